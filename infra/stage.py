@@ -199,6 +199,13 @@ class Stage:
 
     Each must be `never`, `immediate`, `daily`, `weekly` or `custom`."""
 
+    link_hosts: list[str] = field(default_factory=list)
+    """The hosts to which links of events may lead, such as `["shop.example", "*.shop.example"]`:
+    `*.` allows subdomains of any depth, but not the domain itself. Empty: any host.
+
+    Each must be a host without scheme, port and path; together 2,000 characters of JSON at most. If
+    a host is missing, events that link to it go to the quarantine."""
+
     collapse: int = 20
     """[seconds] How long an immediate email collects what else happens on the same entity.
 

@@ -26,7 +26,8 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
         known = ", ".join(sorted(stages))
         raise StageError(
             f"There is no stage {name!r} in cdk.json; it has {known}. "
-            "Choose one with `-c stage=NAME` or add it under context.stages."
+            "Choose one with `-c stage=NAME` (of `gazette`: `--stage NAME`), or add it under "
+            "context.stages."
         )
     given = stages[name]
     types = {each.name: each.type for each in fields(Stage) if each.name != "name"}

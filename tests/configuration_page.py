@@ -18,6 +18,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Who you are": ("sender", "list_id", "alarm_email", "bus", "sources", "templates"),
     "What readers get": (
         "default_frequencies",
+        "link_hosts",
         "collapse",
         "max_groups",
         "sunset_days",
@@ -139,7 +140,7 @@ def _setting(kind: object, default: object, text: str) -> Setting:
 
 
 def _kind(kind: object) -> str:
-    names = {str: "text", int: "number", bool: "true or false", dict: "object"}
+    names = {str: "text", int: "number", bool: "true or false", dict: "object", list: "list"}
     return names[get_origin(kind) or kind]  # type: ignore[index]
 
 

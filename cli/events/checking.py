@@ -6,6 +6,7 @@ from typing import Any
 
 from gazette.adapters.contract import Reading, read_detail
 from gazette.domain.commands import Command, from_the_future
+from gazette.domain.hosts import LinkHosts
 
 from cli.events.entries import Entry
 from cli.events.envelopes import Envelope, envelope
@@ -43,15 +44,15 @@ class Checked:
         return named if isinstance(named, str) else ""
 
 
-def check(entry: Entry) -> Checked:
-    """Every problem of an entry, in words that name the field."""
+def check(entry: Entry, *, hosts: LinkHosts) -> Checked:
+    """Every problem of an entry, in words that name the field. Its links must lead to `hosts`."""
     if entry.problem:
         return Checked(entry.label, problems=(entry.problem,))
     try:
         found = envelope(entry.value)
         if found is None:
             return Checked(entry.label, problems=(_NO_EVENT,))
-        reading = _read(found.content) if found.content else Reading(None)
+        reading = _read(found.content, hosts) if found.content else Reading(None)
     except RecursionError:
         return Checked(entry.label, problems=(_DEEP,))
     problems = (*found.problems, *reading.problems)
@@ -68,7 +69,7 @@ def _warning(detail: object) -> str:
     return _ADDRESS if any(isinstance(each, str) and "@" in each for each in ids) else ""
 
 
-def _read(content: dict[str, Any]) -> Reading:
-    reading = read_detail(content.get("detail-type"), content.get("detail"))
+def _read(content: dict[str, Any], hosts: LinkHosts) -> Reading:
+    reading = read_detail(content.get("detail-type"), content.get("detail"), hosts=hosts)
     ahead = from_the_future(reading.command, datetime.now(UTC)) if reading.command else ""
     return replace(reading, problems=(*reading.problems, *filter(None, [ahead])))

@@ -10,7 +10,9 @@ from cli.events.checking import Checked, check
 from cli.events.digest_lines import events_in, lines_by, preview
 from cli.events.entries import read_entries
 from cli.shared.console import NotPossible, note, one_line_errors, say
+from cli.shared.deployed import StageName
 from cli.shared.descriptions import in_words
+from cli.shared.stages import hosts_of
 
 _PROJECT = Path(__file__).parents[2]
 
@@ -29,9 +31,12 @@ File = Annotated[
 
 @event.command("lint")
 @one_line_errors()
-def lint(file: File) -> None:
-    """Check events: say what each one does, or everything that is wrong with it (exit code 1)."""
-    checked = [check(entry) for entry in read_entries(file)]
+def lint(file: File, stage: StageName = "prod") -> None:
+    """Check events: say what each one does, or everything that is wrong with it (exit code 1).
+
+    Links must lead to the hosts that the stage names in cdk.json (link_hosts), if it names any.
+    """
+    checked = _checked(file, stage)
     for each in checked:
         _report(each)
     if any(each.problems for each in checked):
@@ -40,9 +45,9 @@ def lint(file: File) -> None:
 
 @event.command("preview")
 @one_line_errors()
-def show(file: File) -> None:
+def show(file: File, stage: StageName = "prod") -> None:
     """Show the lines that events become in a digest, and what other types do instead."""
-    checked = [check(entry) for entry in read_entries(file)]
+    checked = _checked(file, stage)
     commands = [each.command for each in checked if each.command]
     events = events_in(commands)
     for line in preview(events, lines_by(_PROJECT / "templates")):
@@ -79,6 +84,11 @@ def schemas(
         raise NotPossible(
             f"{folder} cannot be written ({err.strerror}): name a folder of yours."
         ) from err
+
+
+def _checked(file: str, stage: str) -> list[Checked]:
+    hosts = hosts_of(stage, _PROJECT)
+    return [check(entry, hosts=hosts) for entry in read_entries(file)]
 
 
 def _report(checked: Checked) -> None:

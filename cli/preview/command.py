@@ -18,6 +18,7 @@ from cli.preview.rendering import render, templates_of
 from cli.shared.aws_errors import refusals_in_words
 from cli.shared.console import NotPossible, note, one_line_errors, printable, say
 from cli.shared.deployed import StageName, settings_of
+from cli.shared.stages import hosts_of
 
 _PROJECT = Path(__file__).parents[2]
 
@@ -63,7 +64,9 @@ def preview(
     if user is not None:
         letter = _of_user(user, stage, kind)
     elif file is not None:
-        letter = content.of_entries([check(entry) for entry in read_entries(file)], kind)
+        hosts = hosts_of(stage, _PROJECT)
+        entries = [check(entry, hosts=hosts) for entry in read_entries(file)]
+        letter = content.of_entries(entries, kind)
     else:
         letter = content.sample(kind)
     templates = templates_of(stage, _PROJECT)

@@ -3,7 +3,6 @@
 The only place of the command that knows how templates are built and rendered.
 """
 
-import json
 import shutil
 import tempfile
 import traceback
@@ -20,9 +19,9 @@ from gazette.domain.ports.rendering import Links
 
 from cli.preview.content import EmailContent
 from cli.shared.console import NotPossible
+from cli.shared.stages import stage_of
 from infra.assets.inline import TemplateError
 from infra.assets.templates import build_templates
-from infra.stages import StageError, read_stage
 
 _MAX_GROUPS = 20
 """As a stage has it that says nothing else."""
@@ -57,11 +56,7 @@ class Templates:
 
 def templates_of(stage: str, project: Path) -> Templates:
     """What a stage in cdk.json is deployed with. Raises NotPossible."""
-    try:
-        stages = json.loads((project / "cdk.json").read_text())["context"]["stages"]
-        own = read_stage(stage, stages).templates
-    except StageError as err:
-        raise NotPossible(str(err)) from err
+    own = stage_of(stage, project).templates
     return Templates(project / "templates", project / own if own else None)
 
 

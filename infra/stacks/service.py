@@ -246,6 +246,7 @@ class ServiceStack(Stack):
             **{name: int(each) for name, each in vars(self._stage).items() if type(each) is bool},
             "default_frequencies": json.dumps(self._stage.default_frequencies),
             "sources": json.dumps(self._stage.sources),
+            "link_hosts": json.dumps(self._stage.link_hosts),
             "links_secret": self._links_secret.secret_arn,
             "installation": self._installation,
             "immediate_sender": immediate.sender,

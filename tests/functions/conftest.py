@@ -434,6 +434,7 @@ def _settings(queues: dict[str, str], secret: str) -> tuple[Settings, ...]:
         "run_retention_days": 200,
         "default_frequencies": "{}",
         "sources": "{}",
+        "link_hosts": "[]",
         "mail_provider": "ses",
         "sender": "Gazette <digest@example.com>",
         "list_id": "digest.example.com",

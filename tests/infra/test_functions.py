@@ -92,11 +92,11 @@ def test_every_function_is_told_exactly_its_settings(prod: Synthesis) -> None:
 
 
 def test_every_function_is_told_what_its_stage_says(local: Synthesis) -> None:
-    """Local, which differs from the defaults; `default_frequencies` is JSON there."""
+    """Local, which differs from the defaults; an object and a list are JSON there."""
     stage = asdict(read_stage("local", context()["stages"]))
     said = {
         f"GAZETTE_{name.upper()}": json.dumps(value)
-        if isinstance(value, dict)
+        if isinstance(value, dict | list)
         else str(int(value) if isinstance(value, bool) else value)
         for name, value in stage.items()
         if value != ""

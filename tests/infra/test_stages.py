@@ -19,6 +19,8 @@ from tests.infra.synthesis import Properties, Synthesis, Template, without_hash
 _ROOT = Path(__file__).parents[2]
 _VALID = {"sender": "Gazette <digest@example.com>", "list_id": "digest.example.com"}
 
+_NO_HOSTS = ("https://example.com", "example.com/a", "example.com:443", "", "*", 7)
+
 _FOLLOWS = {
     "sender": {"GAZETTE_SENDER", "GAZETTE_IMMEDIATE_SENDER", "ses:FromAddress"},
     "list_id": {"GAZETTE_LIST_ID"},
@@ -164,6 +166,7 @@ def test_a_setting_out_of_range_ends_in_one_line_that_names_it(
         {"default_frequencies": {"comment": "hourly"}},
         {"settle_lag": 6},
         {"warmup_from": "21 November"},
+        *({"link_hosts": ["example.com", entry]} for entry in _NO_HOSTS),
     ],
 )
 def test_a_setting_that_a_function_would_refuse_ends_in_one_line(
@@ -191,6 +194,13 @@ def test_sources_that_keep_nobody_or_everybody_away_end_in_one_line_that_says_wh
     (line,) = _ends_in(monkeypatch, _canary(sources=wrong))
     assert f"cdk.json: {words}" in line
     assert "remove it" in line
+
+
+def test_a_host_that_no_link_can_have_is_named_with_what_to_write(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (line,) = _ends_in(monkeypatch, _canary(link_hosts=["https://example.com"]))
+    assert "link_hosts is wrong: 'https://example.com' is no host: write example.com" in line
 
 
 def test_a_concurrency_that_sqs_cannot_give_ends_in_one_line(

@@ -94,9 +94,8 @@ ALLOWED: dict[str, frozenset[str]] = {
         }
     ),
     "cli": frozenset({STDLIB, LIBRARIES, "gazette", "cli"}),
-    "cli.preview.rendering": frozenset(
-        {STDLIB, LIBRARIES, "gazette", "cli", "infra.assets", "infra.stages"}
-    ),
+    "cli.shared.stages": frozenset({STDLIB, "gazette", "cli", "infra.stage", "infra.stages"}),
+    "cli.preview.rendering": frozenset({STDLIB, LIBRARIES, "gazette", "cli", "infra.assets"}),
 }
 NAMED_EXCEPTIONS = {
     "gazette.settings.environment": [

@@ -1,5 +1,6 @@
 """What the infrastructure writes is what the function reads."""
 
+import json
 from dataclasses import fields
 from typing import Any
 
@@ -35,6 +36,7 @@ VALID: dict[str, Any] = {
     "collapse": 20,
     "default_frequencies": '{"comment": "weekly"}',
     "sources": '{"subscriber.deleted": ["shop.accounts"]}',
+    "link_hosts": '["example.com", "*.shop.example"]',
     "max_lateness": 3600,
     "spread": 540,
     "mail_provider": "ses",
@@ -318,3 +320,34 @@ def test_what_is_read_from_the_environment_is_validated_too() -> None:
     environment = build(FanoutSettings).to_env() | {"GAZETTE_SPREAD": "901"}
     with pytest.raises(InvalidSetting, match="GAZETTE_SPREAD"):
         FanoutSettings.from_env(environment)
+
+
+@pytest.mark.parametrize(
+    ("hosts", "said"),
+    [
+        *(
+            (f'["example.com", "{entry}"]', f"'{entry}' is no host: write example.com")
+            for entry in ("https://example.com", "example.com/a", "example.com:443", "", "*")
+        ),
+        ("[7]", "7 is no host"),
+        ("example.com", "it must be a list of hosts"),
+        ('"example.com"', "it must be a list of hosts"),
+        ('{"example.com": 1}', "it must be a list of hosts"),
+    ],
+)
+def test_hosts_that_no_link_can_have_are_refused_by_name(hosts: str, said: str) -> None:
+    with pytest.raises(InvalidSetting, match=r"^GAZETTE_LINK_HOSTS is ") as refused:
+        build(IngestSettings, link_hosts=hosts)
+    assert said in str(refused.value)
+
+
+def test_more_hosts_than_a_function_can_be_told_are_refused() -> None:
+    build(IngestSettings, link_hosts=json.dumps(["a" * 60] * 31))
+    with pytest.raises(
+        InvalidSetting, match=r"GAZETTE_LINK_HOSTS is 2,048 characters long; .*2,000"
+    ):
+        build(IngestSettings, link_hosts=json.dumps(["a" * 60] * 32))
+
+
+def test_any_host_is_an_empty_list() -> None:
+    build(IngestSettings, link_hosts="[]")

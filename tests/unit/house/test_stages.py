@@ -58,6 +58,12 @@ def test_frequencies_by_category_are_an_object() -> None:
     assert stage.default_frequencies == chosen
 
 
+def test_hosts_of_links_are_a_list_and_none_by_default() -> None:
+    assert read_stage("prod", {"prod": VALID}).link_hosts == []
+    hosts = ["shop.example", "*.shop.example"]
+    assert read_stage("prod", {"prod": VALID | {"link_hosts": hosts}}).link_hosts == hosts
+
+
 @pytest.mark.parametrize(
     "sender", ["digest@example.com", "Gazette <digest@example.com>", '"A, B" <digest@example.com>']
 )
@@ -102,6 +108,8 @@ def test_the_name_of_a_stage_is_its_key_and_no_setting() -> None:
         ("default_frequencies", ["weekly"], "dict"),
         ("default_frequencies", None, "dict"),
         ("sources", ["shop.accounts"], "dict"),
+        ("link_hosts", "example.com", "list"),
+        ("link_hosts", None, "list"),
     ],
 )
 def test_a_setting_of_another_type_is_named_with_its_type(

@@ -1,6 +1,7 @@
 """`gazette event`: what people see of their events before they are put on the bus."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from cli.events import command
 from cli.events.envelopes import LIMIT
 from cli.main import app
 
@@ -48,10 +50,10 @@ def event(**changed: Any) -> dict[str, Any]:
     return {**EVENT, **changed}
 
 
-def run(command: str, given: object) -> Result:
+def run(command: str, given: object, *options: str) -> Result:
     """`gazette event …` on standard input: text or bytes as they are, anything else as JSON."""
     raw = given if isinstance(given, str | bytes) else json.dumps(given)
-    return CliRunner().invoke(app, ["event", command, "-"], input=raw)
+    return CliRunner().invoke(app, ["event", command, "-", *options], input=raw)
 
 
 @pytest.mark.parametrize(
@@ -161,6 +163,55 @@ def test_an_entry_of_a_megabyte_is_too_large() -> None:
     result = run("lint", padded(LIMIT))
     assert result.exit_code == 1
     assert "size: must be less than 1,000,000 bytes" in result.stdout
+
+
+@pytest.fixture
+def named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with a stage `prod` that names the hosts of its links, and others."""
+    valid = {"sender": "a@example.com", "list_id": "b.example"}
+    stages = {
+        "prod": {**valid, "link_hosts": ["shop.example"]},
+        "test": valid,
+        "broken": {**valid, "link_hosts": ["https://shop.example"]},
+    }
+    shutil.copytree(command._PROJECT / "templates", tmp_path / "templates")
+    (tmp_path / "cdk.json").write_text(json.dumps({"context": {"stages": stages}}))
+    monkeypatch.setattr(command, "_PROJECT", tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("named")
+def test_attack_a_link_to_a_host_that_the_stage_does_not_allow_is_told() -> None:
+    result = run("lint", entry(EVENT))
+    assert result.exit_code == 1
+    assert (
+        "  detail.entity.url: must not lead to example.com: link_hosts, a setting of the stage, "
+        "does not name this host\n" in result.stdout
+    )
+    shown = run("preview", entry({"events": [EVENT]}))
+    assert (shown.exit_code, shown.stdout) == (1, "")
+
+
+@pytest.mark.usefixtures("named")
+def test_another_stage_has_other_hosts() -> None:
+    for subcommand in ("lint", "preview"):
+        assert run(subcommand, entry(EVENT), "--stage", "test").exit_code == 0
+
+
+@pytest.mark.usefixtures("named")
+@pytest.mark.parametrize(
+    ("stage", "said"),
+    [
+        ("none", "There is no stage 'none' in cdk.json"),
+        ("broken", "Stage 'broken' in cdk.json: link_hosts: 'https://shop.example' is no host"),
+    ],
+)
+def test_a_stage_that_cannot_be_read_is_one_line(stage: str, said: str) -> None:
+    for subcommand in ("lint", "preview"):
+        result = run(subcommand, entry(EVENT), "--stage", stage)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert len(result.stderr.splitlines()) == 1
+        assert said in result.stderr
 
 
 @pytest.mark.parametrize("command", ["lint", "preview"])

@@ -11,6 +11,7 @@ from gazette.adapters.contract import decode
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.routing import activities, announce, routing_context
+from gazette.domain.hosts import LinkHosts
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.sources import Sources
@@ -26,7 +27,11 @@ def build() -> Callable[[str, TimeLeft], list[Outcome]]:
     sqs = boto3.client("sqs")
     return partial(
         ingest,
-        decode=partial(decode, sources=_sources(settings)),
+        decode=partial(
+            decode,
+            sources=_sources(settings),
+            hosts=LinkHosts.of(json.loads(settings.link_hosts)),
+        ),
         activities=activities(settings),
         suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
         followers_queue=SqsQueue(sqs, settings.followers_queue_url, encode_followers),

@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 
+from gazette.domain.hosts import LinkHosts
 from gazette.domain.identity import CATEGORY_NAME
 from gazette.domain.sources import DETAIL_TYPES
 from gazette.domain.subscribers.frequency import Frequency
@@ -10,6 +11,11 @@ from gazette.settings.environment import InvalidSetting, Settings
 
 EVENT_WRITE_TIMEOUT_MS = 1500
 """The longest that one attempt to write an event takes. The settle lag must be longer."""
+
+LONGEST_LINK_HOSTS = 2000
+"""Characters of JSON. Lambda takes 4 KB of variables for a function, half of it for all others.
+https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,16 +60,22 @@ class ActivitiesSettings(RoutingSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class IngestSettings(ActivitiesSettings):
-    """What `ingest` needs. `sources` is JSON: detail type to the sources that may put it."""
+    """What `ingest` needs.
+
+    `sources` is JSON: detail type to the sources that may put it. `link_hosts` is JSON: the hosts to
+    which links of events may lead, as LinkHosts.of takes them.
+    """
 
     suppressions_table: str
     quarantine_queue_url: str
     sources: str
+    link_hosts: str
 
     def __post_init__(self) -> None:
-        """Raises InvalidSetting also for sources that are no lists by detail type."""
+        """Raises InvalidSetting for values out of range, wrong sources, and wrong hosts."""
         super().__post_init__()
         _check_sources(self.sources)
+        _check_link_hosts(self.link_hosts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,3 +124,21 @@ def _check_sources(given: str) -> None:
 
 def _is_source(name: object) -> bool:
     return isinstance(name, str) and name.isprintable() and name == name.strip() != ""
+
+
+def _check_link_hosts(given: str) -> None:
+    if len(given) > LONGEST_LINK_HOSTS:
+        raise InvalidSetting(
+            f"GAZETTE_LINK_HOSTS is {len(given):,} characters long; it may have "
+            f"{LONGEST_LINK_HOSTS:,}. Write *.example.com for the subdomains of a domain."
+        )
+    try:
+        entries = json.loads(given)
+    except ValueError:
+        entries = None
+    if not isinstance(entries, list):
+        raise InvalidSetting(f"GAZETTE_LINK_HOSTS is {given!r}; it must be a list of hosts.")
+    try:
+        LinkHosts.of(entries)
+    except ValueError as err:
+        raise InvalidSetting(f"GAZETTE_LINK_HOSTS is wrong: {err}.") from err

@@ -29,6 +29,7 @@ from gazette.adapters.contract.subscribers import (
 from gazette.adapters.contract.wording import in_words, quoted, sentence
 from gazette.domain.commands import Command, CreateEvents
 from gazette.domain.errors import ForeignEvent, InvalidEvent
+from gazette.domain.hosts import ANY_HOST, LinkHosts
 from gazette.domain.model import Event
 from gazette.domain.sources import EVERYBODY, Sources
 
@@ -65,30 +66,31 @@ class Reading:
     more: int = 0
 
 
-def decode(body: str, sources: Sources = EVERYBODY) -> Command:
-    """The command in an EventBridge envelope. Raises InvalidEvent, naming the field.
+def decode(body: str, *, sources: Sources = EVERYBODY, hosts: LinkHosts = ANY_HOST) -> Command:
+    """The command in an EventBridge envelope, whose links lead to `hosts`.
 
-    Raises ForeignEvent for a detail type that the envelope's source may not put.
+    Raises InvalidEvent, naming the field, and ForeignEvent for a detail type that the envelope's
+    source may not put.
     """
     try:
-        return _decode(read_json(body), sources)
+        return _decode(read_json(body), sources, hosts)
     except UnreadableError as err:
         raise InvalidEvent(f"The message is {err}.") from err
     except RecursionError as err:
         raise InvalidEvent("The message is nested too deeply.") from err
 
 
-def read_detail(detail_type: Any, detail: Any) -> Reading:
-    """The command in `detail` (parsed JSON), and its problems."""
+def read_detail(detail_type: Any, detail: Any, *, hosts: LinkHosts = ANY_HOST) -> Reading:
+    """The command in `detail` (parsed JSON), and its problems. Links must lead to `hosts`."""
     problem = _no_detail(detail_type, detail)
     if problem:
         return Reading(None, (problem,))
     if detail_type == "event.created" and "events" in detail:
-        return _read_list(detail)
-    return _read(DETAIL_MODELS[detail_type][0], detail)
+        return _read_list(detail, hosts)
+    return _read(DETAIL_MODELS[detail_type][0], detail, hosts)
 
 
-def _decode(envelope: Any, sources: Sources) -> Command:
+def _decode(envelope: Any, sources: Sources, hosts: LinkHosts) -> Command:
     given = envelope if isinstance(envelope, dict) else {}
     detail_type, detail = given.get("detail-type"), given.get("detail")
     problem = _no_detail(detail_type, detail)
@@ -98,7 +100,7 @@ def _decode(envelope: Any, sources: Sources) -> Command:
     refusal = sources.refusal(str(detail_type), given["source"])
     if refusal:
         raise ForeignEvent(refusal)
-    reading = read_detail(detail_type, detail)
+    reading = read_detail(detail_type, detail, hosts=hosts)
     if not reading.problems and reading.command:
         return reading.command
     reason = sentence(str(detail_type), reading.problems, reasons=REASONS, besides=reading.more)
@@ -131,14 +133,14 @@ def _check_envelope(envelope: dict[str, Any]) -> None:
         raise InvalidEvent(sentence("The envelope", in_words(err), reasons=REASONS)) from err
 
 
-def _read(model: type[AnyDetail], detail: Any) -> Reading:
+def _read(model: type[AnyDetail], detail: Any, hosts: LinkHosts) -> Reading:
     try:
-        return Reading(command_for(model.model_validate(detail)))
+        return Reading(command_for(model.model_validate(detail, context=hosts)))
     except ValidationError as err:
         return Reading(None, in_words(err, "detail"))
 
 
-def _read_list(detail: dict[str, Any]) -> Reading:
+def _read_list(detail: dict[str, Any], hosts: LinkHosts) -> Reading:
     """Read each event of a list by itself, if the detail is a list at all.
 
     What is wrong with one is forgotten before the next is read: a message may hold a hundred
@@ -146,14 +148,14 @@ def _read_list(detail: dict[str, Any]) -> Reading:
     """
     given = detail["events"]
     if not isinstance(given, list) or not given:
-        return _read(EventsCreated, detail)
+        return _read(EventsCreated, detail, hosts)
     if len(detail) > 1:
-        return _read(EventsCreated, {**detail, "events": given[:1]})
+        return _read(EventsCreated, {**detail, "events": given[:1]}, hosts)
     events: list[Event] = []
     problems: list[str] = []
     more = 0
     for number, each in enumerate(given):
-        found = _event(each)
+        found = _event(each, hosts)
         if isinstance(found, Event):
             events.append(found)
         elif len(problems) < MOST_PROBLEMS:
@@ -163,9 +165,9 @@ def _read_list(detail: dict[str, Any]) -> Reading:
     return Reading(CreateEvents(tuple(events)) if events else None, tuple(problems), more)
 
 
-def _event(given: Any) -> Event | ValidationError:
+def _event(given: Any, hosts: LinkHosts) -> Event | ValidationError:
     try:
-        return event_of(EventCreated.model_validate(given))
+        return event_of(EventCreated.model_validate(given, context=hosts))
     except ValidationError as err:
         return err
 

@@ -19,10 +19,12 @@ from pydantic import (
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     StringConstraints,
+    ValidationInfo,
     WithJsonSchema,
 )
 from pydantic_core import CoreSchema, core_schema
 
+from gazette.domain.hosts import LinkHosts, host_of
 from gazette.domain.identity import ADDRESS, CATEGORY_NAME, USER_ID
 from gazette.domain.subscribers.frequency import Frequency
 
@@ -105,6 +107,21 @@ def _given(value: object) -> object:
     return value
 
 
+_SHOWN_OF_A_HOST = 100
+"""Characters, from its end, which says whose it is."""
+
+
+def _leads_to_the_hosts(url: str, info: ValidationInfo) -> str:
+    """Refuse a URL that does not lead to the hosts in the context of the validation, if any."""
+    if not isinstance(info.context, LinkHosts) or info.context.allow(url):
+        return url
+    host = host_of(url)
+    shown = host if len(host) <= _SHOWN_OF_A_HOST else f"…{host[-_SHOWN_OF_A_HOST:]}"
+    raise ValueError(
+        f"must not lead to {shown}: link_hosts, a setting of the stage, does not name this host"
+    )
+
+
 def _unix_lines(text: str) -> str:
     return text.replace("\r\n", "\n")
 
@@ -147,8 +164,11 @@ Url = Annotated[
         "percent-encoded (RFC 3986)",
         "uri",
     ),
+    AfterValidator(_leads_to_the_hosts),
 ]
 """An absolute http or https URL of up to 1,000 characters.
+
+If the context of the validation is `LinkHosts`, it must lead to one of them.
 
 What is before an `@` looks like the host to a reader, and a backslash ends the host for browsers
 alone (https://url.spec.whatwg.org/#authority-state): neither is taken.

@@ -1,4 +1,7 @@
-"""Turns pydantic's errors into messages that name the field and the rule, never the value."""
+"""Turns pydantic's errors into messages that name the field and the rule, never the value.
+
+But for the host of a link that leads where it must not: whoever runs the stage has to know it.
+"""
 
 import re
 

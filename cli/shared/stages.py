@@ -1,0 +1,26 @@
+"""Stages as cdk.json has them, for commands that ask nothing of AWS."""
+
+import json
+from pathlib import Path
+
+from gazette.domain.hosts import LinkHosts
+
+from cli.shared.console import NotPossible
+from infra.stage import Stage
+from infra.stages import StageError, read_stage
+
+
+def stage_of(name: str, project: Path) -> Stage:
+    """A stage in the cdk.json of a project. Raises NotPossible."""
+    try:
+        return read_stage(name, json.loads((project / "cdk.json").read_text())["context"]["stages"])
+    except StageError as err:
+        raise NotPossible(str(err)) from err
+
+
+def hosts_of(name: str, project: Path) -> LinkHosts:
+    """The hosts to which a stage lets links of events lead. Raises NotPossible."""
+    try:
+        return LinkHosts.of(stage_of(name, project).link_hosts)
+    except ValueError as err:
+        raise NotPossible(f"Stage {name!r} in cdk.json: link_hosts: {err}.") from err

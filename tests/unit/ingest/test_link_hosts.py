@@ -1,0 +1,246 @@
+"""Where links of events may lead: the hosts that a stage names, and no other."""
+
+import json
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from gazette.adapters.contract import decode, read_detail
+from gazette.domain.commands import CreateActivity, CreateEvents
+from gazette.domain.errors import InvalidEvent
+from gazette.domain.hosts import ANY_HOST, LinkHosts
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from tests.unit.ingest.test_contract import ACTIVITY, DETAILS, EVENT, changed, envelope
+
+NAMED = ("example.com", "*.shop.example")
+HOSTS = LinkHosts.of(NAMED)
+
+
+def linked(url: str, detail_type: str = "event.created") -> dict[str, Any]:
+    """A valid detail whose entity is at `url`."""
+    return changed(detail_type, "entity.url", url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://example.com",
+        "http://example.com/a?b=https://evil.test/#c",
+        "https://EXAMPLE.com/",
+        "https://example.com:8443/a",
+        "https://example.com:/a",
+        "https://example.com./a",
+        "https://example.com.:443?a",
+        "https://a.shop.example/",
+        "https://a.b.shop.example/",
+        "https://xn--bcher-kva.Shop.example#a",
+    ],
+)
+def test_a_link_leads_to_a_host_that_is_named(url: str) -> None:
+    assert HOSTS.allow(url)
+    command = decode(envelope("event.created", linked(url)), hosts=HOSTS)
+    assert isinstance(command, CreateEvents)
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://evil.test/", "evil.test"),
+        ("https://evil.test/example.com", "evil.test"),
+        ("https://evil.test?example.com", "evil.test"),
+        ("https://evil.test#.shop.example", "evil.test"),
+        ("https://EVIL.test:443", "evil.test"),
+        ("https://example.com.evil.test/", "example.com.evil.test"),
+        ("https://evilexample.com/", "evilexample.com"),
+        ("https://example.co/", "example.co"),
+        ("https://a.example.com/", "a.example.com"),
+        ("https://shop.example/", "shop.example"),
+        ("https://evilshop.example/", "evilshop.example"),
+        ("https://example.com../", "example.com."),
+        ("https://[2001:db8::1]:443/", "[2001:db8::1]"),
+        ("https://[::ffff:192.0.2.1]/", "[::ffff:192.0.2.1]"),
+        ("https://192.0.2.1/", "192.0.2.1"),
+        ("https://example%2ecom/", "example%2ecom"),
+        ("https://evil.test%2f.shop.example/", "evil.test%2f.shop.example"),
+        ("https://evil.test;.shop.example/", "evil.test;.shop.example"),
+        ("https://a..shop.example/", "a..shop.example"),
+        ("https://b%C3%BCcher.shop.example/", "b%c3%bccher.shop.example"),
+        ("https://example.com:443:80/", "example.com:443"),
+    ],
+)
+@pytest.mark.parametrize("detail_type", ["event.created", "activity.created"])
+def test_attack_an_event_cannot_link_to_a_host_that_the_stage_does_not_allow(
+    detail_type: str, url: str, host: str
+) -> None:
+    body = envelope(detail_type, linked(url, detail_type))
+    decode(body)
+    with pytest.raises(InvalidEvent) as refused:
+        decode(body, hosts=HOSTS)
+    assert str(refused.value) == (
+        f"{detail_type} does not fit its schema: detail.entity.url: must not lead to {host}: "
+        "link_hosts, a setting of the stage, does not name this host."
+    )
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://example.com@evil.test/",
+        "https://a:b@evil.test",
+        "https://evil.test\\@example.com/",
+        "https://example.com\\.evil.test/",
+        "https://.shop.example/",
+        "https://example.\u212aom/",
+        "https:///example.com",
+        "//example.com/",
+        "",
+    ],
+)
+def test_attack_what_only_looks_like_a_host_that_is_named_is_none(url: str) -> None:
+    """The contract refuses these by itself; the hosts do not rely on it."""
+    assert not HOSTS.allow(url)
+    assert read_detail("event.created", linked(url), hosts=HOSTS).problems
+
+
+def test_attack_a_letter_that_becomes_ascii_in_lower_case_is_no_host_that_is_named() -> None:
+    """U+212A, the sign for kelvin, is `k` in lower case."""
+    assert LinkHosts.of(["kiosk.example"]).allow("https://KIOSK.example/")
+    assert not LinkHosts.of(["kiosk.example"]).allow("https://\u212aiosk.example/")
+
+
+def test_attack_one_link_of_a_list_leads_elsewhere_and_only_its_event_is_refused() -> None:
+    events = [EVENT, linked("https://campus.example.evil.test/"), {**EVENT, "id": "message3"}]
+    hosts = LinkHosts.of(["campus.example"])
+    command = decode(envelope("event.created", {"events": events}), hosts=hosts)
+    assert isinstance(command, CreateEvents)
+    assert [event.id for event in command.events] == ["message1", "message3"]
+    assert command.problems.startswith(
+        "event.created does not fit its schema: detail.events.1.entity.url: must not lead to "
+        "campus.example.evil.test: "
+    )
+
+
+def test_a_host_is_one_problem_beside_the_others() -> None:
+    problems = read_detail("event.created", {**linked("https://evil.test/"), "id": ""}, hosts=HOSTS)
+    assert [problem.partition(": ")[0] for problem in problems.problems] == [
+        "detail.id",
+        "detail.entity.url",
+    ]
+
+
+def test_of_a_host_that_is_too_long_to_show_the_end_is_shown() -> None:
+    """The end says who owns it."""
+    url = f"https://{'example.com.' * 50}evil.test/"
+    [problem] = read_detail("event.created", linked(url), hosts=HOSTS).problems
+    assert "detail.entity.url: must not lead to …" in problem
+    assert ".evil.test: link_hosts" in problem
+    assert len(problem) < 250
+
+
+@pytest.mark.parametrize("detail_type", sorted(DETAILS))
+def test_without_hosts_a_link_may_lead_to_any_and_what_has_no_link_is_not_concerned(
+    detail_type: str,
+) -> None:
+    body = envelope(detail_type, DETAILS[detail_type])
+    assert decode(body) == decode(body, hosts=ANY_HOST) == decode(body, hosts=LinkHosts.of([]))
+    has_link = '"url"' in json.dumps(DETAILS[detail_type])
+    assert bool(read_detail(detail_type, DETAILS[detail_type], hosts=HOSTS).problems) == has_link
+
+
+def test_the_parent_of_an_activity_has_no_link() -> None:
+    hosts = LinkHosts.of(["campus.example"])
+    assert isinstance(decode(envelope("activity.created", ACTIVITY), hosts=hosts), CreateActivity)
+    with_link = changed("activity.created", "parent.url", "https://campus.example/")
+    assert read_detail("activity.created", with_link, hosts=hosts).problems
+
+
+LABELS = st.text("abz09-_", min_size=1, max_size=8)
+SPELLED = st.one_of(
+    st.sampled_from(["example.com", "shop.example", "example.com.evil.test", "evilexample.com"]),
+    st.lists(LABELS, min_size=1, max_size=4).map(".".join),
+    st.tuples(LABELS, st.sampled_from(["example.com", "shop.example"])).map(".".join),
+    st.tuples(LABELS, st.sampled_from(["example.com", "shop.example"])).map("".join),
+    st.sampled_from(["[::1]", "[2001:db8::1]", "192.0.2.1", "0x7f.1", "%65xample.com"]),
+)
+URLS = st.builds(
+    "https://{}{}{}{}".format,
+    st.one_of(SPELLED, SPELLED.map(str.upper)),
+    st.sampled_from(["", ".", ".."]),
+    st.sampled_from(["", ":", ":443", ":8443"]),
+    st.sampled_from(["", "/", "/example.com", "?a=@example.com", "#.shop.example", "/a:b@c"]),
+)
+
+
+@given(URLS)
+@example("https://example.com.")
+@example("https://example.com.evil.test")
+@example("https://a.shop.example.:443/")
+@settings(max_examples=500, deadline=None)
+def test_attack_no_spelling_of_a_url_leads_past_the_hosts(url: str) -> None:
+    """Another parser reads the host: it is the named one, or below one with `*.`."""
+    host = (urlsplit(url).hostname or "").removesuffix(".")
+    below = host.removesuffix(".shop.example")
+    is_below = below != host and all(below.split("."))
+    assert HOSTS.allow(url) == (host == "example.com" or is_below)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
+@settings(max_examples=300, deadline=None)
+def test_attack_whatever_is_put_before_a_host_leads_to_it_or_nowhere(text: str) -> None:
+    """What is allowed consists of letters, digits, hyphens, underscores and dots."""
+    if HOSTS.allow(f"https://{text}.shop.example"):
+        assert all(each.isascii() and (each.isalnum() or each in "-_.") for each in text)
+        assert all(text.split("."))
+    assert not HOSTS.allow(f"https://{text}.test")
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "",
+        " ",
+        "*",
+        "*.",
+        "**.example.com",
+        "*.*.example.com",
+        "a.*.example.com",
+        "a*.example.com",
+        "*example.com",
+        ".example.com",
+        "example.com.",
+        "example..com",
+        "https://example.com",
+        "//example.com",
+        "example.com/",
+        "example.com/path",
+        "example.com:443",
+        "user@example.com",
+        "example.com\n",
+        " example.com",
+        "bücher.example",
+        "\u212aiosk.example",
+        "[::1]",
+        "-example.com",
+        "example-.com",
+        f"{'a' * 64}.example",
+        f"{'a.' * 127}example",
+        7,
+        None,
+        ["example.com"],
+    ],
+)
+def test_an_entry_that_is_no_host_is_refused_by_name(entry: object) -> None:
+    with pytest.raises(ValueError, match=r"^.+ is no host: write .*example\.com") as refused:
+        LinkHosts.of(["example.com", entry])
+    assert str(refused.value).startswith(ascii(entry)[:40])
+
+
+@pytest.mark.parametrize(
+    "entry", ["localhost", "Example.COM", "192.0.2.1", "xn--bcher-kva.example"]
+)
+def test_a_name_and_an_ipv4_address_are_hosts(entry: str) -> None:
+    assert LinkHosts.of([entry]).allow(f"https://{entry.lower()}/")
+    assert not LinkHosts.of([entry]).allow(f"https://a.{entry}/")
+    assert LinkHosts.of([f"*.{entry}"]).allow(f"https://a.{entry}/")
