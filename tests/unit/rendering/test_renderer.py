@@ -116,7 +116,7 @@ def test_one_actor_of_many_events_is_named_once(renderer: JinjaRenderer) -> None
 
 def test_a_category_without_words_of_its_own_is_named_as_it_is(renderer: JinjaRenderer) -> None:
     made = edition(renderer, an_event(category="build_failed"))
-    assert made.subject == "Build failed: 1 update from Bo"
+    assert made.subject == "1 update in “Build failed” from Bo"
 
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=x>\"'&amp;{{ 7*7 }}{% x %}</td><!--"

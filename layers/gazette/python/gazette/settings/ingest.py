@@ -62,7 +62,7 @@ class ActivitiesSettings(RoutingSettings):
 class IngestSettings(ActivitiesSettings):
     """What `ingest` needs.
 
-    `sources` is JSON: detail type to the sources that may put it. `link_hosts` is JSON: the hosts to
+    `sources` is JSON: detail type to the sources that may put it. `link_hosts` too: the hosts to
     which links of events may lead, as LinkHosts.of takes them.
     """
 
