@@ -118,6 +118,7 @@ class Calls:
         number = self.count
         self.count += 1
         how = self.plan.get(number) or self.aim(worker, name)
+        worker.require_time(self.clock.now)  # others may have acted for longer than it has
         self.story.append((self.clock.now, worker.name, number, name, how))
         if name in self.claims:
             worker.claim_call = number
