@@ -54,7 +54,7 @@ def unchanged(deployed: Deployed) -> object:
 
 
 @pytest.mark.usefixtures("unchanged")
-def test_get_and_head_of_every_link_change_nothing(
+def test_attack_get_and_head_of_every_link_change_nothing(
     letters: Mapping[str, Letters], edge: Edge
 ) -> None:
     for mails in letters.values():
@@ -64,7 +64,7 @@ def test_get_and_head_of_every_link_change_nothing(
 
 
 @pytest.mark.usefixtures("unchanged")
-def test_a_scanner_with_a_browser_changes_nothing(
+def test_attack_a_scanner_with_a_browser_changes_nothing(
     letters: Mapping[str, Letters], edge: Edge, browser: Browser
 ) -> None:
     """Some run the scripts of a page, and wait for what comes of it."""

@@ -2,10 +2,13 @@
 
 import re
 import socket
+import struct
 import subprocess
 import sys
 import urllib.error
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from gazette.domain.scheduling.calendar import slot_id, slot_of
@@ -244,3 +247,29 @@ def test_who_registers_after_a_replay_gets_a_digest_once_the_clock_is_turned_bac
     deployed.settle()
     deployed.tick(slot_of(datetime.now(UTC)) + timedelta(days=1))
     assert len(deployed.inbox("zoe")) == 1
+
+
+def test_attack_nobody_else_on_the_network_reaches_the_engine_or_an_inbox(
+    deployed: Deployed,
+) -> None:
+    """Of all that listens on this machine, what belongs to them listens on loopback alone."""
+    own = {_port(deployed.engine.url), _port(deployed.ses.url)}
+    found = [address for address, port in _listening() if port in own]
+    assert len(found) == len(own)
+    assert set(found) == {"127.0.0.1"}
+
+
+def _port(url: str) -> int:
+    return int(url.rpartition(":")[2])
+
+
+def _listening() -> Iterator[tuple[str, int]]:
+    """The address and port of each socket that takes connections, by IPv4 or IPv6 (proc(5))."""
+    for family, table in ((socket.AF_INET, "tcp"), (socket.AF_INET6, "tcp6")):
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            _, local, _, state, *_ = line.split()
+            if state == "0A":
+                address, _, port = local.partition(":")
+                words = struct.unpack(f">{len(address) // 8}I", bytes.fromhex(address))
+                packed = struct.pack(f"={len(words)}I", *words)
+                yield socket.inet_ntop(family, packed), int(port, 16)

@@ -145,7 +145,7 @@ def test_every_queue_that_no_function_empties_has_an_alarm_with_an_action(prod: 
         assert (alarm["Statistic"], alarm["Period"]) == ("Maximum", 60), name
 
 
-def test_every_queue_refuses_whoever_comes_without_tls(prod: Synthesis) -> None:
+def test_attack_who_listens_on_the_way_to_a_queue_hears_nothing(prod: Synthesis) -> None:
     refusing = {
         statement["Resource"]
         for policy in prod.service.of_type("AWS::SQS::QueuePolicy").values()

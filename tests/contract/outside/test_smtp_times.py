@@ -293,3 +293,22 @@ def test_where_one_address_does_not_answer_the_next_has_its_share(
     monkeypatch.setattr(socket, "create_connection", reach)
     assert isinstance(send(server), Accepted)
     assert shares == [10, 10]
+
+
+@pytest.mark.parametrize("security", ["tls", "starttls"])
+def test_attack_a_server_with_a_certificate_of_its_own_learns_neither_login_nor_email(
+    security: str, tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SSL_CERT_FILE")
+    server = Server(security=security, tls=tls)
+    assert isinstance(send(server), RefusedForNow)
+    assert server.heard == (["EHLO", "STARTTLS"] if security == "starttls" else [])
+
+
+def test_attack_who_takes_starttls_out_of_the_answer_learns_neither_login_nor_email(
+    tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(REPLIES, "EHLO", b"250-mail.example.com\r\n250 AUTH PLAIN\r\n")
+    server = Server(security="starttls", tls=tls)
+    assert not isinstance(send(server), Accepted)
+    assert not {"AUTH", "MAIL", "DATA"} & set(server.heard)

@@ -157,7 +157,7 @@ def policy_of(answer: dict[str, Any]) -> dict[str, str]:
     return {name: value for name, _, value in (directive.partition(" ") for directive in said)}
 
 
-def test_an_email_in_the_browser_runs_no_script_and_leaks_no_referrer(sent: Cloud) -> None:
+def test_attack_an_email_in_the_browser_runs_no_script_and_leaks_no_referrer(sent: Cloud) -> None:
     answer = sent.invoke("preferences", http("GET", sent.link("email")))
     assert policy_of(answer) == {
         "default-src": "'none'",
@@ -194,7 +194,7 @@ def test_the_list_shows_all_of_the_run(sent: Cloud) -> None:
     assert "1 new comment from User 1" in answer["body"]
 
 
-def test_every_link_that_does_not_work_is_answered_alike(sent: Cloud) -> None:
+def test_attack_every_link_that_does_not_work_is_answered_alike(sent: Cloud) -> None:
     """Whoever tries learns nothing: wrong, of nobody, of a run that is not there, or erased."""
     ann = sent.reader()
     run, leaving = (sent.link(name).rpartition("/")[2] for name in ("email", "unsubscribe"))
@@ -214,7 +214,9 @@ def test_every_link_that_does_not_work_is_answered_alike(sent: Cloud) -> None:
     assert len({str(answer["headers"]) for answer in answers}) == 1
 
 
-def test_no_token_is_in_the_log(sent: Cloud, logs: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_attack_whoever_reads_the_log_finds_no_token(
+    sent: Cloud, logs: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     paths = [sent.link(name) for name in ("email", "updates", "preferences", "unsubscribe")]
     for path in paths:
         sent.invoke("preferences", http("GET", path))

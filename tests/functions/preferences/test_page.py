@@ -255,7 +255,7 @@ def test_where_the_bus_does_not_take_it_nothing_is_changed_here(
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_nobody_can_tell_a_wrong_link_from_a_reader_who_is_unknown_or_erased(
+def test_attack_nobody_can_tell_a_wrong_link_from_a_reader_who_is_unknown_or_erased(
     ann: Cloud, method: str
 ) -> None:
     unknown = ann.link("preferences", RunKey("nobody", DAILY, 1), ann.reader())

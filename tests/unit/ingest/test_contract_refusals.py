@@ -361,6 +361,46 @@ def test_the_text_never_repeats_what_was_given(path: str) -> None:
     assert secret not in text
 
 
+@pytest.mark.parametrize("path", ["time_zone", "locale"])
+@pytest.mark.parametrize(
+    "name",
+    ["../../etc/passwd", "/etc/passwd", "..", "Europe/../Berlin", "en/../de", "C:\\en", "\x00"],
+)
+def test_attack_neither_a_zone_nor_a_locale_names_a_file(path: str, name: str) -> None:
+    assert path in refusal(
+        envelope("subscriber.changed", changed("subscriber.changed", path, name))
+    )
+
+
+@pytest.mark.parametrize(
+    ("detail_type", "path"), [("event.created", "category"), ("subscriber.changed", "locale")]
+)
+@pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t", "\r", '"='])
+def test_attack_no_cell_of_an_exported_report_is_a_formula(
+    detail_type: str, path: str, begin: str
+) -> None:
+    """Reports have no text of services but these two; exports of suppressions have none."""
+    assert path in refusal(envelope(detail_type, changed(detail_type, path, f"{begin}a1")))
+
+
+@pytest.mark.parametrize(
+    ("detail_type", "path"),
+    [
+        ("subscriber.changed", "email"),
+        ("subscriber.changed", "name"),
+        ("event.created", "entity.title"),
+        ("event.created", "entity.url"),
+        ("event.created", "actor.name"),
+        ("event.created", "user_id"),
+        ("event.created", "id"),
+    ],
+)
+@pytest.mark.parametrize("end", ["\r\n", "\n", "\r", "\u2028", "\x85"])
+def test_attack_no_field_brings_a_header_of_its_own(detail_type: str, path: str, end: str) -> None:
+    given = f"https://example.com/{end}Bcc: eve@example.com"
+    assert path in refusal(envelope(detail_type, changed(detail_type, path, given)))
+
+
 def texts_in(value: Any, path: str = "") -> Iterator[str]:
     """The paths to all texts in a detail, those in lists left out."""
     if isinstance(value, str):

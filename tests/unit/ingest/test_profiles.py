@@ -296,7 +296,7 @@ def gone(world: World) -> None:
     assert not world.mailer.calls
 
 
-def test_an_erasure_leaves_nothing() -> None:
+def test_attack_whoever_reads_the_tables_after_an_erasure_finds_nothing() -> None:
     world = a_full_life()
     assert world.erase() is Outcome.ERASED
     gone(world)

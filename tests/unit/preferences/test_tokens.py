@@ -1,6 +1,7 @@
 """Signed links: what was signed comes back, and nothing else does."""
 
 import base64
+import hmac
 import re
 import string
 from typing import NamedTuple
@@ -98,7 +99,7 @@ def test_links_of_a_retired_key_fail_and_those_of_the_others_work(
 
 @given(user_ids, purposes, purposes, key_rings())
 @settings(max_examples=100, deadline=None)
-def test_a_token_for_another_purpose_is_refused(
+def test_attack_a_token_for_another_purpose_is_refused(
     payload: str, purpose: Purpose, other: Purpose, keys: LinkKeys
 ) -> None:
     assume(other is not purpose)
@@ -109,7 +110,7 @@ def test_a_token_for_another_purpose_is_refused(
 
 @given(user_ids, purposes, key_rings(least=2), st.data())
 @settings(max_examples=100, deadline=None)
-def test_a_token_that_names_another_key_is_refused(
+def test_attack_a_token_that_names_another_key_is_refused(
     payload: str, purpose: Purpose, keys: LinkKeys, data: st.DataObject
 ) -> None:
     """Also one of an installation whose key has the same id."""
@@ -124,7 +125,9 @@ def test_a_token_that_names_another_key_is_refused(
 
 @given(user_ids, st.data())
 @settings(max_examples=150, deadline=None)
-def test_a_token_with_one_other_character_is_refused(user_id: str, data: st.DataObject) -> None:
+def test_attack_a_token_with_one_other_character_is_refused(
+    user_id: str, data: st.DataObject
+) -> None:
     token = token_for(user_id)
     place = data.draw(st.integers(0, len(token) - 1))
     altered = token[:place] + data.draw(st.sampled_from(ALPHABET)) + token[place + 1 :]
@@ -135,7 +138,7 @@ def test_a_token_with_one_other_character_is_refused(user_id: str, data: st.Data
 
 @given(user_ids, st.data())
 @settings(max_examples=100, deadline=None)
-def test_a_token_that_was_cut_off_is_refused(user_id: str, data: st.DataObject) -> None:
+def test_attack_a_token_that_was_cut_off_is_refused(user_id: str, data: st.DataObject) -> None:
     token = token_for(user_id)
     with pytest.raises(InvalidToken):
         reader_of(token[: data.draw(st.integers(0, len(token) - 1))])
@@ -154,11 +157,29 @@ def test_a_key_is_named_in_one_way_only(key_id: str) -> None:
         reader_of(f"{key_id}.{signed}")
 
 
-def test_the_user_id_of_one_token_does_not_go_with_the_signature_of_another() -> None:
+def test_attack_the_user_id_of_one_token_does_not_go_with_the_signature_of_another() -> None:
     (_, ann, _), (_, bob, signature) = token_for("ann").split("."), token_for("bob").split(".")
     with pytest.raises(InvalidToken):
         reader_of(f"k1.{ann}.{signature}")
     assert reader_of(f"k1.{bob}.{signature}") == "bob"
+
+
+def test_attack_how_long_a_refusal_takes_tells_nothing_of_the_signature(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is compared by the function that the standard library has for this alone."""
+    compared: list[tuple[bytes, bytes]] = []
+
+    def compare(one: bytes, other: bytes) -> bool:
+        compared.append((one, other))
+        return False
+
+    token = token_for("ann")
+    with monkeypatch.context() as patched:
+        patched.setattr(hmac, "compare_digest", compare)
+        with pytest.raises(InvalidToken):
+            reader_of(token)
+    assert compared == [(token.encode(), token.encode())]
 
 
 def test_an_empty_signature_is_refused() -> None:

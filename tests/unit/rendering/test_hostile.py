@@ -114,7 +114,7 @@ ATTRIBUTES = {
     st.sampled_from([DAILY, "weekly", "custom", IMMEDIATE]),
 )
 @FEW
-def test_nothing_breaks_out_of_an_email(
+def test_attack_nothing_breaks_out_of_an_email(
     renderer: JinjaRenderer, events: list[Event], reader: str, locale: str, schedule: str
 ) -> None:
     made = edition(renderer, events, schedule=schedule, locale=locale, name=reader)
@@ -245,7 +245,7 @@ def test_ten_megabytes_are_cut(renderer: JinjaRenderer, field: str, schedule: st
         "https://example.com/" + "u" * LONGEST_URL,
     ],
 )
-def test_a_link_that_leads_elsewhere_than_to_the_web_is_never_sent(
+def test_attack_a_link_that_leads_elsewhere_than_to_the_web_is_never_sent(
     renderer: JinjaRenderer, url: str
 ) -> None:
     event = replace(an_event(), entity=Entity("post", "1", "T", url))

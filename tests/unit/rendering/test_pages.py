@@ -104,7 +104,7 @@ def test_no_group_is_left_out_of_five_thousand_and_they_fit_an_answer_of_lambda(
     assert len(html) < 6_000_000 / 2
 
 
-def test_the_list_escapes_what_producers_wrote(pages: JinjaPages) -> None:
+def test_attack_the_list_escapes_what_producers_wrote(pages: JinjaPages) -> None:
     event = replace(
         an_event(),
         entity=Entity("post", "p", EVIL, "https://example.com/?a=1&b='2'"),
