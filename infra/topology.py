@@ -239,7 +239,7 @@ PREFERENCES = Step(
         ("subscribers", ("GetItem", "BatchGetItem", "UpdateItem")),
         ("schedules", ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
         ("follows", ("GetItem", "BatchGetItem", "Query", "PutItem")),
-        ("events", ("GetItem", "Query", "UpdateItem", "DeleteItem")),
+        ("events", ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
         ("runs", ("GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
         ("control", ("UpdateItem",)),
         ("engagement", ("UpdateItem",)),

@@ -6,7 +6,7 @@ from typing import Any
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.preferences import build
-from gazette.domain.errors import InvalidToken
+from gazette.domain.errors import EndedLink, InvalidToken
 from gazette.domain.subscribers.overview import Notice
 from gazette.http_responses import email_answer, page_answer
 from gazette.observability import count, logger, observed
@@ -43,15 +43,30 @@ def leave(token: str) -> Response[str]:
 
 @app.get("/preferences/<token>")
 def show(token: str) -> Response[str]:
-    """The preference page. Changes nothing."""
+    """The preference page, or the offer of a new link. Changes nothing."""
     preferences = build()
-    shown = preferences.show(preferences.preferences_link(token))
+    try:
+        shown = preferences.show(preferences.preferences_link(token))
+    except EndedLink:
+        return _page(410, preferences.pages.ended_link(_accepted(), is_mailed=False))
     return _page(200, preferences.preference_page(shown))
 
 
 @app.post("/preferences/<token>")
 def choose(token: str) -> Response[str]:
-    """A button of the preference page. The token is the only proof of who presses it."""
+    """A button of the preference page. The token is the only proof of who presses it.
+
+    If its link has ended, a new one is mailed, and the same is answered whatever became of that.
+    """
+    preferences = build()
+    try:
+        return _chosen(token)
+    except EndedLink:
+        count("new_link_mailed", int(preferences.mail_new_link(token)))
+        return _page(410, preferences.pages.ended_link(_accepted(), is_mailed=True))
+
+
+def _chosen(token: str) -> Response[str]:
     preferences, event = build(), app.current_event
     shown = preferences.submit(
         preferences.preferences_link(token),

@@ -12,6 +12,7 @@ from gazette.adapters.rendering.language import Languages
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.domain.delivery.compose import compose
 from gazette.domain.errors import RenderingFailed
+from gazette.domain.links import NEW_LINK
 from gazette.domain.model import Actor, Entity, Event
 from gazette.domain.ports.rendering import Links
 from gazette.domain.scheduling.kinds import immediate_schedule
@@ -54,22 +55,24 @@ def try_out(built: Path) -> None:
 
 
 def _few_and_many(built: Path) -> Iterator[list[Event]]:
-    """By category, one event about something; and then several of several people."""
+    """A new link; by category, one event about something; and then several of several people."""
+    yield [_event(NEW_LINK, 0, "")]
     categories = sorted(folder.name for folder in (built / "categories").glob("*/"))
     for number in (1, 2, 5):
-        yield [
-            Event(
-                user_id=_READER.user_id,
-                id=f"{category}{each}",
-                category=category,
-                entity=Entity("post", "1", "A title", "https://example.com/"),
-                actor=Actor(f"{each}", f"Somebody {each}"),
-                occurred_at=_NOW,
-                excerpt="Some words" if number > 1 else "",
-            )
-            for category in categories
-            for each in range(number)
-        ]
+        excerpt = "Some words" if number > 1 else ""
+        yield [_event(category, each, excerpt) for category in categories for each in range(number)]
+
+
+def _event(category: str, number: int, excerpt: str) -> Event:
+    return Event(
+        user_id=_READER.user_id,
+        id=f"{category}{number}",
+        category=category,
+        entity=Entity("post", "1", "A title", "https://example.com/"),
+        actor=Actor(f"{number}", f"Somebody {number}"),
+        occurred_at=_NOW,
+        excerpt=excerpt,
+    )
 
 
 def _where(err: RenderingFailed, built: Path) -> str:

@@ -283,6 +283,22 @@ RULES: Final = (
         f"{_LINKS}::test_a_link_of_a_scope_that_only_another_version_knows_is_not_taken_for_all",
     ),
     Mutation(
+        "a new link is mailed to the same registration only",
+        "steps/preferences/new_link.py",
+        "    if not link.is_for_registration_of(reader):\n        return False\n",
+        "",
+        "tests/unit/preferences/test_new_link.py"
+        "::test_attack_who_had_the_id_before_has_nothing_mailed_to_who_has_it_now",
+    ),
+    Mutation(
+        "a new link is mailed at once, whatever its reader chose",
+        "steps/routing/target.py",
+        "            if event.category == NEW_LINK:\n",
+        "            if False:\n",
+        "tests/unit/preferences/test_new_link.py"
+        "::test_the_email_goes_to_the_address_on_file_at_once_and_its_links_are_new",
+    ),
+    Mutation(
         "only who unsubscribed takes it back",
         "steps/subscribers/resubscribe.py",
         "        suppressions.resubscribe(address, user_id)\n",

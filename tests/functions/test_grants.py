@@ -288,7 +288,7 @@ def a_run_that_failed_and_is_redriven(cloud: Cloud) -> None:
 
 
 def a_reader_who_chooses(cloud: Cloud, meanwhile: Meanwhile) -> None:
-    """Who leaves, starts again, and is erased while choosing.
+    """Who leaves, starts again, moves, asks for a new link, and is erased while choosing.
 
     What waits moves, to a digest and to what goes out at once, and is taken back: also where
     somebody else moved it first, and where a run is open.
@@ -301,7 +301,7 @@ def a_reader_who_chooses(cloud: Cloud, meanwhile: Meanwhile) -> None:
 
     def press(**sent: str) -> None:
         form = http("POST", path, urlencode(sent), "application/x-www-form-urlencoded")
-        assert cloud.invoke("preferences", form)["statusCode"] in {200, 404}
+        assert cloud.invoke("preferences", form)["statusCode"] in {200, 410}, "410: it has ended"
 
     press(**{"hour": "5", follow_field("post#p1"): "daily"})
     weekly = profile("nia", changed_at=ago(days=9), frequencies={"comment": "weekly"})
@@ -317,6 +317,10 @@ def a_reader_who_chooses(cloud: Cloud, meanwhile: Meanwhile) -> None:
     press(hour="6")
     press(act="unsubscribe")
     press(act="start")
+    moved = {"email": "nia@new.example", "changed_at": ago(days=8)}
+    cloud.say("subscriber.changed", {**profile("nia"), **moved})
+    press()
+    path = cloud.preferences_path("nia")
     erased = {"user_id": "nia", "deleted_at": ago()}
     meanwhile("subscribers", "UpdateItem", lambda: cloud.say("subscriber.deleted", erased))
     press(hour="7")

@@ -255,19 +255,50 @@ def test_where_the_bus_does_not_take_it_nothing_is_changed_here(
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_attack_nobody_can_tell_a_wrong_link_from_a_reader_who_is_unknown_or_erased(
+def test_attack_nobody_can_tell_from_a_link_what_became_of_its_reader(
     ann: Cloud, method: str
 ) -> None:
     unknown = ann.link("preferences", RunKey("nobody", DAILY, 1), ann.reader())
     ann.say("subscriber.changed", profile("bo"))
     erased = ann.preferences_path("bo")
     ann.say("subscriber.deleted", {"user_id": "bo", "deleted_at": ago()})
+    moved = ann.preferences_path()
+    ann.say("subscriber.changed", profile(changed_at=ago(), email="new@example.com"))
     altered = f"{ann.preferences_path()[:-2]}xx"
     unsubscribe = ann.preferences_path().replace("preferences", "unsubscribe")
-    paths = (unknown, erased, altered, "/preferences/x", unsubscribe)
-    answers = [ann.invoke("preferences", http(method, path)) for path in paths]
-    assert {answer["statusCode"] for answer in answers} == {404}
-    assert len({answer["body"] for answer in answers}) == 1
+    for paths, status in (
+        ((unknown, erased, moved), 410),
+        ((altered, "/preferences/x", unsubscribe), 404),
+    ):
+        answers = [ann.invoke("preferences", http(method, path)) for path in paths]
+        assert {answer["statusCode"] for answer in answers} == {status}
+        assert len({answer["body"] for answer in answers}) == 1
+        assert len({str(answer["headers"]) for answer in answers}) == 1
+
+
+@pytest.mark.usefixtures("later")
+def test_who_comes_with_an_ended_link_is_mailed_one_that_works(ann: Cloud) -> None:
+    """Asked first: only the button sends anything."""
+    ended = ann.preferences_path()
+    ann.say("subscriber.changed", profile(changed_at=ago(), email="new@example.com"))
+    ann.meter.clear()
+    offer = ann.invoke("preferences", http("GET", ended))
+    assert offer["statusCode"] == 410
+    assert "This link has ended" in offer["body"]
+    assert "new@" not in offer["body"]
+    assert not ann.meter.write_units
+    for _ in range(2):
+        answer = ann.invoke("preferences", http("POST", ended))
+        assert (answer["statusCode"], "on its way" in answer["body"]) == (410, True)
+    for entry in ann.queued("generate"):
+        ann.work("generate", entry["MessageBody"])
+    (email,) = ann.sent()
+    assert email["Destination"]["ToAddresses"] == ["new@example.com"]
+    simple = email["Content"]["Simple"]
+    assert simple["Subject"]["Data"] == "Your new link to your preferences"
+    for part in ("Html", "Text"):
+        (link,) = set(re.findall(r"(/preferences/[\w.-]+)", simple["Body"][part]["Data"]))
+        assert ann.invoke("preferences", http("GET", link))["statusCode"] == 200
 
 
 def test_no_address_and_no_choice_is_logged(ann: Cloud, logs: io.StringIO) -> None:

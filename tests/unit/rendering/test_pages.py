@@ -33,6 +33,8 @@ ALL: dict[str, Callable[[JinjaPages], str]] = {
     "confirm": lambda pages: pages.confirm_unsubscribe(""),
     "done": lambda pages: pages.unsubscribed(""),
     "invalid": lambda pages: pages.invalid_link(""),
+    "ended": lambda pages: pages.ended_link("", is_mailed=False),
+    "mailed": lambda pages: pages.ended_link("", is_mailed=True),
     "went_wrong": lambda pages: pages.went_wrong(""),
     "not_sent": lambda pages: pages.not_sent(a_subscriber()),
     "nothing_left": lambda pages: pages.nothing_left(a_subscriber()),

@@ -26,6 +26,7 @@ from gazette.domain.ports.rendering import Pages
 from gazette.domain.sources import PREFERENCES
 from gazette.domain.subscribers.preference_form import Fields
 from gazette.settings import PreferencesSettings
+from gazette.steps.preferences.new_link import mail_new_link
 from gazette.steps.preferences.requests import PageContext, Shown, leave, show, submit
 from gazette.steps.preferences.view import ViewContext, view_email, view_updates
 
@@ -35,7 +36,8 @@ class Preferences:
     """What the handler calls.
 
     `unsubscribe_link` and `preferences_link` return what a token says, `email` and `updates` what
-    it shows; all raise InvalidToken.
+    it shows; all raise InvalidToken. `preferences_link`, `show` and `submit` raise EndedLink for a
+    link that has ended; `mail_new_link` takes the token of such a link.
 
     `styles` and `images` are what a Content-Security-Policy has to let in for the pages;
     `preference_page` makes the page of what `show` and `submit` return. `submit` takes the link, a
@@ -53,6 +55,7 @@ class Preferences:
     unsubscribe: Callable[[LinkToken], bool]
     show: Callable[[LinkToken], Shown]
     submit: Callable[[LinkToken, Callable[[], Fields], TimeLeft], Shown]
+    mail_new_link: Callable[[str], bool]
     read_form: Callable[..., Fields]
 
 
@@ -106,6 +109,11 @@ def build() -> Preferences:
         show=partial(show, context=context),
         submit=lambda link, form, time_left: submit(
             link, form, context=context, time_left=time_left
+        ),
+        mail_new_link=lambda token: mail_new_link(
+            links.read_ended(token, Purpose.PREFERENCES),
+            base_url=settings.base_url,
+            context=routing,
         ),
         read_form=read_request,
     )

@@ -20,6 +20,10 @@ class InvalidToken(GazetteError):
     """
 
 
+class EndedLink(InvalidToken):
+    """A link that this installation has signed, and that opens nothing any more."""
+
+
 class InvalidKeys(GazetteError):
     """Keys of the links that cannot be used. The text says what is wrong, and holds no key."""
 

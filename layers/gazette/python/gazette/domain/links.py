@@ -118,6 +118,12 @@ class Purpose(StrEnum):
         return timedelta(days=730 if self is Purpose.UNSUBSCRIBE else 90)
 
 
+NEW_LINK = "new-link"
+"""The category of the event by which a reader is mailed a new link to their preferences.
+
+No service can put it: the contract has no category with a hyphen (identity.CATEGORY_NAME).
+"""
+
 EVERYTHING = "all"
 """The scope of a link that concerns all emails to its address. There is no other yet."""
 
@@ -160,6 +166,12 @@ class LinkToken:
             and self.since == reader.addressed_after
             and self.address == address_hash(reader.email)
         )
+
+    def is_for_registration_of(self, reader: Subscriber) -> bool:
+        """Whether the user id has not been erased since, whatever became of the address."""
+        if reader.erased_at is None:
+            return True
+        return self.since is not None and self.since >= reader.erased_at
 
     def has_expired(self, purpose: Purpose, today: date) -> bool:
         """Whether a link with this token is too old for `purpose`."""

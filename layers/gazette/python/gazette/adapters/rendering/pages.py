@@ -26,6 +26,10 @@ class JinjaPages:
         """Says that a link does not work; the same page for every cause."""
         return self._for_a_browser("invalid.html", accepted)
 
+    def ended_link(self, accepted: str, *, is_mailed: bool) -> str:
+        """Offers to mail a new link, or says that it is on its way."""
+        return self._for_a_browser("ended.html", accepted, is_mailed=is_mailed)
+
     def went_wrong(self, accepted: str) -> str:
         """Says that an error occurred, which is not the reader's fault."""
         return self._for_a_browser("went_wrong.html", accepted)
@@ -49,8 +53,8 @@ class JinjaPages:
         ]
         return self._sheets.render("updates.html", language, digest=digest, groups=groups)
 
-    def _for_a_browser(self, name: str, accepted: str) -> str:
-        return self._sheets.render(name, self._sheets.languages.accepted(accepted))
+    def _for_a_browser(self, name: str, accepted: str, **values: object) -> str:
+        return self._sheets.render(name, self._sheets.languages.accepted(accepted), **values)
 
     def _for_a_reader(self, name: str, reader: Subscriber) -> str:
         return self._sheets.render(name, self._sheets.languages.of(reader.locale))

@@ -18,6 +18,7 @@ from gazette.adapters.rendering.language import Languages
 from gazette.adapters.rendering.view_models import person, show, subject_line
 from gazette.domain.delivery.compose import Digest, Ranking
 from gazette.domain.errors import RenderingFailed
+from gazette.domain.links import NEW_LINK
 from gazette.domain.model import Edition
 from gazette.domain.ports.rendering import CacheCount, Links
 from gazette.domain.scheduling.calendar import zone_of
@@ -80,9 +81,7 @@ class JinjaRenderer:
 
         If the HTML is too long, groups are dropped from the end and counted as not shown.
         """
-        email = (
-            Frequency.IMMEDIATE.value if kind_of(schedule) is ScheduleKind.IMMEDIATE else "digest"
-        )
+        email = _kind(digest, schedule)
         try:
             with self._measured():
                 return self._fitting(email, digest, subscriber, links, schedule, variation)
@@ -129,6 +128,14 @@ class JinjaRenderer:
         if variation not in self._environments:
             self._environments[variation] = environment(self._templates, variation)
         return self._environments[variation]
+
+
+def _kind(digest: Digest, schedule: str) -> str:
+    """The folder of the templates of an email."""
+    if digest.categories == (NEW_LINK,):
+        return NEW_LINK
+    immediate = kind_of(schedule) is ScheduleKind.IMMEDIATE
+    return Frequency.IMMEDIATE.value if immediate else "digest"
 
 
 def _edition(

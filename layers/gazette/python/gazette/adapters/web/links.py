@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from gazette.domain.errors import InvalidToken
+from gazette.domain.errors import EndedLink
 from gazette.domain.links import LinkKeys, LinkToken, Purpose, read_link, sign, verify
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.rendering import Links
@@ -50,8 +50,12 @@ class LinkReader:
         self._clock = clock
 
     def read(self, token: str, purpose: Purpose) -> LinkToken:
-        """What a token says. Raises InvalidToken, also if the link has expired."""
-        link = read_link(verify(token, purpose=purpose, keys=self._keys()))
+        """What a token says. Raises InvalidToken, and EndedLink if it has expired."""
+        link = self.read_ended(token, purpose)
         if link.has_expired(purpose, self._clock().date()):
-            raise InvalidToken("This link has expired.")
+            raise EndedLink("This link has expired.")
         return link
+
+    def read_ended(self, token: str, purpose: Purpose) -> LinkToken:
+        """The same of a token that may have expired. Raises InvalidToken."""
+        return read_link(verify(token, purpose=purpose, keys=self._keys()))

@@ -91,6 +91,12 @@ class Pages(Protocol):
     def invalid_link(self, accepted: str) -> str:
         """Say that a link does not work, and what to do; the same text whatever the cause."""
 
+    def ended_link(self, accepted: str, *, is_mailed: bool) -> str:
+        """Say that a link to the preferences has ended, and offer to mail a new one.
+
+        `is_mailed`: say instead that it is on its way, if the reader still gets email.
+        """
+
     def went_wrong(self, accepted: str) -> str:
         """Say that an error occurred that is not the reader's fault, and what to do."""
 

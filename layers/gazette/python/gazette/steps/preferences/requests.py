@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
-from gazette.domain.errors import InvalidToken, UnreadableForm
+from gazette.domain.errors import EndedLink, UnreadableForm
 from gazette.domain.links import LinkToken
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.ledgers import Engagements
@@ -49,7 +49,7 @@ class Shown:
 def show(link: LinkToken, *, context: PageContext) -> Shown:
     """Look up the subscriber, and change nothing.
 
-    Raises InvalidToken where the link is for nobody any more.
+    Raises EndedLink where it is for nobody any more.
     """
     return Shown(overview=_overview(link, context))
 
@@ -59,7 +59,7 @@ def submit(
 ) -> Shown:
     """Do what the form asks for, and look up the subscriber again; `link` led to the page.
 
-    Raises InvalidToken where the link is for nobody any more.
+    Raises EndedLink where it is for nobody any more.
     """
     overview = _overview(link, context)
     try:
@@ -116,5 +116,5 @@ def _record_unsubscribed(link: LinkToken, context: PageContext) -> None:
 def _overview(link: LinkToken, context: PageContext) -> Overview:
     overview = read_overview(link.run.user_id, context=context.routing)
     if overview is None or not link.is_for(overview.subscriber):
-        raise InvalidToken("Nothing is known of this subscriber at this address.")
+        raise EndedLink("Nobody is known at the address of this link any more.")
     return overview

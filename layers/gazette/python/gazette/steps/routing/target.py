@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from gazette.domain.links import NEW_LINK
 from gazette.domain.model import Event
 from gazette.domain.outcome import Outcome
 from gazette.domain.scheduling.calendar import Recurrence
@@ -82,6 +83,8 @@ def target_of(event: Event, inputs: RoutingInputs, context: RoutingContext) -> T
                 return Outcome.ERASED
             if reader.has_left:
                 return Outcome.UNSUBSCRIBED
+            if event.category == NEW_LINK:
+                return Target(immediate_schedule(event.entity.key))
             choices, defaults = reader.choices, context.defaults
             paused_or_dormant = reader.paused_or_dormant_at(
                 event.occurred_at, sunset=context.sunset

@@ -1,0 +1,115 @@
+"""Who comes with a link that has ended is mailed a new one, at the address on file."""
+
+from dataclasses import replace
+from datetime import date, timedelta
+
+import pytest
+from gazette.domain.commands import ChangeSubscriber
+from gazette.domain.identity import CATEGORY_NAME
+from gazette.domain.links import NEW_LINK, LinkToken
+from gazette.domain.scheduling.calendar import DigestTimes
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
+from gazette.steps.preferences.new_link import mail_new_link
+
+from tests.builders import KEY, NOW, a_link, a_subscriber
+from tests.world import World
+
+YEAR = timedelta(days=365)
+
+
+@pytest.fixture
+def world() -> World:
+    """Ann has been there for a year, and wants everything weekly."""
+    world = World()
+    world.choose(at=NOW - YEAR, comment=Frequency.WEEKLY)
+    return world
+
+
+def ask(world: World, link: LinkToken | None = None) -> bool:
+    """Press the button, and let minutes pass."""
+    asked = mail_new_link(
+        link or a_link(), base_url="https://mail.example.com", context=world.context
+    )
+    world.clock.now += timedelta(minutes=5)
+    world.deliver_queued()
+    return asked
+
+
+def mailed_to(world: World) -> list[str]:
+    return [mail.to for mail, _ in world.mailer.accepted]
+
+
+def test_the_email_goes_to_the_address_on_file_at_once_and_its_links_are_new(world: World) -> None:
+    world.say(ChangeSubscriber(a_subscriber(changed_at=NOW, email="new@example.com")))
+    assert ask(world)
+    assert mailed_to(world) == ["new@example.com"]
+    ((mail, _),) = world.mailer.accepted
+    assert mail.edition.categories == (NEW_LINK,)
+
+
+def test_it_comes_once_a_day_however_often_it_is_asked_for(world: World) -> None:
+    for _ in range(3):
+        assert ask(world)
+    assert len(mailed_to(world)) == 1
+    world.clock.now += timedelta(days=1)
+    assert ask(world)
+    assert len(mailed_to(world)) == 2
+
+
+def test_it_comes_to_who_paused_or_is_dormant(world: World) -> None:
+    paused = DigestTimes(minute=0, paused_until=date(2027, 1, 1))
+    world.say(ChangeSubscriber(a_subscriber(changed_at=NOW, times=paused)))
+    assert ask(world)
+    world.clock.now += timedelta(days=1)
+    world.subscribers.set_status("ann", SubscriberStatus.DORMANT)
+    assert ask(world)
+    assert len(mailed_to(world)) == 2
+
+
+def test_a_digest_does_not_have_it(world: World) -> None:
+    ask(world)
+    world.arm()
+    world.send_everything()
+    assert len(mailed_to(world)) == 1
+
+
+def test_attack_who_had_the_id_before_has_nothing_mailed_to_who_has_it_now(world: World) -> None:
+    world.erase()
+    world.clock.now += timedelta(minutes=1)
+    world.say(ChangeSubscriber(a_subscriber(changed_at=world.clock(), email="bo@example.com")))
+    assert not ask(world)
+    assert not world.mailer.accepted
+    bo = world.subscribers.rows["ann"]
+    assert isinstance(bo, Subscriber)
+    assert ask(world, LinkToken.of(KEY, NOW - YEAR, bo))
+    assert mailed_to(world) == ["bo@example.com"]
+
+
+@pytest.mark.parametrize("status", [SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED])
+def test_attack_nobody_has_email_sent_to_who_left(world: World, status: SubscriberStatus) -> None:
+    world.subscribers.set_status("ann", status)
+    assert not ask(world)
+    assert not world.mailer.accepted
+    assert not world.events.rows
+
+
+def test_nothing_is_mailed_to_nobody() -> None:
+    world = World()
+    assert not ask(world)
+    world.erase()
+    assert not ask(world)
+    assert not world.events.rows
+
+
+def test_attack_no_service_can_put_an_event_that_is_taken_for_it() -> None:
+    assert not CATEGORY_NAME.fullmatch(NEW_LINK)
+
+
+def test_who_asked_once_gets_what_they_chose_as_before(world: World) -> None:
+    before = replace(a_subscriber(), routed_for="")
+    ask(world)
+    reader = world.subscribers.get("ann")
+    assert isinstance(reader, Subscriber)
+    assert reader.chosen == (("comment", Frequency.WEEKLY),)
+    assert reader.times == before.times
