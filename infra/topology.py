@@ -211,7 +211,7 @@ FEEDBACK = Step(
         ("control", ("UpdateItem",)),
         ("subscribers", ("GetItem", "UpdateItem")),
         ("schedules", ("Query", "UpdateItem")),
-        ("suppressions", ("PutItem",)),
+        ("suppressions", ("UpdateItem",)),
         ("bounces", ("UpdateItem",)),
         ("engagement", ("UpdateItem",)),
         ("category_stats", ("Query", "UpdateItem")),

@@ -242,7 +242,7 @@ class FakeActivities:
 
 @dataclass
 class FakeSuppressions:
-    """The port `Suppressions` in memory; `since` is kept beside the causes."""
+    """The port `Suppressions` in memory; `since` and `by` are kept beside the causes."""
 
     clock: Clock = field(default_factory=SettableClock)
     rows: dict[str, Cause] = field(default_factory=dict)
@@ -256,18 +256,14 @@ class FakeSuppressions:
             return False
         self.rows[address_hash] = cause
         self.since[address_hash] = since or self.clock()
-        self.by.pop(address_hash, None)
         return True
 
     def unsubscribe(self, address_hash: str, user_id: str) -> None:
         self.add(address_hash, Cause.UNSUBSCRIBED)
-        if self.rows[address_hash] is Cause.UNSUBSCRIBED:
-            self.by.setdefault(address_hash, set()).add(user_id)
+        self.by.setdefault(address_hash, set()).add(user_id)
 
     def resubscribe(self, address_hash: str, user_id: str) -> None:
-        if self.rows.get(address_hash) is not Cause.UNSUBSCRIBED:
-            return
-        others = self.by.get(address_hash, set()) - {user_id}
+        others = self.by.pop(address_hash, set()) - {user_id}
         if others:
             self.by[address_hash] = others
         else:
@@ -283,9 +279,13 @@ class FakeSuppressions:
         return Suppression(address_hash, cause, self.since[address_hash]) if cause else None
 
     def lift(self, address_hash: str, cause: Cause) -> None:
-        if self.rows.get(address_hash) == cause:
-            del self.rows[address_hash]
-            self.by.pop(address_hash, None)
+        if self.rows.get(address_hash) != cause:
+            return
+        if cause is not Cause.UNSUBSCRIBED and self.by.get(address_hash):
+            self.rows[address_hash] = Cause.UNSUBSCRIBED
+            return
+        del self.rows[address_hash]
+        self.by.pop(address_hash, None)
 
     def each(self) -> Iterator[Suppression | UnreadableRow]:
         for address_hash in list(self.rows):

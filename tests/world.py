@@ -668,9 +668,10 @@ class World:
             time_left=lambda: self.time_left(),
         )
 
-    def resubscribe(self, user_id: str = "ann") -> bool:
-        """A reader who left starts again."""
-        return resubscribe(user_id, suppressions=self.suppressions, context=self.context)
+    def resubscribe(self, user_id: str = "ann", email: str = "") -> bool:
+        """A reader who left starts again, at the address of `a_subscriber` where none is given."""
+        address = address_hash(email or a_subscriber(user_id).email)
+        return resubscribe(user_id, address, suppressions=self.suppressions, context=self.context)
 
     def read_overview(self, user_id: str = "ann") -> Overview | None:
         """What the preference page shows."""

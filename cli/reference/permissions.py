@@ -104,11 +104,12 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     | _on("table/control", "Query", "DeleteItem")
     | _on("table/category_stats", "Query", "BatchWriteItem"),
     "suppression list": _settings_of("feedback") | _on("table/suppressions", "Scan"),
-    "suppression add": _settings_of("feedback") | _on("table/suppressions", "GetItem", "PutItem"),
+    "suppression add": _settings_of("feedback")
+    | _on("table/suppressions", "GetItem", "UpdateItem"),
     "suppression remove": _settings_of("feedback")
-    | _on("table/suppressions", "GetItem", "DeleteItem")
+    | _on("table/suppressions", "GetItem", "DeleteItem", "UpdateItem")
     | _on("table/bounces", "DeleteItem"),
-    "suppression import": _settings_of("feedback") | _on("table/suppressions", "PutItem"),
+    "suppression import": _settings_of("feedback") | _on("table/suppressions", "UpdateItem"),
     "suppression export": _settings_of("feedback") | _on("table/suppressions", "Scan"),
     "explain": _settings_of("ingest")
     | _on("table/subscribers", "GetItem")

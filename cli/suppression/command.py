@@ -117,6 +117,10 @@ def remove(
             typer.confirm(f"Allow email to {hashed} of stage {stage} again?", abort=True)
         remove_suppression(found, context=context)
         left = context.suppressions.get(hashed)
+    if left and left.cause is Cause.UNSUBSCRIBED and found.cause is not left.cause:
+        say(f"{hashed} of stage {stage} is no longer suppressed for {found.cause}")
+        note("A reader of it has unsubscribed as well: it stays suppressed for that.")
+        return
     if left:
         raise NotPossible(f"It was suppressed for {left.cause} in the meantime: look again.")
     say(f"{hashed} of stage {stage} is no longer suppressed")

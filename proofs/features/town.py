@@ -567,7 +567,7 @@ class Town:
                     raise NotYet("the profile is on its way")
             elif reader.status is SubscriberStatus.UNSUBSCRIBED:
                 self._lift(person, "left")
-                self.life.world.resubscribe(person.user_id)
+                self.life.world.resubscribe(person.user_id, person.email)
 
         self.life.persist("preferences", act, back)
 

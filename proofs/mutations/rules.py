@@ -283,6 +283,45 @@ RULES: Final = (
         f"{_LINKS}::test_a_link_of_a_scope_that_only_another_version_knows_is_not_taken_for_all",
     ),
     Mutation(
+        "what a reader does at another address says nothing of this one",
+        "steps/subscribers/unsubscribe.py",
+        "    while isinstance(reader, Subscriber) and is_at(reader, address):\n        status",
+        "    while isinstance(reader, Subscriber):\n        status",
+        "tests/unit/subscribers/test_unsubscribe.py"
+        "::test_who_left_stays_away_though_the_id_changes_hands_or_moves_meanwhile",
+    ),
+    Mutation(
+        "a start is for the address of its link",
+        "steps/subscribers/resubscribe.py",
+        " or not is_at(reader, address):\n",
+        ":\n",
+        "tests/unit/subscribers/test_resubscribe.py"
+        "::test_attack_who_had_the_id_before_cannot_start_for_who_has_it_now",
+    ),
+    Mutation(
+        "what readers asked for outlives a greater cause",
+        "adapters/dynamodb/feedback/suppressions.py",
+        "        elif not written(row.delete, same & by.does_not_exist()):\n",
+        "        elif not written(row.delete, same):\n",
+        "tests/contract/feedback/test_suppressions.py"
+        "::test_who_asked_for_it_is_known_behind_a_greater_cause",
+    ),
+    Mutation(
+        "a profile keeps since when its address is on file",
+        "adapters/dynamodb/subscribers.py",
+        "        if subscriber.addressed_after:\n",
+        "        if False:\n",
+        "tests/contract/dynamodb/test_subscribers.py"
+        "::test_since_when_an_address_is_on_file_is_kept",
+    ),
+    Mutation(
+        "an erasure that a later profile overtook ends the links before it",
+        "steps/ingest/erasure.py",
+        "        _end_links(user_id, at, context)\n",
+        "",
+        f"{_LINKS}::test_attack_an_erasure_ends_links_in_whatever_order_it_comes",
+    ),
+    Mutation(
         "a new link is mailed to the same registration only",
         "steps/preferences/new_link.py",
         "    if not link.is_for_registration_of(reader):\n        return False\n",
@@ -309,8 +348,8 @@ RULES: Final = (
     Mutation(
         "an unsubscribe link speaks for its own address",
         "steps/subscribers/unsubscribe.py",
-        " or address_hash(reader.email) != address:\n            return False",
-        ":\n            return False",
+        "subscribers.get(user_id), Subscriber) and is_at(reader, address):\n",
+        "subscribers.get(user_id), Subscriber):\n",
         "tests/unit/subscribers/test_unsubscribe.py"
         "::test_attack_an_old_address_cannot_leave_for_the_new_one",
     ),

@@ -130,6 +130,18 @@ def test_a_profile_leaves_the_signs_of_life_and_the_place_as_they_are(
     assert subscribers.get("ann") == replace(second, routed_for="the choices", active_on=TODAY)
 
 
+def test_since_when_an_address_is_on_file_is_kept(subscribers: Subscribers) -> None:
+    before = a_subscriber()
+    subscribers.put(before, replacing=None)
+    assert stored(subscribers).addressed_after is None
+    for revision in (2, 3):
+        at = NOW + revision * SECOND
+        after = replace(before, addressed_after=at, revision=revision)
+        assert subscribers.put(after, replacing=before)
+        assert stored(subscribers) == after
+        before = after
+
+
 def test_the_latest_day_with_a_sign_of_life_is_kept(subscribers: Subscribers) -> None:
     subscribers.put(a_subscriber(), replacing=None)
     for day in (TODAY, TOMORROW, TODAY):

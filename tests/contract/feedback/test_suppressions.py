@@ -109,6 +109,33 @@ def test_what_was_imported_is_lifted_by_whoever_reads_there(suppressions: Suppre
 
 
 @pytest.mark.parametrize("cause", sorted(set(Cause) - {Cause.UNSUBSCRIBED}))
+@pytest.mark.parametrize("first", ["the reader", "the cause"])
+def test_who_asked_for_it_is_known_behind_a_greater_cause(
+    suppressions: Suppressions, cause: Cause, first: str
+) -> None:
+    """So an operator who lifts a bounce does not bring back who had left."""
+    if first == "the reader":
+        suppressions.unsubscribe(ANN, "ann")
+    suppressions.add(ANN, cause)
+    suppressions.unsubscribe(ANN, "ann")
+    suppressions.lift(ANN, cause)
+    assert suppressions.get(ANN) == Suppression(ANN, Cause.UNSUBSCRIBED, NOW)
+    suppressions.resubscribe(ANN, "bo")
+    assert suppressions.holds(ANN)
+    suppressions.resubscribe(ANN, "ann")
+    assert not suppressions.holds(ANN)
+
+
+def test_who_took_it_back_behind_a_greater_cause_is_not_kept(suppressions: Suppressions) -> None:
+    suppressions.unsubscribe(ANN, "ann")
+    suppressions.add(ANN, Cause.BOUNCED)
+    suppressions.resubscribe(ANN, "ann")
+    assert suppressions.holds(ANN)
+    suppressions.lift(ANN, Cause.BOUNCED)
+    assert not suppressions.holds(ANN)
+
+
+@pytest.mark.parametrize("cause", sorted(set(Cause) - {Cause.UNSUBSCRIBED}))
 def test_a_greater_cause_is_neither_replaced_nor_lifted_by_a_reader(
     suppressions: Suppressions, clock: SettableClock, cause: Cause
 ) -> None:

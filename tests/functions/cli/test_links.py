@@ -11,6 +11,7 @@ from gazette.adapters.aws.link_keys import SecretKeyStore
 from gazette.bootstrap import preferences
 from gazette.domain.links import LinkKeys
 from gazette.settings import PreferencesSettings
+from gazette.steps.support import link_keys
 from typer.testing import CliRunner, Result
 
 from cli.main import app
@@ -137,6 +138,21 @@ def test_a_key_that_leaked_goes_at_once_and_the_next_takes_its_place_if_it_signe
     assert run("retire", "k2", "--now", "--yes").exit_code == 0
     assert stored().ids == ("k3",), "it did not sign, so no other is needed"
     assert run("retire", "k9", "--now", "--yes").exit_code == 2
+
+
+@pytest.mark.usefixtures("stage")
+def test_a_key_that_was_retired_while_somebody_was_asked_is_refused_in_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run("rotate")
+
+    def confirm(*_: object, **__: object) -> None:
+        link_keys.retire("k1", store=SecretKeyStore("links"))
+
+    monkeypatch.setattr("typer.confirm", confirm)
+    done = run("retire", "k1")
+    assert done.exit_code == 2
+    assert "There is no key 'k1'. The keys are k2." in done.stderr
 
 
 @pytest.mark.usefixtures("stage")

@@ -13,11 +13,13 @@ from botocore.exceptions import ClientError
 from gazette.adapters.aws.queues import decode_run_key, encode_run_key
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
 from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
+from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.bootstrap.parts.clock import now
 from gazette.domain.delivery.run import Status
 from gazette.domain.feedback.delivery_events import Mark
 from gazette.domain.feedback.reputation import category_hold
-from gazette.domain.identity import run_id
+from gazette.domain.identity import address_hash, run_id
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.settings import (
@@ -194,6 +196,11 @@ def test_suppression(cloud: Cloud, run: Run, tmp_path: Any) -> None:
     run("suppression import", str(listed))
     run("suppression list")
     run("suppression export")
+    run("suppression remove", "bo@example.com", "--yes")
+    run("suppression add", "bo@example.com")
+    with cloud.meter.acting("somebody else"):
+        suppressions = DynamoSuppressions("suppressions", clock=now)
+        suppressions.unsubscribe(address_hash("bo@example.com"), "bo")
     run("suppression remove", "bo@example.com", "--yes")
     assert_exact(cloud, "suppression")
 

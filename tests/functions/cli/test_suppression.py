@@ -66,6 +66,18 @@ def test_what_is_no_address_is_refused(command: str, wrong: str) -> None:
 
 
 @pytest.mark.usefixtures("stage")
+def test_what_is_removed_does_not_bring_back_a_reader_who_unsubscribed_as_well() -> None:
+    table().unsubscribe(ANN, "ann")
+    table().add(ANN, Cause.BOUNCED)
+    done = run("remove", ANN, "--yes")
+    assert done.stdout == f"{ANN} of stage prod is no longer suppressed for bounced\n"
+    assert "A reader of it has unsubscribed as well: it stays suppressed" in done.stderr
+    assert cause() is Cause.UNSUBSCRIBED
+    run("remove", ANN, "--yes")
+    assert cause() is None
+
+
+@pytest.mark.usefixtures("stage")
 def test_they_are_listed_newest_first_and_paged() -> None:
     for number in range(5):
         since = datetime(2026, 1, 1 + number, tzinfo=UTC)

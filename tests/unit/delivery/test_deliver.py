@@ -14,9 +14,11 @@ from gazette.domain.delivery.signals import (
     Uncertain,
 )
 from gazette.domain.errors import NotYet, Unavailable
+from gazette.domain.links import LinkToken
 from gazette.domain.model import DAILY, RunKey, StoredEvent, Window
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.queues import QueuedRun
+from gazette.domain.ports.rendering import Links
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.subscriber import Erased, SubscriberStatus
@@ -26,6 +28,7 @@ from tests.builders import KEY, NOW, SettableClock, a_run, a_subscriber, an_even
 from tests.fake_stores import (
     FakeRateLimiter,
 )
+from tests.fakes import FakeLinks
 from tests.world import GRACE, World
 
 SECOND = timedelta(seconds=1)
@@ -758,3 +761,25 @@ def test_a_run_reads_only_the_events_of_its_own_schedule(ready: Worker) -> None:
 @pytest.mark.parametrize("status", sorted(set(SubscriberStatus) - {SubscriberStatus.ACTIVE}))
 def test_every_status_but_active_is_a_reason_of_the_same_name(status: SubscriberStatus) -> None:
     assert why_not_sent(replace(a_subscriber(), status=status)).value == status.value
+
+
+def test_the_links_of_a_run_are_those_of_the_date_on_which_it_was_due(
+    ready: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that each attempt makes the same, also after midnight."""
+    made: list[LinkToken] = []
+    links = FakeLinks.links
+
+    def noted(maker: FakeLinks, link: LinkToken) -> Links:
+        made.append(link)
+        return links(maker, link)
+
+    monkeypatch.setattr(FakeLinks, "links", noted)
+    run = ready.runs.rows[KEY]
+    for due_at in (run.due_at, run.due_at - timedelta(hours=4)):
+        ready.runs.rows[KEY] = replace(run, due_at=due_at)
+        ready.clock.now = run.due_at.replace(hour=1) + timedelta(days=1)
+        ready.max_lateness = timedelta(days=1)
+        ready.work()
+    assert made
+    assert {link.issued_on for link in made} == {run.due_at.date()}

@@ -369,7 +369,12 @@ def test_an_erasure_may_come_before_anything_else(world: World) -> None:
 def test_an_erasure_that_is_older_than_the_profile_is_outdated() -> None:
     world = a_full_life()
     before = (world.subscribers.rows.copy(), world.events.rows.copy(), world.follows.rows.copy())
-    assert world.erase(at=NOW - 2 * DAY) is Outcome.OUTDATED
+    at = NOW - 2 * DAY
+    assert world.erase(at=at) is Outcome.OUTDATED
+    after = world.subscribers.rows["ann"]
+    assert isinstance(after, Subscriber)
+    assert (after.addressed_after, after.revision) == (at, 2), "the links before it end"
+    world.subscribers.rows["ann"] = replace(after, addressed_after=None, revision=1)
     assert before == (world.subscribers.rows, world.events.rows, world.follows.rows)
 
 

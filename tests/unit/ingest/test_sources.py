@@ -10,7 +10,7 @@ from gazette.adapters.aws.bus import encode
 from gazette.adapters.contract import DETAIL_MODELS, decode
 from gazette.domain.commands import ChangeFollow, ChoosePreferences, MarkActive
 from gazette.domain.outcome import Outcome
-from gazette.domain.sources import DETAIL_TYPES, EVERYBODY, FEEDBACK, PREFERENCES, Sources
+from gazette.domain.sources import DETAIL_TYPES, FEEDBACK, PREFERENCES, Sources
 from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency
@@ -36,7 +36,7 @@ def world() -> World:
 
 
 def put(
-    world: World, detail_type: str, *, source: str, sources: Sources, detail: Any = None
+    world: World, detail_type: str, *, source: str, sources: Sources | None, detail: Any = None
 ) -> list[Outcome]:
     """What becomes of a message that is valid but for its source."""
     body = envelope(detail_type, DETAILS[detail_type] if detail is None else detail, source=source)
@@ -101,7 +101,7 @@ def test_each_source_on_the_list_puts_it(world: World, source: str) -> None:
 
 @pytest.mark.parametrize("detail_type", sorted(DETAIL_MODELS))
 def test_what_has_no_list_is_open_to_every_source(world: World, detail_type: str) -> None:
-    for sources in (EVERYBODY, Sources({"no.such": frozenset({"shop.accounts"})})):
+    for sources in (None, Sources({"no.such": frozenset({"shop.accounts"})})):
         assert Outcome.FOREIGN not in put(
             world, detail_type, source="shop.comments", sources=sources
         )

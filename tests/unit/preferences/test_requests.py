@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import InvalidToken, UnreadableForm
 from gazette.domain.feedback.delivery_events import EngagementEvent
@@ -57,6 +58,15 @@ def test_who_leaves_by_the_link_of_an_email_has_left_by_it(world: World) -> None
     assert world.leave(LINK)
     assert left_by(world) == [EMAIL]
     assert not world.leave(OF_NOBODY)
+
+
+def test_who_leaves_by_an_email_of_an_old_address_has_not_left_by_the_email_of_the_new(
+    world: World,
+) -> None:
+    world.clock.now += timedelta(minutes=1)
+    world.say(ChangeSubscriber(a_subscriber(changed_at=world.clock(), email="b@example.com")))
+    assert not world.leave(LINK)
+    assert left_by(world) == []
 
 
 def test_a_form_that_cannot_be_read_changes_nothing(world: World) -> None:

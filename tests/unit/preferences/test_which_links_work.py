@@ -5,6 +5,7 @@ The model knows the mailboxes and who owned them when, and nothing of tokens.
 
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from itertools import permutations
 
 import pytest
 from gazette.adapters.web.links import LinkReader, SignedLinks
@@ -192,6 +193,33 @@ def test_attack_who_had_the_id_before_cannot_choose_not_even_from_the_same_mailb
     assert not can_choose(before, world)
     assert can_choose(address(world, MAILBOXES[0]), world)
     assert not can_choose(before, world)
+
+
+def test_attack_an_erasure_ends_links_in_whatever_order_it_comes() -> None:
+    """Also where the profile of the return has overtaken it."""
+    for order in permutations(range(3)):
+        world = World()
+        first = a_subscriber(changed_at=NOW)
+        commands = (
+            ChangeSubscriber(first),
+            EraseSubscriber("ann", NOW + timedelta(minutes=1)),
+            ChangeSubscriber(a_subscriber(changed_at=NOW + timedelta(minutes=2))),
+        )
+        world.clock.now += timedelta(minutes=3)
+        for number in order:
+            world.say(commands[number])
+        assert not can_choose(LinkToken.of(KEY, NOW, first), world), order
+        back = world.subscribers.get("ann")
+        assert isinstance(back, Subscriber)
+        assert back.addressed_after == NOW + timedelta(minutes=1), order
+
+
+def test_another_capitalisation_of_the_address_ends_no_link() -> None:
+    """No provider tells them apart (identity.address_hash)."""
+    world = World()
+    link = address(world, MAILBOXES[0])
+    address(world, MAILBOXES[0].title())
+    assert can_choose(link, world)
 
 
 def test_attack_an_old_link_opens_no_page(clock: SettableClock) -> None:

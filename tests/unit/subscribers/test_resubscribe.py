@@ -84,6 +84,32 @@ def test_attack_who_shares_an_address_cannot_take_back_that_the_other_left() -> 
     assert not world.suppressions.rows
 
 
+def test_who_may_not_start_again_has_left_all_the_same() -> None:
+    """Ann and Bo share an address and have both left: each start is refused, and takes nothing."""
+    world = left()
+    world.say(ChangeSubscriber(a_subscriber("bo")))
+    world.unsubscribe("bo", "ann@example.com")
+    assert not world.resubscribe("bo", "ann@example.com")
+    assert world.suppressions.by == {ANN: {"ann", "bo"}}
+    assert not world.resubscribe(), "Bo has not taken it back"
+    assert world.suppressions.rows == {ANN: Cause.UNSUBSCRIBED}
+
+
+def test_attack_who_had_the_id_before_cannot_start_for_who_has_it_now() -> None:
+    """Nor for the next address of the same reader, at whatever moment the id moves."""
+
+    def another(world: World) -> None:
+        world.erase()
+        world.clock.pass_time(minutes=1)
+        email = "other@example.com"
+        world.say(ChangeSubscriber(a_subscriber(changed_at=world.clock(), email=email)))
+        world.unsubscribe("ann", email)
+
+    for world, where in interleavings(left, World.resubscribe, another):
+        assert status(world) is SubscriberStatus.UNSUBSCRIBED, where
+        assert world.suppressions.holds(address_hash("other@example.com")), where
+
+
 def test_who_was_erased_and_came_back_to_a_suppressed_address_may_start_again() -> None:
     """The profile of the return is suppressed for what the reader had done themself."""
     world = left()

@@ -148,7 +148,7 @@ def test_attack_an_old_address_cannot_leave_for_the_new_one(world: World) -> Non
     def change() -> None:
         world.say(ChangeSubscriber(new))
 
-    with world.meanwhile("suppressions.unsubscribe", change):
+    with world.meanwhile("subscribers.get", change):
         assert not world.unsubscribe()
     assert not world.unsubscribe()
     assert status(world) is SubscriberStatus.ACTIVE
@@ -167,6 +167,46 @@ def test_attack_who_had_the_id_before_cannot_leave_for_who_has_it_now(world: Wor
 
     with world.meanwhile("subscribers.get", change_hands):
         assert not world.unsubscribe()
+    assert status(world) is SubscriberStatus.ACTIVE
+
+
+def test_who_left_stays_away_though_the_id_changes_hands_or_moves_meanwhile() -> None:
+    """What somebody does at the new address does not take back what was asked for at the old."""
+
+    def change_hands(world: World) -> None:
+        world.erase()
+        move(world)
+
+    def move(world: World) -> None:
+        world.clock.now += timedelta(minutes=1)
+        other = a_subscriber(changed_at=world.clock(), email="other@example.com")
+        world.say(ChangeSubscriber(other))
+        world.resubscribe("ann", "other@example.com")
+
+    for other in (change_hands, move):
+        for world, where in interleavings(a_reader, World.unsubscribe, other):
+            assert world.suppressions.holds(address_hash("ann@example.com")), where
+
+
+def test_who_comes_back_to_the_same_address_while_leaving_is_still_suppressed() -> None:
+    """The profile of the return is suppressed: nobody has taken back what was asked for."""
+
+    def come_back(world: World) -> None:
+        world.erase()
+        world.clock.now += timedelta(minutes=1)
+        world.choose(at=world.clock())
+
+    for world, where in interleavings(a_reader, World.unsubscribe, come_back):
+        assert world.suppressions.holds(address_hash("ann@example.com")), where
+
+
+def test_attack_who_had_the_address_before_leaves_nothing_that_its_reader_cannot_undo(
+    world: World,
+) -> None:
+    """An old link ends email to its address, in nobody's name: whoever reads there starts again."""
+    assert not world.unsubscribe("mallory", "ann@example.com")
+    world.subscribers.set_status("ann", SubscriberStatus.SUPPRESSED)
+    assert world.resubscribe()
     assert status(world) is SubscriberStatus.ACTIVE
 
 

@@ -27,11 +27,7 @@ def build() -> Callable[[str, TimeLeft], list[Outcome]]:
     sqs = boto3.client("sqs")
     return partial(
         ingest,
-        decode=partial(
-            decode,
-            sources=_sources(settings),
-            hosts=LinkHosts.of(json.loads(settings.link_hosts)),
-        ),
+        decode=partial(decode, sources=_sources(settings), hosts=_hosts(settings)),
         activities=activities(settings),
         suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
         followers_queue=SqsQueue(sqs, settings.followers_queue_url, encode_followers),
@@ -40,6 +36,13 @@ def build() -> Callable[[str, TimeLeft], list[Outcome]]:
     )
 
 
-def _sources(settings: IngestSettings) -> Sources:
+def _sources(settings: IngestSettings) -> Sources | None:
     listed: dict[str, list[str]] = json.loads(settings.sources)
+    if not listed:
+        return None
     return Sources({detail_type: frozenset(names) for detail_type, names in listed.items()})
+
+
+def _hosts(settings: IngestSettings) -> LinkHosts | None:
+    listed: list[str] = json.loads(settings.link_hosts)
+    return LinkHosts.of(listed) if listed else None

@@ -49,10 +49,6 @@ class LinkHosts:
         return name in self.exact or name.endswith(self.endings)
 
 
-ANY_HOST = LinkHosts()
-"""Links may lead anywhere."""
-
-
 def host_of(url: str) -> str:
     """The host of an absolute URL in lower case, without the port, as far as it can be read."""
     return _host(url).lower()

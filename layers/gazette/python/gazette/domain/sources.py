@@ -56,7 +56,3 @@ class Sources:
             "does not let that source put it. If it should, add it there, deploy, and redrive. "
             f"Sources that may: {', '.join(sorted(allowed))}."
         )
-
-
-EVERYBODY = Sources(MappingProxyType({}))
-"""Every source may put everything."""

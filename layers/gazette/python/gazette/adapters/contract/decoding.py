@@ -29,9 +29,9 @@ from gazette.adapters.contract.subscribers import (
 from gazette.adapters.contract.wording import in_words, quoted, sentence
 from gazette.domain.commands import Command, CreateEvents
 from gazette.domain.errors import ForeignEvent, InvalidEvent
-from gazette.domain.hosts import ANY_HOST, LinkHosts
+from gazette.domain.hosts import LinkHosts
 from gazette.domain.model import Event
-from gazette.domain.sources import EVERYBODY, Sources
+from gazette.domain.sources import Sources
 
 REASONS = 3
 """How many problems a reason names; it counts the others."""
@@ -66,8 +66,8 @@ class Reading:
     more: int = 0
 
 
-def decode(body: str, *, sources: Sources = EVERYBODY, hosts: LinkHosts = ANY_HOST) -> Command:
-    """The command in an EventBridge envelope, whose links lead to `hosts`.
+def decode(body: str, *, sources: Sources | None = None, hosts: LinkHosts | None = None) -> Command:
+    """The command in an EventBridge envelope, whose links lead to `hosts`, if those are given.
 
     Raises InvalidEvent, naming the field, and ForeignEvent for a detail type that the envelope's
     source may not put.
@@ -80,7 +80,7 @@ def decode(body: str, *, sources: Sources = EVERYBODY, hosts: LinkHosts = ANY_HO
         raise InvalidEvent("The message is nested too deeply.") from err
 
 
-def read_detail(detail_type: Any, detail: Any, *, hosts: LinkHosts = ANY_HOST) -> Reading:
+def read_detail(detail_type: Any, detail: Any, *, hosts: LinkHosts | None = None) -> Reading:
     """The command in `detail` (parsed JSON), and its problems. Links must lead to `hosts`."""
     problem = _no_detail(detail_type, detail)
     if problem:
@@ -90,15 +90,14 @@ def read_detail(detail_type: Any, detail: Any, *, hosts: LinkHosts = ANY_HOST) -
     return _read(DETAIL_MODELS[detail_type][0], detail, hosts)
 
 
-def _decode(envelope: Any, sources: Sources, hosts: LinkHosts) -> Command:
+def _decode(envelope: Any, sources: Sources | None, hosts: LinkHosts | None) -> Command:
     given = envelope if isinstance(envelope, dict) else {}
     detail_type, detail = given.get("detail-type"), given.get("detail")
     problem = _no_detail(detail_type, detail)
     if problem:
         raise InvalidEvent(f"{problem}.")
     _check_envelope(given)
-    refusal = sources.refusal(str(detail_type), given["source"])
-    if refusal:
+    if sources and (refusal := sources.refusal(str(detail_type), given["source"])):
         raise ForeignEvent(refusal)
     reading = read_detail(detail_type, detail, hosts=hosts)
     if not reading.problems and reading.command:
@@ -133,14 +132,14 @@ def _check_envelope(envelope: dict[str, Any]) -> None:
         raise InvalidEvent(sentence("The envelope", in_words(err), reasons=REASONS)) from err
 
 
-def _read(model: type[AnyDetail], detail: Any, hosts: LinkHosts) -> Reading:
+def _read(model: type[AnyDetail], detail: Any, hosts: LinkHosts | None) -> Reading:
     try:
         return Reading(command_for(model.model_validate(detail, context=hosts)))
     except ValidationError as err:
         return Reading(None, in_words(err, "detail"))
 
 
-def _read_list(detail: dict[str, Any], hosts: LinkHosts) -> Reading:
+def _read_list(detail: dict[str, Any], hosts: LinkHosts | None) -> Reading:
     """Read each event of a list by itself, if the detail is a list at all.
 
     What is wrong with one is forgotten before the next is read: a message may hold a hundred
@@ -165,7 +164,7 @@ def _read_list(detail: dict[str, Any], hosts: LinkHosts) -> Reading:
     return Reading(CreateEvents(tuple(events)) if events else None, tuple(problems), more)
 
 
-def _event(given: Any, hosts: LinkHosts) -> Event | ValidationError:
+def _event(given: Any, hosts: LinkHosts | None) -> Event | ValidationError:
     try:
         return event_of(EventCreated.model_validate(given, context=hosts))
     except ValidationError as err:

@@ -239,19 +239,21 @@ class Suppressions(Protocol):
         """Suppress an address, from now or `since`. Returns False if nothing changed.
 
         A greater cause replaces a lesser one; a lesser or equal cause changes nothing. So the
-        greatest cause stays, in whatever order causes are added.
+        greatest cause stays, in whatever order causes are added. Who asked for it is kept.
         """
 
     def unsubscribe(self, address_hash: str, user_id: str) -> None:
         """Suppress an address, from now, because this reader of it asked for no more email.
 
-        A greater cause stays as it is. Of several readers of an address the words of all are kept.
+        Of several readers of an address, all who asked for it are kept, also behind a greater
+        cause, which stays as it is.
         """
 
     def resubscribe(self, address_hash: str, user_id: str) -> None:
         """Take back what this reader of the address asked for; lift it if nobody else asked for it.
 
-        A suppression of which nobody knows who asked for it is lifted: it was imported.
+        A suppression of which nobody knows who asked for it is lifted: it was imported, or asked
+        for by somebody who had the address before. A greater cause is not lifted.
         """
 
     def holds(self, address_hash: str) -> bool:
@@ -261,7 +263,10 @@ class Suppressions(Protocol):
         """Return why and since when the address is suppressed; None if it is not."""
 
     def lift(self, address_hash: str, cause: Cause) -> None:
-        """Lift the suppression of the address, if its cause is `cause`, whoever asked for it."""
+        """Lift the suppression of the address, if its cause is `cause`, whoever asked for it.
+
+        Behind a greater cause than `UNSUBSCRIBED`, what readers asked for remains.
+        """
 
     def each(self) -> Iterator[Suppression | UnreadableRow]:
         """Yield all suppressions, in no order. Eventually consistent; reads the whole table."""

@@ -1,5 +1,6 @@
 """Erase a subscriber."""
 
+from dataclasses import replace
 from datetime import datetime
 
 from gazette.domain.delivery.run import Reason
@@ -9,6 +10,7 @@ from gazette.domain.outcome import Outcome
 from gazette.domain.ports.stores import Suppressions
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.subscriber import Reader, Subscriber, SubscriberStatus
+from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.follows import forget_follow
 from gazette.steps.runs import apply, cancel
@@ -34,6 +36,7 @@ def erase_subscriber(
     }
     erased = context.subscribers.erase(user_id, at)
     if not erased and not _was_erased(context.subscribers.get(user_id), at):
+        _end_links(user_id, at, context)
         return Outcome.OUTDATED
     for run in readable(context.runs.of_user(user_id)):
         if erased and run.key in before:
@@ -47,6 +50,18 @@ def erase_subscriber(
         forget_follow(entity, user_id, until, context=context)
     context.events.erase(user_id, until)
     return Outcome.ERASED if erased else Outcome.OUTDATED
+
+
+def _end_links(user_id: str, at: datetime, context: RoutingContext) -> None:
+    """End the links from before an erasure that a later profile has overtaken."""
+    for _ in ATTEMPTS:
+        reader = context.subscribers.get(user_id)
+        if not isinstance(reader, Subscriber) or (reader.addressed_after or at) > at:
+            return
+        ended = replace(reader, addressed_after=at, revision=reader.revision + 1)
+        if reader.addressed_after == at or context.subscribers.put(ended, replacing=reader):
+            return
+    raise kept_changing(f"The profile of {user_id}")
 
 
 def _was_erased(reader: Reader, at: datetime) -> bool:

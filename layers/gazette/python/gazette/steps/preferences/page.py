@@ -104,7 +104,7 @@ def perform(
 ) -> Notice:
     """Press a button; what is wrong with a field is told and nothing else done.
 
-    `address`: the reader's, as a hash, to which the link of the page went.
+    `address`: the hash of the address that the page's link went to.
     What could not be finished within `time_left` of the invocation is not told as saved.
     """
     if submission.problems:
@@ -120,7 +120,7 @@ def perform(
         )
         return Notice.UNSUBSCRIBED
     if submission.act is Act.START:
-        back = resubscribe(user_id, suppressions=suppressions, context=context)
+        back = resubscribe(user_id, address, suppressions=suppressions, context=context)
         return Notice.STARTED if back else Notice.NOT_STARTED
     try:
         saved = save(

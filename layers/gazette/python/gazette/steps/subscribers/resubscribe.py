@@ -2,32 +2,35 @@
 
 from dataclasses import replace
 
-from gazette.domain.identity import address_hash
 from gazette.domain.ports.stores import Suppressions
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import ScheduleContext
 from gazette.steps.subscribers.schedules import is_active, set_schedules, withdraw_if_left
 from gazette.steps.subscribers.suppress import stop_if_suppressed
-from gazette.steps.subscribers.unsubscribe import settle_suppression
+from gazette.steps.subscribers.unsubscribe import is_at, settle_suppression
 
 
-def resubscribe(user_id: str, *, suppressions: Suppressions, context: ScheduleContext) -> bool:
-    """Send email again to a reader who had unsubscribed. Safe to repeat.
+def resubscribe(
+    user_id: str, address: str, *, suppressions: Suppressions, context: ScheduleContext
+) -> bool:
+    """Send email again to a reader who had unsubscribed, at an address, given as a hash.
 
-    False if there is no such reader, or if the address stays suppressed: a reader can lift neither
-    a bounce nor a complaint, nor what another reader of the address asked for. The schedules enter
-    the due index before the status changes, because after a crash nothing else would do that. They
-    are written again afterwards, because fan-out may be withdrawing what it read while the reader
-    had left.
+    Safe to repeat. False if no such reader has it, or if it stays suppressed: a reader can lift
+    neither a bounce nor a complaint, nor what another reader of the address asked for. The
+    schedules enter the due index before the status changes, because after a crash nothing else
+    would do that. They are written again afterwards, because fan-out may be withdrawing what it
+    read while the reader had left.
     """
     for _ in ATTEMPTS:
         reader = context.subscribers.get(user_id)
-        if not isinstance(reader, Subscriber):
+        if not isinstance(reader, Subscriber) or not is_at(reader, address):
             return False
-        address = address_hash(reader.email)
         suppressions.resubscribe(address, user_id)
         if suppressions.holds(address):
+            settle_suppression(
+                user_id, address, subscribers=context.subscribers, suppressions=suppressions
+            )
             return False
         context.subscribers.mark_active(user_id, context.clock().date())
         back = replace(reader, status=SubscriberStatus.ACTIVE, revision=reader.revision + 1)

@@ -6,7 +6,7 @@ from gazette.domain.identity import address_hash
 from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.stores import Subscribers, Suppressions
 from gazette.domain.subscribers.subscriber import Reader, Subscriber, SubscriberStatus
-from gazette.steps.subscribers.unsubscribe import withdraw_and_stop
+from gazette.steps.subscribers.unsubscribe import is_at, withdraw_and_stop
 
 
 def stop_if_suppressed(
@@ -43,7 +43,7 @@ def stop_reader(
     """
     while True:
         reader = subscribers.get(user_id)
-        if not isinstance(reader, Subscriber) or address_hash(reader.email) != address:
+        if not isinstance(reader, Subscriber) or not is_at(reader, address):
             return
         if reader.has_left:
             break

@@ -11,6 +11,7 @@ from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Engagements, Runs, Schedules
 from gazette.domain.ports.stores import Subscribers, Suppressions
 from gazette.domain.subscribers.subscriber import Reader, Subscriber, SubscriberStatus
+from gazette.domain.subscribers.suppression import Cause
 from gazette.steps.runs import raise_epochs
 from gazette.steps.subscribers.schedules import withdraw
 
@@ -27,20 +28,26 @@ def unsubscribe(
     """Stop all email to an address, given as a hash, and to `user_id` if it is theirs.
 
     Safe to repeat. False if the reader has another address by now, was erased, or is not known:
-    then the address alone is suppressed, because whoever has its mailbox can speak for no other.
-    The address is suppressed and the status written first, the schedules and runs follow (rule 11).
+    then the address alone is suppressed, in nobody's name, because whoever has its mailbox can
+    speak for no other. The address is suppressed and the status written first, the schedules and
+    runs follow (rule 11).
     """
-    suppressions.unsubscribe(address, user_id)
-    while True:
-        reader = subscribers.get(user_id)
-        if not isinstance(reader, Subscriber) or address_hash(reader.email) != address:
-            return False
+    while isinstance(reader := subscribers.get(user_id), Subscriber) and is_at(reader, address):
+        suppressions.unsubscribe(address, user_id)
         left = replace(reader, status=SubscriberStatus.UNSUBSCRIBED, revision=reader.revision + 1)
         if subscribers.put(left, replacing=reader):
             break
+    else:
+        suppressions.add(address, Cause.UNSUBSCRIBED)
+        return False
     withdraw_and_stop(user_id, subscribers=subscribers, schedules=schedules, runs=runs)
     settle_suppression(user_id, address, subscribers=subscribers, suppressions=suppressions)
     return True
+
+
+def is_at(reader: Subscriber, address: str) -> bool:
+    """Whether this is the hash of the reader's address."""
+    return address_hash(reader.email) == address
 
 
 def withdraw_and_stop(
@@ -70,11 +77,11 @@ def settle_suppression(
 ) -> Reader:
     """Suppress the address if the reader has unsubscribed, and take that back if not.
 
-    Called by leaving and by coming back: whichever writes last sees the final status. Returns what
-    is known of the reader now.
+    Called by leaving and by coming back: whichever writes last sees the final status. What somebody
+    does at another address by now says nothing of this one. Returns what is known of the reader.
     """
     reader = subscribers.get(user_id)
-    while isinstance(reader, Subscriber):
+    while isinstance(reader, Subscriber) and is_at(reader, address):
         status = reader.status
         if status is SubscriberStatus.UNSUBSCRIBED:
             suppressions.unsubscribe(address, user_id)

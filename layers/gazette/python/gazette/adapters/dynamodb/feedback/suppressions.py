@@ -19,25 +19,25 @@ class DynamoSuppressions:
         self._clock = clock
 
     def add(self, address_hash: str, cause: Cause, since: datetime | None = None) -> bool:
-        """One conditional PutItem."""
-        row = SuppressionRow(address_hash, reason=cause.value, since=since or self._clock())
-        condition = SuppressionRow.address_hash.does_not_exist()
+        """One conditional UpdateItem."""
+        reason = SuppressionRow.reason
+        condition = reason.does_not_exist()
         if cause.lesser:
-            condition |= SuppressionRow.reason.is_in(*(each.value for each in cause.lesser))
-        return written(row.save, condition)
+            condition |= reason.is_in(*(each.value for each in cause.lesser))
+        actions = [reason.set(cause.value), SuppressionRow.since.set(since or self._clock())]
+        return written(SuppressionRow(address_hash).update, actions=actions, condition=condition)
 
     def unsubscribe(self, address_hash: str, user_id: str) -> None:
-        """One conditional UpdateItem."""
+        """One UpdateItem."""
         reason, since = SuppressionRow.reason, SuppressionRow.since
-        written(
-            SuppressionRow(address_hash).update,
-            actions=[
-                reason.set(Cause.UNSUBSCRIBED.value),
-                since.set(since | self._clock()),
-                SuppressionRow.by.add({user_id}),
-            ],
-            condition=reason.does_not_exist() | (reason == Cause.UNSUBSCRIBED.value),
-        )
+        with translated():
+            SuppressionRow(address_hash).update(
+                actions=[
+                    reason.set(reason | Cause.UNSUBSCRIBED.value),
+                    since.set(since | self._clock()),
+                    SuppressionRow.by.add({user_id}),
+                ]
+            )
 
     def resubscribe(self, address_hash: str, user_id: str) -> None:
         """One conditional DeleteItem; two more writes where others unsubscribed there as well."""
@@ -45,7 +45,7 @@ class DynamoSuppressions:
         unsubscribed = SuppressionRow.reason == Cause.UNSUBSCRIBED.value
         if written(row.delete, unsubscribed & (by.does_not_exist() | (by == {user_id}))):
             return
-        asked = unsubscribed & by.contains(user_id)
+        asked = by.contains(user_id)
         if written(row.update, actions=[by.delete({user_id})], condition=asked):
             written(row.delete, unsubscribed & by.does_not_exist())  # others did so meanwhile
 
@@ -67,8 +67,14 @@ class DynamoSuppressions:
                 return None
 
     def lift(self, address_hash: str, cause: Cause) -> None:
-        """One conditional DeleteItem."""
-        written(SuppressionRow(address_hash).delete, SuppressionRow.reason == cause.value)
+        """One conditional DeleteItem, and one UpdateItem where readers had unsubscribed as well."""
+        row, reason, by = SuppressionRow(address_hash), SuppressionRow.reason, SuppressionRow.by
+        same = reason == cause.value
+        if cause is Cause.UNSUBSCRIBED:
+            written(row.delete, same)
+        elif not written(row.delete, same & by.does_not_exist()):
+            actions = [reason.set(Cause.UNSUBSCRIBED.value)]
+            written(row.update, actions=actions, condition=same & by.exists())
 
     def each(self) -> Iterator[Suppression | UnreadableRow]:
         """One Scan per megabyte: some 6,000 addresses."""
