@@ -29,6 +29,7 @@ def build(app: App) -> tuple[DataStack, ServiceStack]:
         stage=stage,
         tables=data.tables,
         links_secret=data.links_secret,
+        suppressions_secret=data.suppressions_secret,
         installation=data.installation,
     )
     return data, service

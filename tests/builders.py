@@ -30,6 +30,9 @@ NOW = datetime(2026, 11, 22, 7, 3, tzinfo=UTC)
 RETENTION = timedelta(days=35)
 """Of events, at least; our fakes have it built in."""
 
+SUPPRESSION_KEY = b"s" * 64
+"""Of the hashes in the tables."""
+
 KEY = RunKey("ann", DAILY, 1)
 LINKS = Links(
     unsubscribe="https://mail.example.com/unsubscribe/k1.YW5u.abc_-d",

@@ -40,6 +40,7 @@ _TRANSACTED = {
 _FILTER = {"FilterExpression", "ExpressionAttributeNames", "ExpressionAttributeValues"}
 
 _STAGE = re.compile("^gazette-[a-z]+-")
+_SUFFIX = re.compile("-[A-Za-z]{6}$")  # of the ARN of a secret
 _QUEUE_NAMED_BY = ("QueueName", "QueueUrl", "SourceArn")
 
 
@@ -153,7 +154,8 @@ def _grants(service: str, operation: str, request: dict[str, Any]) -> Iterator[t
         case "lambda":
             yield f"function/{_STAGE.sub('', request['FunctionName'])}", f"lambda:{operation}"
         case "secretsmanager":
-            yield "secret/links", f"secretsmanager:{operation}"
+            name = _SUFFIX.sub("", request["SecretId"].rpartition(":")[2])
+            yield f"secret/{name}", f"secretsmanager:{operation}"
         case _:
             yield service, f"{service}:{operation}"
 

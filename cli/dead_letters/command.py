@@ -25,6 +25,7 @@ from cli.shared.aws_errors import refusals_in_words
 from cli.shared.console import NotPossible, note, one_line_errors, say
 from cli.shared.deployed import StageName, settings_of
 from cli.shared.formatting import moment
+from cli.shared.suppression_key import suppression_key
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
@@ -199,7 +200,7 @@ def _tables(stage: str) -> Iterator[_Tables]:
 
     @cache
     def forecasts() -> ForecastOf:
-        return build_forecast(settings())
+        return build_forecast(settings(), suppression_key(stage, settings().suppressions_secret))
 
     @cache
     def dues() -> DueAt:

@@ -15,6 +15,7 @@ from cli.explain.sections import RUN, Section, sections
 from cli.shared.aws_errors import refusals_in_words
 from cli.shared.console import NotPossible, one_line_errors, printable, say
 from cli.shared.deployed import StageName, settings_of
+from cli.shared.suppression_key import suppression_key
 
 _FIRST_YEAR, _LAST_YEAR = 2000, 2999
 _SIDE = len(RUN[:4])
@@ -45,8 +46,9 @@ def explain(
             "put, 1 to 64 ASCII characters without spaces."
         )
     settings = settings_of(stage, "ingest", IngestSettings)
+    key = suppression_key(stage, settings.suppressions_secret)
     with refusals_in_words(f"the tables of stage {stage}", service="dynamodb"):
-        found = build_explain(settings)(user, on)
+        found = build_explain(settings, key)(user, on)
     _show(sections(found))
 
 

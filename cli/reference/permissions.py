@@ -1,7 +1,7 @@
 """What each command may do in AWS, as IAM names it. Tests run the commands and compare.
 
 A resource is named by its kind and short name: `table/runs`, `table/runs/index/*`,
-`queue/generate-dead`, `function/generate`, `secret/links`.
+`queue/generate-dead`, `function/generate`, `secret/links`, `secret/suppressions`.
 """
 
 from collections import defaultdict
@@ -30,6 +30,10 @@ def _settings_of(function: str) -> frozenset[Grant]:
     return _on(f"function/{function}", "GetFunctionConfiguration")
 
 
+_SUPPRESSION_KEY = _on("secret/suppressions", "GetSecretValue")
+"""For whatever looks an address up. Who only lists needs no key, and must have none."""
+
+
 def _each(resources: Iterable[str], *actions: str) -> frozenset[Grant]:
     return frozenset[Grant]().union(*(_on(each, *actions) for each in resources))
 
@@ -44,6 +48,7 @@ _LOOK = (*_COUNT, "ReceiveMessage", "ChangeMessageVisibility")
 
 _DRY_RUN = (
     _settings_of("generate")
+    | _SUPPRESSION_KEY
     | _on("table/subscribers", "GetItem")
     | _on("table/suppressions", "GetItem")
     | _on("table/schedules", "GetItem")
@@ -105,13 +110,18 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     | _on("table/category_stats", "Query", "BatchWriteItem"),
     "suppression list": _settings_of("feedback") | _on("table/suppressions", "Scan"),
     "suppression add": _settings_of("feedback")
+    | _SUPPRESSION_KEY
     | _on("table/suppressions", "GetItem", "UpdateItem"),
     "suppression remove": _settings_of("feedback")
+    | _SUPPRESSION_KEY
     | _on("table/suppressions", "GetItem", "DeleteItem", "UpdateItem")
     | _on("table/bounces", "DeleteItem"),
-    "suppression import": _settings_of("feedback") | _on("table/suppressions", "UpdateItem"),
+    "suppression import": _settings_of("feedback")
+    | _SUPPRESSION_KEY
+    | _on("table/suppressions", "UpdateItem"),
     "suppression export": _settings_of("feedback") | _on("table/suppressions", "Scan"),
     "explain": _settings_of("ingest")
+    | _SUPPRESSION_KEY
     | _on("table/subscribers", "GetItem")
     | _on("table/suppressions", "GetItem")
     | _on("table/follows", "BatchGetItem")
@@ -162,4 +172,4 @@ def arn(resource: str, stage: str) -> str:
         case "function":
             return f"arn:aws:lambda:*:*:function:gazette-{stage}-{name}"
         case _:
-            return "arn:aws:secretsmanager:*:*:secret:LinksKey*"
+            return f"arn:aws:secretsmanager:*:*:secret:{name.title()}Key*"

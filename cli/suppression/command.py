@@ -9,9 +9,10 @@ from typing import Annotated
 
 import typer
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.support.suppression import build_suppression
+from gazette.bootstrap.support.suppression import build_suppression, build_suppression_list
+from gazette.domain.identity import keyed_hash
 from gazette.domain.stored import readable
-from gazette.domain.subscribers.suppression import Cause
+from gazette.domain.subscribers.suppression import Cause, Suppression
 from gazette.settings import FeedbackSettings
 from gazette.steps.support.suppression import SuppressionContext, remove_suppression
 
@@ -19,6 +20,7 @@ from cli.shared.aws_errors import refusals_in_words
 from cli.shared.console import NOT_POSSIBLE, NotPossible, note, one_line_errors, printable, say
 from cli.shared.deployed import StageName, settings_of
 from cli.shared.formatting import moment
+from cli.shared.suppression_key import suppression_key
 from cli.suppression.lists import Unreadable, hash_of, instant_of, read_list, write_list
 
 _MEANING = {
@@ -39,7 +41,10 @@ suppression = typer.Typer(
     no_args_is_help=True,
 )
 Address = Annotated[
-    str, typer.Argument(metavar="ADDRESS", help="An address, or its hash as `list` shows it.")
+    str,
+    typer.Argument(
+        metavar="ADDRESS", help="An address; or its hash, as `list` shows it, or the plain SHA-256."
+    ),
 ]
 
 
@@ -63,7 +68,7 @@ def show(
             page * limit + 1,
             (
                 each
-                for each in readable(_context(stage).suppressions.each())
+                for each in _listed(stage)
                 if reason in {None, each.cause} and (earliest is None or each.since >= earliest)
             ),
             key=lambda each: (each.since, each.address),
@@ -83,10 +88,10 @@ def add(
     stage: StageName = "prod",
     reason: Annotated[Cause, typer.Option("--reason", help="Why.")] = Cause.MANUAL,
 ) -> None:
-    """Suppress an address: it gets no more email. Only its hash leaves this machine."""
+    """Suppress an address: it gets no more email. Only its keyed hash leaves this machine."""
     with _problems(stage):
-        hashed = hash_of(address)
-        suppressions = _context(stage).suppressions
+        hashed, context = _opened(stage, address)
+        suppressions = context.suppressions
         is_new = suppressions.add(hashed, reason, now())
         there = None if is_new else suppressions.get(hashed)
     if is_new:
@@ -105,8 +110,7 @@ def remove(
 ) -> None:
     """Allow an address again, and say what makes its reader active again."""
     with _problems(stage):
-        hashed = hash_of(address)
-        context = _context(stage)
+        hashed, context = _opened(stage, address)
         found = context.suppressions.get(hashed)
         if found is None:
             say(f"{hashed} of stage {stage} was not suppressed")
@@ -136,7 +140,11 @@ def take(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV: address, reason, since.")],
     stage: StageName = "prod",
 ) -> None:
-    """Suppress every address in a CSV file, or none if a line is invalid."""
+    """Suppress every address in a CSV file, or none if a line is invalid.
+
+    A hash that begins with `h` must come out of an export of this stage, or of one with the same
+    key: under another key it stands for nobody.
+    """
     try:
         with file.open(encoding="utf-8-sig", newline="") as lines:
             wanted = read_list(lines, now=now())
@@ -150,7 +158,8 @@ def take(
     done = 0
     try:
         with _problems(stage):
-            suppressions = _context(stage).suppressions
+            context, _ = _context(stage)
+            suppressions = context.suppressions
             changed = 0
             for done, each in enumerate(wanted):  # noqa: B007 -- says how far it came
                 changed += suppressions.add(each.address, each.cause, each.since)
@@ -165,11 +174,9 @@ def take(
 @suppression.command("export")
 @one_line_errors()
 def give(stage: StageName = "prod") -> None:
-    """Write all suppressed addresses as CSV for `import`: hashes, never addresses."""
+    """Write all suppressed addresses as CSV for `import`: keyed hashes, never addresses."""
     with _problems(stage):
-        number = sum(
-            1 for _ in write_list(readable(_context(stage).suppressions.each()), sys.stdout)
-        )
+        number = sum(1 for _ in write_list(_listed(stage), sys.stdout))
     note(f"{number} addresses")
 
 
@@ -182,5 +189,24 @@ def _problems(stage: str) -> Iterator[None]:
         raise NotPossible(f"{printable(str(err))}.") from err
 
 
-def _context(stage: str) -> SuppressionContext:
-    return build_suppression(settings_of(stage, "feedback", FeedbackSettings))
+def _settings(stage: str) -> FeedbackSettings:
+    return settings_of(stage, "feedback", FeedbackSettings)
+
+
+def _listed(stage: str) -> Iterator[Suppression]:
+    """All of them. Who lists needs no key, and learns nothing of an address that they know."""
+    return readable(build_suppression_list(_settings(stage)).each())
+
+
+def _context(stage: str) -> tuple[SuppressionContext, bytes]:
+    """What is suppressed, and the key of the stage."""
+    settings = _settings(stage)
+    key = suppression_key(stage, settings.suppressions_secret)
+    return build_suppression(settings, key), key
+
+
+def _opened(stage: str, address: str) -> tuple[str, SuppressionContext]:
+    """What `list` shows of an address, and what is suppressed. Raises Unreadable."""
+    hashed = hash_of(address)
+    context, key = _context(stage)
+    return keyed_hash(hashed, key), context

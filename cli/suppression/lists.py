@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TextIO
 
-from gazette.domain.identity import address_hash
+from gazette.domain.identity import KEYED_HASH, address_hash
 from gazette.domain.subscribers.suppression import Cause, Suppression
 
 from cli.shared.console import printable
 
 COLUMNS = ("address_hash", "reason", "since")
 _READ = {"address", *COLUMNS}
-_HASH = re.compile(r"[0-9a-fA-F]{64}")
+_HASH = re.compile(r"[0-9a-f]{64}")
 _ADDRESS = re.compile(r"[^\s@,;<>]+@[^\s@,;<>]+")
 _REASONS = ", ".join(Cause)
 
@@ -27,15 +27,16 @@ class Unreadable(Exception):
 
 
 def hash_of(given: str) -> str:
-    """The hash of an address, or a hash as it is. Raises Unreadable."""
+    """The hash of an address, or a hash as it is, keyed or not. Raises Unreadable."""
     text = given.strip()
-    if _HASH.fullmatch(text):
-        return text.lower()
+    hashed = text.lower()
+    if _HASH.fullmatch(hashed) or KEYED_HASH.fullmatch(hashed):
+        return hashed
     if _ADDRESS.fullmatch(text):
         return address_hash(text)
     raise Unreadable(
         f"{printable(text)!r} is neither an address, such as ann@example.com, nor the hash of one, "
-        "64 hex digits"
+        "64 hex digits, which `list` shows with an h before them"
     )
 
 

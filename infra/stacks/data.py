@@ -1,4 +1,4 @@
-"""The data stack, which outlives the service: the tables and the link keys."""
+"""The data stack, which outlives the service: the tables, and the keys."""
 
 from typing import Any
 
@@ -12,7 +12,8 @@ from infra.topology import TABLES, Table
 
 
 class DataStack(Stack):
-    """`tables` by name; `links_secret` has the keys that sign the links in emails.
+    """`tables` by name; `links_secret` has the keys that sign the links in emails,
+    `suppressions_secret` the one without which the table `suppressions` tells nothing.
 
     `installation` identifies these tables, even if a stage is deleted and deployed again under the
     same names. It is the last part of the stack's ARN, which CloudFormation generates.
@@ -36,6 +37,19 @@ class DataStack(Stack):
                 exclude_punctuation=True,
                 secret_string_template="{}",  # noqa: S106 -- the JSON to which the key is added
                 generate_string_key="k1",
+            ),
+            removal_policy=RemovalPolicy.RETAIN if stage.retain else RemovalPolicy.DESTROY,
+        )
+        self.suppressions_secret = secretsmanager.Secret(
+            self,
+            "SuppressionsKey",
+            description=(
+                "The key of the hashes in the tables Suppressions and Bounces. Never replace, "
+                "rotate or delete it: with another key no suppressed address is known as such, "
+                "and each gets email again. Copy it wherever these tables are copied."
+            ),
+            generate_secret_string=secretsmanager.SecretStringGenerator(
+                password_length=64, exclude_punctuation=True
             ),
             removal_policy=RemovalPolicy.RETAIN if stage.retain else RemovalPolicy.DESTROY,
         )

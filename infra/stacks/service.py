@@ -73,6 +73,7 @@ class ServiceStack(Stack):
         stage: Stage,
         tables: Mapping[str, dynamodb.Table],
         links_secret: secretsmanager.ISecret,
+        suppressions_secret: secretsmanager.ISecret,
         installation: str,
     ) -> None:
         super().__init__(scope, construct_id)
@@ -90,6 +91,7 @@ class ServiceStack(Stack):
             ShareAlarm(self, share, stage=stage, topic=self._topic)
         self._layers = build_layers(self, stage)
         self._links_secret = links_secret
+        self._suppressions_secret = suppressions_secret
 
         failed = self._watched(
             "failed",
@@ -144,6 +146,8 @@ class ServiceStack(Stack):
         self._configure_feedback(feedback, bus)
         self._configure_sweep(sweep)
         self._configure_preferences(preferences, bus, base_url)
+        for reader in (ingest, generate, resend, feedback, preferences):
+            self._suppressions_secret.grant_read(reader.function)
         self._start_clocks(fanout, sweep)
 
         CfnOutput(self, "BusName", value=bus.event_bus_name)
@@ -248,6 +252,7 @@ class ServiceStack(Stack):
             "sources": json.dumps(self._stage.sources),
             "link_hosts": json.dumps(self._stage.link_hosts),
             "links_secret": self._links_secret.secret_arn,
+            "suppressions_secret": self._suppressions_secret.secret_arn,
             "installation": self._installation,
             "immediate_sender": immediate.sender,
             "configuration_set": name_of_set(self._stage, digest),

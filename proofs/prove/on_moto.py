@@ -60,7 +60,7 @@ from proofs.prove.land import Ground, Land, QueuedEvidence, Register, Wiring
 from proofs.prove.provider import Answer, Provider
 from proofs.prove.queues import Message
 from proofs.prove.strikes import unavailable
-from tests.builders import SettableClock
+from tests.builders import SUPPRESSION_KEY, SettableClock
 from tests.fake_stores import PARTITIONS
 from tests.moto_tables import create_tables
 from tests.world import World
@@ -123,11 +123,13 @@ class _Account:
             "schedules": DynamoSchedules("schedules", shards=1),
             "follows": DynamoFollows("follows", retention=_RETENTION, clock=clock),
             "activities": DynamoActivities("activities", retention=_RETENTION, clock=clock),
-            "suppressions": DynamoSuppressions("suppressions", clock=clock),
+            "suppressions": DynamoSuppressions("suppressions", key=SUPPRESSION_KEY, clock=clock),
             "runs": DynamoRuns("runs", retention=_RUN_RETENTION),
             "evidence_log": DynamoEvidenceLog("control"),
             "engagements": DynamoEngagements("engagement", retention=_RUN_RETENTION),
-            "bounces": DynamoBounces("bounces", retention=_RETENTION, clock=clock),
+            "bounces": DynamoBounces(
+                "bounces", key=SUPPRESSION_KEY, retention=_RETENTION, clock=clock
+            ),
             "category_stats": DynamoCategoryStats("category_stats"),
             "category_holds": DynamoCategoryHolds("control"),
             "quarantine": SqsQuarantine(sqs, urls["quarantine"]),

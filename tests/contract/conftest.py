@@ -36,7 +36,7 @@ from gazette.domain.ports.stores import (
 from moto import mock_aws
 
 from demo.ses import StandIn
-from tests.builders import RETENTION, SettableClock
+from tests.builders import RETENTION, SUPPRESSION_KEY, SettableClock
 from tests.fake_stores import (
     FakeActivities,
     FakeBatches,
@@ -109,14 +109,14 @@ def activities(engine: str, clock: SettableClock) -> Activities:
 def suppressions(engine: str, clock: SettableClock) -> Suppressions:
     if engine != "moto":
         return FakeSuppressions(clock)
-    return DynamoSuppressions("suppressions", clock=clock)
+    return DynamoSuppressions("suppressions", key=SUPPRESSION_KEY, clock=clock)
 
 
 @pytest.fixture
 def bounces(engine: str, clock: SettableClock) -> Bounces:
     if engine != "moto":
         return FakeBounces()
-    return DynamoBounces("bounces", retention=RETENTION, clock=clock)
+    return DynamoBounces("bounces", key=SUPPRESSION_KEY, retention=RETENTION, clock=clock)
 
 
 @pytest.fixture

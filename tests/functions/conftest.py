@@ -63,7 +63,7 @@ from functions.preferences.handler import lambda_handler as preferences_handler
 from functions.resend.handler import lambda_handler as resend_handler
 from functions.sweep.handler import lambda_handler as sweep_handler
 from infra.topology import STEPS
-from tests.builders import KEY
+from tests.builders import KEY, SUPPRESSION_KEY
 from tests.functions.messages import envelope, records
 from tests.meter import Meter, metered
 from tests.moto_tables import NAMES, create_tables, made_once, moto_backend
@@ -301,7 +301,7 @@ def cloud(monkeypatch: pytest.MonkeyPatch, templates_on_path: None) -> Iterator[
 
 @contextmanager
 def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cloud]:
-    """Tables, queues, secret and identity; every function is cold.
+    """Tables, queues, secrets and identity; every function is cold.
 
     At the end: no function did to a table what it may not do in AWS.
     """
@@ -314,10 +314,10 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cloud]:
     with mock_aws():
         create_tables()
         queues = _create_queues()
-        secret = made_once("secretsmanager", _create_secret)
+        secrets = made_once("secretsmanager", _create_secrets)
         made_once("events", _create_bus)
         made_once("ses", _create_identities)
-        for settings in _settings(queues, secret):
+        for settings in _settings(queues, secrets):
             for variable, value in settings.to_env().items():
                 monkeypatch.setenv(variable, value)
         make_cold()
@@ -334,9 +334,14 @@ def _create_queues() -> dict[str, str]:
     return {name: f"{_SQS}/{DEFAULT_ACCOUNT_ID}/{name}" for name in _QUEUES}
 
 
-def _create_secret() -> str:
-    made = boto3.client("secretsmanager").create_secret(Name="links", SecretString=_KEYS)
-    return str(made["ARN"])
+def _create_secrets() -> dict[str, str]:
+    """Create the secrets and return their ARNs, by name."""
+    client = boto3.client("secretsmanager")
+    contents = {"links": _KEYS, "suppressions": SUPPRESSION_KEY.decode()}
+    return {
+        name: client.create_secret(Name=name, SecretString=content)["ARN"]
+        for name, content in contents.items()
+    }
 
 
 def _create_bus() -> None:
@@ -397,7 +402,7 @@ def logs() -> Iterator[io.StringIO]:
     handler.stream = before
 
 
-def _settings(queues: dict[str, str], secret: str) -> tuple[Settings, ...]:
+def _settings(queues: dict[str, str], secrets: dict[str, str]) -> tuple[Settings, ...]:
     tables: dict[str, Any] = {f"{name}_table": name for name in NAMES.values()}
     urls: dict[str, Any] = {f"{name}_queue_url": url for name, url in queues.items()}
     stage: dict[str, Any] = {
@@ -443,14 +448,14 @@ def _settings(queues: dict[str, str], secret: str) -> tuple[Settings, ...]:
         "smtp_port": 465,
         "smtp_security": "tls",
         "smtp_secret": "",
-        "links_secret": secret,
         "bus": "gazette",
         "base_url": "https://example.com",
         "configuration_set": "digest",
         "immediate_sender": "Gazette now <now@example.com>",
         "immediate_configuration_set": "immediate",
     }
-    known = tables | urls | stage
+    arns: dict[str, Any] = {f"{name}_secret": arn for name, arn in secrets.items()}
+    known = tables | urls | arns | stage
     kinds: tuple[type[Settings], ...] = (
         IngestSettings,
         FollowersSettings,

@@ -34,7 +34,7 @@ from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
 from gazette.steps.sweep import audit
 
-from tests.builders import a_claimed_run, a_run, a_window
+from tests.builders import SUPPRESSION_KEY, a_claimed_run, a_run, a_window
 from tests.functions.conftest import GRANTED, Cloud, fan_out
 from tests.functions.failing import dead_letter, refused_to_the_end
 from tests.functions.messages import (
@@ -359,7 +359,7 @@ def a_reader_whose_address_was_suppressed_by_hand(cloud: Cloud) -> None:
     cloud.say("event.created", event(1, user_id="noa"))
     with cloud.meter.acting("somebody else"):
         hashed = address_hash("noa@example.com")
-        DynamoSuppressions("suppressions", clock=now).add(hashed, Cause.MANUAL)
+        DynamoSuppressions("suppressions", key=SUPPRESSION_KEY, clock=now).add(hashed, Cause.MANUAL)
     cloud.work("generate", *fan_out(cloud, "noa"))
 
 

@@ -23,6 +23,7 @@ from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY, RunKey
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 
+from tests.builders import SUPPRESSION_KEY
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.messages import (
     ago,
@@ -352,7 +353,7 @@ def test_one_click_stops_the_digests_and_opening_the_link_does_not(
     (schedule,) = schedules.of_user("ann")
     assert not list(schedules.due(schedule.next_due_at, 0))
     hashed = address_hash("ann@example.com")
-    assert DynamoSuppressions("suppressions", clock=now).holds(hashed)
+    assert DynamoSuppressions("suppressions", key=SUPPRESSION_KEY, clock=now).holds(hashed)
 
 
 @pytest.mark.usefixtures("later")

@@ -176,28 +176,55 @@ def test_feedback_speaks_on_the_bus_only_where_something_is_a_sign_of_life(
         assert found == expected
 
 
-def test_only_who_signs_or_verifies_links_reads_the_key(prod: Synthesis) -> None:
+_KEYS = {
+    "Links": {"generate", "resend", "preferences"},
+    "Suppressions": {"ingest", "generate", "resend", "feedback", "preferences"},
+}
+"""By the secret: who signs or verifies links, and who looks addresses up."""
+
+
+@pytest.mark.parametrize("name", _KEYS)
+def test_only_who_uses_a_key_reads_it(prod: Synthesis, name: str) -> None:
     readers = {
         step.name
         for step in STEPS
         for grant in prod.grants(step.name)
-        if grant.action.startswith("secretsmanager:")
+        if grant.action.startswith("secretsmanager:") and f"{{{name}Key}}" in grant.resource
     }
     told = {
         step.name
         for step in STEPS
-        if "GAZETTE_LINKS_SECRET" in prod.function(step.name)[1]["Environment"]["Variables"]
+        if f"GAZETTE_{name.upper()}_SECRET"
+        in prod.function(step.name)[1]["Environment"]["Variables"]
     }
-    assert readers == told == {"generate", "resend", "preferences"}
+    assert readers == told == _KEYS[name]
 
 
-def test_nobody_writes_the_key(prod: Synthesis) -> None:
-    actions = {grant.action for grant in _all(prod) if "{LinksKey}" in grant.resource}
+@pytest.mark.parametrize("name", _KEYS)
+def test_nobody_writes_a_key(prod: Synthesis, name: str) -> None:
+    actions = {grant.action for grant in _all(prod) if f"{{{name}Key}}" in grant.resource}
     assert actions == {"secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue"}
 
 
+def test_nobody_reads_any_other_secret(prod: Synthesis) -> None:
+    secrets = {grant.resource for grant in _all(prod) if grant.action.startswith("secretsmanager:")}
+    assert len(secrets) == len(_KEYS)
+
+
+def test_the_key_of_suppressions_is_made_once_and_kept_as_the_tables_are(prod: Synthesis) -> None:
+    """With another one nobody would be known as suppressed. CloudFormation makes a new one where
+    what it is generated from changes, so that must stay as it is.
+    """
+    secret = prod.data.of_type("AWS::SecretsManager::Secret")["SuppressionsKey"]
+    resource = prod.data.resources["SuppressionsKey"]
+    assert resource["DeletionPolicy"] == resource["UpdateReplacePolicy"] == "Retain"
+    assert secret["GenerateSecretString"] == {"ExcludePunctuation": True, "PasswordLength": 64}
+    assert "Never replace, rotate or delete it" in secret["Description"]
+    assert not prod.data.of_type("AWS::SecretsManager::RotationSchedule")
+
+
 def test_the_secret_begins_with_one_key_that_can_be_read(prod: Synthesis) -> None:
-    (secret,) = prod.data.of_type("AWS::SecretsManager::Secret").values()
+    secret = prod.data.of_type("AWS::SecretsManager::Secret")["LinksKey"]
     made = secret["GenerateSecretString"]
     content = json.loads(made["SecretStringTemplate"])
     content[made["GenerateStringKey"]] = "x" * made["PasswordLength"]

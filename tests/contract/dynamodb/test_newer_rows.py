@@ -44,6 +44,7 @@ from tests.builders import (
     KEY,
     NOW,
     RETENTION,
+    SUPPRESSION_KEY,
     SettableClock,
     a_follow,
     a_run,
@@ -128,11 +129,11 @@ def event_reader() -> DynamoEventReader:
 
 
 def suppressions() -> DynamoSuppressions:
-    return DynamoSuppressions("suppressions", clock=CLOCK)
+    return DynamoSuppressions("suppressions", key=SUPPRESSION_KEY, clock=CLOCK)
 
 
 def bounces() -> DynamoBounces:
-    return DynamoBounces("bounces", retention=RETENTION, clock=CLOCK)
+    return DynamoBounces("bounces", key=SUPPRESSION_KEY, retention=RETENTION, clock=CLOCK)
 
 
 def batches() -> DynamoBatches:

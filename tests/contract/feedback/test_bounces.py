@@ -2,10 +2,10 @@
 
 import pytest
 from gazette.adapters.dynamodb.tables import BounceRow
-from gazette.domain.identity import address_hash
+from gazette.domain.identity import address_hash, keyed_hash
 from gazette.domain.ports.stores import Bounces
 
-from tests.builders import NOW, RETENTION, SettableClock
+from tests.builders import NOW, RETENTION, SUPPRESSION_KEY, SettableClock
 from tests.contract.conftest import SECOND
 
 ANN, BO = address_hash("ann@example.com"), address_hash("bo@example.com")
@@ -40,6 +40,22 @@ def test_what_is_forgotten_begins_anew(bounces: Bounces) -> None:
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
+def test_what_a_row_is_called_forgets_it_as_well(bounces: Bounces) -> None:
+    """A suppression is found by that name, and removed with the bounces of its address."""
+    bounces.remember(ANN, "m1", NOW)
+    bounces.forget(keyed_hash(ANN, SUPPRESSION_KEY))
+    assert not list(BounceRow.scan())
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+def test_attack_whoever_reads_the_soft_bounces_cannot_ask_for_an_address(bounces: Bounces) -> None:
+    bounces.remember(ANN, "m1", NOW)
+    (row,) = BounceRow.scan()
+    assert ANN not in repr(row.attribute_values)
+    assert "ann@" not in repr(row.attribute_values)
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
 def test_a_row_expires_some_time_after_its_last_bounce_and_holds_no_address(
     bounces: Bounces, clock: SettableClock
 ) -> None:
@@ -48,7 +64,7 @@ def test_a_row_expires_some_time_after_its_last_bounce_and_holds_no_address(
     bounces.remember(ANN, "m1", NOW)
     (row,) = BounceRow.scan()
     assert row.attribute_values == {
-        "address_hash": ANN,
+        "address_hash": keyed_hash(ANN, SUPPRESSION_KEY),
         "messages": {"2026-11-22T07:03:00.000000Z m1"},
         "expires_at": NOW + SECOND + RETENTION,
     }

@@ -36,7 +36,7 @@ from cli.dead_letters.queues import KNOWN
 from cli.main import app
 from cli.reference.permissions import PERMISSIONS
 from cli.shared.console import NotPossible
-from tests.builders import a_run, a_window
+from tests.builders import SUPPRESSION_KEY, a_run, a_window
 from tests.functions.cli.test_batches import slot
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.deployed import deploy
@@ -199,7 +199,7 @@ def test_suppression(cloud: Cloud, run: Run, tmp_path: Any) -> None:
     run("suppression remove", "bo@example.com", "--yes")
     run("suppression add", "bo@example.com")
     with cloud.meter.acting("somebody else"):
-        suppressions = DynamoSuppressions("suppressions", clock=now)
+        suppressions = DynamoSuppressions("suppressions", key=SUPPRESSION_KEY, clock=now)
         suppressions.unsubscribe(address_hash("bo@example.com"), "bo")
     run("suppression remove", "bo@example.com", "--yes")
     assert_exact(cloud, "suppression")

@@ -3,10 +3,11 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+import boto3
 import pytest
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.bootstrap.parts.clock import now
-from gazette.domain.identity import address_hash
+from gazette.domain.identity import address_hash, keyed_hash
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause, Suppression
@@ -15,13 +16,15 @@ from typer.testing import CliRunner, Result
 
 from cli.main import app
 from cli.suppression.lists import Unreadable, read_list
-from tests.builders import NOW
+from tests.builders import NOW, SUPPRESSION_KEY
 from tests.functions.conftest import Cloud
 from tests.functions.deployed import deploy
 from tests.functions.messages import ago, bounce, profile
 from tests.functions.test_handlers import ann
 
 ANN, BO = address_hash("ann@example.com"), address_hash("bo@example.com")
+LISTED = keyed_hash(ANN, SUPPRESSION_KEY)
+"""What the table has, and `list` shows."""
 
 
 @pytest.fixture
@@ -37,7 +40,7 @@ def run(*arguments: str, said: str | None = None) -> Result:
 
 
 def table() -> DynamoSuppressions:
-    return DynamoSuppressions("suppressions", clock=now)
+    return DynamoSuppressions("suppressions", key=SUPPRESSION_KEY, clock=now)
 
 
 def cause(address: str = ANN) -> Cause | None:
@@ -48,15 +51,18 @@ def cause(address: str = ANN) -> Cause | None:
 def test_an_address_is_hashed_here_and_never_leaves(stage: Cloud) -> None:
     done = run("add", " Ann@Example.COM ")
     assert done.exit_code == 0
-    assert done.stdout == f"{ANN} of stage prod is suppressed: manual\n"
+    assert done.stdout == f"{LISTED} of stage prod is suppressed: manual\n"
     assert cause() is Cause.MANUAL
     assert "ann@" not in repr(stage.meter.requests).lower()
+    assert ANN not in repr(stage.meter.requests)
     again = run("add", ANN.upper(), "--reason", "bounced")
-    assert again.stdout == f"{ANN} of stage prod was suppressed already: manual\n"
+    assert again.stdout == f"{LISTED} of stage prod was suppressed already: manual\n"
 
 
 @pytest.mark.usefixtures("stage")
-@pytest.mark.parametrize("wrong", ["ann", "ann@", "a b@example.com", ANN[1:], "", "a@b@c"])
+@pytest.mark.parametrize(
+    "wrong", ["ann", "ann@", "a b@example.com", ANN[1:], "", "a@b@c", LISTED[:-1], f"g{ANN}"]
+)
 @pytest.mark.parametrize("command", ["add", "remove"])
 def test_what_is_no_address_is_refused(command: str, wrong: str) -> None:
     done = run(command, wrong)
@@ -70,7 +76,7 @@ def test_what_is_removed_does_not_bring_back_a_reader_who_unsubscribed_as_well()
     table().unsubscribe(ANN, "ann")
     table().add(ANN, Cause.BOUNCED)
     done = run("remove", ANN, "--yes")
-    assert done.stdout == f"{ANN} of stage prod is no longer suppressed for bounced\n"
+    assert done.stdout.endswith(" of stage prod is no longer suppressed for bounced\n")
     assert "A reader of it has unsubscribed as well: it stays suppressed" in done.stderr
     assert cause() is Cause.UNSUBSCRIBED
     run("remove", ANN, "--yes")
@@ -85,7 +91,7 @@ def test_they_are_listed_newest_first_and_paged() -> None:
     table().add(ANN, Cause.COMPLAINED, datetime(2026, 1, 3, 12, tzinfo=UTC))
     lines = run("list").stdout.splitlines()
     assert [line.split("\t")[2][8:10] for line in lines] == ["05", "04", "03", "03", "02", "01"]
-    assert lines[2] == f"{ANN}\tcomplained\t2026-01-03 12:00:00 UTC"
+    assert lines[2] == f"{LISTED}\tcomplained\t2026-01-03 12:00:00 UTC"
     first, second = run("list", "--limit", "4"), run("list", "--limit", "4", "--page", "2")
     assert first.stdout.splitlines() + second.stdout.splitlines() == lines
     assert ("--page 2" in first.stderr, second.stderr) == (True, "")
@@ -113,7 +119,7 @@ def test_every_cause_is_explained_before_it_is_removed(each: Cause) -> None:
     assert f"{each} since " in done.stderr
     assert "subscriber.changed is put with a newer changed_at" in done.stderr
     assert cause() is None
-    assert run("remove", ANN).stdout == f"{ANN} of stage prod was not suppressed\n"
+    assert run("remove", ANN).stdout == f"{LISTED} of stage prod was not suppressed\n"
 
 
 def test_after_removing_a_newer_profile_brings_the_reader_back(stage: Cloud) -> None:
@@ -137,6 +143,73 @@ def test_after_removing_soft_bounces_are_counted_anew(stage: Cloud) -> None:
     run("remove", ANN, "--yes")
     stage.work("feedback", bounce(kind="Transient", message_id="m9"))
     assert cause() is None
+
+
+@pytest.mark.usefixtures("stage")
+def test_what_list_shows_of_an_address_is_removed_by_that(stage: Cloud) -> None:
+    stage.work("feedback", bounce(kind="Transient"))
+    run("add", "ann@example.com")
+    (line,) = run("list").stdout.splitlines()
+    shown = line.split("\t")[0]
+    assert shown == LISTED
+    assert stage.rows("bounces")
+    assert run("remove", shown.upper(), "--yes").exit_code == 0
+    assert run("remove", shown).stdout == f"{LISTED} of stage prod was not suppressed\n"
+    assert not stage.rows("suppressions")
+    assert not stage.rows("bounces")
+
+
+def test_attack_whoever_only_lists_and_exports_is_never_given_the_key(stage: Cloud) -> None:
+    """With it they could ask what they have for any address."""
+    run("add", "ann@example.com")
+    stage.meter.clear()
+    for command in ("list", "export"):
+        assert LISTED in run(command).stdout
+    assert stage.meter.calls == {"lambda.GetFunctionConfiguration": 2, "dynamodb.Scan": 2}
+
+
+def test_attack_an_export_does_not_have_the_plain_hash_of_an_address(stage: Cloud) -> None:
+    stage.say("subscriber.changed", profile())
+    stage.work("feedback", bounce())
+    given = run("export").stdout
+    assert given.count("\n") == 2
+    assert ANN not in given
+    assert "ann" not in given
+
+
+def test_plain_hashes_of_another_system_suppress_their_addresses(
+    stage: Cloud, tmp_path: Path
+) -> None:
+    file = tmp_path / "old.csv"
+    file.write_text(f"address_hash,reason\n{ANN.upper()},bounced\n{ANN},bounced\n")
+    assert run("import", str(file)).stdout == "imported into stage prod: 1 new, 1 there already\n"
+    assert [row["address_hash"] for row in stage.rows("suppressions")] == [LISTED]
+    stage.say("subscriber.changed", profile())
+    assert ann().status is SubscriberStatus.SUPPRESSED
+
+
+@pytest.mark.usefixtures("stage")
+@pytest.mark.parametrize(
+    "command", [["add", "ann@example.com"], ["remove", LISTED], ["import", "FILE"]]
+)
+def test_without_a_key_nothing_is_looked_up_and_the_secret_is_not_shown(
+    stage: Cloud, tmp_path: Path, command: list[str]
+) -> None:
+    file = tmp_path / "old.csv"
+    file.write_text(f"address_hash\n{ANN}\n")
+    secrets = boto3.client("secretsmanager")
+    secrets.put_secret_value(SecretId="suppressions", SecretString="p4ssw0rd")
+    asked = [str(file) if each == "FILE" else each for each in command]
+    done = run(*asked)
+    assert done.exit_code == 2
+    assert "secret:suppressions" in done.stderr
+    assert "does not contain the key of the suppressions" in done.stderr
+    assert "p4ssw0rd" not in done.output
+    secrets.delete_secret(SecretId="suppressions", ForceDeleteWithoutRecovery=True)
+    gone = run(*asked)
+    assert gone.exit_code == 2
+    assert "There is no secret with the key of the suppressions of stage prod here" in gone.stderr
+    assert not stage.rows("suppressions")
 
 
 @pytest.mark.usefixtures("stage")

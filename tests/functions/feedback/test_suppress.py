@@ -14,7 +14,7 @@ from gazette.domain.identity import address_hash
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
 
-from tests.builders import a_claimed_run, a_run
+from tests.builders import SUPPRESSION_KEY, a_claimed_run, a_run
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.messages import ago, bounce, complaint, delivery_event, event, profile, records
 from tests.functions.test_handlers import ann, stored_run
@@ -23,7 +23,7 @@ ANN = address_hash("ann@example.com")
 
 
 def cause() -> Cause | None:
-    found = DynamoSuppressions("suppressions", clock=now).get(ANN)
+    found = DynamoSuppressions("suppressions", key=SUPPRESSION_KEY, clock=now).get(ANN)
     return found.cause if found else None
 
 

@@ -24,6 +24,7 @@ from gazette.domain.subscribers.suppression import Cause
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.builders import SUPPRESSION_KEY
 from tests.functions.conftest import Cloud, Context, fan_out
 from tests.functions.messages import ago, event, follow, happening, http, profile
 from tests.meter import calls
@@ -184,7 +185,7 @@ def test_to_unsubscribe_and_start_again(ann: Cloud) -> None:
 
 
 def test_a_bounce_is_not_the_readers_to_take_back(ann: Cloud) -> None:
-    suppressions = DynamoSuppressions("suppressions", clock=now)
+    suppressions = DynamoSuppressions("suppressions", key=SUPPRESSION_KEY, clock=now)
     suppressions.add(address_hash("ann@example.com"), Cause.BOUNCED)
     ann.set_status("ann", SubscriberStatus.SUPPRESSED)
     answer = press(ann, "start")

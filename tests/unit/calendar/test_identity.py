@@ -10,6 +10,7 @@ from gazette.domain.identity import (
     LAST_SEQUENCE,
     SCHEDULE_NAME,
     address_hash,
+    keyed_hash,
     latest_run,
     parse_run_id,
     run_id,
@@ -201,3 +202,22 @@ def test_another_spelling_of_an_address_has_the_same_hash(spelling: str) -> None
 @pytest.mark.parametrize("other", ["ann@example.org", "anna@example.com", "ann+x@example.com"])
 def test_another_address_has_another_hash(other: str) -> None:
     assert address_hash(other) != address_hash("ann@example.com")
+
+
+def test_the_keyed_hash_of_an_address_is_pinned() -> None:
+    """Computed by OpenSSL. If it changed, every suppression would be forgotten."""
+    keyed = keyed_hash(address_hash("ann@example.com"), b"s" * 64)
+    assert keyed == "h165e90c4e0aed06785999dc13370bb5d5e9e04ecab678445ccaf3e33035cd753"
+
+
+def test_what_is_keyed_stays_as_it_is_and_nothing_else_does() -> None:
+    plain = address_hash("ann@example.com")
+    keyed = keyed_hash(plain, b"s" * 64)
+    assert keyed_hash(keyed, b"s" * 64) == keyed_hash(keyed, b"o" * 64) == keyed
+    for other in (plain, f"h{plain[1:]}", f"{keyed}0", keyed.upper(), f"{keyed}\n"):
+        assert keyed_hash(other, b"o" * 64) != other
+
+
+def test_another_key_makes_another_hash() -> None:
+    plain = address_hash("ann@example.com")
+    assert keyed_hash(plain, b"s" * 64) != keyed_hash(plain, b"o" * 64)

@@ -110,6 +110,7 @@ def test_a_variable_is_named_after_its_field() -> None:
         "GAZETTE_SUBSCRIBERS_TABLE",
         "GAZETTE_SCHEDULES_TABLE",
         "GAZETTE_SUPPRESSIONS_TABLE",
+        "GAZETTE_SUPPRESSIONS_SECRET",
         "GAZETTE_BOUNCES_TABLE",
         "GAZETTE_CATEGORY_STATS_TABLE",
         "GAZETTE_CATEGORY_HOLD",

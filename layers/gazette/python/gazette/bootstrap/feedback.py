@@ -8,6 +8,7 @@ import boto3
 
 from gazette.adapters.aws.bus import EventBridgeBus, events_client
 from gazette.adapters.aws.queues import SqsQuarantine
+from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
 from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
 from gazette.adapters.dynamodb.feedback.bounces import DynamoBounces
@@ -68,9 +69,10 @@ def _category_stats(settings: FeedbackSettings) -> CategoryStatsContext | None:
 
 def _suppression(settings: FeedbackSettings, runs: DynamoRuns) -> SuppressionContext:
     span = timedelta(days=settings.soft_bounce_days)
+    key = read_suppression_key(settings.suppressions_secret)
     return SuppressionContext(
-        suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
-        bounces=DynamoBounces(settings.bounces_table, retention=2 * span, clock=now),
+        suppressions=DynamoSuppressions(settings.suppressions_table, key=key, clock=now),
+        bounces=DynamoBounces(settings.bounces_table, key=key, retention=2 * span, clock=now),
         subscribers=DynamoSubscribers(settings.subscribers_table),
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
         runs=runs,

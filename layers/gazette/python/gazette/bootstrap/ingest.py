@@ -7,6 +7,7 @@ from functools import cache, partial
 import boto3
 
 from gazette.adapters.aws.queues import SqsQuarantine, SqsQueue, encode_followers
+from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.contract import decode
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.bootstrap.parts.clock import now
@@ -23,13 +24,14 @@ from gazette.steps.ingest.ingest import ingest
 def build() -> Callable[[str, TimeLeft], list[Outcome]]:
     """Takes the body of a message and what is left of the invocation. Built once per process."""
     settings = IngestSettings.from_env()
+    key = read_suppression_key(settings.suppressions_secret)
     announce(settings)
     sqs = boto3.client("sqs")
     return partial(
         ingest,
         decode=partial(decode, sources=_sources(settings), hosts=_hosts(settings)),
         activities=activities(settings),
-        suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
+        suppressions=DynamoSuppressions(settings.suppressions_table, key=key, clock=now),
         followers_queue=SqsQueue(sqs, settings.followers_queue_url, encode_followers),
         quarantine=SqsQuarantine(sqs, settings.quarantine_queue_url),
         context=routing_context(settings, sqs),

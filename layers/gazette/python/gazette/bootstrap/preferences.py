@@ -9,6 +9,7 @@ import boto3
 
 from gazette.adapters.aws.bus import EventBridgeBus, events_client
 from gazette.adapters.aws.link_keys import cached_keys
+from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
@@ -64,6 +65,7 @@ def build() -> Preferences:
     """Built once per process."""
     settings = PreferencesSettings.from_env()
     keys = cached_keys(settings.links_secret, clock=now)
+    suppression_key = read_suppression_key(settings.suppressions_secret)
     links = LinkReader(keys=keys.get, clock=now)
     sheets = Sheets(templates())
     pages = JinjaPages(sheets)
@@ -72,7 +74,9 @@ def build() -> Preferences:
     routing = routing_context(settings, boto3.client("sqs"))  # last: it binds the table `events`
     context = PageContext(
         routing=routing,
-        suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
+        suppressions=DynamoSuppressions(
+            settings.suppressions_table, key=suppression_key, clock=now
+        ),
         engagements=DynamoEngagements(
             settings.engagement_table, retention=timedelta(days=settings.run_retention_days)
         ),

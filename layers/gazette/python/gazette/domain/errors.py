@@ -25,7 +25,7 @@ class EndedLink(InvalidToken):
 
 
 class InvalidKeys(GazetteError):
-    """Keys of the links that cannot be used. The text says what is wrong, and holds no key."""
+    """Keys that cannot be used, of links or suppressions. The text says why, and holds no key."""
 
 
 class UnreadableForm(GazetteError):

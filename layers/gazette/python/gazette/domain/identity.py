@@ -1,6 +1,7 @@
-"""Names that are derived from data and never change: run ids, shards, address hashes."""
+"""Names that are derived from data and never change: run ids, shards, hashes of addresses."""
 
 import hashlib
+import hmac
 import re
 import zlib
 from urllib.parse import unquote
@@ -21,6 +22,9 @@ ADDRESS = re.compile(rf"{_LOCAL_PART}@(?:{_LABEL}\.)+[A-Za-z][A-Za-z0-9-]*")
 So begins an encoded word. There must be none in an address (RFC 2047, section 5), but there is
 software that decodes it, and sends to another one.
 """
+
+KEYED_HASH = re.compile(r"h[0-9a-f]{64}")
+"""Never a hash of an address without a key: that has 64 digits and no `h`."""
 
 LAST_SEQUENCE = 9_999_999_999
 """Greater than every sequence of a run."""
@@ -46,12 +50,23 @@ def parse_run_id(text: str) -> RunKey:
 
 
 def address_hash(address: str) -> str:
-    """What is stored of a suppressed address: the SHA-256 of it in lower case, in hex.
+    """What tells an address again: the SHA-256 of it in lower case, in hex. Anybody can make it.
 
     Local parts may be case-sensitive (RFC 5321, section 2.4), but no major mailbox provider makes
     them so, and a reader who left must not be reached by another spelling.
     """
     return hashlib.sha256(address.strip().lower().encode()).hexdigest()
+
+
+def keyed_hash(hashed: str, key: bytes) -> str:
+    """What the tables have in place of an address: `h`, and the HMAC-SHA-256 of its hash, in hex.
+
+    Only who has the key of the installation can make it of an address. What has that form already
+    stays as it is: it came out of a table.
+    """
+    if KEYED_HASH.fullmatch(hashed):
+        return hashed
+    return f"h{hmac.new(key, hashed.encode(), hashlib.sha256).hexdigest()}"
 
 
 def latest_run(user_id: str, schedule: str) -> RunKey:

@@ -55,6 +55,7 @@ class SendingSettings(PacingSettings):
     resend_queue_url: str
     subscribers_table: str
     suppressions_table: str
+    suppressions_secret: str
     events_table: str
     runs_table: str
     control_table: str

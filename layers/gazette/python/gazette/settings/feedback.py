@@ -20,6 +20,7 @@ class FeedbackSettings(Settings):
     subscribers_table: str
     schedules_table: str
     suppressions_table: str
+    suppressions_secret: str
     bounces_table: str
     category_stats_table: str
     soft_bounces: int

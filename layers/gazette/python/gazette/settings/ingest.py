@@ -67,6 +67,7 @@ class IngestSettings(ActivitiesSettings):
     """
 
     suppressions_table: str
+    suppressions_secret: str
     quarantine_queue_url: str
     sources: str
     link_hosts: str

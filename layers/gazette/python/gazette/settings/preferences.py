@@ -13,6 +13,7 @@ class PreferencesSettings(RoutingSettings):
     """
 
     suppressions_table: str
+    suppressions_secret: str
     engagement_table: str
     links_secret: str
     bus: str

@@ -119,8 +119,9 @@ class ActivityRow(Row):
 
 
 class SuppressionRow(Row):
-    """Table `suppressions`: hashes of addresses, with the reason. Erasure leaves them alone.
+    """Table `suppressions`: keyed hashes of addresses, with the reason. Erasure leaves them alone.
 
+    `address_hash`: identity.keyed_hash.
     `by`: the user ids of those who unsubscribed, if that is the reason.
     """
 
@@ -134,7 +135,10 @@ class SuppressionRow(Row):
 
 
 class BounceRow(Row):
-    """Table `bounces`. `messages`: `instant id` of each message with a soft bounce."""
+    """Table `bounces`. `messages`: `instant id` of each message with a soft bounce.
+
+    `address_hash`: identity.keyed_hash.
+    """
 
     class Meta:
         table_name = ""

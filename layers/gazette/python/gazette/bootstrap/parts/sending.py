@@ -11,6 +11,7 @@ from functools import partial
 from aws_lambda_powertools.utilities.parameters import get_secret
 
 from gazette.adapters.aws.link_keys import cached_keys
+from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.category_holds import held_categories
 from gazette.adapters.dynamodb.control.experiments import running_experiment
@@ -41,11 +42,14 @@ def delivery_context(settings: SendingSettings) -> DeliveryContext:
     """Return the tables, the templates and the provider of a delivery."""
     retention = timedelta(days=settings.run_retention_days)
     keys = cached_keys(settings.links_secret, clock=now)
+    suppression_key = read_suppression_key(settings.suppressions_secret)
     permits = rate_limiters(settings)
     return DeliveryContext(
         runs=DynamoRuns(settings.runs_table, retention=retention),
         subscribers=DynamoSubscribers(settings.subscribers_table),
-        suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
+        suppressions=DynamoSuppressions(
+            settings.suppressions_table, key=suppression_key, clock=now
+        ),
         events=DynamoEventReader(settings.events_table, clock=now),
         held_categories=held_categories(settings.control_table, clock=now),
         batches=DynamoBatches(settings.control_table, retention=retention, clock=now),

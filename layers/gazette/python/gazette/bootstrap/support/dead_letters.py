@@ -18,17 +18,21 @@ from gazette.steps.support.dead_letters import Forecast, forecast
 from gazette.steps.support.dry_run import DryRunContext
 
 
-def build_forecast(settings: GenerateSettings) -> Callable[[RunKey, bool], Forecast]:
+def build_forecast(
+    settings: GenerateSettings, suppression_key: bytes
+) -> Callable[[RunKey, bool], Forecast]:
     """Takes the run that a dead letter names, and whether it failed for good. Reads only.
 
-    From the settings of generate.
+    From the settings of generate, and the key of the suppressions.
     """
     retention = timedelta(days=settings.run_retention_days)
     context = DryRunContext(
         runs=DynamoRuns(settings.runs_table, retention=retention),
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
         subscribers=DynamoSubscribers(settings.subscribers_table),
-        suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
+        suppressions=DynamoSuppressions(
+            settings.suppressions_table, key=suppression_key, clock=now
+        ),
         events=DynamoEventReader(settings.events_table, clock=now),
         held_categories=DynamoCategoryHolds(settings.control_table).names,
         batches=DynamoBatches(settings.control_table, retention=retention, clock=now),

@@ -20,16 +20,20 @@ from gazette.settings import IngestSettings
 from gazette.steps.support.explain import explain
 
 
-def build_explain(settings: IngestSettings) -> Callable[[str, date | None], Explanation]:
+def build_explain(
+    settings: IngestSettings, suppression_key: bytes
+) -> Callable[[str, date | None], Explanation]:
     """Takes a user id and a date of the reader's own calendar, or None for now.
 
-    From the settings of ingest.
+    From the settings of ingest, and the key of the suppressions.
     """
     retention = longest_life(timedelta(days=settings.event_retention_days))
     return partial(
         explain,
         subscribers=DynamoSubscribers(settings.subscribers_table),
-        suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
+        suppressions=DynamoSuppressions(
+            settings.suppressions_table, key=suppression_key, clock=now
+        ),
         follows=DynamoFollows(settings.follows_table, retention=retention, clock=now),
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
         runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),

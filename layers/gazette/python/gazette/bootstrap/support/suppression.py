@@ -3,16 +3,24 @@
 from datetime import timedelta
 
 from gazette.adapters.dynamodb.feedback.bounces import DynamoBounces
-from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.feedback.suppressions import (
+    DynamoSuppressionList,
+    DynamoSuppressions,
+)
 from gazette.bootstrap.parts.clock import now
 from gazette.settings import FeedbackSettings
 from gazette.steps.support.suppression import SuppressionContext
 
 
-def build_suppression(settings: FeedbackSettings) -> SuppressionContext:
-    """From the settings of feedback."""
+def build_suppression_list(settings: FeedbackSettings) -> DynamoSuppressionList:
+    """What is suppressed, from the settings of feedback. Needs no key."""
+    return DynamoSuppressionList(settings.suppressions_table)
+
+
+def build_suppression(settings: FeedbackSettings, key: bytes) -> SuppressionContext:
+    """From the settings of feedback, and the key of the suppressions."""
     span = timedelta(days=settings.soft_bounce_days)
     return SuppressionContext(
-        suppressions=DynamoSuppressions(settings.suppressions_table, clock=now),
-        bounces=DynamoBounces(settings.bounces_table, retention=2 * span, clock=now),
+        suppressions=DynamoSuppressions(settings.suppressions_table, key=key, clock=now),
+        bounces=DynamoBounces(settings.bounces_table, key=key, retention=2 * span, clock=now),
     )

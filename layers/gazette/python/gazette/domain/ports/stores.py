@@ -233,7 +233,11 @@ class DeferredEvents(Protocol):
 
 
 class Suppressions(Protocol):
-    """Addresses that get no email, as hashes (identity.address_hash)."""
+    """Addresses that get no email.
+
+    All methods take the hash of an address (identity.address_hash), or the `address` of a
+    Suppression that the port itself returned.
+    """
 
     def add(self, address_hash: str, cause: Cause, since: datetime | None = None) -> bool:
         """Suppress an address, from now or `since`. Returns False if nothing changed.
@@ -273,7 +277,7 @@ class Suppressions(Protocol):
 
 
 class Bounces(Protocol):
-    """Soft bounces, by the hash of the address."""
+    """Soft bounces, by the hash of the address. Takes what `Suppressions` takes."""
 
     def remember(
         self, address_hash: str, message_id: str, sent_at: datetime

@@ -27,7 +27,11 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """An address, as a hash (identity.address_hash), why it is suppressed, and since when."""
+    """An address, why it is suppressed, and since when.
+
+    `address`: its hash, as whoever made this has it; out of the tables it is identity.keyed_hash.
+    The port `Suppressions` takes both.
+    """
 
     address: str
     cause: Cause

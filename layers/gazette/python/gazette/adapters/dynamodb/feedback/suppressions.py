@@ -1,4 +1,4 @@
-"""Suppressed addresses in DynamoDB, as hashes."""
+"""Suppressed addresses in DynamoDB, as keyed hashes."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -6,16 +6,30 @@ from datetime import datetime
 from gazette.adapters.dynamodb.client import bind, decoded, each_decoded, translated, written
 from gazette.adapters.dynamodb.tables import SuppressionRow
 from gazette.domain.errors import UnreadableRow
+from gazette.domain.identity import keyed_hash
 from gazette.domain.ports.clock import Clock
 from gazette.domain.stored import as_stored
 from gazette.domain.subscribers.suppression import Cause, Suppression
 
 
-class DynamoSuppressions:
-    """The port `Suppressions` on the table `suppressions`."""
+class DynamoSuppressionList:
+    """All rows of the table `suppressions`. Reading them takes no key: who lists needs none."""
 
-    def __init__(self, table_name: str, *, clock: Clock) -> None:
+    def __init__(self, table_name: str) -> None:
         bind(SuppressionRow, table_name)
+
+    def each(self) -> Iterator[Suppression | UnreadableRow]:
+        """One Scan per megabyte: some 6,000 addresses."""
+        with translated():
+            yield from each_decoded(SuppressionRow.scan(), _suppression)
+
+
+class DynamoSuppressions(DynamoSuppressionList):
+    """The port `Suppressions` on the table `suppressions`. A row's key is identity.keyed_hash."""
+
+    def __init__(self, table_name: str, *, key: bytes, clock: Clock) -> None:
+        super().__init__(table_name)
+        self._key = key
         self._clock = clock
 
     def add(self, address_hash: str, cause: Cause, since: datetime | None = None) -> bool:
@@ -25,13 +39,13 @@ class DynamoSuppressions:
         if cause.lesser:
             condition |= reason.is_in(*(each.value for each in cause.lesser))
         actions = [reason.set(cause.value), SuppressionRow.since.set(since or self._clock())]
-        return written(SuppressionRow(address_hash).update, actions=actions, condition=condition)
+        return written(self._named(address_hash).update, actions=actions, condition=condition)
 
     def unsubscribe(self, address_hash: str, user_id: str) -> None:
         """One UpdateItem."""
         reason, since = SuppressionRow.reason, SuppressionRow.since
         with translated():
-            SuppressionRow(address_hash).update(
+            self._named(address_hash).update(
                 actions=[
                     reason.set(reason | Cause.UNSUBSCRIBED.value),
                     since.set(since | self._clock()),
@@ -41,7 +55,7 @@ class DynamoSuppressions:
 
     def resubscribe(self, address_hash: str, user_id: str) -> None:
         """One conditional DeleteItem; two more writes where others unsubscribed there as well."""
-        row, by = SuppressionRow(address_hash), SuppressionRow.by
+        row, by = self._named(address_hash), SuppressionRow.by
         unsubscribed = SuppressionRow.reason == Cause.UNSUBSCRIBED.value
         if written(row.delete, unsubscribed & (by.does_not_exist() | (by == {user_id}))):
             return
@@ -58,17 +72,9 @@ class DynamoSuppressions:
         row = self._row(address_hash)
         return decoded(row, _suppression) if row else None
 
-    @staticmethod
-    def _row(address_hash: str) -> SuppressionRow | None:
-        with translated():
-            try:
-                return SuppressionRow.get(address_hash, consistent_read=True)
-            except SuppressionRow.DoesNotExist:
-                return None
-
     def lift(self, address_hash: str, cause: Cause) -> None:
         """One conditional DeleteItem, and one UpdateItem where readers had unsubscribed as well."""
-        row, reason, by = SuppressionRow(address_hash), SuppressionRow.reason, SuppressionRow.by
+        row, reason, by = self._named(address_hash), SuppressionRow.reason, SuppressionRow.by
         same = reason == cause.value
         if cause is Cause.UNSUBSCRIBED:
             written(row.delete, same)
@@ -76,10 +82,15 @@ class DynamoSuppressions:
             actions = [reason.set(Cause.UNSUBSCRIBED.value)]
             written(row.update, actions=actions, condition=same & by.exists())
 
-    def each(self) -> Iterator[Suppression | UnreadableRow]:
-        """One Scan per megabyte: some 6,000 addresses."""
+    def _row(self, address_hash: str) -> SuppressionRow | None:
         with translated():
-            yield from each_decoded(SuppressionRow.scan(), _suppression)
+            try:
+                return SuppressionRow.get(keyed_hash(address_hash, self._key), consistent_read=True)
+            except SuppressionRow.DoesNotExist:
+                return None
+
+    def _named(self, address_hash: str) -> SuppressionRow:
+        return SuppressionRow(keyed_hash(address_hash, self._key))
 
 
 def _suppression(row: SuppressionRow) -> Suppression:
