@@ -7,6 +7,7 @@ from typing import Any
 from gazette.adapters.contract import Reading, read_detail
 from gazette.domain.commands import Command, from_the_future
 from gazette.domain.hosts import LinkHosts
+from gazette.domain.sources import Sources
 
 from cli.events.entries import Entry
 from cli.events.envelopes import Envelope, envelope
@@ -44,8 +45,11 @@ class Checked:
         return named if isinstance(named, str) else ""
 
 
-def check(entry: Entry, *, hosts: LinkHosts) -> Checked:
-    """Every problem of an entry, in words that name the field. Its links must lead to `hosts`."""
+def check(entry: Entry, *, hosts: LinkHosts, sources: Sources | None = None) -> Checked:
+    """Every problem of an entry, in words that name the field.
+
+    Its links must lead to `hosts`, and its source be one of `sources`, if those are given.
+    """
     if entry.problem:
         return Checked(entry.label, problems=(entry.problem,))
     try:
@@ -55,9 +59,16 @@ def check(entry: Entry, *, hosts: LinkHosts) -> Checked:
         reading = _read(found.content, hosts) if found.content else Reading(None)
     except RecursionError:
         return Checked(entry.label, problems=(_DEEP,))
-    problems = (*found.problems, *reading.problems)
+    foreign = sources.refusal(*_from(found)) if sources else ""
+    problems = (*found.problems, *filter(None, [foreign]), *reading.problems)
     warning = _warning((found.content or {}).get("detail"))
     return Checked(entry.label, found, reading.command, problems, reading.more, warning)
+
+
+def _from(found: Envelope) -> tuple[str, str]:
+    """The detail type and the source, as far as they are there."""
+    content = found.content or {}
+    return str(content.get("detail-type", "")), str(content.get("source", ""))
 
 
 def _warning(detail: object) -> str:

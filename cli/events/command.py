@@ -12,7 +12,7 @@ from cli.events.entries import read_entries
 from cli.shared.console import NotPossible, note, one_line_errors, say
 from cli.shared.deployed import StageName
 from cli.shared.descriptions import in_words
-from cli.shared.stages import hosts_of
+from cli.shared.stages import hosts_of, sources_of
 
 _PROJECT = Path(__file__).parents[2]
 
@@ -34,7 +34,8 @@ File = Annotated[
 def lint(file: File, stage: StageName = "prod") -> None:
     """Check events: say what each one does, or everything that is wrong with it (exit code 1).
 
-    Links must lead to the hosts that the stage names in cdk.json (link_hosts), if it names any.
+    Links must lead to the hosts that the stage names in cdk.json (link_hosts), and detail types
+    come from the sources that it names for them (sources), if it names any.
     """
     checked = _checked(file, stage)
     for each in checked:
@@ -87,8 +88,8 @@ def schemas(
 
 
 def _checked(file: str, stage: str) -> list[Checked]:
-    hosts = hosts_of(stage, _PROJECT)
-    return [check(entry, hosts=hosts) for entry in read_entries(file)]
+    hosts, sources = hosts_of(stage, _PROJECT), sources_of(stage, _PROJECT)
+    return [check(entry, hosts=hosts, sources=sources) for entry in read_entries(file)]
 
 
 def _report(checked: Checked) -> None:

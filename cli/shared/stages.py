@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from gazette.domain.hosts import LinkHosts
+from gazette.domain.sources import Sources
 
 from cli.shared.console import NotPossible
 from infra.stage import Stage
@@ -16,6 +17,12 @@ def stage_of(name: str, project: Path) -> Stage:
         return read_stage(name, json.loads((project / "cdk.json").read_text())["context"]["stages"])
     except StageError as err:
         raise NotPossible(str(err)) from err
+
+
+def sources_of(name: str, project: Path) -> Sources:
+    """Which sources may put a detail type on the bus of a stage. Raises NotPossible."""
+    listed = stage_of(name, project).sources
+    return Sources({detail_type: frozenset(names) for detail_type, names in listed.items()})
 
 
 def hosts_of(name: str, project: Path) -> LinkHosts:

@@ -176,7 +176,7 @@ RULES: Final = (
         "steps/ingest/erasure.py",
         "    context.events.erase(user_id, until)\n",
         "",
-        "tests/unit/ingest/test_profiles.py::test_an_erasure_leaves_nothing",
+        "tests/unit/ingest/test_profiles.py::test_attack_whoever_reads_the_tables_after_an_erasure_finds_nothing",
     ),
     Mutation(
         "an erasure ends the runs",

@@ -47,6 +47,12 @@ def test_every_rule_is_where_it_is_taken_out(mutation: Mutation) -> None:
     compile(without(mutation, path.read_text()), path, "exec")
 
 
+@pytest.mark.parametrize("mutation", [*RULES, *PREVENTED], ids=lambda each: each.rule)
+def test_every_rule_names_a_test_that_there_is(mutation: Mutation) -> None:
+    file, _, name = mutation.test.partition("::")
+    assert f"def {name.partition('[')[0]}(" in (ROOT / file).read_text()
+
+
 def test_the_documentation_has_the_table() -> None:
     """Where not: `python -m proofs.mutations --table`."""
     assert table() in (ROOT / "docs" / "protocol.md").read_text()

@@ -192,6 +192,17 @@ def test_attack_a_link_to_a_host_that_the_stage_does_not_allow_is_told() -> None
     assert (shown.exit_code, shown.stdout) == (1, "")
 
 
+def test_attack_a_source_that_may_not_put_an_event_is_told(named: Path) -> None:
+    stages: dict[str, Any] = {"prod": {"sender": "a@example.com", "list_id": "b.example"}}
+    stages["prod"] |= {"sources": {"event.created": ["shop.comments"]}}
+    (named / "cdk.json").write_text(json.dumps({"context": {"stages": stages}}))
+    for source, exit_code in (("shop.comments", 0), ("shop.likes", 1)):
+        result = run("lint", {**entry(EVENT), "Source": source})
+        assert result.exit_code == exit_code, source
+        told = "event.created came from the source 'shop.likes'" in result.stdout
+        assert told == bool(exit_code)
+
+
 @pytest.mark.usefixtures("named")
 def test_another_stage_has_other_hosts() -> None:
     for subcommand in ("lint", "preview"):
