@@ -258,7 +258,7 @@ def test_only_preferences_is_open_to_the_world_and_only_through_the_edge(prod: S
     assert permission["SourceArn"].endswith(":{EdgeApi}/*/*")
 
 
-def test_only_the_bus_puts_messages_on_a_queue_from_outside(prod: Synthesis) -> None:
+def test_attack_no_rule_or_topic_of_somebody_else_puts_messages_on_a_queue(prod: Synthesis) -> None:
     assert _let_in(prod) == _BY_THE_BUS
 
 
