@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from datetime import datetime, timedelta
 from functools import partial
+from math import ceil
 
 import boto3
 from rich.console import Console
@@ -15,7 +16,7 @@ from rich.table import Table
 from demo import campus, results
 from demo.audit import audit
 from demo.engine import ROOT, Engine, EngineError, deploy, running
-from demo.replay import last_slot, let_pass, register, replay
+from demo.replay import last_slot, let_pass, register, replay, time_to_go
 from demo.service import Service, ServiceError
 from demo.ses import StandIn
 
@@ -56,6 +57,13 @@ def _demo(console: Console, *, port: int, keep: bool) -> int:
         progress("stage `local` deployed by the CDK command line")
         registered = register(service, messages)
         progress(f"{campus.STUDENTS} students registered, and what they follow")
+        registered_at = time.monotonic()
+
+        def show_the_first() -> None:
+            left = ceil(time_to_go(time.monotonic() - registered_at, messages) / 60)
+            progress(f"the first email is there: {ses.url}/ is the inbox; {left} minutes to go")
+
+        ses.on_first = show_the_first
         put = replay(
             service,
             messages,

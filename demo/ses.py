@@ -17,6 +17,7 @@ import socket
 import threading
 import uuid
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -93,7 +94,7 @@ class StandIn:
     """The server. Start it as a context manager; `url` is where SESv2 is to be sent.
 
     While `publish` is set, each message that is taken makes SES's events, whatever became of the
-    answer; `channel` says how they travel.
+    answer; `channel` says how they travel. `on_first` is called when the first one is taken.
     """
 
     def __init__(
@@ -106,6 +107,7 @@ class StandIn:
         self.script: deque[Answer] = deque()
         self.forward: Forward | None = None
         self.publish: Publish | None = None
+        self.on_first: Callable[[], None] | None = None
         self.postman = Postman(lambda: self.publish, channel or Channel())
         self._chances = chances or Chances()
         self._hanging: set[socket.socket] = set()
@@ -176,6 +178,9 @@ class StandIn:
             return Reply(400, "BadRequestException", _json({"message": str(err)}))
         with self._lock:
             self.accepted.append(taken)
+            is_first = len(self.accepted) == 1
+        if is_first and self.on_first:
+            self.on_first()
         self.postman.carry(
             Taken(
                 taken.message_id,

@@ -103,3 +103,11 @@ def test_by_default_every_answer_arrives_and_nothing_is_published() -> None:
         assert [post(stand_in, f"r{number}@example.com") for number in range(20)] == [200] * 20
     assert stand_in.publish is None
     assert not stand_in.postman.failures
+
+
+def test_it_tells_of_the_first_message_and_of_no_other() -> None:
+    told: list[int] = []
+    with StandIn() as stand_in:
+        stand_in.on_first = lambda: told.append(len(stand_in.accepted))
+        assert [post(stand_in) for _ in range(3)] == [200] * 3
+    assert told == [1]
