@@ -4,6 +4,7 @@ import typer
 from gazette.bootstrap.support.sending import build_category_resume
 from gazette.domain.feedback.reputation import CategoryHold
 from gazette.domain.identity import CATEGORY_NAME
+from gazette.domain.links import NEW_LINK
 from gazette.settings import FeedbackSettings
 from gazette.steps.support.sending import SendingContext, hold_category
 
@@ -16,7 +17,7 @@ _TAKES_EFFECT = "Takes effect within a minute."
 
 def check_category(category: str) -> None:
     """Raises NotPossible for a malformed name. Does not check that events of it exist."""
-    if not CATEGORY_NAME.fullmatch(category):
+    if category != NEW_LINK and not CATEGORY_NAME.fullmatch(category):
         raise NotPossible(
             f"--category {category!r} is not a category name, such as comment: use 1 to 32 of a-z, "
             "0-9 and _, beginning with a letter."

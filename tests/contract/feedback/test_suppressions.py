@@ -159,6 +159,24 @@ def test_who_asked_for_it_is_known_behind_a_greater_cause(
     assert not suppressions.holds(ANN)
 
 
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+def test_who_takes_it_back_while_an_operator_lifts_a_bounce_leaves_nothing(
+    suppressions: Suppressions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suppressions.unsubscribe(ANN, "ann")
+    suppressions.add(ANN, Cause.BOUNCED)
+    update = SuppressionRow.update
+
+    def meanwhile(row: SuppressionRow, **given: Any) -> Any:
+        monkeypatch.setattr(SuppressionRow, "update", update)
+        suppressions.resubscribe(ANN, "ann")
+        return update(row, **given)
+
+    monkeypatch.setattr(SuppressionRow, "update", meanwhile)
+    suppressions.lift(ANN, Cause.BOUNCED)
+    assert not suppressions.holds(ANN)
+
+
 def test_who_took_it_back_behind_a_greater_cause_is_not_kept(suppressions: Suppressions) -> None:
     suppressions.unsubscribe(ANN, "ann")
     suppressions.add(ANN, Cause.BOUNCED)

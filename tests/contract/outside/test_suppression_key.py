@@ -31,7 +31,7 @@ def test_the_key_is_what_the_secret_holds(secret: str) -> None:
     assert read_suppression_key(secret) == SUPPRESSION_KEY
 
 
-@pytest.mark.parametrize("content", ["p4ssw0rd", "x" * 31, "\xe9" * 64])
+@pytest.mark.parametrize("content", ["p4ssw0rd", "x" * 31, "\xe9" * 64, "x" * 64 + "\n"])
 def test_what_can_be_no_key_is_refused_and_never_shown(secret: str, content: str) -> None:
     boto3.client("secretsmanager").put_secret_value(SecretId=secret, SecretString=content)
     with pytest.raises(InvalidKeys) as refused:

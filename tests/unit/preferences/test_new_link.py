@@ -5,15 +5,17 @@ from datetime import date, timedelta
 
 import pytest
 from gazette.domain.commands import ChangeSubscriber
-from gazette.domain.identity import CATEGORY_NAME
 from gazette.domain.links import NEW_LINK, LinkToken
+from gazette.domain.model import StoredEvent
 from gazette.domain.scheduling.calendar import DigestTimes
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.steps.preferences.new_link import mail_new_link
 
 from tests.builders import KEY, NOW, a_link, a_subscriber
-from tests.world import World
+from tests.unit.ingest.test_contract import changed, envelope
+from tests.unit.ingest.test_contract_refusals import refusal
+from tests.world import World, crashes
 
 YEAR = timedelta(days=365)
 
@@ -55,6 +57,30 @@ def test_it_comes_once_a_day_however_often_it_is_asked_for(world: World) -> None
     world.clock.now += timedelta(days=1)
     assert ask(world)
     assert len(mailed_to(world)) == 2
+
+
+def test_a_press_that_failed_anywhere_is_made_good_by_the_next() -> None:
+    def known() -> World:
+        world = World()
+        world.choose(at=NOW - YEAR, comment=Frequency.WEEKLY)
+        return world
+
+    def press(world: World) -> None:
+        mail_new_link(a_link(), base_url="https://mail.example.com", context=world.context)
+
+    for world, where in crashes(known, press):
+        world.clock.now += timedelta(hours=1)
+        assert ask(world), where
+        assert mailed_to(world) == ["ann@example.com"], where
+
+
+def test_who_moves_after_a_press_can_ask_again_for_the_new_address(world: World) -> None:
+    assert ask(world)
+    moved = a_subscriber(changed_at=world.clock(), email="new@example.com")
+    world.say(ChangeSubscriber(moved))
+    for _ in range(2):
+        assert ask(world)
+    assert mailed_to(world) == ["ann@example.com", "new@example.com"]
 
 
 def test_it_comes_to_who_paused_or_is_dormant(world: World) -> None:
@@ -102,8 +128,16 @@ def test_nothing_is_mailed_to_nobody() -> None:
     assert not world.events.rows
 
 
-def test_attack_no_service_can_put_an_event_that_is_taken_for_it() -> None:
-    assert not CATEGORY_NAME.fullmatch(NEW_LINK)
+@pytest.mark.parametrize("path", ["category", "entity.type"])
+def test_attack_no_service_can_put_an_event_that_is_taken_for_it(world: World, path: str) -> None:
+    """Nor one that shares its email."""
+    ask(world)
+    ((_, event_id),) = world.events.rows
+    stored = world.events.get("ann", event_id)
+    assert isinstance(stored, StoredEvent)
+    event = stored.event
+    own = {"category": event.category, "entity.type": event.entity.type}
+    assert path in refusal(envelope("event.created", changed("event.created", path, own[path])))
 
 
 def test_who_asked_once_gets_what_they_chose_as_before(world: World) -> None:

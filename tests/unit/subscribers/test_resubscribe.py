@@ -1,5 +1,7 @@
 """A reader who unsubscribed starts again: by their own hand, and only from that."""
 
+from datetime import timedelta
+
 import pytest
 from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.errors import NotYet
@@ -93,6 +95,16 @@ def test_who_may_not_start_again_has_left_all_the_same() -> None:
     assert world.suppressions.by == {ANN: {"ann", "bo"}}
     assert not world.resubscribe(), "Bo has not taken it back"
     assert world.suppressions.rows == {ANN: Cause.UNSUBSCRIBED}
+
+
+def test_who_starts_again_while_an_overtaken_erasure_comes_is_not_suppressed_by_it() -> None:
+    def erase(world: World) -> None:
+        world.erase(at=NOW - timedelta(days=1))
+
+    for act, other in ((erase, World.resubscribe), (World.resubscribe, erase)):
+        for world, where in interleavings(left, act, other):
+            assert_consistent(world, where)
+            assert world.resubscribe(), where
 
 
 def test_attack_who_had_the_id_before_cannot_start_for_who_has_it_now() -> None:

@@ -121,7 +121,8 @@ class Purpose(StrEnum):
 NEW_LINK = "new-link"
 """The category of the event by which a reader is mailed a new link to their preferences.
 
-No service can put it: the contract has no category with a hyphen (identity.CATEGORY_NAME).
+No service can put such an event, nor one that shares its email: in the contract neither a category
+nor the type of an entity has a hyphen (identity.CATEGORY_NAME).
 """
 
 EVERYTHING = "all"

@@ -27,10 +27,10 @@ def read_suppression_key(secret: str) -> bytes:
         key = client.get_secret_value(SecretId=secret).get("SecretString", "")
     except (BotoCoreError, ClientError) as err:
         raise Unavailable(f"The key of the suppressions cannot be read: {err}") from err
-    if len(key) < SHORTEST_KEY or not key.isascii():
+    if len(key) < SHORTEST_KEY or not key.isascii() or any(map(str.isspace, key)):
         raise InvalidKeys(
             f"The secret {secret} does not contain the key of the suppressions, {SHORTEST_KEY} or "
-            "more ASCII characters. Restore the value with which the tables were written: with any "
-            "other key no suppressed address is known as such."
+            "more ASCII characters without spaces. Restore the value with which the tables were "
+            "written: with any other key no suppressed address is known as such."
         )
     return key.encode()

@@ -15,6 +15,7 @@ from gazette.steps.context import RoutingContext
 from gazette.steps.routing.follows import forget_follow
 from gazette.steps.runs import apply, cancel
 from gazette.steps.subscribers.schedules import remove_schedules
+from gazette.steps.subscribers.unsubscribe import settle_suppression
 
 
 def erase_subscriber(
@@ -37,6 +38,13 @@ def erase_subscriber(
     erased = context.subscribers.erase(user_id, at)
     if not erased and not _was_erased(context.subscribers.get(user_id), at):
         _end_links(user_id, at, context)
+        if isinstance(reader, Subscriber):  # who may have started again since it was read
+            settle_suppression(
+                user_id,
+                address_hash(reader.email),
+                subscribers=context.subscribers,
+                suppressions=suppressions,
+            )
         return Outcome.OUTDATED
     for run in readable(context.runs.of_user(user_id)):
         if erased and run.key in before:

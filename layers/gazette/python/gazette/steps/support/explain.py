@@ -21,6 +21,7 @@ from gazette.domain.explanation import (
     Waiting,
 )
 from gazette.domain.identity import address_hash
+from gazette.domain.links import NEW_LINK
 from gazette.domain.model import Schedule, StoredEvent
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.control import HeldCategories
@@ -215,7 +216,7 @@ def _choices(
     A choice for everything else comes first.
     """
     own, given = dict(chosen), dict(defaults)
-    seen = {each.event.category for events in stored.values() for each in events}
+    seen = {each.event.category for events in stored.values() for each in events} - {NEW_LINK}
     return tuple(
         Choice(
             category,

@@ -73,14 +73,15 @@ class DynamoSuppressions(DynamoSuppressionList):
         return decoded(row, _suppression) if row else None
 
     def lift(self, address_hash: str, cause: Cause) -> None:
-        """One conditional DeleteItem, and one UpdateItem where readers had unsubscribed as well."""
+        """One conditional DeleteItem; two more writes where readers had unsubscribed as well."""
         row, reason, by = self._named(address_hash), SuppressionRow.reason, SuppressionRow.by
         same = reason == cause.value
         if cause is Cause.UNSUBSCRIBED:
             written(row.delete, same)
         elif not written(row.delete, same & by.does_not_exist()):
             actions = [reason.set(Cause.UNSUBSCRIBED.value)]
-            written(row.update, actions=actions, condition=same & by.exists())
+            if not written(row.update, actions=actions, condition=same & by.exists()):
+                written(row.delete, same & by.does_not_exist())  # they took it back meanwhile
 
     def _row(self, address_hash: str) -> SuppressionRow | None:
         with translated():
