@@ -37,6 +37,7 @@ from moto import mock_aws
 
 from demo.ses import StandIn
 from tests.builders import RETENTION, SUPPRESSION_KEY, SettableClock
+from tests.credentials import set_credentials
 from tests.fake_stores import (
     FakeActivities,
     FakeBatches,
@@ -67,9 +68,7 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
     if kind != "moto":
         yield kind
         return
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "test")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    set_credentials(monkeypatch)
     with mock_aws():
         create_tables()
         yield kind
@@ -80,9 +79,7 @@ def ses(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
     """SES on loopback, where a client made in this test finds it."""
     with StandIn() as stand_in:
         monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", stand_in.url)
-        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
-        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
-        monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        set_credentials(monkeypatch)
         yield stand_in
 
 

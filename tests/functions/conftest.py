@@ -64,6 +64,7 @@ from functions.resend.handler import lambda_handler as resend_handler
 from functions.sweep.handler import lambda_handler as sweep_handler
 from infra.topology import STEPS
 from tests.builders import KEY, SUPPRESSION_KEY
+from tests.credentials import set_credentials
 from tests.functions.messages import envelope, records
 from tests.meter import Meter, metered
 from tests.moto_tables import NAMES, create_tables, made_once, moto_backend
@@ -305,12 +306,7 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cloud]:
 
     At the end: no function did to a table what it may not do in AWS.
     """
-    for name, value in {
-        "AWS_ACCESS_KEY_ID": "test",
-        "AWS_SECRET_ACCESS_KEY": "test",
-        "AWS_DEFAULT_REGION": "us-east-1",
-    }.items():
-        monkeypatch.setenv(name, value)
+    set_credentials(monkeypatch)
     with mock_aws():
         create_tables()
         queues = _create_queues()

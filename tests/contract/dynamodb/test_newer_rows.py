@@ -55,6 +55,7 @@ from tests.builders import (
     an_event,
 )
 from tests.contract.conftest import RUN_RETENTION, SECOND, SHARDS, dynamo_events
+from tests.credentials import set_credentials
 from tests.fake_stores import (
     FakeActivities,
     FakeEngagements,
@@ -96,9 +97,7 @@ class Table:
 
 @pytest.fixture(autouse=True)
 def tables(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "test")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    set_credentials(monkeypatch)
     with mock_aws():
         create_tables()
         yield

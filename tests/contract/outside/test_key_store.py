@@ -10,6 +10,7 @@ from gazette.domain.links import LinkKeys
 from gazette.domain.ports.rendering import KeyStore
 from moto import mock_aws
 
+from tests.credentials import set_credentials
 from tests.fakes import FakeKeyStore, FakeSecret
 
 OLD = LinkKeys({"k1": b"1" * 32})
@@ -22,12 +23,7 @@ Open = Callable[[], KeyStore]
 @pytest.fixture
 def secret(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A secret on moto that holds the old key."""
-    for name, value in {
-        "AWS_ACCESS_KEY_ID": "test",
-        "AWS_SECRET_ACCESS_KEY": "test",
-        "AWS_DEFAULT_REGION": "us-east-1",
-    }.items():
-        monkeypatch.setenv(name, value)
+    set_credentials(monkeypatch)
     with mock_aws():
         made = boto3.client("secretsmanager").create_secret(
             Name="links", SecretString=OLD.to_json()

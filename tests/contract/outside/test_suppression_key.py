@@ -9,17 +9,13 @@ from gazette.domain.errors import InvalidKeys, Unavailable
 from moto import mock_aws
 
 from tests.builders import SUPPRESSION_KEY
+from tests.credentials import set_credentials
 
 
 @pytest.fixture
 def secret(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A secret on moto that holds the key."""
-    for name, value in {
-        "AWS_ACCESS_KEY_ID": "test",
-        "AWS_SECRET_ACCESS_KEY": "test",
-        "AWS_DEFAULT_REGION": "us-east-1",
-    }.items():
-        monkeypatch.setenv(name, value)
+    set_credentials(monkeypatch)
     with mock_aws():
         made = boto3.client("secretsmanager").create_secret(
             Name="suppressions", SecretString=SUPPRESSION_KEY.decode()

@@ -14,6 +14,7 @@ from typer.testing import CliRunner, Result
 
 from cli.dead_letters import sqs_queues
 from cli.main import app
+from tests.credentials import set_credentials
 from tests.functions.messages import delivery_event
 
 BODY = '{"detail-type":  "event.created", "detail": {"id": "ü"}}'
@@ -46,13 +47,8 @@ class Sqs:
 
 @pytest.fixture
 def sqs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sqs]:
-    for name, value in {
-        "AWS_ACCESS_KEY_ID": "test",
-        "AWS_SECRET_ACCESS_KEY": "test",
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_CONFIG_FILE": "none",
-    }.items():
-        monkeypatch.setenv(name, value)
+    set_credentials(monkeypatch)
+    monkeypatch.setenv("AWS_CONFIG_FILE", "none")
     monkeypatch.setattr(sqs_queues, "POLL", 0)  # moto would sleep, and has one server only
     with mock_aws():
         yield Sqs()

@@ -2,8 +2,6 @@
 
 import re
 from dataclasses import replace
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import lxml.html
@@ -68,17 +66,6 @@ HOSTILE = st.builds(
 FEW = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-
-
-@cache
-def renderer_of(folder: Path) -> JinjaRenderer:
-    return JinjaRenderer(folder)
-
-
-@pytest.fixture
-def renderer(built_templates: Path) -> JinjaRenderer:
-    """The renderer on the templates of the repository."""
-    return renderer_of(built_templates)
 
 
 def edition(

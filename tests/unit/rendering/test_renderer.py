@@ -24,12 +24,6 @@ from tests.builders import LINKS, NOW, a_subscriber, an_event
 LINES = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=30)
 
 
-@pytest.fixture(scope="session")
-def renderer(built_templates: Path) -> JinjaRenderer:
-    """The renderer on the templates of the repository."""
-    return JinjaRenderer(built_templates)
-
-
 def edition(
     renderer: JinjaRenderer,
     *events: Event,

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from functools import cache
 from itertools import takewhile
 from pathlib import Path
 
@@ -23,17 +22,6 @@ KNOWN = sorted(folder.name for folder in (SOURCE / "categories").iterdir())
 LOCALES = ["en", *sorted(folder.name for folder in (SOURCE / "locales").iterdir())]
 QUOTED = ("“", "„", "״", "«", '"')
 DIGITS = r"[\d.,\s]*"
-
-
-@cache
-def renderer_of(folder: Path) -> JinjaRenderer:
-    return JinjaRenderer(folder)
-
-
-@pytest.fixture
-def renderer(built_templates: Path) -> JinjaRenderer:
-    """The renderer on the templates of the repository."""
-    return renderer_of(built_templates)
 
 
 def events(category: str, text: str, count: int) -> list[Event]:
