@@ -21,8 +21,7 @@ def stage_of(name: str, project: Path) -> Stage:
 
 def sources_of(name: str, project: Path) -> Sources:
     """Which sources may put a detail type on the bus of a stage. Raises NotPossible."""
-    listed = stage_of(name, project).sources
-    return Sources({detail_type: frozenset(names) for detail_type, names in listed.items()})
+    return Sources.of(stage_of(name, project).sources)
 
 
 def hosts_of(name: str, project: Path) -> LinkHosts:

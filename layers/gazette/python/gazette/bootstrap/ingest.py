@@ -40,9 +40,7 @@ def build() -> Callable[[str, TimeLeft], list[Outcome]]:
 
 def _sources(settings: IngestSettings) -> Sources | None:
     listed: dict[str, list[str]] = json.loads(settings.sources)
-    if not listed:
-        return None
-    return Sources({detail_type: frozenset(names) for detail_type, names in listed.items()})
+    return Sources.of(listed) if listed else None
 
 
 def _hosts(settings: IngestSettings) -> LinkHosts | None:

@@ -1,6 +1,6 @@
 """Which sources may put which detail types on the bus."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -42,6 +42,11 @@ class Sources:
     """By detail type, the sources that may put it; one that is not named is open to all."""
 
     by_detail_type: Mapping[str, frozenset[str]]
+
+    @classmethod
+    def of(cls, listed: Mapping[str, Iterable[str]]) -> "Sources":
+        """The sources by their lists in the setting `sources`."""
+        return cls({detail_type: frozenset(names) for detail_type, names in listed.items()})
 
     def refusal(self, detail_type: str, source: str) -> str:
         """In words, that `source` may not put `detail_type`; empty if it may.

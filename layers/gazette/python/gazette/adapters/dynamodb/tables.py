@@ -122,7 +122,7 @@ class SuppressionRow(Row):
     """Table `suppressions`: keyed hashes of addresses, with the reason. Erasure leaves them alone.
 
     `address_hash`: identity.keyed_hash.
-    `by`: the user ids of those who unsubscribed, if that is the reason.
+    `by`: the user ids of those who unsubscribed, whatever the reason.
     """
 
     class Meta:

@@ -1,6 +1,7 @@
 """Makes the signed links in an email, and reads them when somebody follows one."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from gazette.domain.errors import EndedLink
 from gazette.domain.links import LinkKeys, LinkToken, Purpose, read_link, sign, verify
@@ -19,11 +20,10 @@ class SignedLinks:
         """The links of an email, all with this content."""
         keys, text = self._keys(), link.to_text()
         tokens = {purpose: sign(text, purpose=purpose, keys=keys) for purpose in Purpose}
-        return Links(
+        return replace(
+            links_of_view(tokens[Purpose.RUN], base_url=self._base_url),
             unsubscribe=f"{self._base_url}/unsubscribe/{tokens[Purpose.UNSUBSCRIBE]}",
             preferences=f"{self._base_url}/preferences/{tokens[Purpose.PREFERENCES]}",
-            email=f"{self._base_url}/email/{tokens[Purpose.RUN]}",
-            updates=f"{self._base_url}/updates/{tokens[Purpose.RUN]}",
         )
 
 

@@ -64,10 +64,12 @@ def _end_links(user_id: str, at: datetime, context: RoutingContext) -> None:
     """End the links from before an erasure that a later profile has overtaken."""
     for _ in ATTEMPTS:
         reader = context.subscribers.get(user_id)
-        if not isinstance(reader, Subscriber) or (reader.addressed_after or at) > at:
+        if not isinstance(reader, Subscriber):
+            return
+        if reader.addressed_after and reader.addressed_after >= at:
             return
         ended = replace(reader, addressed_after=at, revision=reader.revision + 1)
-        if reader.addressed_after == at or context.subscribers.put(ended, replacing=reader):
+        if context.subscribers.put(ended, replacing=reader):
             return
     raise kept_changing(f"The profile of {user_id}")
 

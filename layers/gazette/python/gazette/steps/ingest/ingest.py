@@ -47,8 +47,8 @@ def ingest(
 
     Safe to repeat, in any order and at any time. `decode` raises InvalidEvent for a message that
     does not fit the contract, ForeignEvent for one that its source may not put: both are
-    quarantined. Raises Unavailable if a port does, and NotYet if something kept
-    changing or `time_left` is too short: the message must then be delivered again.
+    quarantined. Raises Unavailable if a port does, and NotYet if something kept changing or
+    `time_left` is too short: the message must then be delivered again.
     """
     require_time(time_left)
     try:

@@ -14,8 +14,8 @@ from gazette.domain.ports.clock import Clock
 class DynamoBounces:
     """The port `Bounces` on the table `bounces`. A row's key is identity.keyed_hash.
 
-    It expires `retention` after its last bounce.
-    Each bounce adds some ninety bytes to the row, until the address is suppressed.
+    It expires `retention` after its last bounce. Each bounce adds some ninety bytes to the row,
+    until the address is suppressed.
     """
 
     def __init__(self, table_name: str, *, key: bytes, retention: timedelta, clock: Clock) -> None:
