@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from threading import RLock
 from typing import Any
 
 import boto3
@@ -104,7 +105,13 @@ def metered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Meter]:
                 table_of(write.table), before, stored(write), times=write.times
             )
 
+    one_at_a_time = RLock()  # moto is not atomic, and neither is counting
+
     def counted(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:
+        with one_at_a_time:
+            return answered(client, operation, request)
+
+    def answered(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:
         if client is unmetered:
             return original(client, operation, request)
         service = client.meta.service_model.service_name

@@ -4,11 +4,10 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.fanout import build_fan_out, build_learn_quota, build_tick
 from gazette.domain.errors import Unavailable
-from gazette.observability import TimeLeft, count, each_message, logger, observed
+from gazette.observability import Message, TimeLeft, count, each_message, logger, observed
 from gazette.run_metrics import record_skipped, record_unreadable_rows
 
 
@@ -35,12 +34,12 @@ def _learn_quota() -> None:
             logger().info("quota learned", **asdict(quota))
 
 
-def _fan_out(record: SQSRecord, time_left: TimeLeft) -> None:
-    done = build_fan_out()(record.body, time_left)
+def _fan_out(message: Message, time_left: TimeLeft) -> None:
+    done = build_fan_out()(message.body, time_left)
     count("due", done.due)
     record_skipped("too_late", done.late)
     record_skipped("dormant", done.dormant)
     if done.cancelled:
         count("run_cancelled", done.cancelled)
     record_unreadable_rows(done.unreadable)
-    logger().info("shard fanned out", shard=record.body, **asdict(done))
+    logger().info("shard fanned out", shard=message.body, **asdict(done))

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.feedback import build
 from gazette.domain.identity import run_id
-from gazette.observability import TimeLeft, count, each_message, logger, observed
+from gazette.observability import Message, TimeLeft, count, each_message, logger, observed
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
@@ -15,10 +14,10 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
         return each_message(event, context, _process)
 
 
-def _process(record: SQSRecord, _: TimeLeft) -> None:
-    done = build()(record.body)
+def _process(message: Message, _: TimeLeft) -> None:
+    done = build()(message.body)
     if done is None:
-        logger().info("not an event of one of our emails", message_id=record.message_id)
+        logger().info("not an event of one of our emails", message_id=message.id)
         return
     event, run = done.event, done.recorded.run
     correlation_id = run_id(event.run) if event.run else ""

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.followers import build
-from gazette.observability import TimeLeft, count, each_message, logger, observed
+from gazette.observability import Message, TimeLeft, count, each_message, logger, observed
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
@@ -14,7 +13,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
         return each_message(event, context, _bring)
 
 
-def _bring(record: SQSRecord, time_left: TimeLeft) -> None:
-    followers = build()(record.body, time_left)
+def _bring(message: Message, time_left: TimeLeft) -> None:
+    followers = build()(message.body, time_left)
     count("followers", followers)
-    logger().info("followers served", followers=followers, message_id=record.message_id)
+    logger().info("followers served", followers=followers, message_id=message.id)

@@ -2,21 +2,20 @@
 
 from typing import Any
 
-from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.generate import build
 from gazette.bootstrap.parts.templates import renderer
-from gazette.observability import TimeLeft, each_message, observed
+from gazette.observability import Message, TimeLeft, each_message, observed
 from gazette.run_metrics import record_delivery, record_fragments
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Process up to ten runs; each ends, continues with another message, or is retried."""
     with observed(context):
-        answer = each_message(event, context, _generate)
+        answer = each_message(event, context, _generate, side_by_side=True)
         record_fragments(renderer().take_count())
         return answer
 
 
-def _generate(record: SQSRecord, time_left: TimeLeft) -> None:
-    record_delivery(build()(record.body, time_left), record.message_id)
+def _generate(message: Message, time_left: TimeLeft) -> None:
+    record_delivery(build()(message.body, time_left), message.id)

@@ -3,10 +3,9 @@
 from collections import Counter
 from typing import Any
 
-from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.ingest import build
-from gazette.observability import TimeLeft, count, each_message, logger, observed
+from gazette.observability import Message, TimeLeft, count, each_message, logger, observed
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
@@ -15,8 +14,8 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
         return each_message(event, context, _ingest)
 
 
-def _ingest(record: SQSRecord, time_left: TimeLeft) -> None:
-    outcomes = Counter(build()(record.body, time_left))
+def _ingest(message: Message, time_left: TimeLeft) -> None:
+    outcomes = Counter(build()(message.body, time_left))
     for outcome, number in outcomes.items():
         count(f"ingest_{outcome}", number)
-    logger().info("message ingested", outcomes=outcomes, message_id=record.message_id)
+    logger().info("message ingested", outcomes=outcomes, message_id=message.id)

@@ -4,12 +4,19 @@ from collections import Counter
 from datetime import datetime
 from typing import Any
 
-from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.sweep import build_audit, build_begin, build_oldest_due_age, build_sweep
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.identity import run_id
-from gazette.observability import TimeLeft, count, each_message, logger, measure_seconds, observed
+from gazette.observability import (
+    Message,
+    TimeLeft,
+    count,
+    each_message,
+    logger,
+    measure_seconds,
+    observed,
+)
 from gazette.run_metrics import record_unreadable_rows
 
 
@@ -24,10 +31,10 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
         return each_message(event, context, _sweep)
 
 
-def _sweep(record: SQSRecord, time_left: TimeLeft) -> None:
+def _sweep(message: Message, time_left: TimeLeft) -> None:
     swept: Counter[str] = Counter()
     unreadable: list[str] = []
-    for key, what in build_sweep()(record.body, time_left):
+    for key, what in build_sweep()(message.body, time_left):
         swept[what.value] += 1
         if isinstance(key, UnreadableRow):
             unreadable.append(str(key))
@@ -36,9 +43,9 @@ def _sweep(record: SQSRecord, time_left: TimeLeft) -> None:
     for name, number in swept.items():
         count(f"swept_{name}", number)
     record_unreadable_rows(unreadable)
-    measure_seconds("oldest_due_age", build_oldest_due_age()(record.body))
-    _audit(record.body, time_left)
-    logger().info("partition swept", partition=record.body, swept=swept)
+    measure_seconds("oldest_due_age", build_oldest_due_age()(message.body))
+    _audit(message.body, time_left)
+    logger().info("partition swept", partition=message.body, swept=swept)
 
 
 def _audit(body: str, time_left: TimeLeft) -> None:

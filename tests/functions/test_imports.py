@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+DATA_CLASSES = "aws_lambda_powertools.utilities.data_classes"
 HEAVY = {
+    "aws_lambda_powertools.utilities.batch",
+    DATA_CLASSES,
     "aws_xray_sdk",
     "babel",
     "boto3",
@@ -54,7 +57,17 @@ def imported_by(function: str) -> set[str]:
         ("followers", {"boto3", "pynamodb"}),
         ("fanout", {"boto3", "pynamodb"}),
         ("generate", {"babel", "boto3", "jinja2", "markupsafe", "pynamodb", "smtplib"}),
-        ("preferences", {"babel", "boto3", "jinja2", "markupsafe", "pynamodb"}),
+        (
+            "preferences",
+            {
+                "aws_lambda_powertools.utilities.data_classes",
+                "babel",
+                "boto3",
+                "jinja2",
+                "markupsafe",
+                "pynamodb",
+            },
+        ),
     ],
 )
 def test_a_function_imports_what_it_needs_and_no_more(function: str, expected: set[str]) -> None:

@@ -6,20 +6,16 @@ stage does not set off the alarms of another. The stack sets it as POWERTOOLS_SE
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
+from threading import Lock, Thread
 from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
-from aws_lambda_powertools.utilities.batch import (
-    BatchProcessor,
-    EventType,
-    process_partial_response,
-)
-from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from gazette.domain.errors import NotYet, UnreadableRow
@@ -41,54 +37,102 @@ def _service() -> str:
     return os.environ.get("POWERTOOLS_SERVICE_NAME", "gazette")
 
 
+_ADDING = Lock()
+"""Powertools writes and clears a full set of metrics while another thread may add to it."""
+
+
 def count(name: str, number: int = 1) -> None:
     """Add `number` to a count metric of this invocation."""
-    metrics().add_metric(name=name, unit=MetricUnit.Count, value=number)
+    with _ADDING:
+        metrics().add_metric(name=name, unit=MetricUnit.Count, value=number)
 
 
 def measure_seconds(name: str, took: timedelta) -> None:
     """Add a duration in seconds. Each value is stored, so that percentiles are exact."""
     value = round(took.total_seconds(), 3)
-    metrics().add_metric(name=name, unit=MetricUnit.Seconds, value=value)
+    with _ADDING:
+        metrics().add_metric(name=name, unit=MetricUnit.Seconds, value=value)
 
 
 def measure_milliseconds(name: str, took: timedelta) -> None:
     """Add a duration in milliseconds, as `measure_seconds` does."""
     value = round(took.total_seconds() * 1000, 3)
-    metrics().add_metric(name=name, unit=MetricUnit.Milliseconds, value=value)
+    with _ADDING:
+        metrics().add_metric(name=name, unit=MetricUnit.Milliseconds, value=value)
 
 
 TimeLeft = Callable[[], timedelta]
 """Returns the time that is left of this invocation."""
 
 
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message of an SQS event.
+
+    https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html
+    """
+
+    id: str
+    body: str
+    receipt_handle: str
+
+
+def messages_in(event: dict[str, Any]) -> Sequence[Message]:
+    """Return the messages of an SQS event, in its order."""
+    return [
+        Message(record["messageId"], record["body"], record["receiptHandle"])
+        for record in event["Records"]
+    ]
+
+
 def each_message(
-    event: dict[str, Any], context: LambdaContext, handle: Callable[[SQSRecord, TimeLeft], None]
+    event: dict[str, Any],
+    context: LambdaContext,
+    handle: Callable[[Message, TimeLeft], None],
+    *,
+    side_by_side: bool = False,
 ) -> dict[str, Any]:
     """Call `handle` for each message of an SQS event; return which ones SQS delivers again.
 
-    Log each of those: the batch processor counts failures but does not log them.
+    Log each of those. `side_by_side`: all at the same time, each in a thread of its own; else one
+    after the other. A message counts as failed until `handle` has returned.
+
+    https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html, "Implementing
+    partial batch responses"
     """
+    messages = messages_in(event)
+    handled = [False] * len(messages)
 
     def time_left() -> timedelta:
         return timedelta(milliseconds=context.get_remaining_time_in_millis())
 
-    def handle_and_report(record: SQSRecord) -> None:
+    def handle_and_report(number: int, message: Message) -> None:
         try:
-            handle(record, time_left)
+            handle(message, time_left)
         except NotYet as why:
             count("returned_to_queue")
-            logger().warning("returned to queue", why=str(why), message_id=record.message_id)
-            raise
-        except Exception as err:
+            logger().warning("returned to queue", why=str(why), message_id=message.id)
+        except Exception as err:  # noqa: BLE001 -- whatever happened, the others go on
             count("failed")
             if isinstance(err, UnreadableRow):
                 count("unreadable_rows")
-            logger().exception("message failed", message_id=record.message_id)
-            raise
+            logger().exception("message failed", message_id=message.id)
+        else:
+            handled[number] = True
 
-    processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
-    return dict(process_partial_response(event, handle_and_report, processor, context))
+    if side_by_side and len(messages) > 1:
+        threads = [Thread(target=handle_and_report, args=each) for each in enumerate(messages)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    else:
+        for number, message in enumerate(messages):
+            handle_and_report(number, message)
+    failed = [
+        each.id for each, was_handled in zip(messages, handled, strict=True) if not was_handled
+    ]
+    return {"batchItemFailures": [{"itemIdentifier": each} for each in failed]}
 
 
 @contextmanager

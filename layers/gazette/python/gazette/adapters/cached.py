@@ -1,9 +1,11 @@
-"""A value that a process reads from its source at most once a minute, and caches in between."""
+"""What a process keeps: values that it reads at most once a minute, and what it builds once."""
 
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 from enum import Enum
+from functools import cache
+from threading import Lock
 from typing import Final, Generic, TypeVar
 
 from gazette.domain.errors import Unavailable, UnreadableRow
@@ -58,3 +60,22 @@ class Cached(Generic[ValueT]):
         with suppress(Unavailable, UnreadableRow):
             self._value = self._read()
         return self._value
+
+
+class once(Generic[ValueT]):  # noqa: N801 -- a decorator, used as functools.cache is
+    """Returns what `build` returned first; if that raises, the next call builds again.
+
+    `functools.cache` would build in each thread that asks before the first one has built.
+    """
+
+    def __init__(self, build: Callable[[], ValueT]) -> None:
+        self._building = Lock()
+        self._cached = cache(build)
+
+    def __call__(self) -> ValueT:
+        with self._building:
+            return self._cached()
+
+    def cache_clear(self) -> None:
+        """Forget it: the next call builds anew."""
+        self._cached.cache_clear()

@@ -1,11 +1,12 @@
 """The function `generate`: its step with its adapters."""
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 
 import boto3
 
 from gazette.adapters.aws.queues import SqsQueue, decode_run_key, encode_run
+from gazette.adapters.cached import once
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.sending import delivery_context
@@ -17,7 +18,7 @@ from gazette.steps.delivery.types import Delivery
 from gazette.steps.subscribers.suppress import stop_if_suppressed
 
 
-@cache
+@once
 def build() -> Callable[[str, TimeLeft], Delivery | None]:
     """Return a function of a message's body and the time left. Built once per process."""
     settings = GenerateSettings.from_env()

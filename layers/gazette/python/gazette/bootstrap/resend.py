@@ -14,6 +14,7 @@ from gazette.adapters.aws.queues import (
     encode_run,
     was_given_up,
 )
+from gazette.adapters.cached import once
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap.parts.clock import now
@@ -28,7 +29,7 @@ from gazette.steps.delivery.types import Delivery
 from gazette.steps.occurrences.redrive import RedriveContext, redrive
 
 
-@cache
+@once
 def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
     """Return a function of a message's body, its receipt handle and the time left.
 
