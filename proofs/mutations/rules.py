@@ -130,19 +130,17 @@ RULES: Final = (
     Mutation(
         "a failed message is returned to its queue",
         "observability.py",
-        '            logger().exception("message failed", message_id=record.message_id)\n'
-        "            raise\n",
-        '            logger().exception("message failed", message_id=record.message_id)\n',
+        '            logger().exception("message failed", message_id=message.id)\n',
+        '            logger().exception("message failed", message_id=message.id)\n'
+        "            handled[number] = True\n",
         _NOT_ACKNOWLEDGED,
     ),
     Mutation(
         "a waiting message is returned to its queue",
         "observability.py",
-        '            logger().warning("returned to queue", why=str(why), '
-        "message_id=record.message_id)\n"
-        "            raise\n",
-        '            logger().warning("returned to queue", why=str(why), '
-        "message_id=record.message_id)\n",
+        '            logger().warning("returned to queue", why=str(why), message_id=message.id)\n',
+        '            logger().warning("returned to queue", why=str(why), message_id=message.id)\n'
+        "            handled[number] = True\n",
         "tests/functions/delivery/test_outcomes.py"
         "::test_what_is_refused_for_now_goes_to_resend_which_hides_it",
     ),
