@@ -57,7 +57,6 @@ class StepConstruct(Construct):
             timeout=Duration.seconds(step.timeout),
             memory_size=step.memory,
             recursive_loop=lambda_.RecursiveLoop.ALLOW if step.may_recurse else None,
-            tracing=lambda_.Tracing.ACTIVE,
             reserved_concurrent_executions=(
                 stage.preferences_concurrency or None if step is PREFERENCES else None
             ),

@@ -33,6 +33,12 @@ def test_every_function_runs_python_3_13_on_arm64_with_both_layers(prod: Synthes
         assert function["Handler"] == "handler.lambda_handler"
 
 
+def test_no_function_sends_traces(prod: Synthesis) -> None:
+    for step in STEPS:
+        _, function = prod.function(step.name)
+        assert "TracingConfig" not in function
+
+
 def test_every_function_has_the_time_and_the_memory_of_its_step(prod: Synthesis) -> None:
     for step in STEPS:
         _, function = prod.function(step.name)

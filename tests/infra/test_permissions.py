@@ -11,8 +11,6 @@ from infra.topology import STEPS, Step
 from tests.infra.synthesis import Grant, Synthesis
 
 _WILDCARDS = {
-    ("xray:PutTelemetryRecords", "*"): "X-Ray has no resources to name",
-    ("xray:PutTraceSegments", "*"): "X-Ray has no resources to name",
     **{
         ("dynamodb:", f"{{{table}.Arn}}/index/*"): "all indexes of a table that is granted by name"
         for table in ("Schedules", "Follows", "Activities", "Events", "Runs")
