@@ -3,8 +3,10 @@
 from datetime import timedelta
 from typing import Any
 
+import boto3
 import pytest
 from botocore.client import BaseClient
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import DAILY, Window
 from gazette.domain.ports.stores import EventReader, Events, Guard
 
@@ -153,3 +155,22 @@ def test_more_than_a_page_is_read_whole(events: Events, reader: EventReader) -> 
     for number in numbers:
         events.store(an_event(f"e{number:03}", excerpt="x" * 3000), DAILY)
     assert sorted(ids(reader, a_window())) == [f"e{number:03}" for number in numbers]
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+@pytest.mark.parametrize("attribute", ["stored", "body", "lasts_until", "expires_at"])
+def test_a_window_reads_every_attribute_of_an_event_that_waits(
+    events: Events, reader: EventReader, attribute: str
+) -> None:
+    """So the local index projects all of the row: one that projects what is read is no smaller."""
+    events.store(an_event(), DAILY)
+    table: Any = boto3.resource("dynamodb").Table("events")
+    (row,) = table.scan()["Items"]
+    assert row.keys() - {"user_id", "event_id"} == {"stored", "body", "lasts_until", "expires_at"}
+    (whole,) = reader.read("ann", DAILY, a_window())
+    table.put_item(Item={name: value for name, value in row.items() if name != attribute})
+    try:
+        found = list(reader.read("ann", DAILY, a_window()))
+    except UnreadableRow:
+        return
+    assert found != [whole]

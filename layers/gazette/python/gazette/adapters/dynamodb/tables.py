@@ -187,7 +187,10 @@ class ScheduleRow(Row):
 
 
 class StoredIndex(LocalSecondaryIndex["EventRow"]):
-    """Local, so that a window can be read strongly consistent."""
+    """Local, so that a window can be read strongly consistent.
+
+    A window reads every attribute of an event that waits, so the index has all of them.
+    """
 
     class Meta:
         index_name = "stored"
