@@ -91,7 +91,8 @@ def _bars(counts: Counts) -> Iterator[Bars]:
     for dimension in Dimension:
         found = rows(counts, dimension)[:_MOST_BARS]
         if dimension is not Dimension.TOTAL and len(found) > 1:
-            yield _bars_of(f"Share {did} of the emails delivered, by {dimension}", found, did)
+            title = f"Share {did} of the emails delivered or unconfirmed, by {dimension}"
+            yield _bars_of(title, found, did)
 
 
 def _bars_of(title: str, found: Sequence[Row], measure: Measure) -> Bars:

@@ -47,8 +47,8 @@ def answer(span: Span, found: Statistics) -> Answer:
 def _notes(counts: Counts, arms: Sequence[Arm], moved: int) -> Iterator[str]:
     yield (
         "Delivered, bounced, rejected, delayed and unconfirmed are shares of the emails sent, the "
-        "others of those delivered. Unconfirmed: the provider accepted the email and has reported "
-        "nothing since. An email counts in each category that it showed."
+        "others of those delivered or unconfirmed. Unconfirmed: the provider accepted the email "
+        "and has reported nothing since. An email counts in each category that it showed."
     )
     untracked = [measure.value for measure in Measure if not is_tracked(counts, measure)]
     if untracked:

@@ -187,14 +187,21 @@ def test_what_was_never_reported_may_not_have_been_tracked() -> None:
     assert is_tracked(counts, Measure.COMPLAINED)
 
 
-def test_delivered_is_a_share_of_sent_and_clicked_one_of_delivered() -> None:
+def test_delivered_is_a_share_of_sent_and_clicked_one_of_what_may_have_arrived() -> None:
     emails = [
-        an_email(*events, number=n) for n, events in enumerate([(), (DELIVERED,), (CLICKED,)])
+        an_email(*events, number=n)
+        for n, events in enumerate([(), (DELIVERED,), (CLICKED,), (EngagementEvent.BOUNCED,)])
     ]
     counts = reported(emails).counts
-    assert rate(counts, Dimension.TOTAL, "", Measure.DELIVERED) == 2 / 3
-    assert rate(counts, Dimension.TOTAL, "", Measure.CLICKED) == 1 / 2
+    assert rate(counts, Dimension.TOTAL, "", Measure.DELIVERED) == 2 / 4
+    assert rate(counts, Dimension.TOTAL, "", Measure.CLICKED) == 1 / 3
     assert rate(counts, Dimension.LOCALE, "xx", Measure.CLICKED) is None
+
+
+def test_where_nobody_reports_deliveries_acts_are_shares_of_what_was_accepted() -> None:
+    told = [(), (), (), (EngagementEvent.UNSUBSCRIBED,)]
+    counts = reported([an_email(*events, number=n) for n, events in enumerate(told)]).counts
+    assert rate(counts, Dimension.TOTAL, "", Measure.UNSUBSCRIBED) == 1 / 4
 
 
 def test_a_report_of_an_experiment_leaves_out_all_other_emails() -> None:

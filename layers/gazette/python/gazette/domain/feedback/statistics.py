@@ -53,6 +53,8 @@ ACTS = (Measure.COMPLAINED, Measure.OPENED, Measure.CLICKED, Measure.UNSUBSCRIBE
 TRACKED = (Measure.OPENED, Measure.CLICKED)
 """What the provider reports only while the stage tracks it."""
 
+_ARRIVED = (Measure.DELIVERED, Measure.UNCONFIRMED)
+_SENT = (Measure.SENT,)
 _TELLS = {act: EngagementEvent(act.value) for act in ACTS}
 
 Counts = Counter[tuple[Dimension, str, Measure]]
@@ -101,8 +103,12 @@ def is_tracked(counts: Counts, measure: Measure) -> bool:
 
 
 def rate(counts: Counts, dimension: Dimension, value: str, measure: Measure) -> float | None:
-    """Acts of readers as a share of delivered emails, other measures of sent ones; None if none."""
-    of = counts[dimension, value, Measure.DELIVERED if measure in ACTS else Measure.SENT]
+    """Acts of readers as a share of the emails that may have arrived, others of those sent.
+
+    None if there are none. Unconfirmed emails may have arrived: a stage need not ask for reports of
+    delivery.
+    """
+    of = sum(counts[dimension, value, each] for each in (_ARRIVED if measure in ACTS else _SENT))
     return counts[dimension, value, measure] / of if of else None
 
 
