@@ -5,7 +5,7 @@ from email.utils import parseaddr
 
 from gazette.settings import invocation_of_one, smtp_budget
 
-from infra.topology import GENERATE, RESEND, Step
+from infra.topology import FEEDBACK, GENERATE, INGEST, RESEND, Step, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +242,19 @@ class Stage:
 
     1 to 144. Too few: fan-out can overlook a schedule that the index shows late."""
 
+    ingest_window: int = 0
+    """[seconds] How long Lambda gathers events for one invocation of ingest.
+
+    0 to 60. Any but 0 makes fewer invocations of single events, and delays events and immediate
+    emails: where little happens, by up to 20 seconds, however short it is."""
+
+    feedback_window: int = 20
+    """[seconds] How long Lambda gathers delivery events for one invocation of feedback.
+
+    0 to 60, and half of `evidence_grace` at most. Longer: bounces, complaints and evidence are
+    known later. Where little happens, Lambda may gather for 20 seconds, however short it is; with 0
+    it does not wait, and makes more invocations."""
+
     concurrency: int = 20
     """[invocations] How many invocations of each function with a queue may run at once.
 
@@ -285,6 +298,14 @@ class Stage:
 
     5 or more. Too short: more outcomes are unknown."""
 
+    report_deliveries: bool = True
+    """SES reports each email that a receiving server took, beside each that SES itself accepted.
+
+    `false`: cheaper by a message and a write for each email. Statistics call emails unconfirmed
+    instead of delivered, the metric `mail_delivered` is missing, and of an email whose outcome is
+    unknown there is one proof instead of two: if SES loses its report, `resend` sends it again.
+    Needs `ses`."""
+
     soft_bounces: int = 5
     """[messages] How many messages may bounce softly before the address is suppressed.
 
@@ -310,6 +331,17 @@ class Stage:
 
     More than the longest life of an event, 196 days with the default retention."""
 
+    restorable: list[str] = field(default_factory=lambda: ["runs"])
+    """Tables with point-in-time recovery beside those that always have it: `subscribers`,
+    `schedules`, `follows`, `suppressions` and `control`. It costs about as much as storing the
+    table does.
+
+    Any of `activities`, `events`, `runs`, `pace`, `engagement`, `category_stats` and `bounces`.
+    What a table without it loses if its rows are damaged: `runs`, what was sent (the events that
+    are still stored go out again), `events` and `activities`, what waits until services put it
+    again; `engagement`, the statistics; the others, what some days bring again. None has it without
+    `retain`."""
+
     retain: bool = True
     """Keeps tables and keys when their stack is deleted, and protects them from deletion.
 
@@ -331,6 +363,20 @@ class Stage:
         return (
             Stream("digest", self.sender, self.digest_pool),
             Stream("immediate", self.immediate_sender or self.sender, self.immediate_pool),
+        )
+
+    def restores(self, table: Table) -> bool:
+        """Whether the table has point-in-time recovery."""
+        return self.retain and (table.is_irreplaceable or table.name in self.restorable)
+
+    def window_of(self, step: Step) -> int:
+        """For how many seconds Lambda gathers messages for one invocation of the step.
+
+        Where little happens, any window lasts up to 20 seconds.
+        https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
+        """
+        return {INGEST.name: self.ingest_window, FEEDBACK.name: self.feedback_window}.get(
+            step.name, 0
         )
 
     def sized(self, step: Step) -> Step:

@@ -11,9 +11,12 @@ from typing import Any, get_origin
 from gazette.settings import LONGEST_INVOCATION, RANGES
 
 from infra.stage import Stage
-from infra.topology import GENERATE
+from infra.topology import GENERATE, TABLES
 
 ROOT = Path(__file__).parents[1]
+
+_LONGEST_WINDOW = 60
+"""Seconds. SQS allows 300; more than a minute would delay what somebody waits for."""
 
 
 class StageError(Exception):
@@ -83,6 +86,8 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
             f"Stage {name!r} in cdk.json: preferences_concurrency must be 0 to 1000; 0 reserves "
             "nothing."
         )
+    _check_windows(stage)
+    _check_restorable(stage)
     for setting, allowed in RANGES.items():
         if getattr(stage, setting) not in allowed:
             raise StageError(f"Stage {name!r} in cdk.json: {setting} must be {allowed}.")
@@ -111,6 +116,30 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
             "SES says how many emails a second your server takes."
         )
     return stage
+
+
+def _check_windows(stage: Stage) -> None:
+    for setting in ("ingest_window", "feedback_window"):
+        if not 0 <= getattr(stage, setting) <= _LONGEST_WINDOW:
+            raise StageError(
+                f"Stage {stage.name!r} in cdk.json: {setting} must be 0 to {_LONGEST_WINDOW}."
+            )
+    if 2 * stage.feedback_window > stage.evidence_grace:
+        raise StageError(
+            f"Stage {stage.name!r} in cdk.json: feedback_window must be at most half of "
+            f"evidence_grace, {stage.evidence_grace // 2}: unknown_policy would decide while the "
+            "evidence is being gathered."
+        )
+
+
+def _check_restorable(stage: Stage) -> None:
+    optional = [table.name for table in TABLES if not table.is_irreplaceable]
+    for name in stage.restorable:
+        if name not in optional:
+            raise StageError(
+                f"Stage {stage.name!r} in cdk.json: restorable must name some of "
+                f"{', '.join(optional)}, not {name!r}; the other tables are restorable anyway."
+            )
 
 
 def _check_streams(stage: Stage) -> None:

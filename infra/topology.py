@@ -25,13 +25,17 @@ class Index:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A table and its indexes."""
+    """A table and its indexes.
+
+    `is_irreplaceable`: no service and no later event can tell again what is in it.
+    """
 
     name: str
     partition_key: str
     sort_key: str | None = None
     indexes: tuple[Index, ...] = ()
     ttl: str | None = None
+    is_irreplaceable: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,12 +59,13 @@ class Step:
     tables: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-SUBSCRIBERS = Table(name="subscribers", partition_key="user_id")
+SUBSCRIBERS = Table(name="subscribers", partition_key="user_id", is_irreplaceable=True)
 SCHEDULES = Table(
     name="schedules",
     partition_key="user_id",
     sort_key="name",
     indexes=(Index(name="due", partition_key="due", sort_key="user_id", holds=()),),
+    is_irreplaceable=True,
 )
 EVENTS = Table(
     name="events",
@@ -85,6 +90,7 @@ FOLLOWS = Table(
     sort_key="user_id",
     indexes=(Index(name="by_user", partition_key="user_id", sort_key="entity", holds=()),),
     ttl="expires_at",
+    is_irreplaceable=True,
 )
 ACTIVITIES = Table(
     name="activities",
@@ -93,8 +99,10 @@ ACTIVITIES = Table(
     indexes=(Index(name="occurred", sort_key="occurred_at", holds=("home",)),),
     ttl="expires_at",
 )
-CONTROL = Table(name="control", partition_key="kind", sort_key="id", ttl="expires_at")
-SUPPRESSIONS = Table(name="suppressions", partition_key="address_hash")
+CONTROL = Table(
+    name="control", partition_key="kind", sort_key="id", ttl="expires_at", is_irreplaceable=True
+)
+SUPPRESSIONS = Table(name="suppressions", partition_key="address_hash", is_irreplaceable=True)
 BOUNCES = Table(name="bounces", partition_key="address_hash", ttl="expires_at")
 ENGAGEMENT = Table(name="engagement", partition_key="slot", sort_key="run", ttl="expires_at")
 CATEGORY_STATS = Table(

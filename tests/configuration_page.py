@@ -1,12 +1,13 @@
 """`python -m tests.configuration_page`: docs/configuration.md, written from the settings."""
 
 import ast
+import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields
 from itertools import pairwise
 from pathlib import Path
-from typing import get_origin
+from typing import Any, get_origin
 
 from infra.stage import Stage
 
@@ -46,6 +47,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "warmup_daily",
         "spread",
         "concurrency",
+        "ingest_window",
+        "feedback_window",
         "shards",
     ),
     "What is reported": (
@@ -53,6 +56,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "track_opens",
         "opens_are_life",
         "feedback_by_sns",
+        "report_deliveries",
         "soft_bounces",
         "soft_bounce_days",
         "category_hold",
@@ -64,7 +68,12 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "requests_burst",
         "preferences_concurrency",
     ),
-    "How long data is stored": ("event_retention_days", "run_retention_days", "retain"),
+    "How long data is stored": (
+        "event_retention_days",
+        "run_retention_days",
+        "restorable",
+        "retain",
+    ),
     "Time-outs and clocks, which you should not need": (
         "settle_lag",
         "clock_skew",
@@ -82,8 +91,8 @@ lists them. `make docs` writes this page from `Stage` in `infra/stage.py`. Synth
 that is out of range or of another type, and names the setting.
 
 - A second stage in the same account and region needs a `bus` of its own.
-- Tables, and the keys that sign readers' links, are in a stack of their own, with point-in-time
-  recovery, deletion protection and retention.
+- Tables, and the keys that sign readers' links, are in a stack of their own, with deletion
+  protection and retention, and point-in-time recovery for what cannot be told again (`restorable`).
 - If no Python 3.13 is on your machine, synthesis warns that the layers ship without `.pyc` files.
 
 More about some of them: [sending](sending.md), [unknown outcomes](unknown-outcomes.md),
@@ -125,10 +134,15 @@ def settings() -> Mapping[str, Setting]:
     """Each setting by its name. Raises KeyError where one has no text."""
     said = texts()
     return {
-        each.name: _setting(each.type, each.default, said[each.name])
+        each.name: _setting(each.type, _given(each), said[each.name])
         for each in fields(Stage)
         if each.name != _NOT_SET
     }
+
+
+def _given(each: Field[Any]) -> object:
+    """The default as a stage that says nothing has it."""
+    return each.default if each.default_factory is MISSING else each.default_factory()
 
 
 def _setting(kind: object, default: object, text: str) -> Setting:
@@ -136,7 +150,7 @@ def _setting(kind: object, default: object, text: str) -> Setting:
     if parts is None:
         raise ValueError(f"a meaning, an empty line, and what happens if it is wrong: {text!r}")
     unit, meaning, wrong = (" ".join((part or "").split()) for part in parts.groups())
-    return Setting(_kind(kind), _default(kind, default), unit, meaning, wrong)
+    return Setting(_kind(kind), _default(default), unit, meaning, wrong)
 
 
 def _kind(kind: object) -> str:
@@ -144,9 +158,11 @@ def _kind(kind: object) -> str:
     return names[get_origin(kind) or kind]  # type: ignore[index]
 
 
-def _default(kind: object, default: object) -> str:
+def _default(default: object) -> str:
     if default is MISSING:
-        return "required" if kind is str else "none"
+        return "required"
+    if isinstance(default, list | dict):
+        return f"`{json.dumps(default)}`" if default else "none"
     if isinstance(default, bool):
         return str(default).lower()
     return f"`{default}`" if isinstance(default, str) and default else str(default)

@@ -14,13 +14,14 @@ from infra.stage import Stage, Stream
 
 _REPORTED = (
     ses.EmailSendingEvent.SEND,
-    ses.EmailSendingEvent.DELIVERY,
     ses.EmailSendingEvent.DELIVERY_DELAY,
     ses.EmailSendingEvent.BOUNCE,
     ses.EmailSendingEvent.COMPLAINT,
     ses.EmailSendingEvent.REJECT,
 )
-"""Opens and clicks are reported only if the stage tracks them: for that, SES adds an image to each
+"""What every stage needs: `SEND` is the first proof that SES accepted an email.
+
+Opens and clicks are reported only if the stage tracks them: for that, SES adds an image to each
 email and routes each link through its own server.
 https://docs.aws.amazon.com/ses/latest/dg/configure-custom-open-click-domains.html
 https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_TrackingConfigurationOverrides.html"""
@@ -136,8 +137,9 @@ def _configuration_set(scope: Construct, stage: Stage, stream: Stream) -> ses.Co
 
 
 def _reported(stage: Stage) -> list[ses.EmailSendingEvent]:
-    tracked = {
+    asked = {
+        ses.EmailSendingEvent.DELIVERY: stage.report_deliveries,
         ses.EmailSendingEvent.CLICK: stage.track_clicks,
         ses.EmailSendingEvent.OPEN: stage.track_opens,
     }
-    return [*_REPORTED, *(event for event, is_tracked in tracked.items() if is_tracked)]
+    return [*_REPORTED, *(event for event, is_asked in asked.items() if is_asked)]

@@ -73,6 +73,7 @@ class StepConstruct(Construct):
                 SqsEventSource(
                     self.queue,
                     batch_size=step.batch_size,
+                    max_batching_window=_window(self.step, stage),
                     max_concurrency=stage.concurrency,
                     report_batch_item_failures=True,
                 )
@@ -107,7 +108,18 @@ class StepConstruct(Construct):
         return step_queue(
             self,
             name=f"gazette-{stage.name}-{self.step.queue}",
-            visibility=Duration.seconds(self.step.timeout * VISIBILITY_FACTOR),
+            visibility=self._visibility(stage),
             max_receives=self.step.max_receives,
             dead=dead,
         )
+
+    def _visibility(self, stage: Stage) -> Duration:
+        """Messages are hidden while Lambda gathers a batch, and then while the function works."""
+        gathering = stage.window_of(self.step)
+        return Duration.seconds(self.step.timeout * VISIBILITY_FACTOR + gathering)
+
+
+def _window(step: Step, stage: Stage) -> Duration | None:
+    """None, not 0 seconds: without a window Lambda invokes as soon as it has a message."""
+    seconds = stage.window_of(step)
+    return Duration.seconds(seconds) if seconds else None

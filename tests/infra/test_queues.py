@@ -1,7 +1,8 @@
 """Queues: no message is lost, and none waits without an alarm."""
 
 from cli.dead_letters.queues import KNOWN
-from infra.topology import STEPS
+from infra.topology import FEEDBACK, INGEST, STEPS
+from tests.infra.conftest import Stages
 from tests.infra.synthesis import Properties, Synthesis
 
 _FED = [step for step in STEPS if step.queue]
@@ -91,6 +92,33 @@ def test_every_queue_that_feeds_a_function_hides_a_message_for_six_time_outs(
         assert queue["VisibilityTimeout"] >= 6 * function["Timeout"], step.name
 
 
+def test_messages_are_hidden_longer_where_lambda_gathers_them(stages: Stages) -> None:
+    """By the seconds that a batch may wait until its invocation begins."""
+    gathering = stages(
+        "gathering", "prod", bundled=False, ingest_window=7, feedback_window=0, evidence_grace=60
+    )
+    windows = {
+        mapping["FunctionName"]: mapping["MaximumBatchingWindowInSeconds"]
+        for mapping in gathering.service.of_type("AWS::Lambda::EventSourceMapping").values()
+        if "MaximumBatchingWindowInSeconds" in mapping
+    }
+    assert windows == {f"{{{gathering.function('ingest')[0]}}}": 7}
+    for step, window in ((INGEST, 7), (FEEDBACK, 0)):
+        _, queue = gathering.queue(str(step.queue))
+        assert queue["VisibilityTimeout"] == 6 * step.timeout + window
+
+
+def test_an_event_waits_for_no_other_before_it_is_stored(prod: Synthesis) -> None:
+    """An immediate email is promised within a minute; any window may take a third of it."""
+    ingest = f"{{{prod.function('ingest')[0]}}}"
+    (mapping,) = (
+        each
+        for each in prod.service.of_type("AWS::Lambda::EventSourceMapping").values()
+        if each["FunctionName"] == ingest
+    )
+    assert "MaximumBatchingWindowInSeconds" not in mapping
+
+
 def test_every_function_with_a_queue_reports_partial_failures_and_is_bounded_by_its_mapping(
     prod: Synthesis,
 ) -> None:
@@ -103,6 +131,7 @@ def test_every_function_with_a_queue_reports_partial_failures_and_is_bounded_by_
                 "FunctionName": f"{{{prod.function(step.name)[0]}}}",
                 "FunctionResponseTypes": ["ReportBatchItemFailures"],
                 "ScalingConfig": {"MaximumConcurrency": 20},
+                **({"MaximumBatchingWindowInSeconds": 20} if step is FEEDBACK else {}),
             }
             for step in _FED
         ),

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.infra.conftest import Stages
 from tests.infra.synthesis import Synthesis, without_hash
 
 _SETS = ["gazette-prod-digest", "gazette-prod-immediate"]
@@ -70,6 +71,14 @@ def test_ses_puts_every_event_of_this_stages_emails_on_the_default_bus(prod: Syn
     for destination in prod.service.of_type("AWS::SES::ConfigurationSetEventDestination").values():
         bus = destination["EventDestination"]["EventBridgeDestination"]
         assert bus["EventBusArn"].endswith(":event-bus/default")
+
+
+def test_a_stage_without_reports_of_deliveries_still_hears_what_was_sent(stages: Stages) -> None:
+    """It is the first proof that SES accepted an email."""
+    less = stages("less_reported", "prod", bundled=False, report_deliveries=False)
+    expected = _REPORTED - {"delivery"}
+    assert "send" in expected
+    assert told(less, "EventBridgeDestination") == {"{Digest}": expected, "{Immediate}": expected}
 
 
 @pytest.mark.parametrize("path", ["EventBridgeDestination", "SnsDestination"])

@@ -27,7 +27,7 @@ _NAG_ACKNOWLEDGED = {
     "AwsSolutions-APIG4": "Readers need no login: each link is signed, and the function looks.",
     "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/"
     "AWSLambdaBasicExecutionRole]": "It may write logs and nothing else.",
-    "AwsSolutions-IAM5[Resource::*]": "X-Ray, SES's quota and metrics have no resources to name.",
+    "AwsSolutions-IAM5[Resource::*]": "SES's quota and metrics have no resources to name.",
     **{
         f"AwsSolutions-IAM5[Resource::GazetteDataProd:ExportsOutputFnGetAtt{table}Arn/index/*]": (
             _ALL_INDEXES
@@ -38,6 +38,7 @@ _NAG_ACKNOWLEDGED = {
     "identity/*]": "The identity may be the address or its domain; a condition names the sender.",
     "AwsSolutions-IAM5[Resource::<FanoutFunction.Arn>:*]": "Versions of the one function.",
     "AwsSolutions-IAM5[Resource::<SweepFunction.Arn>:*]": "Versions of the one function.",
+    "AwsSolutions-DDB3": "What the other tables hold is told again, or soon over (restorable).",
     "AwsSolutions-L1": "The layers are built and tested for Python 3.13.",
     "AwsSolutions-SQS3": "These are where undelivered and refused messages end; each has an alarm.",
 }

@@ -41,6 +41,7 @@ _FOLLOWS = {
     "clock_skew": {"GAZETTE_CLOCK_SKEW"},
     "settle_lag": {"GAZETTE_SETTLE_LAG"},
     "concurrency": {"MaximumConcurrency"},
+    "feedback_window": {"MaximumBatchingWindowInSeconds", "VisibilityTimeout"},
 }
 """The properties that a field of a stage decides, for the fields in which local differs."""
 
@@ -107,6 +108,15 @@ def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
         ({**_VALID, "default_frequencies": "weekly"}, "default_frequencies must be of type dict"),
         ({**_VALID, "shards": 0}, "shards must be 1 to 256"),
         ({**_VALID, "shards": 257}, "shards must be 1 to 256"),
+        ({**_VALID, "ingest_window": 61}, "ingest_window must be 0 to 60"),
+        ({**_VALID, "feedback_window": -1}, "feedback_window must be 0 to 60"),
+        (
+            {**_VALID, "feedback_window": 31, "evidence_grace": 61},
+            "feedback_window must be at most half of evidence_grace, 30",
+        ),
+        ({**_VALID, "restorable": ["event"]}, "restorable must name some of activities, events"),
+        ({**_VALID, "restorable": ["subscribers"]}, "are restorable anyway"),
+        ({**_VALID, "restorable": [["runs"]]}, "restorable must name some of"),
         ({**_VALID, "mail_provider": "smtp"}, "mail_provider smtp needs smtp_host"),
         (
             {**_VALID, "mail_provider": "smtp", "smtp_host": "mail.example.com"},

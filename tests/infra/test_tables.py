@@ -21,6 +21,7 @@ from gazette.adapters.dynamodb.tables import (
 from pynamodb.attributes import TTLAttribute
 from pynamodb.models import Model
 
+from tests.infra.conftest import Stages
 from tests.infra.synthesis import Properties, Synthesis
 
 _MODELS: dict[str, type[Model]] = {
@@ -159,11 +160,32 @@ def test_every_table_is_paid_by_use(prod: Synthesis) -> None:
         assert "ProvisionedThroughput" not in table
 
 
-def test_every_table_of_prod_can_be_restored_and_is_not_deleted_by_a_mistake(
-    prod: Synthesis,
-) -> None:
+_TOLD_BY_NOBODY_ELSE = {"Subscribers", "Schedules", "Follows", "Control", "Suppressions"}
+"""What readers and operators said, when each schedule comes next, and who must not get email."""
+
+
+def restorable(synthesis: Synthesis) -> set[str]:
+    """The tables with point-in-time recovery."""
+    return {
+        name
+        for name, table in synthesis.data.of_type("AWS::DynamoDB::Table").items()
+        if table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+    }
+
+
+def test_what_nobody_tells_again_and_what_was_sent_can_be_restored(prod: Synthesis) -> None:
+    assert restorable(prod) == {*_TOLD_BY_NOBODY_ELSE, "Runs"}
+
+
+def test_a_stage_names_the_other_tables_that_can_be_restored(stages: Stages) -> None:
+    events = stages("restoring", "prod", bundled=False, restorable=["events", "category_stats"])
+    assert restorable(events) == {*_TOLD_BY_NOBODY_ELSE, "Events", "CategoryStats"}
+    nothing = stages("restoring_less", "prod", bundled=False, restorable=[])
+    assert restorable(nothing) == _TOLD_BY_NOBODY_ELSE
+
+
+def test_no_table_of_prod_is_deleted_by_a_mistake(prod: Synthesis) -> None:
     for name, table in prod.data.of_type("AWS::DynamoDB::Table").items():
-        assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
         assert table["DeletionProtectionEnabled"] is True
         resource = prod.data.resources[name]
         assert resource["DeletionPolicy"] == resource["UpdateReplacePolicy"] == "Retain"
@@ -171,6 +193,7 @@ def test_every_table_of_prod_can_be_restored_and_is_not_deleted_by_a_mistake(
 
 
 def test_every_table_of_local_goes_when_its_stack_goes(local: Synthesis) -> None:
+    assert not restorable(local)
     for name, table in local.data.of_type("AWS::DynamoDB::Table").items():
         assert table["DeletionProtectionEnabled"] is False
         assert local.data.resources[name]["DeletionPolicy"] == "Delete"
