@@ -10,7 +10,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Where this is set, every process compiles all that it imports: the CDK alone takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test seeds e2e browser chromium fuzz model prove chaos state features mutations walk timetravel experiments linear slot worst check docs messages plots screenshots setup format lint types synth deploy lock clean
+.PHONY: help demo test seeds e2e browser chromium fuzz model prove chaos state features mutations walk timetravel experiments linear slot worst bench check docs messages plots screenshots setup format lint types synth deploy lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -69,6 +69,9 @@ slot: setup ## Measure 5,000 readers due in one slot of the deployed stacks (REA
 
 worst: setup ## Print what the worst messages and forms that somebody can send cost: CPU and memory
 	@$(BIN)/python -m benchmarks.worst
+
+bench: setup ## Measure every goal of speed and cost beside its peers (ROUNDS=…, ONLY=name, WITHOUT=name)
+	@$(BIN)/python -m benchmarks.bench $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ONLY),--only $(ONLY)) $(if $(WITHOUT),--without $(WITHOUT))
 
 check: setup lint types ## Check format, lint and types
 

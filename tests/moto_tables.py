@@ -1,6 +1,6 @@
 """The tables on moto, made from the same PynamoDB models that the adapters use."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -21,8 +21,9 @@ from gazette.adapters.dynamodb.tables import (
 )
 from moto.backends import get_backend
 from moto.core.models import DEFAULT_ACCOUNT_ID
+from pynamodb.models import Model
 
-NAMES = {
+NAMES: Mapping[type[Model], str] = {
     SubscriberRow: "subscribers",
     ScheduleRow: "schedules",
     FollowRow: "follows",
@@ -68,21 +69,27 @@ def moto_backend(service: str) -> Any:
 
 def _create_tables() -> None:
     client: Any = boto3.client("dynamodb")
-    for model, name in NAMES.items():
+    for definition in table_definitions(NAMES):
+        client.create_table(**definition)
+
+
+def table_definitions(names: Mapping[type[Model], str]) -> Iterator[dict[str, Any]]:
+    """The CreateTable of each table."""
+    for model, name in names.items():
         schema = model._get_schema()
         indexes: dict[str, list[Any]] = {
             "LocalSecondaryIndexes": schema["local_secondary_indexes"],
             "GlobalSecondaryIndexes": schema["global_secondary_indexes"],
         }
-        client.create_table(
-            TableName=name,
-            BillingMode="PAY_PER_REQUEST",
-            AttributeDefinitions=schema["attribute_definitions"],
-            KeySchema=_ordered(schema["key_schema"]),
+        yield {
+            "TableName": name,
+            "BillingMode": "PAY_PER_REQUEST",
+            "AttributeDefinitions": schema["attribute_definitions"],
+            "KeySchema": _ordered(schema["key_schema"]),
             **{
                 kind: [_index(index) for index in given] for kind, given in indexes.items() if given
             },
-        )
+        }
 
 
 def _index(index: Any) -> dict[str, Any]:

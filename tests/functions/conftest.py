@@ -313,7 +313,7 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cloud]:
         secrets = made_once("secretsmanager", _create_secrets)
         made_once("events", _create_bus)
         made_once("ses", _create_identities)
-        for settings in _settings(queues, secrets):
+        for settings in every_setting(queues, secrets):
             for variable, value in settings.to_env().items():
                 monkeypatch.setenv(variable, value)
         make_cold()
@@ -398,7 +398,8 @@ def logs() -> Iterator[io.StringIO]:
     handler.stream = before
 
 
-def _settings(queues: dict[str, str], secrets: dict[str, str]) -> tuple[Settings, ...]:
+def every_setting(queues: dict[str, str], secrets: dict[str, str]) -> tuple[Settings, ...]:
+    """What the stack would write for every function, with these queues and secrets."""
     tables: dict[str, Any] = {f"{name}_table": name for name in NAMES.values()}
     urls: dict[str, Any] = {f"{name}_queue_url": url for name, url in queues.items()}
     stage: dict[str, Any] = {

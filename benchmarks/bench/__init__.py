@@ -1,0 +1,1 @@
+"""`make bench`: every goal of speed and cost, measured in one run."""

@@ -1,0 +1,104 @@
+"""Digests through the real function `generate`, in batches of ten, beside the naive design."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from statistics import median
+
+from gazette.adapters.aws.queues import encode_run_key
+from gazette.domain.model import DAILY, RunKey
+
+from benchmarks.bench.readers import user
+from benchmarks.bench.stage import BenchStage, Took
+from tests.functions.messages import records
+
+OURS = "functions.generate.handler"
+NAIVE = "benchmarks.bench.naive"
+_FILL = "benchmarks.bench.readers"
+
+BATCH = 10
+_BATCHES = 3
+"""In a round, of each design."""
+
+
+@dataclass
+class Rounds:
+    """Of each round, for each digest: CPU and wall-clock seconds; and the calls of each batch."""
+
+    cpu: list[float] = field(default_factory=list)
+    wall: list[float] = field(default_factory=list)
+    logged: list[float] = field(default_factory=list)
+    calls: list[Counter[str]] = field(default_factory=list)
+
+    def add(self, batches: list[Took]) -> None:
+        """A round of batches."""
+        digests = len(batches) * BATCH
+        self.cpu.append(sum(each.cpu for each in batches) / digests)
+        self.wall.append(sum(each.wall for each in batches) / digests)
+        self.logged.append(sum(each.logged for each in batches) / digests)
+
+    @property
+    def per_second(self) -> list[float]:
+        """Digests for each second of CPU."""
+        return [1 / seconds for seconds in self.cpu]
+
+    @property
+    def milliseconds(self) -> list[float]:
+        """Wall-clock milliseconds for each digest."""
+        return [1000 * seconds for seconds in self.wall]
+
+    def counted(self, *named: str) -> float:
+        """Calls for each digest; of these names, or of all. The median of the batches."""
+        return median(
+            sum(number for name, number in calls.items() if not named or name in named) / BATCH
+            for calls in self.calls
+        )
+
+
+def _fill(stage: BenchStage, batches: int, **given: object) -> list[list[str]]:
+    """So many batches of ten readers that no batch has had: their user ids."""
+    count = batches * BATCH
+    first = stage.take_readers(count)
+    stage.aws.set_latency(dynamodb=0.0, ses=0.0, sqs=0.0, secrets=0.0)
+    stage.process(_FILL).invoke({"first": first, "readers": count, **given})
+    users = [user(number) for number in range(first, first + count)]
+    return [users[at : at + BATCH] for at in range(0, count, BATCH)]
+
+
+def generate(
+    stage: BenchStage,
+    rounds: int,
+    *,
+    events: int,
+    latency: Mapping[str, float],
+    batches: int = _BATCHES,
+) -> tuple[Rounds, Rounds]:
+    """Rounds of our function and of the naive design by turns, after one of each that is not
+    counted. Two events are about the same entity."""
+    found = {OURS: Rounds(), NAIVE: Rounds()}
+    given = {"events": events, "groups": events // 2}
+    for turn in range(rounds + 1):
+        filled = {
+            OURS: _fill(stage, batches, **given),
+            NAIVE: _fill(stage, batches, naive=True, **given),
+        }
+        stage.aws.set_latency(**latency)
+        for module, users in filled.items():
+            stage.aws.take_calls()
+            took = []
+            for each in users:
+                took.append(_invoked(stage, module, each))
+                calls = stage.aws.take_calls()
+                if turn:
+                    found[module].calls.append(calls)
+            if turn:
+                found[module].add(took)
+    return found[OURS], found[NAIVE]
+
+
+def _invoked(stage: BenchStage, module: str, users: list[str]) -> Took:
+    bodies = [encode_run_key(RunKey(user_id, DAILY, 1)) for user_id in users]
+    took = stage.process(module).invoke(records(*bodies))
+    if took.answer.get("batchItemFailures"):
+        raise RuntimeError(f"{module} failed: {took.answer}; see build/bench/{module}.log")
+    return took

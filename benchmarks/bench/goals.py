@@ -1,0 +1,123 @@
+"""The goals of speed and cost, what was measured for each, and whether it is met."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from statistics import median, quantiles
+
+
+class Verdict(StrEnum):
+    """`within noise`: the median misses the goal, and a quarter of the rounds meets it."""
+
+    MET = "met"
+    WITHIN_NOISE = "missed, within noise"
+    MISSED = "missed"
+    NOT_RUN = "not run"
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What is to be reached. `part` measures it; `is_floor`: at least `target`, else at most."""
+
+    name: str
+    says: str
+    target: float
+    unit: str
+    part: str
+    is_floor: bool = False
+
+    @property
+    def wanted(self) -> str:
+        """Such as `at most 20 ms`."""
+        return f"{'at least' if self.is_floor else 'at most'} {number(self.target)} {self.unit}"
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A figure, and the quartiles of its rounds: the noise of this run.
+
+    `peer` says what others take, `how` how the figure came about.
+    """
+
+    figure: float
+    low: float
+    high: float
+    peer: str = ""
+    how: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A goal and what was measured for it; None if it was not run."""
+
+    goal: Goal
+    measured: Measured | None
+
+    @property
+    def verdict(self) -> Verdict:
+        """A goal is missed by its median; by no more than noise if the better quartile meets it."""
+        if self.measured is None:
+            return Verdict.NOT_RUN
+        found = self.measured
+        best = found.high if self.goal.is_floor else found.low
+        if self._meets(found.figure):
+            return Verdict.MET
+        return Verdict.WITHIN_NOISE if self._meets(best) else Verdict.MISSED
+
+    def _meets(self, figure: float) -> bool:
+        return figure >= self.goal.target if self.goal.is_floor else figure <= self.goal.target
+
+
+def of_rounds(values: Sequence[float], *, peer: str = "", how: str = "") -> Measured:
+    """The median of all rounds, and the quartiles."""
+    low, high = _quartiles(values)
+    return Measured(median(values), low, high, peer, how)
+
+
+def ratio(
+    ours: Sequence[float], theirs: Sequence[float], *, peer: str = "", how: str = ""
+) -> Measured:
+    """The ratio of the medians, and the quartiles of the ratios round by round."""
+    low, high = _quartiles([one / other for one, other in zip(ours, theirs, strict=True)])
+    return Measured(median(ours) / median(theirs), low, high, peer, how)
+
+
+def exact(figure: float, *, peer: str = "", how: str = "") -> Measured:
+    """What is counted or computed, and so has no noise."""
+    return Measured(figure, figure, figure, peer, how)
+
+
+def number(value: float) -> str:
+    """Three significant digits, such as `5,000`, `33.2` or `0.93`."""
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def _quartiles(values: Sequence[float]) -> tuple[float, float]:
+    if len(values) < 2:
+        return values[0], values[0]
+    low, _, high = quantiles(values, n=4, method="inclusive")
+    return low, high
+
+
+GOALS: tuple[Goal, ...] = (
+    Goal("digests", "generate, 10 events: digests per CPU second", 60, "a second", "digests", True),
+    Goal("digest-wall", "… wall-clock time a digest", 20, "ms", "digests"),
+    Goal("digest-calls", "… calls a digest, beside pages of events", 5, "calls", "digests"),
+    Goal(
+        "naive-cpu",
+        "… 40 events: digests per CPU second, × the naive design",
+        8,
+        "×",
+        "naive",
+        True,
+    ),
+    Goal("naive-wall", "… 40 events: wall-clock time, × the naive design", 25, "×", "naive", True),
+    Goal("events", "ingest: single events per CPU second", 250, "a second", "events", True),
+    Goal("workers", "20 workers, modelled latencies", 500, "emails a second", "workers", True),
+    Goal(
+        "ceiling", "the most that one installation sends", 5000, "emails a second", "digests", True
+    ),
+)
+"""In the order of the table that is printed."""

@@ -1,0 +1,74 @@
+"""Events through the real function `ingest`, for readers whose schedules are armed."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from benchmarks.bench.readers import detail_of, happened, user
+from benchmarks.bench.stage import BenchStage
+from tests.functions.messages import envelope, records
+
+_MODULE = "functions.ingest.handler"
+_FILL = "benchmarks.bench.readers"
+_LATENCY = 0.010
+_LIST = 100
+_MESSAGES = 10
+_INVOCATIONS = 3
+"""In a round, of ten single events and of a list each."""
+
+
+@dataclass
+class Ingested:
+    """Of each round, for each event: CPU and wall-clock seconds; and the calls of an invocation."""
+
+    cpu: list[float] = field(default_factory=list)
+    wall: list[float] = field(default_factory=list)
+    logged: list[float] = field(default_factory=list)
+    calls: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def per_second(self) -> list[float]:
+        """Events for each second of CPU."""
+        return [1 / seconds for seconds in self.cpu]
+
+
+def ingest(stage: BenchStage, rounds: int) -> tuple[Ingested, Ingested]:
+    """Rounds of single events, ten messages an invocation, and of lists of a hundred, by turns.
+
+    A list is for a hundred readers, and ten messages for ten.
+    """
+    first = stage.take_readers(_LIST)
+    stage.aws.set_latency(dynamodb=0.0, sqs=0.0, secrets=0.0)
+    stage.process(_FILL).invoke({"first": first, "readers": _LIST, "armed": True})
+    stage.aws.set_latency(dynamodb=_LATENCY, sqs=_LATENCY, secrets=_LATENCY)
+    numbers = count()
+    singles, lists = Ingested(), Ingested()
+    for turn in range(rounds + 1):
+        for found, events in ((singles, _MESSAGES), (lists, _LIST)):
+            cpu = wall = logged = 0.0
+            for _ in range(_INVOCATIONS):
+                event = _event(first, events, next(numbers))
+                stage.aws.take_calls()
+                took = stage.process(_MODULE).invoke(event)
+                if took.answer.get("batchItemFailures"):
+                    raise RuntimeError(f"ingest failed: see build/bench/{_MODULE}.log")
+                found.calls = stage.aws.take_calls()
+                cpu, wall, logged = cpu + took.cpu, wall + took.wall, logged + took.logged
+            if turn:
+                done = _INVOCATIONS * events
+                found.cpu.append(cpu / done)
+                found.wall.append(wall / done)
+                found.logged.append(logged / done)
+    return singles, lists
+
+
+def _event(first: int, events: int, turn: int) -> dict[str, Any]:
+    """An invocation: one event for each of so many readers, as single messages or as one list."""
+    details = [
+        detail_of(happened(first + number, turn, 1), id=f"e{turn}", user_id=user(first + number))
+        for number in range(events)
+    ]
+    if events == _LIST:
+        return records(envelope("event.created", {"events": details}))
+    return records(*(envelope("event.created", detail) for detail in details))

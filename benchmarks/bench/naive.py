@@ -1,0 +1,96 @@
+"""The design that Gazette is compared with: what many begin with, in the same libraries.
+
+One message at a time: read the reader and the events that were not sent, list them with Jinja2,
+inline the CSS with premailer, send, and mark each event as sent. It groups nothing and claims
+nothing, so it sends twice what is delivered twice; it knows no rate and no suppression.
+"""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import boto3
+from jinja2 import Environment, FileSystemLoader, Template
+from premailer import Premailer
+from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
+from pynamodb.models import Model
+
+_HERE = Path(__file__).parent
+_CSS = _HERE.parents[1] / "templates" / "email.css"
+_BRAND = {"name": "Example Ltd", "accent": "#1d4ed8", "accent_dark": "#93c5fd"}
+
+
+class NaiveReader(Model):
+    """A reader."""
+
+    class Meta:
+        table_name = "naive_readers"
+
+    user_id = UnicodeAttribute(hash_key=True)
+    name = UnicodeAttribute()
+    email = UnicodeAttribute()
+
+
+class NaiveEvent(Model):
+    """An event of a reader, and whether it was sent."""
+
+    class Meta:
+        table_name = "naive_events"
+
+    user_id = UnicodeAttribute(hash_key=True)
+    event_id = UnicodeAttribute(range_key=True)
+    title = UnicodeAttribute()
+    url = UnicodeAttribute()
+    actor = UnicodeAttribute()
+    excerpt = UnicodeAttribute()
+    occurred_at = UnicodeAttribute()
+    sent = BooleanAttribute(null=True)
+
+
+def lambda_handler(event: dict[str, Any], _: object) -> dict[str, Any]:
+    """Process a batch; a message that fails fails all."""
+    for record in event["Records"]:
+        _send_digest(json.loads(record["body"])["user_id"])
+    return {}
+
+
+def _send_digest(user_id: str) -> None:
+    reader = NaiveReader.get(user_id)
+    events = list(NaiveEvent.query(user_id, filter_condition=NaiveEvent.sent.does_not_exist()))
+    subject, html, text = _render(reader.name, events)
+    _ses().send_email(
+        FromEmailAddress="Example <digest@example.com>",
+        Destination={"ToAddresses": [reader.email]},
+        Content={
+            "Simple": {
+                "Subject": {"Data": subject},
+                "Body": {"Html": {"Data": html}, "Text": {"Data": text}},
+            }
+        },
+    )
+    for event in events:
+        event.update(actions=[NaiveEvent.sent.set(True)])
+
+
+def _render(name: str, events: list[NaiveEvent]) -> tuple[str, str, str]:
+    html, text = _templates()
+    given = {"name": name, "events": events, "brand": _BRAND}
+    inlined = Premailer(
+        html.render(given), cssutils_logging_level="CRITICAL", disable_validation=True
+    ).transform()
+    return f"{len(events)} updates for you", inlined, text.render(given)
+
+
+@cache
+def _ses() -> Any:
+    return boto3.client("sesv2")
+
+
+@cache
+def _templates() -> tuple[Template, Template]:
+    templates = Environment(loader=FileSystemLoader(_HERE), autoescape=True)
+    templates.globals["css"] = templates.from_string(_CSS.read_text(encoding="utf-8")).render(
+        brand=_BRAND, language={"start": "left"}
+    )
+    return templates.get_template("naive.html"), templates.get_template("naive.txt")

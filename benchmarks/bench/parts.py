@@ -1,0 +1,116 @@
+"""What measures the goals: each part returns what it found, by the name of the goal."""
+
+from collections.abc import Callable, Mapping
+from statistics import median
+
+from gazette.settings import RANGES
+
+from benchmarks.bench.generating import BATCH, generate
+from benchmarks.bench.goals import Measured, exact, number, of_rounds, ratio
+from benchmarks.bench.ingesting import ingest
+from benchmarks.bench.stage import BenchStage
+from infra.topology import GENERATE
+
+Found = Mapping[str, Measured]
+Part = Callable[[BenchStage, int], Found]
+
+_EQUAL = dict.fromkeys(("dynamodb", "ses", "sqs", "secrets"), 0.010)
+_MODELLED = {"dynamodb": 0.005, "ses": 0.060, "sqs": 0.010, "secrets": 0.010}
+
+_VCPU_MB = 1769
+"""Megabytes of memory at which a function has one vCPU.
+https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html"""
+
+_ROW_WRITES = 1000
+"""Write units a second that one partition takes, and so one row.
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html"""
+
+_WORKERS = 20
+_PACE = "dynamodb UpdateItem pace"
+_EVENT_PAGES = "dynamodb Query events"
+
+
+def digests(stage: BenchStage, rounds: int) -> Found:
+    """Ten events a digest, while AWS answers in 10 ms."""
+    ours, naive = generate(stage, rounds, events=10, latency=_EQUAL)
+    writes = ours.counted(_PACE)
+    fastest = RANGES["emails_per_second"].most or _ROW_WRITES / writes
+    ceiling = min(fastest, _ROW_WRITES / writes)
+    return {
+        "digests": of_rounds(
+            ours.per_second,
+            peer=f"naive design {number(median(naive.per_second))}",
+            how=f"{number(median(ours.logged))} bytes logged a digest",
+        ),
+        "digest-wall": of_rounds(
+            ours.milliseconds, peer=f"naive design {number(median(naive.milliseconds))} ms"
+        ),
+        "digest-calls": exact(
+            ours.counted() - ours.counted(_EVENT_PAGES),
+            peer=f"naive design {number(naive.counted() - 1)}",
+            how=f"and {number(ours.counted(_EVENT_PAGES))} for pages of events",
+        ),
+        "ceiling": exact(
+            ceiling,
+            how=f"{number(writes)} writes of the pace row an email, of which a row takes "
+            f"{number(_ROW_WRITES)} a second; and the highest rate that may be set is "
+            f"{number(fastest)}",
+        ),
+    }
+
+
+def against_naive(stage: BenchStage, rounds: int) -> Found:
+    """Forty events a digest, in twenty groups, beside the naive design."""
+    ours, naive = generate(stage, rounds, events=40, latency=_EQUAL, batches=1)
+    both = f"{number(median(ours.per_second))} and {number(median(naive.per_second))} a second"
+    walls = f"{number(median(ours.milliseconds))} and {number(median(naive.milliseconds))} ms"
+    return {
+        "naive-cpu": ratio(naive.cpu, ours.cpu, peer=both),
+        "naive-wall": ratio(naive.wall, ours.wall, peer=walls),
+    }
+
+
+def workers(stage: BenchStage, rounds: int) -> Found:
+    """What twenty workers send together, computed from one: they share nothing but the pace row.
+
+    A worker has its share of a vCPU. So what a batch took here, where the process had a whole one,
+    is longer by the CPU that it then waits for, as if it could compute nothing while it waits.
+    """
+    ours, _ = generate(stage, rounds, events=10, latency=_MODELLED)
+    share = min(1.0, GENERATE.memory / _VCPU_MB)
+    rates = [
+        _WORKERS / (wall + cpu * (1 / share - 1))
+        for wall, cpu in zip(ours.wall, ours.cpu, strict=True)
+    ]
+    said = ", ".join(f"{name} {1000 * _MODELLED[name]:.0f} ms" for name in ("dynamodb", "ses"))
+    return {
+        "workers": of_rounds(
+            rates,
+            how=f"computed: {_WORKERS} times one worker, {said}, {GENERATE.memory} MB, which are "
+            f"{share:.2f} vCPU; a batch of {BATCH} took "
+            f"{number(BATCH * median(ours.milliseconds))} ms here",
+        )
+    }
+
+
+def events(stage: BenchStage, rounds: int) -> Found:
+    """Single events, ten an invocation, beside lists of a hundred."""
+    singles, lists = ingest(stage, rounds)
+    return {
+        "events": of_rounds(
+            singles.per_second,
+            peer=f"a list of 100: {number(median(lists.per_second))}",
+            how=f"{number(singles.calls.total())} calls an invocation of ten, "
+            f"{number(lists.calls.total())} for a list of 100; "
+            f"{number(median(singles.logged))} and {number(median(lists.logged))} bytes logged "
+            "an event",
+        )
+    }
+
+
+PARTS: Mapping[str, Part] = {
+    "digests": digests,
+    "naive": against_naive,
+    "workers": workers,
+    "events": events,
+}

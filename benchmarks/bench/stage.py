@@ -1,0 +1,144 @@
+"""The functions in processes of their own, on the loopback server, as one stage."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, cast
+
+import boto3
+from gazette.settings import RANGES
+
+from benchmarks.bench.naive import NaiveEvent, NaiveReader
+from benchmarks.loopback.client import Loopback, loopback
+from infra.assets.templates import build_templates
+from tests.functions.conftest import every_setting
+from tests.moto_tables import NAMES, table_definitions
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "build" / "bench"
+
+_QUEUES = (
+    *("quarantine", "followers", "shard", "generate", "resend", "failed", "feedback"),
+    *("feedback_dead", "feedback_undelivered", "sweep"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Took:
+    """What one invocation took: CPU and wall-clock seconds, and the bytes that it logged."""
+
+    cpu: float
+    wall: float
+    logged: int
+    answer: Any
+
+
+class Process:
+    """A warm process of a function."""
+
+    def __init__(self, module: str, environment: Mapping[str, str]) -> None:
+        log = FOLDER / f"{module}.log"
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.bench.worker", module, str(log)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=dict(environment),
+            cwd=ROOT,
+            text=True,
+        )
+        self._ask, self._said = cast("IO[str]", self._process.stdin), self._process.stdout
+
+    def invoke(self, event: dict[str, Any]) -> Took:
+        """Invoke it once."""
+        self._ask.write(json.dumps(event) + "\n")
+        self._ask.flush()
+        line = cast("IO[str]", self._said).readline()
+        if not line:
+            raise RuntimeError(f"{self._process.args!r} ended: see what it wrote above.")
+        return Took(**json.loads(line))
+
+    def end(self) -> None:
+        """Let it end, and wait for that."""
+        with self._process:
+            self._ask.close()
+
+
+@dataclass
+class BenchStage:
+    """Tables without rows, and the processes of functions, which end with it."""
+
+    aws: Loopback
+    environment: dict[str, str]
+    _processes: dict[str, Process] = field(default_factory=dict)
+    _readers: int = 0
+
+    def take_readers(self, count: int) -> int:
+        """The first of so many numbers of readers that nobody has taken."""
+        self._readers += count
+        return self._readers - count
+
+    def process(self, module: str) -> Process:
+        """The process of a handler's module; started when it is first asked for."""
+        if module not in self._processes:
+            self._processes[module] = Process(module, self.environment)
+        return self._processes[module]
+
+    def close(self) -> None:
+        """End the processes."""
+        for each in self._processes.values():
+            each.end()
+
+
+@contextmanager
+def stage() -> Iterator[BenchStage]:
+    """A stage with the settings that the stack writes, but permits without end."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    layer = FOLDER / "layer"
+    shutil.rmtree(layer, ignore_errors=True)
+    build_templates(ROOT / "templates", layer / "gazette_templates")
+    with loopback() as aws:
+        _create_tables(aws)
+        made = BenchStage(aws, {**_inherited(), **aws.environment, **_settings(), **_path(layer)})
+        try:
+            yield made
+        finally:
+            made.close()
+
+
+def _inherited() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+
+
+def _path(layer: Path) -> dict[str, str]:
+    package = ROOT / "layers" / "gazette" / "python"
+    return {"PYTHONPATH": os.pathsep.join(map(str, (package, layer, ROOT)))}
+
+
+def _settings() -> dict[str, str]:
+    queues = {name: f"https://sqs.us-east-1.amazonaws.com/1/{name}" for name in _QUEUES}
+    secrets = {name: name for name in ("links", "suppressions")}
+    variables: dict[str, str] = {}
+    for settings in every_setting(queues, secrets):
+        variables.update(settings.to_env())
+    fastest = RANGES["emails_per_second"].most
+    return {**variables, "GAZETTE_EMAILS_PER_SECOND": str(fastest)}
+
+
+def _create_tables(aws: Loopback) -> None:
+    client: Any = boto3.client(
+        "dynamodb",
+        endpoint_url=aws.url,
+        region_name="us-east-1",
+        aws_access_key_id="test",
+        aws_secret_access_key="test",  # noqa: S106 -- opens nothing
+    )
+    for definition in table_definitions(
+        {**NAMES, NaiveReader: "naive_readers", NaiveEvent: "naive_events"}
+    ):
+        client.create_table(**definition)

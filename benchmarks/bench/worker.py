@@ -1,0 +1,50 @@
+"""`python -m benchmarks.bench.worker MODULE`: its handler, invoked as Lambda does, and timed.
+
+Each line of standard input is an event as JSON. Each line of standard output says how long its
+invocation took: `cpu` of this process and `wall`, in seconds; `logged`: the bytes that it wrote
+where CloudWatch would take them; and the `answer`.
+"""
+
+import json
+import os
+import sys
+import time
+from importlib import import_module
+from typing import Any
+
+
+class Context:
+    """The context that Lambda passes to a handler, with a minute left."""
+
+    function_name = "bench"
+    memory_limit_in_mb = 1769
+    invoked_function_arn = "arn:aws:lambda:us-east-1:123456789012:function:bench"
+    aws_request_id = "00000000-0000-0000-0000-000000000000"
+
+    @staticmethod
+    def get_remaining_time_in_millis() -> int:
+        """Never less, however long it takes."""
+        return 60_000
+
+
+def main() -> int:
+    """Invoke until standard input ends."""
+    reply = os.fdopen(os.dup(1), "w", buffering=1)
+    log = os.open(os.devnull if len(sys.argv) < 3 else sys.argv[2], os.O_WRONLY | os.O_CREAT)
+    os.dup2(log, 1)
+    handler = import_module(sys.argv[1]).lambda_handler
+    for line in sys.stdin:
+        reply.write(json.dumps(_invoked(handler, json.loads(line))) + "\n")
+    return 0
+
+
+def _invoked(handler: Any, event: dict[str, Any]) -> dict[str, Any]:
+    before, cpu, wall = os.lseek(1, 0, os.SEEK_CUR), time.process_time(), time.perf_counter()
+    answer = handler(event, Context())
+    took = {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}
+    sys.stdout.flush()
+    return took | {"logged": os.lseek(1, 0, os.SEEK_CUR) - before, "answer": answer}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

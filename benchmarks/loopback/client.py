@@ -1,0 +1,67 @@
+"""Starts the server on loopback, sets its latencies, and counts what it was asked."""
+
+import json
+import subprocess
+import sys
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, cast
+
+_ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Loopback:
+    """A running server. `environment` sends every AWS client of a process to it."""
+
+    url: str
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Credentials that open nothing, and the address."""
+        return {
+            "AWS_ENDPOINT_URL": self.url,
+            "AWS_ACCESS_KEY_ID": "test",
+            "AWS_SECRET_ACCESS_KEY": "test",
+            "AWS_DEFAULT_REGION": "us-east-1",
+            "AWS_REGION": "us-east-1",
+            "AWS_ACCOUNT_ID_ENDPOINT_MODE": "disabled",
+        }
+
+    def set_latency(self, **seconds: float) -> None:
+        """How long each answer takes: of `dynamodb`, `sqs`, `ses` and `secrets`."""
+        self._control(latency=seconds)
+
+    def take_calls(self) -> Counter[str]:
+        """The calls since the last time, as `service Operation table`."""
+        return Counter(self._control(clear=True))
+
+    def _control(self, **request: object) -> dict[str, int]:
+        asked = urllib.request.Request(  # noqa: S310 -- our own server on loopback
+            f"{self.url}/control", data=json.dumps(request).encode()
+        )
+        with urllib.request.urlopen(asked, timeout=10) as answer:  # noqa: S310
+            counted: dict[str, int] = json.load(answer)
+        return counted
+
+
+@contextmanager
+def loopback() -> Iterator[Loopback]:
+    """Run the server in a process of its own. It has no tables yet."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.loopback.server"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=_ROOT,
+        text=True,
+    ) as process:
+        asked, said = cast("IO[str]", process.stdin), cast("IO[str]", process.stdout)
+        try:
+            yield Loopback(f"http://127.0.0.1:{int(said.readline())}")
+        finally:
+            asked.close()
+            process.wait(10)
