@@ -70,7 +70,7 @@ slot: setup ## Measure 5,000 readers due in one slot of the deployed stacks (REA
 worst: setup ## Print what the worst messages and forms that somebody can send cost: CPU and memory
 	@$(BIN)/python -m benchmarks.worst
 
-bench: setup ## Measure every goal of speed and cost beside its peers (ROUNDS=…, ONLY=name, WITHOUT=name)
+bench: setup .bench/.ready ## Measure every goal of speed and cost beside its peers (ROUNDS=…, ONLY=name, WITHOUT=name)
 	@$(BIN)/python -m benchmarks.bench $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ONLY),--only $(ONLY)) $(if $(WITHOUT),--without $(WITHOUT))
 
 check: setup lint types ## Check format, lint and types
@@ -108,12 +108,15 @@ deploy: setup ## Deploy the stage STAGE (default prod) to the AWS account of you
 	@$(BIN)/node node_modules/.bin/cdk deploy --all $(if $(STAGE),-c stage=$(STAGE))
 
 lock: setup ## Update and pin all dependencies
-	@for name in layers/dependencies/requirements requirements/dev requirements/engine; do \
+	@for name in layers/dependencies/requirements requirements/dev requirements/engine \
+	    requirements/bench; do \
 	  $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade \
 	    --generate-hashes --no-emit-index-url --no-header --no-annotate \
 	    $$name.in --output-file $$name.txt || exit 1; \
 	done
 	@$(BIN)/npm install --package-lock-only
+	@$(BIN)/npm install --package-lock-only --omit-lockfile-registry-resolved \
+	  --prefix requirements/bench
 
 setup: .venv/.ready .engine/.ready node_modules/.ready ## Install what the targets need
 
@@ -144,6 +147,14 @@ node_modules/.ready: package-lock.json | .venv/.ready
 	@$(BIN)/npm ci --loglevel=error --ignore-scripts >/dev/null
 	@touch $@
 
+.bench/.ready: requirements/bench.txt requirements/bench/package-lock.json | .venv/.ready
+	@echo "setting up .bench"
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .bench
+	@$(BIN)/uv pip sync --quiet --python .bench/bin/python --require-hashes requirements/bench.txt
+	@cp requirements/bench/package.json requirements/bench/package-lock.json .npmrc .bench
+	@$(BIN)/npm ci --prefix .bench --loglevel=error --ignore-scripts >/dev/null
+	@touch $@
+
 chromium:
 	@command -v $(CHROMIUM) >/dev/null || { \
 	  root=; [ "$$(id -u)" = 0 ] || root=sudo; \
@@ -158,4 +169,4 @@ chromium:
 	      "say CHROMIUM=… for the path of one." >&2; exit 1; }; }
 
 clean: ## Remove everything that was built or installed
-	rm -rf .venv .engine node_modules build
+	rm -rf .venv .engine .bench node_modules build

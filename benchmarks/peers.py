@@ -1,0 +1,43 @@
+"""What rendering is compared with, from the environment `.bench` of `make bench`."""
+
+import subprocess
+import sys
+import sysconfig
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+_FOLDER = Path(__file__).parents[1] / ".bench"
+
+
+class NoPeers(Exception):
+    """The environment is missing. The text says what to do."""
+
+
+def peer(name: str) -> Any:
+    """A module from PyPI, such as `css_inline`. Raises NoPeers."""
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    packages = str(_FOLDER / "lib" / version / "site-packages")
+    sys.path.append(packages)
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as err:
+        raise NoPeers(f"{name} is not in .bench: run `make bench`, which installs it.") from err
+    finally:
+        sys.path.remove(packages)
+
+
+def mjml(source: str) -> str:
+    """The HTML that MJML's own command line makes of a template. Raises NoPeers."""
+    command = _FOLDER / "node_modules" / "mjml" / "bin" / "mjml"
+    if not command.exists():
+        raise NoPeers("mjml is not in .bench: run `make bench`, which installs it.")
+    node = str(Path(sysconfig.get_path("scripts")) / "node")
+    found = subprocess.run(
+        [node, str(command), "--stdin", "--stdout"],
+        input=source,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return found.stdout
