@@ -18,11 +18,11 @@ def fill(service: Service, readers: int, slot: datetime, progress: Progress) -> 
     """Readers who are due in the slot, and an event for each: where it leads, by user id."""
     at = datetime.now(UTC)
     numbers = range(readers)
-    service.put_events("subscriber.changed", (_profile(number, slot, at) for number in numbers))
+    service.put("subscriber.changed", (_profile(number, slot, at) for number in numbers))
     service.wait_until_drained("ingest", within=_WITHIN)
     progress(f"{readers} readers registered")
     events = [_event(number, at) for number in numbers]
-    service.put_lists("event.created", events)
+    service.put("event.created", events)
     service.wait_until_drained("ingest", within=_WITHIN)
     time.sleep(SETTLE_SECONDS)
     progress(f"an event for each, due in the slot of {slot:%H:%M} UTC")

@@ -33,10 +33,10 @@ def register(service: Service, week: list[campus.Message]) -> tuple[datetime, da
         for conversation in sorted(campus.mutual(week))
         for student in conversation.split("-")
     ]
-    put = service.put_events(
+    put = service.put(
         "subscriber.changed", (campus.subscriber_changed(student, began) for student in students)
     )
-    put += service.put_events("follow.created", follows)
+    put += service.put("follow.created", follows)
     if put != campus.STUDENTS + len(follows):
         raise RuntimeError(f"only {put} students and follows were put")
     service.wait_until_drained("ingest")
@@ -71,7 +71,7 @@ def replay(
     put = 0
     for day in range(messages[-1].day + 1):
         today = [message for message in messages if message.day == day]
-        put += service.put_events(
+        put += service.put(
             "activity.created",
             (
                 campus.activity_created(message, first_day)
@@ -79,7 +79,7 @@ def replay(
                 if message.conversation in followed
             ),
         )
-        put += service.put_lists(
+        put += service.put(
             "event.created",
             (
                 campus.event_created(message, first_day)

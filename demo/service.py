@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING, Any
 import boto3
 
 from demo.engine import Engine
+from producer.gazette_events import Producer
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_events import EventBridgeClient
-    from mypy_boto3_events.type_defs import PutEventsRequestEntryTypeDef
     from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_logs import CloudWatchLogsClient
     from mypy_boto3_sqs import SQSClient
 
-_ENTRIES_A_CALL = 10
-_DETAILS_A_LIST = 50
+_DETAILS_A_CHUNK = 100
 _QUIET_FOR = 2
 _LOOKS_EVERY = 0.2
 """Seconds. A queue is never seen empty between two that hand on: they are counted in that order."""
@@ -67,20 +66,13 @@ class Service:
             logs=session.client("logs", endpoint_url=engine.url),
         )
 
-    def put_events(self, detail_type: str, details: Iterable[Mapping[str, Any]]) -> int:
-        """PutEvents, ten a call, repeating what the bus did not take. Returns how many."""
+    def put(self, detail_type: str, details: Iterable[Mapping[str, Any]]) -> int:
+        """Put the details as a service does, on two threads. Returns how many. Raises NotPut."""
+        producer = Producer("campus.messages", bus=self.bus, client=self.events)
         remaining = iter(details)
-        chunks = iter(lambda: list(islice(remaining, _ENTRIES_A_CALL)), [])
+        chunks = iter(lambda: list(islice(remaining, _DETAILS_A_CHUNK)), [])
         with ThreadPoolExecutor(2) as workers:
-            return sum(workers.map(lambda chunk: self._put(detail_type, chunk), chunks))
-
-    def put_lists(self, detail_type: str, details: Iterable[Mapping[str, Any]]) -> int:
-        """The same in lists, many a PutEvents entry. Returns how many details were put."""
-        remaining = iter(details)
-        put = 0
-        while some := list(islice(remaining, _DETAILS_A_LIST)):
-            put += self.put_events(detail_type, [{"events": some}]) * len(some)
-        return put
+            return sum(workers.map(lambda chunk: producer.put(chunk, detail_type), chunks))
 
     def tick(self, time_of_tick: datetime) -> None:
         """What EventBridge Scheduler does every ten minutes."""
@@ -201,25 +193,3 @@ class Service:
                 UpdateExpression="SET slot = :slot",
                 ExpressionAttributeValues={":slot": {"S": f"{slot:%Y-%m-%dT%H:%M:%S.%fZ}"}},
             )
-
-    def _put(self, detail_type: str, details: list[Mapping[str, Any]]) -> int:
-        entries: list[PutEventsRequestEntryTypeDef] = [
-            {
-                "EventBusName": self.bus,
-                "Source": "campus.messages",
-                "DetailType": detail_type,
-                "Detail": json.dumps(detail),
-            }
-            for detail in details
-        ]
-        put = 0
-        while entries:
-            answer = self.events.put_events(Entries=entries)
-            refused = [
-                entry
-                for entry, result in zip(entries, answer["Entries"], strict=True)
-                if "ErrorCode" in result
-            ]
-            put += len(entries) - len(refused)
-            entries = refused
-        return put

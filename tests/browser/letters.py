@@ -35,14 +35,14 @@ def languages() -> tuple[str, ...]:
 
 def correspond(deployed: Deployed) -> dict[str, Letters]:
     """Let each reader have a long digest and an immediate email."""
-    put = deployed.service.put_events
+    put = deployed.service.put
     readers = {locale: f"reads{locale.lower().replace('-', '')}" for locale in languages()}
     for locale, user in readers.items():
         put(
             "subscriber.changed",
             [{**a_profile(user), "locale": locale, "frequencies": {"mention": "immediate"}}],
         )
-        deployed.service.put_lists("event.created", _events(user))
+        deployed.service.put("event.created", _events(user))
     deployed.settle()
     deployed.service.wait_until_drained("generate")
     deployed.tick(next_due())

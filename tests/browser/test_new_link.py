@@ -26,7 +26,7 @@ def moved(locale: str) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def ended(deployed: Deployed) -> Mapping[str, str]:
     """By language, the link of a reader who has another address since."""
-    put = deployed.service.put_events
+    put = deployed.service.put
     for locale in languages():
         user = reader_of(locale)
         put("subscriber.changed", [{**a_profile(user), "frequencies": {"comment": "immediate"}}])

@@ -18,8 +18,8 @@ MOST_TABS = 400
 
 def write_to(deployed: Deployed, user: str) -> str:
     """Let the reader have a digest; returns its link to their preferences."""
-    deployed.service.put_events("subscriber.changed", [a_profile(user)])
-    deployed.service.put_events("event.created", [a_comment(user, 1)])
+    deployed.service.put("subscriber.changed", [a_profile(user)])
+    deployed.service.put("event.created", [a_comment(user, 1)])
     deployed.settle()
     deployed.tick(next_due())
     (mail,) = deployed.inbox(user)
@@ -60,7 +60,7 @@ def test_a_digest_comes_when_the_page_says_and_not_before(deployed: Deployed, pa
     due = told_next(page)
     assert (due.date(), due.hour) == (wanted.date(), 18)
 
-    deployed.service.put_events("event.created", [a_comment("chooser", 2)])
+    deployed.service.put("event.created", [a_comment("chooser", 2)])
     deployed.settle()
     deployed.tick(due.astimezone(UTC) - SLOT)
     assert len(deployed.inbox("chooser")) == 1, "three days pass without one"

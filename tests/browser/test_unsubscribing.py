@@ -33,7 +33,7 @@ def one_click(link: str, body: bytes, content_type: str) -> int:
 
 def test_who_left_gets_nothing_more_and_is_not_scheduled(deployed: Deployed, page: Page) -> None:
     """By the form on the page, and by one click in both encodings; who stays gets the next."""
-    put = deployed.service.put_events
+    put = deployed.service.put
     leavers, stays = ["form", "urlencoded", "multipart"], "stays"
     put("subscriber.changed", [a_profile(user) for user in (*leavers, stays)])
     put("event.created", [a_comment(user, 1) for user in (*leavers, stays)])
@@ -62,8 +62,8 @@ def test_who_left_gets_nothing_more_and_is_not_scheduled(deployed: Deployed, pag
 def test_unsubscribing_with_the_keyboard_and_again_says_the_same(
     deployed: Deployed, page: Page
 ) -> None:
-    deployed.service.put_events("subscriber.changed", [a_profile("twice")])
-    deployed.service.put_events("event.created", [a_comment("twice", 1)])
+    deployed.service.put("subscriber.changed", [a_profile("twice")])
+    deployed.service.put("event.created", [a_comment("twice", 1)])
     deployed.settle()
     deployed.tick(next_due())
     for _ in range(2):

@@ -23,8 +23,8 @@ DAY = timedelta(days=1)
 
 def a_digest(deployed: Deployed, user: str) -> tuple[Accepted, datetime]:
     """The first email of a new reader, and when it was due."""
-    deployed.service.put_events("subscriber.changed", [a_profile(user)])
-    deployed.service.put_events("event.created", [a_comment(user, 1)])
+    deployed.service.put("subscriber.changed", [a_profile(user)])
+    deployed.service.put("event.created", [a_comment(user, 1)])
     deployed.settle()
     due = next_due()
     deployed.tick(due)
@@ -134,7 +134,7 @@ def test_after_a_hard_bounce_no_digest_is_scheduled_any_more(deployed: Deployed)
     assert row(deployed, "subscribers", user_id="bob")["status"] == "suppressed"
     assert "due" not in row(deployed, "schedules", user_id="bob", name="daily")
 
-    deployed.service.put_events("event.created", [a_comment("bob", 2)])
+    deployed.service.put("event.created", [a_comment("bob", 2)])
     deployed.settle()
     deployed.tick(due + DAY)
     assert run_of(deployed, "bob", 2) == (None, None)
@@ -144,7 +144,7 @@ def test_after_a_hard_bounce_no_digest_is_scheduled_any_more(deployed: Deployed)
 def test_a_click_brings_back_a_dormant_reader(deployed: Deployed) -> None:
     mail, due = a_digest(deployed, "kay")
     unseen_for(deployed, "kay", days=60)
-    deployed.service.put_events("event.created", [a_comment("kay", 2)])
+    deployed.service.put("event.created", [a_comment("kay", 2)])
     deployed.settle()
     deployed.tick(due + DAY)
     assert run_of(deployed, "kay", 2) == ("skipped", "dormant")

@@ -18,7 +18,7 @@ from tests.stage import Deployed, a_comment, a_profile, next_due
 
 
 def test_events_become_one_email_however_often_everything_is_repeated(deployed: Deployed) -> None:
-    put = deployed.service.put_events
+    put = deployed.service.put
     assert put("event.created", [a_comment("ann", 0)]) == 1, "before its subscriber"
     assert put("subscriber.changed", [a_profile("ann")] * 2) == 2
     assert put("event.created", [a_comment("ann", number) for number in range(3)] * 2) == 6
@@ -44,8 +44,8 @@ def test_a_wrong_detail_waits_in_quarantine_with_a_reason_that_names_the_field(
 ) -> None:
     wrong = a_comment("ann", 1)
     wrong["entity"]["url"] = "javascript:alert(1)"
-    deployed.service.put_events("event.created", [wrong])
-    deployed.service.put_events("event.vanished", [{}])
+    deployed.service.put("event.created", [wrong])
+    deployed.service.put("event.vanished", [{}])
     deployed.service.wait_until_drained("ingest")
     messages: list[str] = []
     url = deployed.service.queue_url("quarantine")
@@ -60,7 +60,7 @@ def test_a_wrong_detail_waits_in_quarantine_with_a_reason_that_names_the_field(
 
 def test_every_detail_type_goes_through_the_bus(deployed: Deployed) -> None:
     """What dee hears of: at once, in her digest, or not at all."""
-    put = deployed.service.put_events
+    put = deployed.service.put
     began = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
     post, reply = {"type": "post", "id": "p9"}, {"type": "reply", "id": "r9"}
     activity = {name: value for name, value in a_comment("", 1).items() if name != "user_id"}
@@ -122,7 +122,7 @@ def test_every_detail_type_goes_through_the_bus(deployed: Deployed) -> None:
 
 
 def test_one_click_in_a_real_email_stops_the_next_digest(deployed: Deployed) -> None:
-    put = deployed.service.put_events
+    put = deployed.service.put
     put("subscriber.changed", [a_profile("bo")])
     put("event.created", [a_comment("bo", 1)])
     deployed.settle()
@@ -146,7 +146,7 @@ def test_what_was_sent_is_seen_in_the_browser_and_a_rotated_key_breaks_no_link(
     deployed: Deployed,
 ) -> None:
     """Also for who has left by a link that the old key signed."""
-    put = deployed.service.put_events
+    put = deployed.service.put
     put("subscriber.changed", [a_profile("eve")])
     put("event.created", [a_comment("eve", number) for number in range(2)])
     deployed.settle()
@@ -180,7 +180,7 @@ def test_a_batch_is_cancelled_from_the_command_line_and_its_events_come_with_the
     deployed: Deployed,
 ) -> None:
     """The batch of a slot of its own: nobody else gets a digest at nine."""
-    put = deployed.service.put_events
+    put = deployed.service.put
     put("subscriber.changed", [a_profile("kim", hour=9)])
     put("event.created", [a_comment("kim", 1)])
     deployed.settle()
@@ -242,8 +242,8 @@ def test_who_registers_after_a_replay_gets_a_digest_once_the_clock_is_turned_bac
     """`make demo KEEP=1`: the replay's week lies ahead of whoever tries the README then."""
     deployed.tick(next_due() + timedelta(days=7))
     deployed.service.turn_back(slot_of(datetime.now(UTC)))
-    deployed.service.put_events("subscriber.changed", [a_profile("zoe")])
-    deployed.service.put_events("event.created", [a_comment("zoe", 1)])
+    deployed.service.put("subscriber.changed", [a_profile("zoe")])
+    deployed.service.put("event.created", [a_comment("zoe", 1)])
     deployed.settle()
     deployed.tick(slot_of(datetime.now(UTC)) + timedelta(days=1))
     assert len(deployed.inbox("zoe")) == 1

@@ -24,7 +24,7 @@ def test_a_reader_for_whom_nothing_waits_is_not_visited_until_an_event_comes(
     told = deployed.gazette("explain", "ida", f"{then + 2 * DAY:%Y-%m-%d}")
     assert "Nothing was waiting for the daily digest between" in told
 
-    deployed.service.put_events("event.created", [a_comment("ida", 2)])
+    deployed.service.put("event.created", [a_comment("ida", 2)])
     deployed.settle()
     assert row(deployed, "schedules", user_id="ida", name="daily")["state"] == "armed"
     deployed.tick(due)

@@ -69,7 +69,7 @@ def redrive_by_hand(deployed: Deployed) -> None:
 def test_trace_aa_what_failed_and_is_redriven_reaches_its_reader_once_with_all_that_waited(
     deployed: Deployed,
 ) -> None:
-    put, service = deployed.service.put_events, deployed.service
+    put, service = deployed.service.put, deployed.service
     put("subscriber.changed", [a_profile("rae")])
     put("event.created", [a_comment("rae", number) for number in (1, 2)])
     deployed.settle()

@@ -1,0 +1,90 @@
+"""What the producer's module promises services: what they put reaches ingest as they put it."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.client import BaseClient
+from gazette.adapters.contract import decode
+from gazette.domain.commands import ChangeSubscriber, Command, CreateEvents
+
+from producer.gazette_events import NotPut, Producer
+from tests.unit.ingest.test_contract import EVENT, SUBSCRIBER, envelope
+
+README = Path(__file__).parents[3] / "README.md"
+
+
+class Ingest:
+    """A bus `gazette` on moto, and what it took, as its rule hands it to the ingest queue."""
+
+    def __init__(self) -> None:
+        boto3.client("events").create_event_bus(Name="gazette")
+        self.taken: list[Any] = []
+
+    def commands(self) -> list[Command]:
+        """What ingest would do, message by message."""
+        return [
+            decode(envelope(each["DetailType"], json.loads(each["Detail"]))) for each in self.taken
+        ]
+
+
+@pytest.fixture
+def ingest(engine: str, monkeypatch: pytest.MonkeyPatch) -> Ingest:
+    ingest = Ingest()
+    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def heard(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:
+        answer = real(client, operation, request)
+        if operation == "PutEvents":
+            told = zip(request["Entries"], answer["Entries"], strict=True)
+            ingest.taken += [entry for entry, result in told if "EventId" in result]
+        return answer
+
+    monkeypatch.setattr(BaseClient, "_make_api_call", heard)
+    return ingest
+
+
+moto = pytest.mark.parametrize("engine", ["moto"], indirect=True)
+
+
+@moto
+def test_a_list_arrives_as_one_message_of_all_its_events(ingest: Ingest) -> None:
+    said = [EVENT | {"id": f"e{number}", "excerpt": "Größe 😀"} for number in range(130)]
+    assert Producer("shop.comments").put(said) == 130
+    commands = ingest.commands()
+    assert sorted(len(each.events) for each in commands if isinstance(each, CreateEvents)) == [
+        30,
+        100,
+    ]
+    stored = [
+        each for command in commands if isinstance(command, CreateEvents) for each in command.events
+    ]
+    assert {each.id for each in stored} == {each["id"] for each in said}
+    assert {each.excerpt for each in stored} == {"Größe 😀"}
+
+
+@moto
+def test_each_other_detail_type_arrives_one_by_one(ingest: Ingest) -> None:
+    said = [SUBSCRIBER | {"user_id": f"user{number}"} for number in range(12)]
+    assert Producer("shop.accounts").put(said, "subscriber.changed") == 12
+    changed = [each for each in ingest.commands() if isinstance(each, ChangeSubscriber)]
+    assert len(changed) == 12
+
+
+@moto
+def test_what_the_readme_puts_is_taken(ingest: Ingest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the module where a service has it: beside its own."""
+    (snippet,) = re.findall(r"^```python\n(.+?)^```", README.read_text(), re.MULTILINE | re.DOTALL)
+    monkeypatch.syspath_prepend(str(README.parent / "producer"))
+    exec(compile(snippet, str(README), "exec"), {})  # noqa: S102 -- what readers paste
+    kinds = sorted(type(each).__name__ for each in ingest.commands())
+    assert kinds == ["ChangeSubscriber", "CreateEvents"]
+
+
+@moto
+def test_a_bus_that_there_is_not_is_told(engine: str) -> None:
+    with pytest.raises(NotPut, match="1 of 1 details are not on the bus elsewhere"):
+        Producer("shop.comments", bus="elsewhere").put([EVENT])
