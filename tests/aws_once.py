@@ -23,7 +23,6 @@ from moto.core.base_backend import BaseBackend
 from moto.core.botocore_stubber import BotocoreStubber
 from moto.core.models import botocore_stubber
 from moto.core.serialize import AttributePickerContext, XFormedAttributePicker
-from pynamodb.connection.base import Connection
 
 _ON_MOTO: BotocoreStubber = botocore_stubber
 """`enabled` while moto answers."""
@@ -46,7 +45,6 @@ def _share_clients(patch: pytest.MonkeyPatch) -> None:
     """Return the same client for the same arguments."""
     made: dict[tuple[object, ...], Any] = {}
     create = Session.create_client
-    connected: Any = Connection.client
     default, shared = boto3._get_default_session, cache(boto3.Session)
 
     def session() -> boto3.Session:
@@ -60,17 +58,8 @@ def _share_clients(patch: pytest.MonkeyPatch) -> None:
             made[key] = create(session, service, *given, **named)
         return made[key]
 
-    def client_of(connection: Any) -> Any:
-        """PynamoDB adds a handler of its own to each client that it asks for."""
-        if connection._client is None and _ON_MOTO.enabled:
-            key = (_shown(_settings_of(connection)), *_environment())
-            connection._client = made.get(key)
-            made[key] = connected.fget(connection)
-        return connected.fget(connection)
-
     patch.setattr(boto3, "_get_default_session", session)
     patch.setattr(Session, "create_client", created)
-    patch.setattr(Connection, "client", property(client_of))
 
 
 def _remember_what_moto_looks_up(patch: pytest.MonkeyPatch) -> None:
@@ -112,12 +101,6 @@ def _who(session: Any) -> tuple[object, ...]:
 
 def _environment() -> Iterator[tuple[str, str]]:
     return ((name, os.environ[name]) for name in sorted(os.environ) if name.startswith("AWS_"))
-
-
-def _settings_of(connection: Any) -> dict[str, Any]:
-    """What PynamoDB makes a client of, and what it adds to each request."""
-    unlike = {"_client", "_local", "_tables"}
-    return {name: value for name, value in vars(connection).items() if name not in unlike}
 
 
 def _shown(value: Any) -> str:

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from gazette.adapters.aws import clients
 from hypothesis import HealthCheck, settings
 
 from infra.assets import templates
@@ -38,6 +39,13 @@ def aws_is_read_once() -> Iterator[None]:
     """Share AWS clients, and what they read, between the tests of a process."""
     with aws_once():
         yield
+
+
+@pytest.fixture(autouse=True)
+def clients_are_made_anew() -> Iterator[None]:
+    """A process keeps its AWS clients, and with them the endpoints of one test."""
+    yield
+    clients.forget()
 
 
 @pytest.fixture(scope="session", autouse=True)

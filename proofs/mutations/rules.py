@@ -112,8 +112,8 @@ RULES: Final = (
     Mutation(
         "the client of SES makes one attempt",
         "adapters/mail/ses.py",
-        '            retries={"total_max_attempts": 1, "mode": "standard"},\n',
-        '            retries={"total_max_attempts": 3, "mode": "standard"},\n',
+        "read.total_seconds(), attempts=1)",
+        "read.total_seconds(), attempts=3)",
         "tests/contract/outside/test_ses_outcomes.py"
         "::test_an_answer_that_is_lost_is_uncertain_after_exactly_one_request",
     ),

@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 
 import boto3
 import pytest
-from aws_lambda_powertools.utilities import parameters
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from botocore.client import BaseClient
 from botocore.exceptions import ConnectTimeoutError
+from gazette.adapters.aws import clients
 from gazette.adapters.aws.link_keys import SecretKeyStore
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
@@ -71,7 +71,7 @@ from tests.moto_tables import NAMES, create_tables, made_once, moto_backend
 
 _KEYS = json.dumps({"k1": "k" * 64})
 _SQS = "https://sqs.us-east-1.amazonaws.com"
-_QUEUES = (
+QUEUES = (
     "quarantine",
     "followers",
     "shard",
@@ -325,9 +325,9 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cloud]:
 
 def _create_queues() -> dict[str, str]:
     """Create the queues and return their URLs. A queue of moto has a lock and cannot be copied."""
-    for name in _QUEUES:
+    for name in QUEUES:
         moto_backend("sqs").create_queue(name)
-    return {name: f"{_SQS}/{DEFAULT_ACCOUNT_ID}/{name}" for name in _QUEUES}
+    return {name: f"{_SQS}/{DEFAULT_ACCOUNT_ID}/{name}" for name in QUEUES}
 
 
 def _create_secrets() -> dict[str, str]:
@@ -354,7 +354,7 @@ def make_cold() -> None:
     for builds in _BUILDS.values():
         for build in builds:
             build.cache_clear()
-    parameters.clear_caches()  # type: ignore[no-untyped-call]
+    clients.forget()
 
 
 @contextmanager

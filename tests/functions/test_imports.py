@@ -16,6 +16,7 @@ HEAVY = {
     "aws_xray_sdk",
     "babel",
     "boto3",
+    "botocore",
     "jinja2",
     "lxml",
     "markupsafe",
@@ -53,16 +54,16 @@ def imported_by(function: str) -> set[str]:
 @pytest.mark.parametrize(
     ("function", "expected"),
     [
-        ("ingest", {"boto3", "pydantic", "pynamodb"}),
-        ("followers", {"boto3", "pynamodb"}),
-        ("fanout", {"boto3", "pynamodb"}),
-        ("generate", {"babel", "boto3", "jinja2", "markupsafe", "pynamodb", "smtplib"}),
+        ("ingest", {"botocore", "pydantic", "pynamodb"}),
+        ("followers", {"botocore", "pynamodb"}),
+        ("fanout", {"botocore", "pynamodb"}),
+        ("generate", {"babel", "botocore", "jinja2", "markupsafe", "pynamodb", "smtplib"}),
         (
             "preferences",
             {
                 "aws_lambda_powertools.utilities.data_classes",
                 "babel",
-                "boto3",
+                "botocore",
                 "jinja2",
                 "markupsafe",
                 "pynamodb",

@@ -10,6 +10,8 @@ from datetime import timedelta
 
 import boto3
 import pytest
+from botocore.session import get_session
+from gazette.adapters.aws import clients
 from gazette.adapters.mail.ses import SesMailer, ses_client
 from gazette.domain.delivery.signals import (
     Accepted,
@@ -265,7 +267,7 @@ def test_a_port_where_nobody_listens_has_surely_not_taken_it(
 def test_without_credentials_nothing_is_asked_and_it_is_nobodys_attempt(
     ses: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)  # it remembers those of other tests
+    monkeypatch.setattr(clients, "_session", get_session)  # the other remembers those of tests
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "nowhere")
     monkeypatch.setenv("AWS_CONFIG_FILE", "nowhere")

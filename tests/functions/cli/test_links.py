@@ -8,6 +8,7 @@ import pytest
 from botocore.exceptions import ClientError
 from gazette.adapters import cached
 from gazette.adapters.aws.link_keys import SecretKeyStore
+from gazette.adapters.aws.secrets import secrets_client
 from gazette.bootstrap import preferences
 from gazette.domain.links import LinkKeys
 from gazette.settings import PreferencesSettings
@@ -193,13 +194,7 @@ def test_a_refusal_of_secrets_manager_says_which_right_is_missing(
     def refuse(*_: object, **__: object) -> None:
         raise denied
 
-    real = SecretKeyStore.__init__
-
-    def opened(store: SecretKeyStore, secret: str) -> None:
-        real(store, secret)
-        monkeypatch.setattr(store._client, "put_secret_value", refuse)
-
-    monkeypatch.setattr(SecretKeyStore, "__init__", opened)
+    monkeypatch.setattr(secrets_client(), "put_secret_value", refuse)
     done = run("rotate")
     assert done.stderr == (
         "gazette: Access denied: your credentials need secretsmanager:PutSecretValue on the "

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from functools import cache, partial
 
-import boto3
-
+from gazette.adapters.aws.clients import client
 from gazette.adapters.aws.queues import SqsQueue, decode_followers, encode_followers
 from gazette.bootstrap.parts.routing import activities, announce, routing_context
 from gazette.domain.ports.clock import TimeLeft
@@ -20,7 +19,7 @@ def build() -> Callable[[str, TimeLeft], int]:
     """
     settings = FollowersSettings.from_env()
     announce(settings)
-    sqs = boto3.client("sqs")
+    sqs = client("sqs")
     return partial(
         walk_followers,
         decode=decode_followers,

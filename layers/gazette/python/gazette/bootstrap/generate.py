@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-import boto3
-
+from gazette.adapters.aws.clients import client
 from gazette.adapters.aws.queues import SqsQueue, decode_run_key, encode_run
 from gazette.adapters.cached import once
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
@@ -23,7 +22,7 @@ def build() -> Callable[[str, TimeLeft], Delivery | None]:
     """Return a function of a message's body and the time left. Built once per process."""
     settings = GenerateSettings.from_env()
     context = delivery_context(settings)
-    sqs = boto3.client("sqs")
+    sqs = client("sqs")
     generate_queue = SqsQueue(sqs, settings.generate_queue_url, encode_run)
     resend_queue = SqsQueue(sqs, settings.resend_queue_url, encode_run)
     stop = partial(

@@ -4,8 +4,7 @@ import json
 from collections.abc import Callable
 from functools import cache, partial
 
-import boto3
-
+from gazette.adapters.aws.clients import client
 from gazette.adapters.aws.queues import SqsQuarantine, SqsQueue, encode_followers
 from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.contract import decode
@@ -26,7 +25,7 @@ def build() -> Callable[[str, TimeLeft], list[Outcome]]:
     settings = IngestSettings.from_env()
     key = read_suppression_key(settings.suppressions_secret)
     announce(settings)
-    sqs = boto3.client("sqs")
+    sqs = client("sqs")
     return partial(
         ingest,
         decode=partial(decode, sources=_sources(settings), hosts=_hosts(settings)),

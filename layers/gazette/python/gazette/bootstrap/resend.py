@@ -4,8 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from functools import cache, partial
 
-import boto3
-
+from gazette.adapters.aws.clients import client
 from gazette.adapters.aws.queues import (
     SqsQueue,
     SqsReceived,
@@ -37,7 +36,7 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
     """
     settings = ResendSettings.from_env()
     context = delivery_context(settings)
-    sqs = boto3.client("sqs")
+    sqs = client("sqs")
     resend_queue = SqsQueue(sqs, settings.resend_queue_url, encode_run)
     failed_runs = SqsQueue(sqs, settings.failed_queue_url, encode_failed_run)
 

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import cache, partial
 
-import boto3
-
+from gazette.adapters.aws.clients import client
 from gazette.adapters.aws.evidence_backlog import SqsEvidenceBacklog
 from gazette.adapters.aws.queues import (
     SqsQueue,
@@ -40,7 +39,7 @@ _TIMEOUT = timedelta(seconds=5)
 def build_begin() -> Callable[[datetime], int]:
     """Return a function from a tick's time to the number of late shards. Built once per process."""
     settings = SweepSettings.from_env()
-    sqs = boto3.client("sqs")
+    sqs = client("sqs")
     sweep_queue = SqsQueue(sqs, settings.sweep_queue_url, encode_partition)
     shard_queue = SqsQueue(sqs, settings.shard_queue_url, encode_shard)
     batches = DynamoBatches(
@@ -61,7 +60,7 @@ def build_begin() -> Callable[[datetime], int]:
 def build_sweep() -> Callable[[str, TimeLeft], list[tuple[RunKey | UnreadableRow, Swept]]]:
     """Return a function of a message's body and the time left. Built once per process."""
     settings = SweepSettings.from_env()
-    sqs = boto3.client("sqs")
+    sqs = client("sqs")
     context = SweepContext(
         runs=_runs(settings),
         generate_queue=SqsQueue(sqs, settings.generate_queue_url, encode_run),
@@ -69,7 +68,7 @@ def build_sweep() -> Callable[[str, TimeLeft], list[tuple[RunKey | UnreadableRow
         evidence_log=DynamoEvidenceLog(settings.control_table),
         backlog=SqsEvidenceBacklog(
             sqs,
-            boto3.client("cloudwatch"),
+            client("cloudwatch"),
             queue_url=settings.feedback_queue_url,
             failed_urls=(
                 settings.feedback_dead_queue_url,

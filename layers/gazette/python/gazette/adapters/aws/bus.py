@@ -10,10 +10,9 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-import boto3
-from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from gazette.adapters.aws.clients import Patience, client
 from gazette.domain.commands import ChoosePreferences, MarkActive
 from gazette.domain.errors import Unavailable
 from gazette.domain.ports.queues import BusCommand
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from mypy_boto3_events import EventBridgeClient
     from mypy_boto3_events.type_defs import PutEventsRequestEntryTypeDef
 
-_CONFIG = Config(connect_timeout=1, read_timeout=2, retries={"total_max_attempts": 2})
+PATIENCE = Patience(connect=1, read=2, attempts=2)
 """A reader waits for a page, or other delivery events wait in the same invocation.
 
 botocore's default time-out is one minute per call, more than feedback has for ten messages.
@@ -39,8 +38,8 @@ _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "su
 
 def events_client() -> "EventBridgeClient":
     """A client that answers or fails within seconds."""
-    client: EventBridgeClient = boto3.client("events", config=_CONFIG)
-    return client
+    events: EventBridgeClient = client("events", PATIENCE)
+    return events
 
 
 class EventBridgeBus:

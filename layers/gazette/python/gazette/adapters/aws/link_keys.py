@@ -1,38 +1,26 @@
 """The keys that sign links, in Secrets Manager: cached, and changed by one person at a time."""
 
 import hashlib
-from typing import TYPE_CHECKING
 
-import boto3
-from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from gazette.adapters.aws.secrets import read_secret, secrets_client
 from gazette.adapters.cached import Cached
 from gazette.domain.errors import InvalidKeys, Unavailable
 from gazette.domain.links import LinkKeys, read_keys
 from gazette.domain.ports.clock import Clock
-
-if TYPE_CHECKING:
-    from mypy_boto3_secretsmanager import SecretsManagerClient
-
-_CONFIG = Config(connect_timeout=2, read_timeout=3, retries={"total_max_attempts": 2})
-"""Short, because an email waits for the answer: a process rather signs with the cached key."""
 
 
 class SecretKeyStore:
     """The port `KeyStore`. `secret` is a name or an ARN."""
 
     def __init__(self, secret: str) -> None:
-        self._client: SecretsManagerClient = boto3.client("secretsmanager", config=_CONFIG)
         self._secret = secret
         self._version = ""
 
     def read(self) -> LinkKeys:
         """One GetSecretValue."""
-        try:
-            found = self._client.get_secret_value(SecretId=self._secret)
-        except (BotoCoreError, ClientError) as err:
-            raise Unavailable(f"The link keys cannot be read: {err}") from err
+        found = read_secret(self._secret, "The link keys")
         self._version = found["VersionId"]
         try:
             return read_keys(found.get("SecretString", ""))
@@ -49,13 +37,14 @@ class SecretKeyStore:
         If two people change the same version, only one succeeds: a token can be used only once.
         https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_PutSecretValue.html
         """
+        secrets = secrets_client()
         try:
-            self._client.put_secret_value(
+            secrets.put_secret_value(
                 SecretId=self._secret,
                 SecretString=keys.to_json(),
                 ClientRequestToken=hashlib.sha256(self._version.encode()).hexdigest(),
             )
-        except self._client.exceptions.ResourceExistsException:
+        except secrets.exceptions.ResourceExistsException:
             return False
         except (BotoCoreError, ClientError) as err:
             raise Unavailable(f"The link keys cannot be changed: {err}") from err

@@ -4,11 +4,10 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from functools import cache, partial
+from functools import partial
 from typing import Any, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
-from botocore.session import Session, get_session
 from pynamodb.attributes import Attribute
 from pynamodb.constants import STRING
 from pynamodb.exceptions import PynamoDBException, VerboseClientError
@@ -17,6 +16,7 @@ from pynamodb.expressions.update import Action
 from pynamodb.models import Model
 from pynamodb.transactions import TransactWrite
 
+from gazette.adapters.aws.clients import CONNECTIONS, Patience, client
 from gazette.domain.errors import Unavailable, UnreadableRow
 
 RowT = TypeVar("RowT", bound="Row")
@@ -162,40 +162,34 @@ def bind(
     attempts: int = 3,
     connect_timeout: float = 0.5,
     read_timeout: float = 1.0,
-    connections: int = 10,
+    connections: int = CONNECTIONS,
 ) -> None:
     """Bind `model` to a table. Times are in seconds; `attempts` includes the first one.
 
     `connections` are kept open: if more threads than that read, some connect for each request.
     https://github.com/pynamodb/PynamoDB/blob/master/docs/settings.rst
 
-    PynamoDB keeps settings in class state, `Meta`, and one connection per model. Therefore:
+    PynamoDB keeps a table's name in class state, `Meta`, and one connection per model. Therefore:
 
     - Each adapter binds its model when it is built, and the last binding of a process holds. Where
       two adapters bind one model with different time-outs, the one that writes is built last:
       `DynamoEvents` after `DynamoEventReader`, because each attempt to store an event needs a
       stamp of its own and must not be repeated.
-    - A connection never looks at `Meta` again, so a new binding replaces it. It is not reused for
-      the same table either: its client keeps the endpoint and credentials that it was made with.
-    - The client is made here, because a write that carries a time stamp must not wait for it.
+    - A connection never looks at `Meta` again, so a new binding replaces it.
+    - Models with the same time-outs share a client. It is made here, because a write that carries
+      a time stamp must not wait for it. It does not validate what PynamoDB has built.
     - A transaction goes through the connection of one model, with the time-outs of that model.
     """
     meta: Any = model.Meta
     meta.table_name = table_name
-    meta.max_retry_attempts = attempts - 1
-    meta.connect_timeout_seconds = connect_timeout
-    meta.read_timeout_seconds = read_timeout
-    meta.max_pool_connections = connections
     model._connection = None
     connection: Any = model._get_connection().connection
-    connection._local.session = _session()
-    _ = connection.client
-
-
-@cache
-def _session() -> Session:
-    """One session for all bindings; otherwise each would load botocore's DynamoDB model again."""
-    return get_session()
+    connection._client = client(
+        "dynamodb",
+        Patience(connect_timeout, read_timeout, attempts),
+        connections=connections,
+        validates=False,
+    )
 
 
 class TransactionInTheWay(Unavailable):

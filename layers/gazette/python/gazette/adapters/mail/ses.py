@@ -5,8 +5,6 @@ from datetime import timedelta
 from email.utils import parseaddr
 from typing import TYPE_CHECKING
 
-import boto3
-from botocore.config import Config
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
@@ -20,6 +18,7 @@ from botocore.exceptions import (
 )
 from botocore.parsers import ResponseParserError
 
+from gazette.adapters.aws.clients import Patience, client
 from gazette.domain.delivery.pace import Quota
 from gazette.domain.delivery.signals import (
     Accepted,
@@ -95,15 +94,10 @@ def ses_client(send_timeout: timedelta) -> "SESV2Client":
     By default botocore retries SendEmail on time-outs, resets, 5xx and throttling. SES has no
     idempotency token, so each retry could be a second email.
     """
-    client: SESV2Client = boto3.client(
-        "sesv2",
-        config=Config(
-            retries={"total_max_attempts": 1, "mode": "standard"},
-            connect_timeout=_CONNECT_TIMEOUT.total_seconds(),
-            read_timeout=(send_timeout - _CONNECT_TIMEOUT).total_seconds(),
-        ),
-    )
-    return client
+    connect, read = _CONNECT_TIMEOUT, send_timeout - _CONNECT_TIMEOUT
+    patience = Patience(connect.total_seconds(), read.total_seconds(), attempts=1)
+    ses: SESV2Client = client("sesv2", patience)
+    return ses
 
 
 class SesMailer:

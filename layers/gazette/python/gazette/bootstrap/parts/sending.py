@@ -8,9 +8,8 @@ from dataclasses import replace
 from datetime import date, timedelta
 from functools import partial
 
-from aws_lambda_powertools.utilities.parameters import get_secret
-
 from gazette.adapters.aws.link_keys import cached_keys
+from gazette.adapters.aws.secrets import read_secret
 from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.category_holds import held_categories
@@ -97,7 +96,7 @@ def mailers(settings: SendingSettings) -> Streams[Mailer]:
                 configuration_set=settings.immediate_configuration_set,
             ),
         )
-    login = json.loads(str(get_secret(settings.smtp_secret))) if settings.smtp_secret else {}
+    login = _smtp_login(settings.smtp_secret) if settings.smtp_secret else {}
     server = SmtpServer(
         host=settings.smtp_host,
         port=settings.smtp_port,
@@ -110,6 +109,12 @@ def mailers(settings: SendingSettings) -> Streams[Mailer]:
         digest=by_smtp(sender=settings.sender),
         immediate=by_smtp(sender=settings.immediate_sender),
     )
+
+
+def _smtp_login(secret: str) -> dict[str, str]:
+    """`username` and `password`, from the JSON object in the secret."""
+    login: dict[str, str] = json.loads(read_secret(secret, "The SMTP login")["SecretString"])
+    return login
 
 
 def smtp_times(settings: SendingSettings) -> SmtpTimes:

@@ -1,0 +1,51 @@
+"""AWS as far as a function that starts asks it, on loopback: its secrets, and empty tables."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+SECRET = json.dumps({"k1": "k" * 64}, separators=(",", ":"))
+"""It serves as every secret: link keys are JSON, and the key of the suppressions is any text."""
+
+_EMPTY = {"Items": [], "Count": 0, "ScannedCount": 0, "Attributes": {}}
+_SECRET = {"ARN": "arn", "Name": "name", "VersionId": "v" * 32, "SecretString": SECRET}
+
+
+@contextmanager
+def answering(found: Mapping[str, object] | None = None) -> Iterator[str]:
+    """The address of a server that answers every request while the block runs.
+
+    `found`: the answer of each operation, by its name; without one, tables are empty.
+    """
+    answers: dict[str, object] = {"GetSecretValue": _SECRET, "GetItem": {}, **(found or {})}
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def do_POST(self) -> None:
+            """AWS's JSON protocols name the operation in the header X-Amz-Target."""
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            operation = self.headers.get("X-Amz-Target", "").rpartition(".")[2]
+            body = json.dumps(answers.get(operation, _EMPTY)).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/x-amz-json-1.0")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -1,0 +1,119 @@
+"""How much CPU a function takes before it can work on its first message: imports and `build()`.
+
+Each function starts in a fresh process, as it is deployed: its handler beside the layers, with
+compiled `.pyc`, and its settings in the environment. AWS is a server on loopback, whose CPU does
+not count. The peer is `naive_handler`, and `nothing` is Python itself, which is taken off both:
+Lambda has started it by then.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from compileall import compile_dir
+from contextlib import contextmanager
+from pathlib import Path
+from py_compile import PycInvalidationMode
+from statistics import median
+from sysconfig import get_path
+from tempfile import TemporaryDirectory
+
+from benchmarks.answering import answering
+from infra.assets.templates import build_templates
+from tests.functions.conftest import QUEUES, every_setting
+
+ROOT = Path(__file__).parents[1]
+FUNCTIONS = ("generate", "ingest", "preferences")
+PEER = "naive"
+_NOTHING = "nothing"
+
+_START = "import handler; from gazette.bootstrap.{} import build; build()"
+_PROGRAMS = {
+    **{function: _START.format(function) for function in FUNCTIONS},
+    PEER: "import naive_handler; naive_handler.build()",
+    _NOTHING: "pass",
+}
+
+
+def measure(rounds: int) -> dict[str, float]:
+    """Return CPU seconds, user and system, by function and of `naive`: medians of all rounds.
+
+    In each round every one of them starts once, so that whatever else the machine does disturbs
+    all alike.
+    """
+    took: dict[str, list[float]] = {name: [] for name in _PROGRAMS}
+    with deployed() as folder, answering() as aws:
+        environment = _environment(aws)
+        for number in range(rounds + 1):
+            for name, program in _PROGRAMS.items():
+                seconds = _cpu(program, folder, name, environment)
+                if number:  # the first round fills the caches of the operating system
+                    took[name].append(seconds)
+    medians = {name: median(seconds) for name, seconds in took.items()}
+    nothing = medians.pop(_NOTHING)
+    return {name: seconds - nothing for name, seconds in medians.items()}
+
+
+def main() -> None:
+    """Print a line for each function."""
+    parser = argparse.ArgumentParser(description="Measure the CPU time of cold starts.")
+    parser.add_argument("--rounds", type=int, default=11)
+    took = measure(parser.parse_args().rounds)
+    for name, seconds in took.items():
+        print(f"{name}: {seconds * 1000:.0f} ms, {seconds / took[PEER]:.2f} of {PEER}")
+
+
+@contextmanager
+def deployed() -> Iterator[Path]:
+    """A folder with the layer as `opt`, and the module of each function in a folder of its own."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        layer = ROOT / "layers" / "gazette" / "python" / "gazette"
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(layer, folder / "opt" / "gazette", ignore=ignored)
+        build_templates(ROOT / "templates", folder / "opt" / "gazette_templates")
+        for function in FUNCTIONS:
+            (folder / function).mkdir()
+            shutil.copy(ROOT / "functions" / function / "handler.py", folder / function)
+        (folder / PEER).mkdir()
+        shutil.copy(Path(__file__).with_name("naive_handler.py"), folder / PEER)
+        compile_dir(folder, quiet=1, invalidation_mode=PycInvalidationMode.UNCHECKED_HASH)
+        yield folder
+
+
+def _environment(aws: str) -> Mapping[str, str]:
+    queues = {name: f"{aws}/queue/{name}" for name in QUEUES}
+    secrets = {name: name for name in ("links", "suppressions")}
+    settings = {
+        name: value
+        for each in every_setting(queues, secrets)
+        for name, value in each.to_env().items()
+    }
+    return settings | {
+        "AWS_ACCESS_KEY_ID": "none",
+        "AWS_SECRET_ACCESS_KEY": "none",
+        "AWS_REGION": "us-east-1",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ENDPOINT_URL": aws,
+        "AWS_LAMBDA_FUNCTION_NAME": "gazette-bench",
+        "AWS_LAMBDA_INITIALIZATION_TYPE": "on-demand",
+    }
+
+
+def _cpu(program: str, folder: Path, name: str, environment: Mapping[str, str]) -> float:
+    """CPU seconds of a process that runs `program`: what it took, and its start."""
+    path = os.pathsep.join([str(folder / name), str(folder / "opt"), get_path("purelib")])
+    process = subprocess.Popen(  # our own programs
+        [sys.executable, "-S", "-c", program], env={**environment, "PYTHONPATH": path}
+    )
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"{name} did not start.")
+    return used.ru_utime + used.ru_stime
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""The peer of `cold_start`: one module that imports everything, and makes clients at first use.
+
+It is what the documentation of its libraries shows: `import boto3`, Powertools' batch processor,
+parser and data classes, premailer for each email, a PynamoDB model for each table it touches. Its
+clients are those of `generate`, and it reads the same secrets.
+"""
+
+import json
+import os
+from functools import cache
+from typing import Any
+
+import boto3
+import jinja2
+import premailer
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType
+from aws_lambda_powertools.utilities.data_classes import SQSEvent
+from aws_lambda_powertools.utilities.parser import BaseModel
+from pynamodb.attributes import NumberAttribute, UnicodeAttribute
+from pynamodb.models import Model
+
+USED = (BatchProcessor(EventType.SQS), SQSEvent, premailer.transform)
+
+
+class Event(BaseModel):
+    """What a service puts."""
+
+    user_id: str
+    id: str
+    category: str
+
+
+class EventRow(Model):
+    """A waiting event."""
+
+    class Meta:
+        table_name = "events"
+
+    user_id = UnicodeAttribute(hash_key=True)
+    event_id = UnicodeAttribute(range_key=True)
+    body = UnicodeAttribute()
+
+
+class RunRow(Model):
+    """An email."""
+
+    class Meta:
+        table_name = "runs"
+
+    user_id = UnicodeAttribute(hash_key=True)
+    run = UnicodeAttribute(range_key=True)
+    attempt = NumberAttribute()
+
+
+@cache
+def build() -> tuple[Any, ...]:
+    """Make the clients, the logger, the templates; read the secrets."""
+    secrets = boto3.client("secretsmanager")
+    names = ("GAZETTE_LINKS_SECRET", "GAZETTE_SUPPRESSIONS_SECRET")
+    read = [secrets.get_secret_value(SecretId=os.environ[name]) for name in names]
+    return (
+        Logger(service="naive"),
+        Metrics(namespace="Naive", service="naive"),
+        boto3.client("sqs"),
+        boto3.client("sesv2"),
+        [model._get_connection().connection.client for model in (EventRow, RunRow)],
+        jinja2.Environment(autoescape=True),
+        [json.dumps(secret["SecretString"]) for secret in read],
+    )
