@@ -20,7 +20,10 @@ from statistics import median
 from sysconfig import get_path
 from tempfile import TemporaryDirectory
 
+import botocore
+
 from benchmarks.answering import answering
+from infra.assets.aws_data import SERVICES, shrink
 from infra.assets.templates import build_templates
 from tests.functions.conftest import QUEUES, every_setting
 
@@ -67,13 +70,17 @@ def main() -> None:
 
 @contextmanager
 def deployed() -> Iterator[Path]:
-    """A folder with the layer as `opt`, and the module of each function in a folder of its own."""
+    """A folder with the layers as `opt`, and the module of each function in a folder of its own.
+
+    The dependencies are those of this environment, but botocore is as the layer has it.
+    """
     with TemporaryDirectory() as name:
         folder = Path(name)
         layer = ROOT / "layers" / "gazette" / "python" / "gazette"
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(layer, folder / "opt" / "gazette", ignore=ignored)
         build_templates(ROOT / "templates", folder / "opt" / "gazette_templates")
+        _ship_botocore(folder / "opt" / "botocore")
         for function in FUNCTIONS:
             (folder / function).mkdir()
             shutil.copy(ROOT / "functions" / function / "handler.py", folder / function)
@@ -81,6 +88,17 @@ def deployed() -> Iterator[Path]:
         shutil.copy(Path(__file__).with_name("naive_handler.py"), folder / PEER)
         compile_dir(folder, quiet=1, invalidation_mode=PycInvalidationMode.UNCHECKED_HASH)
         yield folder
+
+
+def _ship_botocore(target: Path) -> None:
+    source = Path(botocore.__file__).parent
+    others = {each.name for each in (source / "data").iterdir() if each.is_dir()} - SERVICES
+
+    def ignored(folder: str, _: list[str]) -> set[str]:
+        return others if folder == str(source / "data") else {"__pycache__"}
+
+    shutil.copytree(source, target, ignore=ignored)
+    shrink(target / "data")
 
 
 def _environment(aws: str) -> Mapping[str, str]:
@@ -104,7 +122,8 @@ def _environment(aws: str) -> Mapping[str, str]:
 
 def _cpu(program: str, folder: Path, name: str, environment: Mapping[str, str]) -> float:
     """CPU seconds of a process that runs `program`: what it took, and its start."""
-    path = os.pathsep.join([str(folder / name), str(folder / "opt"), get_path("purelib")])
+    layers = [] if name == PEER else [str(folder / "opt")]
+    path = os.pathsep.join([str(folder / name), *layers, get_path("purelib")])
     process = subprocess.Popen(  # our own programs
         [sys.executable, "-S", "-c", program], env={**environment, "PYTHONPATH": path}
     )

@@ -12,7 +12,7 @@ from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.delivery.run import Reason, Status
-from gazette.settings import FanoutSettings
+from gazette.settings.fanout import FanoutSettings
 from gazette.steps.support.batches import BatchView, view_batch
 
 from benchmarks.reckoning import Stored

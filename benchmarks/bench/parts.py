@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from statistics import median
 
-from gazette.settings import RANGES
+from gazette.settings.ranges import RANGES
 
 from benchmarks.bench.generating import BATCH, generate
 from benchmarks.bench.goals import Measured, exact, number, of_rounds, ratio

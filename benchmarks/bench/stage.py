@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 import boto3
-from gazette.settings import RANGES
+from gazette.settings.ranges import RANGES
 
 from benchmarks.bench.naive import NaiveEvent, NaiveReader
 from benchmarks.loopback.client import Loopback, loopback

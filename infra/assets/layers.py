@@ -16,6 +16,7 @@ from aws_cdk import BundlingOptions, DockerImage, ILocalBundling
 from aws_cdk import aws_lambda as lambda_
 from babel.core import get_global
 
+from infra.assets.aws_data import shrink
 from infra.assets.templates import build_templates
 from infra.assets.trial import try_out
 
@@ -24,11 +25,6 @@ _REQUIREMENTS = ROOT / "layers" / "dependencies" / "requirements.txt"
 _TOOLS = ROOT / "requirements" / "dev.txt"
 _PACKAGE = ROOT / "layers" / "gazette" / "python" / "gazette"
 _TEMPLATES = ROOT / "templates"
-
-
-AWS_SERVICES = {"cloudwatch", "dynamodb", "events", "secretsmanager", "sesv2", "sqs"}
-"""The services that the functions call, by botocore's names. The layer leaves out the models of all
-others, which are half of botocore's files."""
 
 
 class BuildError(Exception):
@@ -61,7 +57,7 @@ def dependencies_code(target: Target, overlay: Path | None) -> lambda_.Code:
     return _bundled(
         ROOT / "layers" / "dependencies",
         build,
-        [_REQUIREMENTS, Path(__file__)],
+        [_REQUIREMENTS, Path(__file__), Path(__file__).with_name("aws_data.py")],
         f"{target} {sorted(spoken)}",
         target,
     )
@@ -142,9 +138,7 @@ def _install(folder: Path, target: Target, spoken: set[str]) -> None:
             f"uv could not install the dependencies layer for {target}:\n{result.stderr.strip()}"
         )
     shutil.rmtree(folder / "bin", ignore_errors=True)
-    for service in (folder / "botocore" / "data").iterdir():
-        if service.is_dir() and service.name not in AWS_SERVICES:
-            shutil.rmtree(service)
+    shrink(folder / "botocore" / "data")
     for locale in (folder / "babel" / "locale-data").glob("*.dat"):
         if locale.stem.partition("_")[0] not in {"root", *spoken}:
             locale.unlink()
