@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from aws_cdk import App
-from gazette.settings import InvalidSetting
+from gazette.settings.environment import InvalidSetting
 
 from infra.assets.inline import TemplateError
 from infra.assets.layers import ROOT, BuildError

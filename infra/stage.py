@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from email.utils import parseaddr
 
-from gazette.settings import invocation_of_one, smtp_budget
+from gazette.settings.budgets import invocation_of_one, smtp_budget
 
 from infra.topology import FEEDBACK, GENERATE, INGEST, RESEND, Step, Table
 

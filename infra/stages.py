@@ -8,7 +8,8 @@ from email.headerregistry import Address
 from pathlib import Path
 from typing import Any, get_origin
 
-from gazette.settings import LONGEST_INVOCATION, RANGES
+from gazette.settings.budgets import LONGEST_INVOCATION
+from gazette.settings.ranges import RANGES
 
 from infra.stage import Stage
 from infra.topology import GENERATE, TABLES

@@ -15,7 +15,8 @@ from gazette.domain.errors import GazetteError, Unavailable
 from gazette.domain.feedback.experiment import Experiment, ExperimentPeriod
 from gazette.domain.links import LinkKeys, LinkToken
 from gazette.domain.model import Edition, Mail
-from gazette.domain.ports.queues import MESSAGES_A_CALL, BusCommand
+from gazette.domain.ports.bus import BusCommand
+from gazette.domain.ports.queues import MESSAGES_A_CALL
 from gazette.domain.ports.rendering import Links
 from gazette.domain.subscribers.subscriber import Subscriber
 

@@ -13,7 +13,8 @@ from gazette.bootstrap.support.batches import build_batches, build_digest_rate
 from gazette.domain.delivery.run import Run, Status
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import slot_id
-from gazette.settings import FanoutSettings, GenerateSettings
+from gazette.settings.delivery import GenerateSettings
+from gazette.settings.fanout import FanoutSettings
 from gazette.steps.support.batches import (
     BatchContext,
     BatchView,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from gazette.bootstrap.support.dead_letters import build_due_at, build_forecast
-from gazette.settings import GenerateSettings
+from gazette.settings.delivery import GenerateSettings
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text

@@ -11,7 +11,7 @@ from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.support.experiments import build_experiments
 from gazette.domain.feedback.experiment import Experiment, InvalidExperiment
 from gazette.domain.ports.control import Experiments
-from gazette.settings import GenerateSettings
+from gazette.settings.delivery import GenerateSettings
 from gazette.steps.support.experiments import start_experiment
 
 from cli.preview.rendering import templates_of

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from gazette.bootstrap.support.explain import build_explain
 from gazette.domain.identity import USER_ID
-from gazette.settings import IngestSettings
+from gazette.settings.ingest import IngestSettings
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text

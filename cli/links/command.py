@@ -8,7 +8,7 @@ import typer
 from gazette.bootstrap.support.links import build_links, draw_key
 from gazette.domain.errors import InvalidKeys, Overtaken
 from gazette.domain.ports.rendering import KeyStore
-from gazette.settings import PreferencesSettings
+from gazette.settings.preferences import PreferencesSettings
 from gazette.steps.support import link_keys
 
 from cli.shared.aws_errors import refusals_in_words

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from gazette.bootstrap.support.preview import build_pending
 from gazette.domain.identity import USER_ID
-from gazette.settings import GenerateSettings
+from gazette.settings.delivery import GenerateSettings
 
 from cli.events.checking import check
 from cli.events.entries import read_entries

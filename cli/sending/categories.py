@@ -5,7 +5,7 @@ from gazette.bootstrap.support.sending import build_category_resume
 from gazette.domain.feedback.reputation import CategoryHold
 from gazette.domain.identity import CATEGORY_NAME
 from gazette.domain.links import NEW_LINK
-from gazette.settings import FeedbackSettings
+from gazette.settings.feedback import FeedbackSettings
 from gazette.steps.support.sending import SendingContext, hold_category
 
 from cli.shared.console import NotPossible, note, printable, say

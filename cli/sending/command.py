@@ -7,7 +7,7 @@ import typer
 from gazette.bootstrap.support.sending import build_sending
 from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.streams import Streams
-from gazette.settings import GenerateSettings
+from gazette.settings.delivery import GenerateSettings
 from gazette.steps.support.sending import (
     SendingContext,
     held_categories,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import boto3
 import typer
-from gazette.settings import InvalidSetting, Settings
+from gazette.settings.environment import InvalidSetting, Settings
 
 from cli.shared.aws_errors import refusals_in_words
 from cli.shared.console import NotPossible

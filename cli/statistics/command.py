@@ -10,7 +10,7 @@ import typer
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.support.statistics import build_statistics
 from gazette.domain.feedback.statistics import IMMEDIATE, Dimension, Measure
-from gazette.settings import FeedbackSettings
+from gazette.settings.feedback import FeedbackSettings
 from gazette.steps.support.statistics import (
     Statistics,
     StatisticsContext,

@@ -13,7 +13,7 @@ from gazette.bootstrap.support.suppression import build_suppression, build_suppr
 from gazette.domain.identity import keyed_hash
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.suppression import Cause, Suppression
-from gazette.settings import FeedbackSettings
+from gazette.settings.feedback import FeedbackSettings
 from gazette.steps.support.suppression import SuppressionContext, remove_suppression
 
 from cli.shared.aws_errors import refusals_in_words

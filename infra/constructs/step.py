@@ -10,7 +10,7 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 from aws_cdk.aws_lambda_event_sources import SqsEventSource
 from constructs import Construct
-from gazette.settings import Settings
+from gazette.settings.environment import Settings
 
 from infra.assets.layers import ROOT
 from infra.constructs.alarms import service_name

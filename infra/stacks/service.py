@@ -16,18 +16,13 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_sqs as sqs
 from aws_cdk.aws_lambda_destinations import SqsDestination
 from constructs import Construct
-from gazette.settings import (
-    FanoutSettings,
-    FeedbackSettings,
-    FollowersSettings,
-    GenerateSettings,
-    IngestSettings,
-    PreferencesSettings,
-    ResendSettings,
-    SendingSettings,
-    Settings,
-    SweepSettings,
-)
+from gazette.settings.delivery import GenerateSettings, ResendSettings, SendingSettings
+from gazette.settings.environment import Settings
+from gazette.settings.fanout import FanoutSettings
+from gazette.settings.feedback import FeedbackSettings
+from gazette.settings.ingest import FollowersSettings, IngestSettings
+from gazette.settings.preferences import PreferencesSettings
+from gazette.settings.sweep import SweepSettings
 
 from infra.constructs.alarms import (
     COUNTED,

@@ -22,7 +22,7 @@ import boto3
 from gazette.adapters.aws.queues import encode_run_key
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import slot_of
-from gazette.settings import FanoutSettings
+from gazette.settings.fanout import FanoutSettings
 
 from benchmarks.readers import Progress, fill
 from benchmarks.reckoning import Stored, reckon

@@ -10,8 +10,9 @@ from datetime import datetime, timedelta
 from itertools import repeat
 
 from gazette.domain.model import RunKey
+from gazette.domain.ports.bus import BusCommand
 from gazette.domain.ports.clock import Clock
-from gazette.domain.ports.queues import BusCommand, FollowerPage, QueuedRun, Shard, Walk
+from gazette.domain.ports.queues import FollowerPage, QueuedRun, Shard, Walk
 
 from tests.fakes import FakeBus, FakeQueue
 

@@ -40,17 +40,13 @@ from gazette.domain.model import DAILY, RunKey
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.observability import logger
-from gazette.settings import (
-    FanoutSettings,
-    FeedbackSettings,
-    FollowersSettings,
-    GenerateSettings,
-    IngestSettings,
-    PreferencesSettings,
-    ResendSettings,
-    Settings,
-    SweepSettings,
-)
+from gazette.settings.delivery import GenerateSettings, ResendSettings
+from gazette.settings.environment import Settings
+from gazette.settings.fanout import FanoutSettings
+from gazette.settings.feedback import FeedbackSettings
+from gazette.settings.ingest import FollowersSettings, IngestSettings
+from gazette.settings.preferences import PreferencesSettings
+from gazette.settings.sweep import SweepSettings
 from moto import mock_aws
 from moto.core.models import DEFAULT_ACCOUNT_ID
 

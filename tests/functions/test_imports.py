@@ -57,7 +57,7 @@ def imported_by(function: str) -> set[str]:
         ("ingest", {"botocore", "pydantic", "pynamodb"}),
         ("followers", {"botocore", "pynamodb"}),
         ("fanout", {"botocore", "pynamodb"}),
-        ("generate", {"babel", "botocore", "jinja2", "markupsafe", "pynamodb", "smtplib"}),
+        ("generate", {"babel", "botocore", "jinja2", "markupsafe", "pynamodb"}),
         (
             "preferences",
             {

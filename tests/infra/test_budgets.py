@@ -3,11 +3,12 @@
 from datetime import timedelta
 
 import pytest
-from gazette.bootstrap.parts.sending import delivery_limits, smtp_times
+from gazette.bootstrap.parts.sending import delivery_limits
+from gazette.bootstrap.parts.smtp import smtp_times
 from gazette.domain.delivery.pace import NoPermit, PacePlan, Permit
 from gazette.domain.delivery.streams import Streams
-from gazette.settings import GenerateSettings, ResendSettings, SendingSettings
 from gazette.settings.budgets import PREPARING
+from gazette.settings.delivery import GenerateSettings, ResendSettings, SendingSettings
 from gazette.steps.delivery.pacing import Pacing, StreamPacing, wait_for_permit
 
 from infra.topology import STEPS

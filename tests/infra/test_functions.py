@@ -2,10 +2,10 @@
 
 import json
 from dataclasses import asdict, fields
+from importlib import import_module
 
 import pytest
-from gazette import settings
-from gazette.settings import Settings
+from gazette.settings.environment import Settings
 
 from infra.app import context
 from infra.stages import read_stage
@@ -14,6 +14,7 @@ from tests.infra.conftest import Stages
 from tests.infra.synthesis import Properties, Synthesis
 
 _UNDELIVERED = "{TicksUndelivered}"
+_TOGETHER = {"generate": "delivery", "resend": "delivery", "followers": "ingest"}
 
 
 def test_there_is_one_function_per_step_and_no_other(prod: Synthesis) -> None:
@@ -172,5 +173,6 @@ def _environment(synthesis: Synthesis, step: Step) -> dict[str, str]:
 
 
 def _settings_of(step: Step) -> type[Settings]:
-    kind: type[Settings] = getattr(settings, f"{step.name.capitalize()}Settings")
+    module = import_module(f"gazette.settings.{_TOGETHER.get(step.name, step.name)}")
+    kind: type[Settings] = getattr(module, f"{step.name.capitalize()}Settings")
     return kind

@@ -14,7 +14,7 @@ from gazette.adapters.aws.bus import EventBridgeBus, encode
 from gazette.adapters.contract import decode, read_detail
 from gazette.domain.commands import ChangeFollow, ChoosePreferences
 from gazette.domain.errors import Unavailable
-from gazette.domain.ports.queues import Bus
+from gazette.domain.ports.bus import Bus
 from gazette.domain.scheduling.calendar import Days
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState

@@ -31,7 +31,7 @@ from gazette.domain.identity import ADDRESS
 from gazette.domain.model import DAILY
 from gazette.domain.ports.mail import Mailer
 from gazette.domain.scheduling.kinds import immediate_schedule
-from gazette.settings import SendingSettings
+from gazette.settings.delivery import SendingSettings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

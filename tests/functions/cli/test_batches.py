@@ -11,7 +11,8 @@ from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.delivery.signals import Accepted, Claim
 from gazette.domain.model import DAILY, Window
 from gazette.domain.scheduling.calendar import slot_id, slot_of
-from gazette.settings import FanoutSettings, GenerateSettings
+from gazette.settings.delivery import GenerateSettings
+from gazette.settings.fanout import FanoutSettings
 from gazette.steps.runs import apply
 from rich.console import Console
 from typer.testing import CliRunner, Result

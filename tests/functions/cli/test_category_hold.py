@@ -7,7 +7,8 @@ from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
 from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
 from gazette.domain.feedback.delivery_events import Mark
 from gazette.domain.feedback.reputation import SPAN, CategoryCounts, CategoryHold, category_hold
-from gazette.settings import FeedbackSettings, GenerateSettings
+from gazette.settings.delivery import GenerateSettings
+from gazette.settings.feedback import FeedbackSettings
 
 from tests.builders import NOW
 from tests.functions.cli.test_circuit_breaker import SINCE, run

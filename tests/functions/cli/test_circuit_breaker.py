@@ -6,7 +6,8 @@ import pytest
 from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoRateLimiter
 from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.pace import PacePlan
-from gazette.settings import FanoutSettings, GenerateSettings
+from gazette.settings.delivery import GenerateSettings
+from gazette.settings.fanout import FanoutSettings
 from rich.console import Console
 from typer.testing import CliRunner, Result
 

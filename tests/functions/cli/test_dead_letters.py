@@ -22,7 +22,7 @@ from gazette.domain.model import DAILY, Window
 from gazette.domain.scheduling.calendar import slot_id, slot_of
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.subscriber import SubscriberStatus
-from gazette.settings import GenerateSettings
+from gazette.settings.delivery import GenerateSettings
 from gazette.steps.runs import apply
 from rich.console import Console
 from typer.testing import CliRunner, Result

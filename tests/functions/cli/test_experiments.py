@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from gazette.settings import GenerateSettings
+from gazette.settings.delivery import GenerateSettings
 from typer.testing import CliRunner, Result
 
 from cli.experiments import command as experiment

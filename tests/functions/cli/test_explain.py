@@ -12,7 +12,7 @@ import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError, NoCredentialsError, ReadTimeoutError
 from gazette.bootstrap.support import explain as bootstrap
-from gazette.settings import IngestSettings
+from gazette.settings.ingest import IngestSettings
 from rich.console import Console
 from typer.testing import CliRunner, Result
 

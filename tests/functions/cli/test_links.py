@@ -11,7 +11,7 @@ from gazette.adapters.aws.link_keys import SecretKeyStore
 from gazette.adapters.aws.secrets import secrets_client
 from gazette.bootstrap import preferences
 from gazette.domain.links import LinkKeys
-from gazette.settings import PreferencesSettings
+from gazette.settings.preferences import PreferencesSettings
 from gazette.steps.support import link_keys
 from typer.testing import CliRunner, Result
 

@@ -22,13 +22,11 @@ from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.identity import address_hash, run_id
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.kinds import immediate_schedule
-from gazette.settings import (
-    FanoutSettings,
-    FeedbackSettings,
-    GenerateSettings,
-    IngestSettings,
-    PreferencesSettings,
-)
+from gazette.settings.delivery import GenerateSettings
+from gazette.settings.fanout import FanoutSettings
+from gazette.settings.feedback import FeedbackSettings
+from gazette.settings.ingest import IngestSettings
+from gazette.settings.preferences import PreferencesSettings
 from typer.testing import CliRunner
 
 from cli.dead_letters import sqs_queues

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from gazette.settings import GenerateSettings
+from gazette.settings.delivery import GenerateSettings
 from typer.testing import CliRunner, Result
 
 from cli.main import app

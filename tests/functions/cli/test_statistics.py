@@ -18,7 +18,7 @@ from gazette.domain.feedback.delivery_events import EngagementEvent
 from gazette.domain.feedback.experiment import experiment, variant_of
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import SLOT
-from gazette.settings import FeedbackSettings
+from gazette.settings.feedback import FeedbackSettings
 from rich.console import Console
 from typer.testing import CliRunner, Result
 

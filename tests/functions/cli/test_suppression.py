@@ -11,7 +11,7 @@ from gazette.domain.identity import address_hash, keyed_hash
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause, Suppression
-from gazette.settings import FeedbackSettings
+from gazette.settings.feedback import FeedbackSettings
 from typer.testing import CliRunner, Result
 
 from cli.main import app

@@ -16,7 +16,7 @@ from gazette.adapters.mail.ses_events import decode_delivery_event
 from gazette.domain.delivery.run import Run, Status
 from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.identity import address_hash, run_id
-from gazette.domain.ports.queues import BusCommand
+from gazette.domain.ports.bus import BusCommand
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.subscribers.schedules import withdraw

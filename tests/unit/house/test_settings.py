@@ -7,18 +7,13 @@ from typing import Any
 import pytest
 from gazette.domain.delivery.pace import MAX_RATE
 from gazette.domain.subscribers.frequency import Frequency
-from gazette.settings import (
-    FanoutSettings,
-    FeedbackSettings,
-    FollowersSettings,
-    GenerateSettings,
-    IngestSettings,
-    InvalidSetting,
-    PreferencesSettings,
-    ResendSettings,
-    Settings,
-    SweepSettings,
-)
+from gazette.settings.delivery import GenerateSettings, ResendSettings
+from gazette.settings.environment import InvalidSetting, Settings
+from gazette.settings.fanout import FanoutSettings
+from gazette.settings.feedback import FeedbackSettings
+from gazette.settings.ingest import FollowersSettings, IngestSettings
+from gazette.settings.preferences import PreferencesSettings
+from gazette.settings.sweep import SweepSettings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -18,7 +18,7 @@ from gazette.bootstrap.parts.clock import now
 from gazette.domain.delivery.pace import Quota
 from gazette.domain.delivery.streams import Streams, divided
 from gazette.domain.ports.clock import TimeLeft
-from gazette.settings import FanoutSettings
+from gazette.settings.fanout import FanoutSettings
 from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
 from gazette.steps.fanout.quota import learn_quota
 from gazette.steps.occurrences.context import FanoutContext, FanoutLimits

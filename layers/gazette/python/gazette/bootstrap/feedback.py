@@ -23,7 +23,7 @@ from gazette.domain.feedback.delivery_events import DeliveryEventType
 from gazette.domain.sources import FEEDBACK
 from gazette.domain.subscribers.suppression import SoftLimit
 from gazette.run_metrics import record_category_held
-from gazette.settings import FeedbackSettings
+from gazette.settings.feedback import FeedbackSettings
 from gazette.steps.feedback.bounces import SuppressionContext
 from gazette.steps.feedback.category_stats import CategoryStatsContext
 from gazette.steps.feedback.feedback import Feedback, FeedbackContext, process_delivery_event

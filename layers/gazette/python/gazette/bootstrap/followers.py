@@ -7,7 +7,7 @@ from gazette.adapters.aws.clients import client
 from gazette.adapters.aws.queues import SqsQueue, decode_followers, encode_followers
 from gazette.bootstrap.parts.routing import activities, announce, routing_context
 from gazette.domain.ports.clock import TimeLeft
-from gazette.settings import FollowersSettings
+from gazette.settings.ingest import FollowersSettings
 from gazette.steps.ingest.followers import walk_followers
 
 

@@ -10,7 +10,7 @@ from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.sending import delivery_context
 from gazette.domain.ports.clock import TimeLeft
-from gazette.settings import GenerateSettings
+from gazette.settings.delivery import GenerateSettings
 from gazette.steps.delivery.deliver import deliver
 from gazette.steps.delivery.generate import generate
 from gazette.steps.delivery.types import Delivery

@@ -15,7 +15,7 @@ from gazette.domain.hosts import LinkHosts
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.sources import Sources
-from gazette.settings import IngestSettings
+from gazette.settings.ingest import IngestSettings
 from gazette.steps.ingest.ingest import ingest
 
 

@@ -25,7 +25,7 @@ from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.rendering import Pages
 from gazette.domain.sources import PREFERENCES
 from gazette.domain.subscribers.preference_form import Fields
-from gazette.settings import PreferencesSettings
+from gazette.settings.preferences import PreferencesSettings
 from gazette.steps.preferences.new_link import mail_new_link
 from gazette.steps.preferences.requests import PageContext, Shown, leave, show, submit
 from gazette.steps.preferences.view import ViewContext, view_email, view_updates

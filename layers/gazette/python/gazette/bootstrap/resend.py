@@ -21,7 +21,7 @@ from gazette.bootstrap.parts.sending import delivery_context
 from gazette.domain.delivery.redrive import Redriven
 from gazette.domain.delivery.run import Run
 from gazette.domain.ports.clock import TimeLeft
-from gazette.settings import ResendSettings
+from gazette.settings.delivery import ResendSettings
 from gazette.steps.delivery.deliver import deliver
 from gazette.steps.delivery.resend import ResendMessage, resend
 from gazette.steps.delivery.types import Delivery

@@ -27,7 +27,7 @@ from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import RunKey
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.mail import Canary
-from gazette.settings import SweepSettings
+from gazette.settings.sweep import SweepSettings
 from gazette.steps.sweep.audit import AuditContext, Audited, audit
 from gazette.steps.sweep.sweep import begin_sweep, oldest_due_age, sweep
 from gazette.steps.sweep.unknown import SweepContext, SweepLimits, Swept

@@ -1,4 +1,7 @@
-"""How long one email may take, and the invocation that sends it. All times are in seconds."""
+"""How long one email may take, the invocation that sends it, and one write of an event.
+
+All times are in seconds, unless the name says otherwise.
+"""
 
 from datetime import timedelta
 
@@ -7,6 +10,9 @@ from gazette.domain.ports.mail import SMTP_COMMANDS
 
 LONGEST_INVOCATION = 900
 """https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html"""
+
+EVENT_WRITE_TIMEOUT_MS = 1500
+"""The longest that one attempt to write an event takes. The settle lag must be longer."""
 
 PREPARING = 60
 """To read, group and render an email, and to look up the name of the server."""

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from gazette.domain.scheduling.lifetime import longest_kept
-from gazette.settings.budgets import smtp_budget
+from gazette.settings.budgets import EVENT_WRITE_TIMEOUT_MS, smtp_budget
 from gazette.settings.environment import InvalidSetting, Settings
-from gazette.settings.ingest import EVENT_WRITE_TIMEOUT_MS
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,9 +9,6 @@ from gazette.domain.sources import DETAIL_TYPES
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.settings.environment import InvalidSetting, Settings
 
-EVENT_WRITE_TIMEOUT_MS = 1500
-"""The longest that one attempt to write an event takes. The settle lag must be longer."""
-
 LONGEST_LINK_HOSTS = 2000
 """Characters of JSON. Lambda takes 4 KB of variables for a function, half of it for all others.
 https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html

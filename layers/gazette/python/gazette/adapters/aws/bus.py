@@ -15,7 +15,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from gazette.adapters.aws.clients import Patience, client
 from gazette.domain.commands import ChoosePreferences, MarkActive
 from gazette.domain.errors import Unavailable
-from gazette.domain.ports.queues import BusCommand
+from gazette.domain.ports.bus import BusCommand
 from gazette.domain.scheduling.calendar import Days, week_number
 from gazette.domain.subscribers.choices import Choice
 

@@ -15,7 +15,8 @@ from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.scheduling.lifetime import longest_life
 from gazette.domain.subscribers.frequency import frequencies
-from gazette.settings import EVENT_WRITE_TIMEOUT_MS, ActivitiesSettings, RoutingSettings
+from gazette.settings.budgets import EVENT_WRITE_TIMEOUT_MS
+from gazette.settings.ingest import ActivitiesSettings, RoutingSettings
 from gazette.steps.context import RoutingContext
 
 if TYPE_CHECKING:

@@ -1,6 +1,5 @@
 """Sending, which `generate` and `resend` share: the only way in which Gazette sends."""
 
-import json
 import random
 import secrets
 import time
@@ -9,7 +8,6 @@ from datetime import date, timedelta
 from functools import partial
 
 from gazette.adapters.aws.link_keys import cached_keys
-from gazette.adapters.aws.secrets import read_secret
 from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.category_holds import held_categories
@@ -21,8 +19,6 @@ from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoRateLimiter
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.adapters.mail.ses import SesMailer, ses_client
-from gazette.adapters.mail.smtp import SmtpMailer
-from gazette.adapters.mail.smtp_exchange import SmtpServer, SmtpTimes
 from gazette.adapters.web.links import SignedLinks
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.templates import renderer
@@ -30,7 +26,7 @@ from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.delivery.streams import Streams, divided
 from gazette.domain.ports.mail import Mailer
 from gazette.run_metrics import measured_rendering
-from gazette.settings import PacingSettings, SendingSettings
+from gazette.settings.delivery import PacingSettings, SendingSettings
 from gazette.steps.delivery.context import DeliveryContext
 from gazette.steps.delivery.edition import EditionContext
 from gazette.steps.delivery.pacing import Pacing, StreamPacing
@@ -96,32 +92,10 @@ def mailers(settings: SendingSettings) -> Streams[Mailer]:
                 configuration_set=settings.immediate_configuration_set,
             ),
         )
-    login = _smtp_login(settings.smtp_secret) if settings.smtp_secret else {}
-    server = SmtpServer(
-        host=settings.smtp_host,
-        port=settings.smtp_port,
-        security=settings.smtp_security,
-        username=login.get("username", ""),
-        password=login.get("password", ""),
-    )
-    by_smtp = partial(SmtpMailer, server, times=smtp_times(settings), clock=time.monotonic)
-    return Streams(
-        digest=by_smtp(sender=settings.sender),
-        immediate=by_smtp(sender=settings.immediate_sender),
-    )
+    # What only some stages use is imported where it is chosen: smtplib is 15 ms of a cold start.
+    from gazette.bootstrap.parts.smtp import smtp_mailers
 
-
-def _smtp_login(secret: str) -> dict[str, str]:
-    """`username` and `password`, from the JSON object in the secret."""
-    login: dict[str, str] = json.loads(read_secret(secret, "The SMTP login")["SecretString"])
-    return login
-
-
-def smtp_times(settings: SendingSettings) -> SmtpTimes:
-    """Return the SMTP time-outs. If one ends before the last reply, nothing was sent."""
-    command = timedelta(seconds=settings.smtp_command_timeout)
-    reply = timedelta(seconds=settings.smtp_reply_timeout)
-    return SmtpTimes(connect=command, command=command, data=command, reply=reply)
+    return smtp_mailers(settings)
 
 
 def delivery_limits(settings: SendingSettings) -> DeliveryLimits:

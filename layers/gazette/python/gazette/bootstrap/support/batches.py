@@ -9,7 +9,8 @@ from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.sending import rate_limiters
 from gazette.domain.delivery.pace import PaceReading
-from gazette.settings import FanoutSettings, PacingSettings
+from gazette.settings.delivery import PacingSettings
+from gazette.settings.fanout import FanoutSettings
 from gazette.steps.fanout.fanout import shards_in_use
 from gazette.steps.support.batches import BatchContext
 

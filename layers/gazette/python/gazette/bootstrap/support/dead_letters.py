@@ -13,7 +13,7 @@ from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.sending import delivery_limits, rate_limiters
 from gazette.domain.model import RunKey
-from gazette.settings import GenerateSettings
+from gazette.settings.delivery import GenerateSettings
 from gazette.steps.support.dead_letters import Forecast, forecast
 from gazette.steps.support.dry_run import DryRunContext
 

@@ -1,7 +1,7 @@
 """For `gazette experiment`."""
 
 from gazette.adapters.dynamodb.control.experiments import DynamoExperiments
-from gazette.settings import SendingSettings
+from gazette.settings.delivery import SendingSettings
 
 
 def build_experiments(settings: SendingSettings) -> DynamoExperiments:

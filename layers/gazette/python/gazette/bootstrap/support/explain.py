@@ -16,7 +16,7 @@ from gazette.bootstrap.parts.clock import now
 from gazette.domain.explanation import Explanation
 from gazette.domain.scheduling.lifetime import longest_life
 from gazette.domain.subscribers.frequency import frequencies
-from gazette.settings import IngestSettings
+from gazette.settings.ingest import IngestSettings
 from gazette.steps.support.explain import explain
 
 

@@ -3,7 +3,7 @@
 import secrets
 
 from gazette.adapters.aws.link_keys import SecretKeyStore
-from gazette.settings import PreferencesSettings
+from gazette.settings.preferences import PreferencesSettings
 
 
 def build_links(settings: PreferencesSettings) -> SecretKeyStore:

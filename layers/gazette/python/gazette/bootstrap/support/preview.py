@@ -8,7 +8,7 @@ from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
-from gazette.settings import SendingSettings
+from gazette.settings.delivery import SendingSettings
 from gazette.steps.support.pending import Waiting, read_pending
 
 

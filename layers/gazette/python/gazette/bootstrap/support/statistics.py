@@ -5,7 +5,7 @@ from datetime import timedelta
 from gazette.adapters.dynamodb.control.experiments import DynamoExperiments
 from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
 from gazette.adapters.dynamodb.runs import DynamoRuns
-from gazette.settings import FeedbackSettings
+from gazette.settings.feedback import FeedbackSettings
 from gazette.steps.support.statistics import StatisticsContext
 
 

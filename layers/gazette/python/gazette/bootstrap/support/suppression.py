@@ -8,7 +8,7 @@ from gazette.adapters.dynamodb.feedback.suppressions import (
     DynamoSuppressions,
 )
 from gazette.bootstrap.parts.clock import now
-from gazette.settings import FeedbackSettings
+from gazette.settings.feedback import FeedbackSettings
 from gazette.steps.support.suppression import SuppressionContext
 
 

@@ -1,15 +1,14 @@
-"""The queues and the bus.
+"""The queues.
 
 Every port may raise `Unavailable`. The caller then cannot know whether a write was made, and
 repeats the call. All instants are timezone-aware UTC.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
 
-from gazette.domain.commands import ChangeFollow, ChoosePreferences, MarkActive
 from gazette.domain.model import RunKey
 
 MessageT_contra = TypeVar("MessageT_contra", contravariant=True)
@@ -17,10 +16,6 @@ MessageT_contra = TypeVar("MessageT_contra", contravariant=True)
 
 MESSAGES_A_CALL = 10
 """The most messages of one SendMessageBatch."""
-
-
-BusCommand = ChoosePreferences | ChangeFollow | MarkActive
-"""What Gazette itself puts on the bus: readers' choices on its pages, and signs of life."""
 
 
 LONGEST_DELAY = timedelta(seconds=900)
@@ -100,16 +95,6 @@ class FollowerPage:
 
 FollowersQueue = Queue[Walk | FollowerPage]
 """The queue of activities on their way to followers."""
-
-
-class Bus(Protocol):
-    """The bus that services put events on."""
-
-    def put(self, commands: Sequence[BusCommand]) -> bool:
-        """Put what readers said on the bus; False if the bus accepted none of it.
-
-        Raises Unavailable if it did not accept some of it, or if that is not known.
-        """
 
 
 class Quarantine(Protocol):

@@ -14,9 +14,10 @@ from gazette.domain.feedback.delivery_events import (
     engagement_of,
 )
 from gazette.domain.identity import run_id
+from gazette.domain.ports.bus import Bus
 from gazette.domain.ports.ledgers import Engagements, Runs
 from gazette.domain.ports.mail import EvidenceLog
-from gazette.domain.ports.queues import Bus, Quarantine
+from gazette.domain.ports.queues import Quarantine
 from gazette.domain.subscribers.suppression import Cause
 from gazette.steps.feedback.bounces import SuppressionContext, suppress_recipient
 from gazette.steps.feedback.category_stats import CategoryStatsContext, count_event

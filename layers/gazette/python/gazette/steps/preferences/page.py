@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from gazette.domain.commands import ChangeFollow, ChoosePreferences
 from gazette.domain.errors import NotYet, Unavailable, UnreadableRow
+from gazette.domain.ports.bus import Bus
 from gazette.domain.ports.clock import TimeLeft
-from gazette.domain.ports.queues import Bus
 from gazette.domain.ports.stores import Suppressions
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState

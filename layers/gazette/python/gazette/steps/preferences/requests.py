@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from gazette.domain.errors import EndedLink, UnreadableForm
 from gazette.domain.links import LinkToken
+from gazette.domain.ports.bus import Bus
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.ledgers import Engagements
-from gazette.domain.ports.queues import Bus
 from gazette.domain.ports.stores import Suppressions
 from gazette.domain.subscribers.overview import Notice, Overview
 from gazette.domain.subscribers.preference_form import Fields, Problem, asked

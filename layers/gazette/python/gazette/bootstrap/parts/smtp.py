@@ -1,0 +1,43 @@
+"""Sending through an SMTP server, for stages that do not send with SES."""
+
+import json
+import time
+from datetime import timedelta
+from functools import partial
+
+from gazette.adapters.aws.secrets import read_secret
+from gazette.adapters.mail.smtp import SmtpMailer
+from gazette.adapters.mail.smtp_exchange import SmtpServer, SmtpTimes
+from gazette.domain.delivery.streams import Streams
+from gazette.domain.ports.mail import Mailer
+from gazette.settings.delivery import SendingSettings
+
+
+def smtp_mailers(settings: SendingSettings) -> Streams[Mailer]:
+    """Return the mailer of each stream: it has a sender of its own."""
+    login = _smtp_login(settings.smtp_secret) if settings.smtp_secret else {}
+    server = SmtpServer(
+        host=settings.smtp_host,
+        port=settings.smtp_port,
+        security=settings.smtp_security,
+        username=login.get("username", ""),
+        password=login.get("password", ""),
+    )
+    by_smtp = partial(SmtpMailer, server, times=smtp_times(settings), clock=time.monotonic)
+    return Streams(
+        digest=by_smtp(sender=settings.sender),
+        immediate=by_smtp(sender=settings.immediate_sender),
+    )
+
+
+def _smtp_login(secret: str) -> dict[str, str]:
+    """`username` and `password`, from the JSON object in the secret."""
+    login: dict[str, str] = json.loads(read_secret(secret, "The SMTP login")["SecretString"])
+    return login
+
+
+def smtp_times(settings: SendingSettings) -> SmtpTimes:
+    """Return the SMTP time-outs. If one ends before the last reply, nothing was sent."""
+    command = timedelta(seconds=settings.smtp_command_timeout)
+    reply = timedelta(seconds=settings.smtp_reply_timeout)
+    return SmtpTimes(connect=command, command=command, data=command, reply=reply)
