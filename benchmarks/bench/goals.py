@@ -1,7 +1,7 @@
 """The goals of speed and cost, what was measured for each, and whether it is met."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from statistics import median, quantiles
 
@@ -36,13 +36,14 @@ class Goal:
 class Measured:
     """A figure, and the quartiles of its rounds: the noise of this run.
 
-    `peer` says what others take, `how` how the figure came about.
+    `peers` says what others reach, in the same unit; `how`, how the figure came about.
     """
 
     figure: float
     low: float
     high: float
-    peer: str = ""
+    rounds: Sequence[float] = ()
+    peers: Mapping[str, float] = field(default_factory=dict)
     how: str = ""
 
 
@@ -68,23 +69,35 @@ class Result:
         return figure >= self.goal.target if self.goal.is_floor else figure <= self.goal.target
 
 
-def of_rounds(values: Sequence[float], *, peer: str = "", how: str = "") -> Measured:
-    """The median of all rounds, and the quartiles."""
+def of_rounds(
+    values: Sequence[float], *, peers: Mapping[str, Sequence[float]] | None = None, how: str = ""
+) -> Measured:
+    """The median of all rounds, and the quartiles; of peers, the median."""
     low, high = _quartiles(values)
-    return Measured(median(values), low, high, peer, how)
+    others = {name: median(each) for name, each in (peers or {}).items()}
+    return Measured(median(values), low, high, values, others, how)
 
 
 def ratio(
-    ours: Sequence[float], theirs: Sequence[float], *, peer: str = "", how: str = ""
+    one: Sequence[float],
+    other: Sequence[float],
+    *,
+    peers: Mapping[str, Sequence[float]] | None = None,
+    how: str = "",
 ) -> Measured:
-    """The ratio of the medians, and the quartiles of the ratios round by round."""
-    low, high = _quartiles([one / other for one, other in zip(ours, theirs, strict=True)])
-    return Measured(median(ours) / median(theirs), low, high, peer, how)
+    """The ratio of the medians, and the quartiles of the ratios round by round.
+
+    `peers` become ratios to `other` as well.
+    """
+    rounds = [mine / theirs for mine, theirs in zip(one, other, strict=True)]
+    low, high = _quartiles(rounds)
+    others = {name: median(each) / median(other) for name, each in (peers or {}).items()}
+    return Measured(median(one) / median(other), low, high, rounds, others, how)
 
 
-def exact(figure: float, *, peer: str = "", how: str = "") -> Measured:
+def exact(figure: float, *, peers: Mapping[str, float] | None = None, how: str = "") -> Measured:
     """What is counted or computed, and so has no noise."""
-    return Measured(figure, figure, figure, peer, how)
+    return Measured(figure, figure, figure, (), peers or {}, how)
 
 
 def number(value: float) -> str:

@@ -1,4 +1,4 @@
-"""`benchmarks.bench.worker benchmarks.bench.readers`: fills the tables for what is measured.
+"""A handler for `benchmarks.bench.worker` that fills the tables for what is measured.
 
 Profiles go through the function `ingest`; runs are created, and events stored an hour ago, by the
 adapters that do so in life. No two readers share an entity, so no group comes from the cache.

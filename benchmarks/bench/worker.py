@@ -1,8 +1,8 @@
-"""`python -m benchmarks.bench.worker MODULE`: its handler, invoked as Lambda does, and timed.
+"""`python -m benchmarks.bench.worker MODULE LOG`: its handler, invoked as Lambda does, and timed.
 
 Each line of standard input is an event as JSON. Each line of standard output says how long its
-invocation took: `cpu` of this process and `wall`, in seconds; `logged`: the bytes that it wrote
-where CloudWatch would take them; and the `answer`.
+invocation took: `cpu` of this process and `wall`, in seconds; `logged`: the bytes that it wrote to
+LOG, which CloudWatch would take; and the `answer`.
 """
 
 import json
@@ -30,7 +30,7 @@ class Context:
 def main() -> int:
     """Invoke until standard input ends."""
     reply = os.fdopen(os.dup(1), "w", buffering=1)
-    log = os.open(os.devnull if len(sys.argv) < 3 else sys.argv[2], os.O_WRONLY | os.O_CREAT)
+    log = os.open(sys.argv[2], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     os.dup2(log, 1)
     handler = import_module(sys.argv[1]).lambda_handler
     for line in sys.stdin:

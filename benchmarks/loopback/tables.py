@@ -67,9 +67,9 @@ class _Table:
         if start := request.get("ExclusiveStartKey"):
             at = next((n for n, row in enumerate(found) if _has(row, start)), len(found))
             found = found[at + 1 :]
-        limit = request.get("Limit") or len(found)
+        limit = request.get("Limit") or len(found) + 1
         answer: Answer = {}
-        if len(found) > limit:
+        if found and len(found) >= limit:
             last = found[limit - 1]
             answer["LastEvaluatedKey"] = {key: last[key] for key in {*self.keys, *keys}}
         kept = found[:limit]
@@ -201,7 +201,8 @@ def _returned(request: Request, before: Item, after: Item) -> Answer:
         case "UPDATED_NEW":
             return {"Attributes": {name: after[name] for name in changed if name in after}}
         case "UPDATED_OLD":
-            return {"Attributes": {name: before[name] for name in changed if name in before}}
+            old = {name: before[name] for name in changed if name in before}
+            return {"Attributes": old} if old else {}
         case _:
             return {}
 

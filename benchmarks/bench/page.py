@@ -1,0 +1,89 @@
+"""The page of a run: the table of goals, and a plot of each. It needs nothing but itself."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from benchmarks.bench.goals import Result, Verdict, number
+from benchmarks.bench.plots import plot
+
+_STYLE = """
+:root { color-scheme: light dark; --text: #111827; --ground: #ffffff; --line: #d1d5db;
+  --ours: #1d4ed8; --peer: #6b7280; --goal: #b45309; --met: #166534; --missed: #b91c1c; }
+@media (prefers-color-scheme: dark) { :root { --text: #f3f4f6; --ground: #111827; --line: #4b5563;
+  --ours: #93c5fd; --peer: #9ca3af; --goal: #fbbf24; --met: #86efac; --missed: #fca5a5; } }
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--ground);
+  max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; }
+caption { text-align: start; font-weight: bold; padding-bottom: .5rem; }
+th, td { text-align: start; vertical-align: top; padding: .3rem .6rem;
+  border-bottom: 1px solid var(--line); }
+td.number { text-align: end; white-space: nowrap; font-variant-numeric: tabular-nums; }
+.met { color: var(--met); font-weight: bold; } .missed { color: var(--missed); font-weight: bold; }
+svg { width: 100%; height: auto; max-width: 44rem; font: 13px system-ui, sans-serif;
+  fill: var(--text); }
+.ours { fill: var(--ours); } .peer { fill: var(--peer); } .goal-name { fill: var(--goal); }
+.goal { stroke: var(--goal); stroke-width: 2; stroke-dasharray: 5 3; }
+.noise { stroke: var(--text); stroke-width: 2; fill: none; }
+"""
+
+
+def page(results: Sequence[Result], about: Mapping[str, str], summary: str) -> str:
+    """The page as HTML. `about` says how the run was made; `summary` is its last line."""
+    facts = "".join(
+        f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in about.items()
+    )
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Gazette: goals of speed and cost</title>
+<style>{_STYLE}</style>
+</head>
+<body>
+<main>
+<h1>Goals of speed and cost</h1>
+<p>{escape(summary)}</p>
+<p>A figure is the median of its rounds, in which all peers take turns. Between the quartiles lies
+half of the rounds: that is the noise of this run. A goal is missed by more than noise if its better
+quartile misses it too.</p>
+<div class="wide" tabindex="0" role="region" aria-label="Table of goals">
+<table>
+<caption>Every goal</caption>
+<thead><tr><th scope="col">goal</th><th scope="col">wanted</th><th scope="col">figure</th>
+<th scope="col">quartiles</th><th scope="col">peers</th><th scope="col">verdict</th></tr></thead>
+<tbody>
+{"".join(map(_row, results))}</tbody>
+</table>
+</div>
+{"".join(map(_section, results))}
+<h2>How it was measured</h2>
+<dl>{facts}</dl>
+</main>
+</body>
+</html>
+"""
+
+
+def _row(result: Result) -> str:
+    goal, measured = result.goal, result.measured
+    kind = "met" if result.verdict is Verdict.MET else "missed"
+    cells = ["", "", ""]
+    if measured:
+        peers = (f"{name} {number(value)}" for name, value in measured.peers.items())
+        noise = f"{number(measured.low)} to {number(measured.high)}"
+        cells = [number(measured.figure), noise, "; ".join(peers)]
+    figure, noise, others = map(escape, cells)
+    return (
+        f'<tr><th scope="row">{escape(goal.says)}</th><td>{escape(goal.wanted)}</td>'
+        f'<td class="number">{figure}</td><td class="number">{noise}</td><td>{others}</td>'
+        f'<td class="{kind}">{result.verdict}</td></tr>\n'
+    )
+
+
+def _section(result: Result) -> str:
+    if result.measured is None:
+        return ""
+    how = f"<p>{escape(result.measured.how)}</p>" if result.measured.how else ""
+    return f"<h2>{escape(result.goal.says)}</h2>\n{how}\n{plot(result)}\n"

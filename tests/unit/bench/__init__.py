@@ -1,0 +1,1 @@
+"""What `make bench` says of what it measured."""

@@ -1,0 +1,109 @@
+"""Goals: when one is met, when it is missed, and that none is left out of what is shown."""
+
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from benchmarks.bench.goals import GOALS, Goal, Measured, Result, Verdict, exact, of_rounds, ratio
+from benchmarks.bench.page import page
+from benchmarks.bench.parts import PARTS
+from benchmarks.bench.reports import summary, write
+
+FLOOR = Goal("fast", "digests <a second>", 60, "a second", "digests", is_floor=True)
+CEILING = Goal("cheap", "what it costs", 20, "ms", "digests")
+
+
+@pytest.mark.parametrize(
+    ("goal", "rounds", "verdict"),
+    [
+        (FLOOR, [59, 60, 61], Verdict.MET),
+        (FLOOR, [50, 58, 70], Verdict.WITHIN_NOISE),
+        (FLOOR, [50, 51, 59, 59], Verdict.MISSED),
+        (CEILING, [19, 20, 25], Verdict.MET),
+        (CEILING, [15, 21, 22], Verdict.WITHIN_NOISE),
+        (CEILING, [21, 22, 23], Verdict.MISSED),
+    ],
+)
+def test_a_median_meets_a_goal_and_a_quartile_says_what_noise_is(
+    goal: Goal, rounds: list[float], verdict: Verdict
+) -> None:
+    assert Result(goal, of_rounds(rounds)).verdict is verdict
+
+
+def test_what_is_counted_has_no_noise() -> None:
+    assert Result(CEILING, exact(20.1)).verdict is Verdict.MISSED
+
+
+def test_a_ratio_is_that_of_the_medians_and_its_noise_that_of_the_rounds() -> None:
+    found = ratio([2, 4, 30], [1, 2, 3], peers={"peer": [6, 6, 6]})
+    assert (found.figure, found.low, found.high) == (2, 2, 6)
+    assert found.peers == {"peer": 3}
+
+
+def test_a_goal_that_was_not_run_is_counted_as_such() -> None:
+    results = [Result(FLOOR, None), Result(CEILING, exact(1)), Result(CEILING, of_rounds([15, 21]))]
+    assert summary(results) == "bench: goals=3 met=2 missed=0 within_noise=0 not_run=1"
+
+
+def test_a_goal_that_is_missed_within_noise_is_counted_as_missed() -> None:
+    results = [Result(CEILING, of_rounds([15, 21, 22])), Result(CEILING, exact(30))]
+    assert summary(results) == "bench: goals=2 met=0 missed=2 within_noise=1 not_run=0"
+
+
+def test_every_goal_has_a_name_of_its_own_and_a_part_that_measures_it() -> None:
+    assert len({goal.name for goal in GOALS}) == len(GOALS)
+    assert {goal.part for goal in GOALS} == PARTS.keys()
+
+
+class _Page(HTMLParser):
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def named(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+def _shown() -> _Page:
+    measured = Measured(58, 50, 70, (50, 58, 70), {"naive <design>": 19}, "by turns & in rounds")
+    results = [Result(FLOOR, measured), Result(CEILING, None)]
+    return _Page(page(results, {"rounds": "3"}, summary(results)))
+
+
+def test_the_page_shows_every_goal_also_one_that_was_not_run() -> None:
+    shown = _shown()
+    for text in (FLOOR.says, CEILING.says, "missed, within noise", "not run", "50 to 70"):
+        assert text in shown.text
+    assert "naive <design> 19" in shown.text
+    assert "by turns & in rounds" in shown.text
+
+
+def test_the_page_needs_nothing_but_itself() -> None:
+    for _, attributes in _shown().tags:
+        assert not attributes.keys() & {"src", "href"}
+    assert not _shown().named("script")
+
+
+def test_the_page_can_be_read_without_seeing_its_plots() -> None:
+    shown = _shown()
+    (plot,) = shown.named("svg")
+    assert plot["role"] == "img"
+    label = plot["aria-label"] or ""
+    assert all(text in label for text in ("Gazette 58", "naive <design> 19", FLOOR.wanted))
+    assert shown.named("html") == [{"lang": "en"}]
+    assert [each["scope"] for each in shown.named("th")] == ["col"] * 6 + ["row"] * 2
+
+
+def test_a_run_is_written_as_json_and_as_a_page(tmp_path: Path) -> None:
+    write([Result(FLOOR, of_rounds([1, 2, 3])), Result(CEILING, None)], tmp_path, rounds=3)
+    assert '"verdict": "not run"' in (tmp_path / "bench.json").read_text()
+    assert (tmp_path / "index.html").read_text().startswith("<!DOCTYPE html>")
