@@ -6,6 +6,7 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.fanout import build_fan_out, build_learn_quota, build_tick
+from gazette.bootstrap.parts.init import during_init
 from gazette.domain.errors import Unavailable
 from gazette.observability import Message, TimeLeft, count, each_message, logger, observed
 from gazette.run_metrics import record_skipped, record_unreadable_rows
@@ -43,3 +44,6 @@ def _fan_out(message: Message, time_left: TimeLeft) -> None:
         count("run_cancelled", done.cancelled)
     record_unreadable_rows(done.unreadable)
     logger().info("shard fanned out", shard=message.body, **asdict(done))
+
+
+during_init(build_tick, build_fan_out)

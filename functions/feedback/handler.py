@@ -4,6 +4,7 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.feedback import build
+from gazette.bootstrap.parts.init import during_init
 from gazette.domain.identity import run_id
 from gazette.observability import Message, TimeLeft, count, each_message, logger, observed
 
@@ -41,3 +42,6 @@ def _process(message: Message, _: TimeLeft) -> None:
         by_policy=event.is_by_policy,
         suppressed=done.suppressed or "",
     )
+
+
+during_init(build)

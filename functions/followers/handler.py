@@ -4,6 +4,7 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.followers import build
+from gazette.bootstrap.parts.init import during_init
 from gazette.observability import Message, TimeLeft, count, each_message, logger, observed
 
 
@@ -17,3 +18,6 @@ def _bring(message: Message, time_left: TimeLeft) -> None:
     followers = build()(message.body, time_left)
     count("followers", followers)
     logger().info("followers served", followers=followers, message_id=message.id)
+
+
+during_init(build)

@@ -4,6 +4,7 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.generate import build
+from gazette.bootstrap.parts.init import during_init
 from gazette.bootstrap.parts.templates import renderer
 from gazette.observability import Message, TimeLeft, each_message, observed
 from gazette.run_metrics import record_delivery, record_fragments
@@ -19,3 +20,6 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 
 def _generate(message: Message, time_left: TimeLeft) -> None:
     record_delivery(build()(message.body, time_left), message.id)
+
+
+during_init(build)

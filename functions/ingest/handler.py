@@ -5,6 +5,7 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.ingest import build
+from gazette.bootstrap.parts.init import during_init
 from gazette.observability import Message, TimeLeft, count, each_message, logger, observed
 
 
@@ -19,3 +20,6 @@ def _ingest(message: Message, time_left: TimeLeft) -> None:
     for outcome, number in outcomes.items():
         count(f"ingest_{outcome}", number)
     logger().info("message ingested", outcomes=outcomes, message_id=message.id)
+
+
+during_init(build)

@@ -5,6 +5,7 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.utilities.typing import LambdaContext
+from gazette.bootstrap.parts.init import during_init
 from gazette.bootstrap.preferences import build
 from gazette.domain.errors import EndedLink, InvalidToken
 from gazette.domain.subscribers.overview import Notice
@@ -126,3 +127,6 @@ def _accepted() -> str:
 def _page(status: int, html: str) -> Response[str]:
     preferences = build()
     return page_answer(status, html, styles=preferences.styles, images=preferences.images)
+
+
+during_init(build)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
+from gazette.bootstrap.parts.init import during_init
 from gazette.bootstrap.parts.templates import renderer
 from gazette.bootstrap.resend import build
 from gazette.observability import Message, TimeLeft, each_message, observed
@@ -20,3 +21,6 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 def _resend(message: Message, time_left: TimeLeft) -> None:
     done = build()(message.body, message.receipt_handle, time_left)
     record_resend(done, message.id)
+
+
+during_init(build)

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
+from gazette.bootstrap.parts.init import during_init
 from gazette.bootstrap.sweep import build_audit, build_begin, build_oldest_due_age, build_sweep
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.identity import run_id
@@ -59,3 +60,6 @@ def _audit(body: str, time_left: TimeLeft) -> None:
             schedule=schedule.name,
             next_due_at=schedule.next_due_at.isoformat(),
         )
+
+
+during_init(build_begin, build_sweep, build_oldest_due_age, build_audit)

@@ -103,6 +103,7 @@ NAMED_EXCEPTIONS = {
     ],  # a default argument: a reference, nothing is read
     "infra": ["os.environ"],  # the CDK's libraries look for Node when they are imported
 }
+MAKERS = ("during_init", "client", "get_session", "logger", "metrics", "renderer")
 AT_IMPORT = ("os.environ", "os.getenv", "boto3.client", "boto3.resource", "boto3.Session")
 
 
@@ -188,6 +189,17 @@ def acts_at_import(tree: ast.Module) -> list[str]:
     ]
 
 
+def built_at_import(tree: ast.Module) -> list[str]:
+    """Calls at import of functions that build or make something, by their names."""
+    return [
+        ast.unparse(node)
+        for node in run_at_import(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and (node.func.id in MAKERS or node.func.id.startswith("build"))
+    ]
+
+
 def run_at_import(node: ast.AST) -> Iterator[ast.AST]:
     """`node` and all below it, without the bodies of functions."""
     yield node
@@ -236,6 +248,17 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 @pytest.mark.parametrize("name", sorted(TREES))
 def test_nothing_happens_at_import(name: str) -> None:
     assert acts_at_import(TREES[name]) == NAMED_EXCEPTIONS.get(name, [])
+
+
+@pytest.mark.parametrize("name", sorted(TREES))
+def test_nothing_is_built_at_import_but_by_the_last_line_of_a_handler(name: str) -> None:
+    """It builds only in a process that Lambda starts: tests/functions/test_init.py."""
+    tree = TREES[name]
+    if name.startswith("functions."):
+        assert built_at_import(tree) == [ast.unparse(tree.body[-1])]
+        assert built_at_import(tree)[0].startswith("during_init(build")
+    else:
+        assert built_at_import(tree) == []
 
 
 def test_the_environment_is_only_a_default_argument_in_settings() -> None:
@@ -326,6 +349,13 @@ def test_a_circle_is_found() -> None:
 )
 def test_an_act_at_import_is_found(snippet: str) -> None:
     assert len(acts_at_import(ast.parse(snippet))) == 1
+
+
+@pytest.mark.parametrize(
+    "snippet", ["SQS = client('sqs')", "class A:\n    a = build()", "f = lambda a=build_tick(): a"]
+)
+def test_the_check_finds_what_is_built_at_import(snippet: str) -> None:
+    assert len(built_at_import(ast.parse(snippet))) == 1
 
 
 def test_an_act_in_a_function_is_no_act_at_import() -> None:

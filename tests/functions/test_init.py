@@ -1,0 +1,141 @@
+"""What a function does while Lambda starts its process, and what it does anywhere else."""
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import boto3
+import pytest
+from gazette.adapters.aws import secrets
+from gazette.bootstrap import generate
+from gazette.bootstrap.parts.init import during_init
+
+from benchmarks.answering import answering
+from tests.functions.conftest import QUEUES, Cloud, every_setting, fan_out
+from tests.functions.messages import event, profile, records
+
+ROOT = Path(__file__).parents[2]
+FUNCTIONS = (
+    "fanout",
+    "feedback",
+    "followers",
+    "generate",
+    "ingest",
+    "preferences",
+    "resend",
+    "sweep",
+)
+LAMBDA = "AWS_LAMBDA_INITIALIZATION_TYPE"
+INIT_LIMIT = timedelta(seconds=10)
+"""https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html"""
+
+_PROGRAM = """
+import importlib, json, sys
+importlib.import_module(sys.argv[1])
+from gazette.adapters.aws import clients
+print(json.dumps([clients._client.cache_info().currsize, clients._session.cache_info().currsize]))
+"""
+
+
+def made_by(function: str, aws: str, templates: Path, **environment: str) -> tuple[int, int]:
+    """How many clients and sessions a fresh process has after it has imported a handler."""
+    queues = {name: f"{aws}/queue/{name}" for name in QUEUES}
+    settings = {
+        name: value
+        for each in every_setting(queues, {"links": "links", "suppressions": "suppressions"})
+        for name, value in each.to_env().items()
+    }
+    path = [str(ROOT), str(ROOT / "layers" / "gazette" / "python"), str(templates.parent)]
+    credentials = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
+    result = subprocess.run(
+        [sys.executable, "-c", _PROGRAM, f"functions.{function}.handler"],
+        cwd=ROOT,
+        env={
+            **settings,
+            **credentials,
+            **environment,
+            "AWS_DEFAULT_REGION": "us-east-1",
+            "AWS_ENDPOINT_URL": aws,
+            "PYTHONPATH": ":".join(path),
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    clients, sessions = json.loads(result.stdout.splitlines()[-1])
+    return clients, sessions
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_is_built_where_lambda_starts_it_and_nowhere_else(
+    function: str, built_templates: Path, socket_enabled: None
+) -> None:
+    with answering() as aws:
+        clients, sessions = made_by(function, aws, built_templates, **{LAMBDA: "on-demand"})
+        assert sessions == 1
+        assert 2 <= clients <= 6
+        assert made_by(function, aws, built_templates) == (0, 0)
+
+
+@pytest.fixture
+def started_by_lambda(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(LAMBDA, "on-demand")
+
+
+def test_what_fails_during_init_fails_a_message_and_is_built_once_it_can_be(
+    cloud: Cloud, started_by_lambda: None, later: None, logs: io.StringIO
+) -> None:
+    cloud.say("subscriber.changed", profile("ann"))
+    cloud.say("event.created", event(1))
+    (run,) = fan_out(cloud)
+    _put_link_keys("spoilt")
+    during_init(generate.build)
+    assert "not built during init" in logs.getvalue()
+    answer = cloud.invoke("generate", records(run))
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "m0"}]}
+    _put_link_keys(json.dumps({"k1": "k" * 64}))
+    assert cloud.invoke("generate", records(run)) == {"batchItemFailures": []}
+    assert len(cloud.sent()) == 1
+
+
+def test_what_init_has_built_is_what_messages_use(
+    cloud: Cloud, started_by_lambda: None, later: None
+) -> None:
+    cloud.say("subscriber.changed", profile("ann"))
+    cloud.say("event.created", event(1))
+    (run,) = fan_out(cloud)
+    during_init(generate.build)
+    cloud.meter.clear()
+    cloud.work("generate", run)
+    assert len(cloud.sent()) == 1
+    assert not cloud.meter.calls["secretsmanager.GetSecretValue"]
+
+
+def test_what_is_after_a_failure_is_left_to_the_first_message(started_by_lambda: None) -> None:
+    built: list[str] = []
+
+    def fail() -> None:
+        raise ValueError
+
+    during_init(lambda: built.append("first"), fail, lambda: built.append("last"))
+    assert built == ["first"]
+
+
+def test_nothing_is_built_in_a_process_that_lambda_did_not_start() -> None:
+    built: list[str] = []
+    build: Callable[[], object] = lambda: built.append("at once")  # noqa: E731
+    during_init(build)
+    assert built == []
+
+
+def test_a_silent_secrets_manager_does_not_outlast_the_init_phase() -> None:
+    """It is asked twice at most, with a pause of a second between: botocore's standard mode."""
+    assert timedelta(seconds=secrets.PATIENCE.longest + 1) < INIT_LIMIT
+
+
+def _put_link_keys(content: str) -> None:
+    boto3.client("secretsmanager").put_secret_value(SecretId="links", SecretString=content)
