@@ -40,8 +40,8 @@ _PROGRAMS = {
 }
 
 
-def measure(rounds: int) -> dict[str, float]:
-    """Return CPU seconds, user and system, by function and of `naive`: medians of all rounds.
+def measure(rounds: int) -> dict[str, list[float]]:
+    """Return CPU seconds, user and system, by function and of `naive`: one for each round.
 
     In each round every one of them starts once, so that whatever else the machine does disturbs
     all alike.
@@ -54,16 +54,16 @@ def measure(rounds: int) -> dict[str, float]:
                 seconds = _cpu(program, folder, name, environment)
                 if number:  # the first round fills the caches of the operating system
                     took[name].append(seconds)
-    medians = {name: median(seconds) for name, seconds in took.items()}
-    nothing = medians.pop(_NOTHING)
-    return {name: seconds - nothing for name, seconds in medians.items()}
+    nothing = median(took.pop(_NOTHING))
+    return {name: [each - nothing for each in seconds] for name, seconds in took.items()}
 
 
 def main() -> None:
     """Print a line for each function."""
     parser = argparse.ArgumentParser(description="Measure the CPU time of cold starts.")
     parser.add_argument("--rounds", type=int, default=11)
-    took = measure(parser.parse_args().rounds)
+    rounds = measure(parser.parse_args().rounds)
+    took = {name: median(seconds) for name, seconds in rounds.items()}
     for name, seconds in took.items():
         print(f"{name}: {seconds * 1000:.0f} ms, {seconds / took[PEER]:.2f} of {PEER}")
 

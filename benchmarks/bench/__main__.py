@@ -5,10 +5,11 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 
-from benchmarks.bench.goals import GOALS, Goal, Measured, Result, Verdict
+from benchmarks.bench.goals import Goal, Measured, Result, Verdict
 from benchmarks.bench.parts import PARTS
 from benchmarks.bench.reports import show, summary, write
 from benchmarks.bench.stage import FOLDER, stage
+from benchmarks.bench.table import GOALS
 
 _ROUNDS = 7
 

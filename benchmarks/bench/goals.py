@@ -112,25 +112,3 @@ def _quartiles(values: Sequence[float]) -> tuple[float, float]:
         return values[0], values[0]
     low, _, high = quantiles(values, n=4, method="inclusive")
     return low, high
-
-
-GOALS: tuple[Goal, ...] = (
-    Goal("digests", "generate, 10 events: digests per CPU second", 60, "a second", "digests", True),
-    Goal("digest-wall", "… wall-clock time a digest", 20, "ms", "digests"),
-    Goal("digest-calls", "… calls a digest, beside pages of events", 5, "calls", "digests"),
-    Goal(
-        "naive-cpu",
-        "… 40 events: digests per CPU second, × the naive design",
-        8,
-        "×",
-        "naive",
-        True,
-    ),
-    Goal("naive-wall", "… 40 events: wall-clock time, × the naive design", 25, "×", "naive", True),
-    Goal("events", "ingest: single events per CPU second", 250, "a second", "events", True),
-    Goal("workers", "20 workers, modelled latencies", 500, "emails a second", "workers", True),
-    Goal(
-        "ceiling", "the most that one installation sends", 5000, "emails a second", "digests", True
-    ),
-)
-"""In the order of the table that is printed."""

@@ -8,6 +8,7 @@ from gazette.settings.ranges import RANGES
 from benchmarks.bench.generating import BATCH, generate
 from benchmarks.bench.goals import Measured, exact, number, of_rounds, ratio
 from benchmarks.bench.ingesting import ingest
+from benchmarks.bench.outside import cold, demo
 from benchmarks.bench.stage import BenchStage
 from infra.topology import GENERATE
 
@@ -116,4 +117,6 @@ PARTS: Mapping[str, Part] = {
     "naive": against_naive,
     "workers": workers,
     "events": events,
+    "cold": cold,
+    "demo": demo,
 }

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.bench.goals import GOALS, Goal, Measured, Result, Verdict, exact, of_rounds, ratio
+from benchmarks.bench.goals import Goal, Measured, Result, Verdict, exact, of_rounds, ratio
 from benchmarks.bench.page import page
 from benchmarks.bench.parts import PARTS
 from benchmarks.bench.reports import summary, write
+from benchmarks.bench.table import GOALS
 
 FLOOR = Goal("fast", "digests <a second>", 60, "a second", "digests", is_floor=True)
 CEILING = Goal("cheap", "what it costs", 20, "ms", "digests")

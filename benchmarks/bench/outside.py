@@ -1,0 +1,89 @@
+"""Goals that other benchmarks measure: cold starts, and the demo from nothing."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import median
+
+from benchmarks import cold_start
+from benchmarks.bench.goals import Measured, exact, number, ratio
+from benchmarks.bench.stage import FOLDER, ROOT, BenchStage
+
+_FIRST = "the first email is there"
+_BEGUN = "engine at"
+_OURS = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PYTHONPATH", "VIRTUAL_ENV"}
+"""Variables that speak of this run and of its environments."""
+
+
+def cold(_: BenchStage, rounds: int) -> Mapping[str, Measured]:
+    """CPU to the first message's work, beside a module that imports everything."""
+    found = cold_start.measure(rounds)
+    naive = found[cold_start.PEER]
+    others = {name: found[name] for name in found if name not in {"generate", cold_start.PEER}}
+    took = ", ".join(f"{name} {1000 * median(each):.0f} ms" for name, each in found.items())
+    return {"cold": ratio(found["generate"], naive, peers=others, how=took)}
+
+
+def demo(_: BenchStage, __: int) -> Mapping[str, Measured]:
+    """`make demo` in a copy of the files that belong to the project: once, with what it installs.
+
+    Packages come from the caches of the machine, where they are there.
+    """
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=FOLDER, prefix="clone-") as name:
+        clone = Path(name)
+        _copy(clone)
+        seconds = _timed(clone)
+    how = f"of which {number(seconds[_BEGUN])} s until everything was installed; one run"
+    return {
+        "demo-first": exact(seconds[_FIRST], how=how),
+        "demo-week": exact(seconds["end"], how=how),
+    }
+
+
+def _copy(clone: Path) -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],  # noqa: S607
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).is_file():
+            (clone / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, clone / name)
+
+
+def _timed(clone: Path) -> dict[str, float]:
+    """Seconds until the demo began, until its first email, and until its end."""
+    inherited = {name: value for name, value in os.environ.items() if name not in _OURS}
+    python = Path(sys.base_prefix) / "bin" / "python3"
+    began = time.monotonic()
+    seconds: dict[str, float] = {}
+    log = FOLDER / "demo.log"
+    with (
+        log.open("w") as written,
+        subprocess.Popen(
+            ["make", "demo", f"PYTHON={python}"],  # noqa: S607 -- the make that runs this one
+            cwd=clone,
+            env=inherited,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ) as process,
+    ):
+        for line in process.stdout or ():
+            written.write(line)
+            for said in (_BEGUN, _FIRST):
+                if said in line:
+                    seconds.setdefault(said, time.monotonic() - began)
+    seconds["end"] = time.monotonic() - began
+    if process.returncode or _FIRST not in seconds:
+        raise RuntimeError(f"`make demo` failed; see {log.relative_to(ROOT)}.")
+    return seconds
