@@ -86,11 +86,12 @@ format: setup ## Format the code and fix what ruff can fix
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-docs: setup ## Generate docs/events, docs/lifecycle.md, docs/configuration.md and docs/cli.md from the code
+docs: setup ## Generate docs/events, docs/lifecycle.md, docs/configuration.md, docs/cli.md and the sums of docs/tables.md
 	@$(BIN)/gazette event schemas >/dev/null
 	@$(BIN)/python -m tests.lifecycle_page
 	@$(BIN)/python -m tests.configuration_page
 	@$(BIN)/python -m cli.reference.page
+	@$(BIN)/python -m cli.cost.page
 
 messages: setup ## Update the translation catalogues from the templates (FOLDER=… for your own)
 	@$(BIN)/python -m infra.assets.messages $(FOLDER)

@@ -6,6 +6,7 @@ import sys
 import typer
 
 from cli.batches.command import batch
+from cli.cost.command import cost
 from cli.dead_letters.command import dlq
 from cli.dead_letters.quarantine import quarantine
 from cli.events.command import event
@@ -31,6 +32,7 @@ app.add_typer(links, name="links")
 app.add_typer(quarantine, name="quarantine")
 app.add_typer(sending, name="sending")
 app.add_typer(suppression, name="suppression")
+app.command("cost")(cost)
 app.command("explain")(explain)
 app.command("preview")(preview)
 app.command("statistics")(statistics)

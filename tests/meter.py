@@ -218,7 +218,7 @@ def write_units(
 
     `times`: how often the item is written, which is twice in a transaction.
     """
-    units = _units(max(_size(before), _size(after))) * times
+    units = _units(max(item_size(before), item_size(after))) * times
     for index in (
         *table.get("GlobalSecondaryIndexes", ()),
         *table.get("LocalSecondaryIndexes", ()),
@@ -228,9 +228,9 @@ def write_units(
         if old == new:
             continue
         if old and new and _index_key(index, old) == _index_key(index, new):
-            units += _units(max(_size(old), _size(new)))
+            units += _units(max(item_size(old), item_size(new)))
         else:
-            units += sum(_units(_size(entry)) for entry in (old, new) if entry)
+            units += sum(_units(item_size(entry)) for entry in (old, new) if entry)
     return units
 
 
@@ -240,16 +240,16 @@ def _read_units(
     """A GetItem rounds each item up to 4 KB, a Query or Scan the sum; nothing counts as one."""
     match operation:
         case "GetItem":
-            sizes = [_size(answer.get("Item"))]
+            sizes = [item_size(answer.get("Item"))]
         case "Query" | "Scan":
-            sizes = [sum(map(_size, answer["Items"]))]
+            sizes = [sum(map(item_size, answer["Items"]))]
         case "BatchGetItem":
             return {
                 table: _weight(asked)
                 * sum(
                     _reading_units(size)
                     for size in (
-                        *map(_size, answer["Responses"].get(table, ())),
+                        *map(item_size, answer["Responses"].get(table, ())),
                         *[0] * (len(asked["Keys"]) - len(answer["Responses"].get(table, ()))),
                     )
                 )
@@ -291,7 +291,8 @@ def _reading_units(size: int) -> int:
     return max(1, math.ceil(size / 4096))
 
 
-def _size(item: Item | None) -> int:
+def item_size(item: Item | None) -> int:
+    """Bytes of an item as DynamoDB counts them, without what it adds for storage."""
     return sum(len(name.encode()) + _value_size(value) for name, value in (item or {}).items())
 
 

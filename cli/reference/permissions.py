@@ -130,6 +130,7 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     | _on("table/runs", "Query")
     | _on("table/events/index/*", "Query")
     | _on("table/control", "Query"),
+    "cost": frozenset(),
     "preview": _settings_of("generate")
     | _on("table/subscribers", "GetItem")
     | _on("table/runs", "Query")

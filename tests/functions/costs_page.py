@@ -10,3 +10,11 @@ def promised() -> dict[str, int]:
     """The bold units of the page, by operation."""
     rows = re.findall(r"^\| (.+?) \| \*\*(\d+)\*\* \|", PAGE.read_text(), re.MULTILINE)
     return {operation: int(units) for operation, units in rows}
+
+
+def units_of(operation: str) -> float:
+    """The units of one operation of the page, bold or not; its first row, if it has several."""
+    found = re.search(rf"^\| {re.escape(operation)} \| \D*([\d.]+)", PAGE.read_text(), re.MULTILINE)
+    if found is None:
+        raise LookupError(f"docs/tables.md has no operation {operation!r}")
+    return float(found.group(1))

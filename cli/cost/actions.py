@@ -1,0 +1,95 @@
+"""What each action reads and writes, in units of DynamoDB: tests measure it on the real handlers.
+
+docs/tables.md says what the units are of; a test compares the two.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+_WRITTEN, _READ = 1024, 4096
+"""Bytes of a unit.
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html"""
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """Write and read units of one action."""
+
+    written: float
+    read: float = 0
+
+
+WRITES: Mapping[str, float] = MappingProxyType(
+    {
+        "an event": 2,
+        "an event for an immediate email": 4,
+        "a due schedule, in fan-out": 6,
+        "… the first for an idle schedule": 2,
+        "… for which no event waits": 4,
+        "a digest, in generate": 5,
+        "an immediate email, in generate": 4,
+        "… of what became of an email": 1,
+        "… that it was sent": 1,
+        "a sign of life, once a day": 1,
+        "a tick": 2,
+    }
+)
+"""Write units by the operations of docs/tables.md."""
+
+LOOKS_OF_AN_EVENT = 3
+"""Read units: the reader before and after it is stored, and the schedule after."""
+
+LOOKS_OF_A_RUN = 1
+"""Read units of a delivery event, and of a sign of life."""
+
+SLOTS = 7
+"""Slots of which a shard reads the due index at each tick, at half a read unit or more."""
+
+PARTITIONS = 16
+"""Partitions of the open runs, with two Queries each at each sweep, at half a read unit or more;
+and a Scan of as many segments of the schedules."""
+
+
+def event(row: float) -> Units:
+    """An event whose row has so many bytes: the row and its entry in the local index."""
+    return Units(WRITES["an event"] * math.ceil(row / _WRITTEN), LOOKS_OF_AN_EVENT)
+
+
+def immediate_event(row: float) -> Units:
+    """An event that starts an immediate email."""
+    more = WRITES["an event for an immediate email"] - WRITES["an event"]
+    return Units(event(row).written + more, LOOKS_OF_AN_EVENT)  # its runs, not its schedule
+
+
+def due_schedule(*, quiet: float) -> Units:
+    """A schedule that comes due; `quiet`: the share of occurrences after a day without news.
+
+    It reads its place in the due index with others, its row, its runs and one event.
+    """
+    after = WRITES["… the first for an idle schedule"] + WRITES["… for which no event waits"]
+    return Units(WRITES["a due schedule, in fan-out"] + quiet * after, 3 + quiet * 5)
+
+
+def digest(events: float, row: float) -> Units:
+    """A digest of so many events: its runs, reader, batch and suppression, and a page of events."""
+    read = 4 + max(1, math.ceil(events * row / _READ))
+    return Units(WRITES["a digest, in generate"], read)
+
+
+def immediate_email(row: float) -> Units:
+    """An immediate email of one event: as a digest, without a batch."""
+    read = digest(1, row).read - 1
+    return Units(WRITES["an immediate email, in generate"], read)
+
+
+def report(*, of_sending: bool, categories: float) -> Units:
+    """A delivery event; that an email was sent counts for each category that it showed."""
+    counted = categories * WRITES["… that it was sent"] if of_sending else 0
+    return Units(WRITES["… of what became of an email"] + counted, LOOKS_OF_A_RUN)
+
+
+def sign_of_life() -> Units:
+    """A subscriber.active that is the first of its day."""
+    return Units(WRITES["a sign of life, once a day"], LOOKS_OF_A_RUN)

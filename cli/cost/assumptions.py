@@ -1,0 +1,85 @@
+"""What the bill assumes of processors, queues, rows and logs. `make bench` measures the first."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+CPU: Mapping[str, float] = MappingProxyType(
+    {
+        "event in a list": 3.4,
+        "event alone": 9.2,
+        "digest": 30.0,
+        "delivery event": 8.0,
+        "due schedule": 8.0,
+        "tick of a shard": 40.0,
+        "sweep of a partition": 40.0,
+    }
+)
+"""Milliseconds of a whole vCPU for each."""
+
+CALL = 5.0
+"""Milliseconds that a call of DynamoDB or SQS takes within a region."""
+
+CALLS: Mapping[str, float] = MappingProxyType(
+    {"event in a list": 1.03, "event alone": 4, "digest": 0.9, "delivery event": 2.5}
+)
+"""Calls for which an invocation waits, for each: of the ten digests of an invocation, which are
+worked off side by side, a tenth of nine."""
+
+MEMORY: Mapping[str, int] = MappingProxyType(
+    {"ingest": 512, "generate": 1024, "feedback": 512, "fanout": 512, "sweep": 512}
+)
+"""MB of each function, as in infra/topology.py."""
+
+A_VCPU = 1769
+"""MB that bring a whole vCPU. https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
+"""
+
+AROUND_AN_EVENT = 55
+"""Bytes of an event's row beyond those that a service put: keys and times."""
+
+AN_INDEX_ENTRY = 100
+"""Bytes that DynamoDB adds to each row and each entry of an index when it counts storage.
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html"""
+
+ROWS: Mapping[str, int] = MappingProxyType(
+    {"runs": 430, "batch": 75, "engagement": 190, "subscribers": 270, "schedules": 300, "due": 40}
+)
+"""Bytes of a row, or of an entry in an index of that name, without what DynamoDB adds."""
+
+EVENT_DAYS = 39
+"""Days for which an event of a daily digest is stored."""
+
+LINE: Mapping[str, int] = MappingProxyType(
+    {"ingest": 215, "generate": 330, "feedback": 340, "fanout": 430}
+)
+"""Bytes of the log for each message of a function."""
+
+AROUND_AN_INVOCATION: Mapping[str, int] = MappingProxyType(
+    {"ingest": 660, "generate": 860, "feedback": 660, "fanout": 860, "sweep": 860}
+)
+"""Bytes of the log for each invocation: metrics, and the three lines of Lambda, 350 bytes."""
+
+A_REPORT = 2_000
+"""Bytes of a delivery event on its queue."""
+
+POLLERS, A_POLL = 5, 20
+"""Lambda asks each queue with five long polls, which last twenty seconds where nothing comes.
+https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html"""
+
+QUEUES = 7
+"""Queues that feed functions."""
+
+ALARMS = 26
+"""Metrics of alarms in a stage that sends with SES."""
+
+METRICS = 40
+"""Metrics of docs/metrics.md that a stage writes in most hours, of some ninety."""
+
+SECRETS, SECRET_CALLS = 2, 50_000
+"""Secrets, and calls of Secrets Manager in a month: one for each process and minute at most."""
+
+SHARDS, TICKS, SWEEPS = 16, 144, 288
+"""Shards by default; ticks and sweeps in a day."""
+
+MONTH = 365 / 12
+"""Days."""

@@ -1,0 +1,217 @@
+"""The bill, item by item."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cli.cost import actions
+from cli.cost.assumptions import (
+    A_POLL,
+    A_REPORT,
+    A_VCPU,
+    ALARMS,
+    AN_INDEX_ENTRY,
+    AROUND_AN_INVOCATION,
+    CALL,
+    CALLS,
+    CPU,
+    EVENT_DAYS,
+    LINE,
+    MEMORY,
+    METRICS,
+    MONTH,
+    POLLERS,
+    QUEUES,
+    ROWS,
+    SECRET_CALLS,
+    SECRETS,
+    SHARDS,
+    SWEEPS,
+    TICKS,
+)
+from cli.cost.prices import Prices
+from cli.cost.usage import Usage, chunks
+
+_DAY = 86_400
+_GB = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A line of the bill. `stands`: it is due whatever happens, so it does not grow with use."""
+
+    service: str
+    what: str
+    price: str
+    quantity: float
+    stands: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An item with what it costs, in dollars."""
+
+    item: Item
+    unit: str
+    dollars: float
+
+
+def bill(usage: Usage, prices: Prices) -> list[Line]:
+    """What `usage` costs at `prices`, SES last."""
+    lines = [
+        Line(each, prices.of[each.price].unit, prices.of[each.price].of(each.quantity))
+        for each in items(usage)
+    ]
+    if usage.by_ses:
+        lines += _emails(usage, prices)
+    return lines
+
+
+def items(usage: Usage) -> Iterator[Item]:
+    """Everything but SES, whose price depends on a plan."""
+    yield from _bus(usage)
+    yield from _queues(usage)
+    yield from _functions(usage)
+    yield from _units(usage)
+    yield from _stored(usage)
+    yield from _watched(usage)
+
+
+def _emails(usage: Usage, prices: Prices) -> Iterator[Line]:
+    plan = prices.plans[usage.plan]
+    month = usage.days / MONTH
+    name = f"emails, plan {usage.plan}"
+    dollars = plan.of(usage.emails / month) * month
+    yield Line(Item("SES", name, "ses", usage.emails), "email", dollars)
+    if plan.month:
+        yield Line(Item("SES", "the plan", "ses", month, stands=True), "month", plan.month * month)
+
+
+def _bus(usage: Usage) -> Iterator[Item]:
+    signs = usage.readers * usage.signs * usage.days / MONTH
+    yield Item("EventBridge", "events", "eventbridge.events", usage.entries * chunks(usage.entry))
+    yield Item("EventBridge", "signs of life", "eventbridge.events", signs)
+    fired = (TICKS + SWEEPS) * usage.days
+    yield Item("EventBridge", "the clock", "eventbridge.schedules", fired, stands=True)
+
+
+def _queues(usage: Usage) -> Iterator[Item]:
+    ten = usage.together
+    sent = usage.entries * chunks(usage.entry)
+    taken = usage.entries / ten * (chunks(ten * usage.entry) + 1)
+    yield Item("SQS", "ingest", "sqs.requests", sent + taken + _signs(usage) * (1 + 2 / ten))
+    runs = usage.sent_digests / 10 + usage.at_once + usage.emails * 2 / ten
+    yield Item("SQS", "generate", "sqs.requests", runs)
+    reports = usage.reports * (1 + (chunks(ten * A_REPORT) + 1) / ten)
+    yield Item("SQS", "feedback", "sqs.requests", reports)
+    polls = QUEUES * POLLERS * _DAY / A_POLL * usage.days
+    clock = (TICKS + SWEEPS) * usage.days * (2 + SHARDS * 2)
+    yield Item("SQS", "waiting for messages", "sqs.requests", polls + clock, stands=True)
+
+
+def _functions(usage: Usage) -> Iterator[Item]:
+    ten = usage.together
+    alone = usage.listed == 1
+    event = "event alone" if alone else "event in a list"
+    clock = (1 + SHARDS) * TICKS * usage.days
+    sweeps = (1 + SHARDS) * SWEEPS * usage.days
+    messages = usage.entries + _signs(usage)
+    invoked = (messages + usage.emails + usage.reports) / ten
+    yield Item("Lambda", "requests", "lambda.requests", invoked)
+    yield Item("Lambda", "requests of the clock", "lambda.requests", clock + sweeps, stands=True)
+    for function, what, number in (
+        ("ingest", event, usage.all_events),
+        ("ingest", "event alone", _signs(usage)),
+        ("fanout", "due schedule", usage.sent_digests),
+        ("generate", "digest", usage.emails),
+        ("feedback", "delivery event", usage.reports),
+    ):
+        if number:
+            used = _gb_seconds(function, what) * number
+            yield Item("Lambda", f"{function}, {what}", "lambda.gb_seconds", used)
+    used = _gb_seconds("fanout", "tick of a shard") * clock
+    used += _gb_seconds("sweep", "sweep of a partition") * sweeps
+    yield Item("Lambda", "the clock", "lambda.gb_seconds", used, stands=True)
+
+
+def _gb_seconds(function: str, what: str) -> float:
+    """As long as the processor works, at the function's part of it, and waits for answers."""
+    took = CPU[what] * A_VCPU / MEMORY[function] + CALL * CALLS.get(what, 0)
+    return took / 1000 * MEMORY[function] / 1024
+
+
+def _units(usage: Usage) -> Iterator[Item]:
+    hold = usage.categories if usage.category_hold else 0
+    delivered = usage.reports - usage.emails if usage.reports else 0
+    for what, units, number in (
+        ("events", actions.event(usage.row), usage.all_events - usage.at_once),
+        ("events at once", actions.immediate_event(usage.row), usage.at_once),
+        ("fan-out", actions.due_schedule(quiet=usage.quiet), usage.sent_digests),
+        ("digests", actions.digest(usage.in_a_digest, usage.row), usage.sent_digests),
+        ("immediate emails", actions.immediate_email(usage.row), usage.at_once),
+        (
+            "reports of sending",
+            actions.report(of_sending=True, categories=hold),
+            usage.reports - delivered,
+        ),
+        ("reports of delivery", actions.report(of_sending=False, categories=0), delivered),
+        ("signs of life", actions.sign_of_life(), _signs(usage)),
+    ):
+        if number:
+            yield Item("DynamoDB", f"writes: {what}", "dynamodb.writes", units.written * number)
+            yield Item("DynamoDB", f"reads: {what}", "dynamodb.reads", units.read * number)
+    written = (actions.WRITES["a tick"] + SHARDS) * TICKS * usage.days
+    yield Item("DynamoDB", "writes: the clock", "dynamodb.writes", written, stands=True)
+    looked = TICKS * (3 + SHARDS * actions.SLOTS / 2) + SWEEPS * actions.PARTITIONS * 3 / 2
+    yield Item("DynamoDB", "reads: the clock", "dynamodb.reads", looked * usage.days, stands=True)
+
+
+def _stored(usage: Usage) -> Iterator[Item]:
+    """Rows of what happened for their whole life, those of readers for `days`."""
+    event = usage.row + AN_INDEX_ENTRY
+    kept = usage.run_retention_days
+    run, batch, engagement, reader = (
+        sum(ROWS[name] + AN_INDEX_ENTRY for name in names)
+        for names in (("runs",), ("batch",), ("engagement",), ("subscribers", "schedules"))
+    )
+    due = ROWS["due"] + AN_INDEX_ENTRY
+    told = usage.emails if usage.by_ses else 0
+    for table, size, backed_up, number, days in (
+        ("events", 2 * event, 2 * event, usage.all_events, EVENT_DAYS),
+        ("runs", run + batch, run, usage.emails, kept),
+        ("engagement", engagement, engagement, told, kept),
+        ("subscribers, schedules", reader + due, reader, usage.readers, usage.days),
+    ):
+        months = number * days / MONTH / _GB
+        if months:
+            yield Item("DynamoDB", f"storage: {table}", "dynamodb.storage", size * months)
+        if months and (table in usage.restorable or table.startswith("subscribers")):
+            what = f"recovery: {table}"
+            yield Item("DynamoDB", what, "dynamodb.recovery", backed_up * months)
+
+
+def _watched(usage: Usage) -> Iterator[Item]:
+    months = usage.days / MONTH
+    ten = usage.together
+    logged = 0.0
+    for function, messages in (
+        ("ingest", usage.entries + _signs(usage)),
+        ("generate", usage.emails),
+        ("feedback", usage.reports),
+    ):
+        logged += messages * (LINE[function] + AROUND_AN_INVOCATION[function] / ten)
+    yield Item("CloudWatch", "logs", "cloudwatch.logs", logged / _GB)
+    clock = TICKS * (1 + SHARDS) * (LINE["fanout"] + AROUND_AN_INVOCATION["fanout"])
+    clock += SWEEPS * (1 + SHARDS) * AROUND_AN_INVOCATION["sweep"]
+    told = clock * usage.days / _GB
+    yield Item("CloudWatch", "logs of the clock", "cloudwatch.logs", told, stands=True)
+    yield Item("CloudWatch", "metrics", "cloudwatch.metrics", METRICS * months, stands=True)
+    yield Item("CloudWatch", "alarms", "cloudwatch.alarms", ALARMS * months, stands=True)
+    secrets = SECRETS * months
+    yield Item("Secrets Manager", "secrets", "secretsmanager.secrets", secrets, stands=True)
+    asked = SECRET_CALLS * months
+    yield Item("Secrets Manager", "calls", "secretsmanager.calls", asked, stands=True)
+    yield Item("Data transfer", "within the region", "transfer", 0)
+
+
+def _signs(usage: Usage) -> float:
+    return usage.readers * usage.signs * usage.days / MONTH

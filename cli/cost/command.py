@@ -1,0 +1,171 @@
+"""`gazette cost`: what a stage costs with an adopter's own numbers."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from cli.cost.bill import Line, bill
+from cli.cost.prices import OURS, Prices, read_prices
+from cli.cost.usage import Usage
+from cli.shared.console import NotPossible, note, one_line_errors
+from cli.shared.deployed import StageName
+from cli.shared.stages import stage_of
+
+_PROJECT = Path(__file__).parents[2]
+COLUMNS = ("service", "what", "quantity", "unit", "dollars")
+STANDS = "stands"
+"""Beside a service: a line that is due whatever happens."""
+
+
+@one_line_errors()
+def cost(
+    readers: Annotated[int, typer.Option(min=1, help="Readers who get email.")],
+    events: Annotated[
+        float, typer.Option(min=0, help="Events that each reader hears of in a day.")
+    ] = 10,
+    digests: Annotated[
+        float, typer.Option(min=0, help="Digests that each reader gets in a day: weekly, 0.14.")
+    ] = 1,
+    quiet: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of digests after an occurrence without news.")
+    ] = 0,
+    immediate: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of events that are an email of their own.")
+    ] = 0,
+    listed: Annotated[
+        int, typer.Option("--list", min=1, help="Events in an entry of PutEvents; 1: no lists.")
+    ] = 100,
+    size: Annotated[int, typer.Option("--bytes", min=100, help="Bytes of an event as JSON.")] = 400,
+    categories: Annotated[
+        float, typer.Option(min=1, help="Categories that an email shows, on average.")
+    ] = 1,
+    signs: Annotated[
+        float, typer.Option(min=0, help="Signs of life of each reader in a month.")
+    ] = 4,
+    days: Annotated[float, typer.Option(min=0.01, help="Of how many days the bill is.")] = 30,
+    together: Annotated[
+        int, typer.Option(min=1, max=10, help="Messages in an invocation: 1 where little happens.")
+    ] = 10,
+    plan: Annotated[
+        str, typer.Option(help="Plan of SES: none, essentials, pro or enterprise.")
+    ] = "none",
+    region: Annotated[
+        str, typer.Option(help="Region; for another than ours, name its prices.")
+    ] = "us-east-1",
+    prices: Annotated[
+        Path, typer.Option(help="A file of prices.", show_default="cli/cost/prices.json")
+    ] = OURS,
+    stage: StageName = "prod",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Print what a stage costs, item by item: everything in AWS, without taxes and free tiers.
+
+    The settings of the stage in cdk.json count: what is reported, restored and held.
+
+    The units of DynamoDB are those that tests measure; processor time and logs are assumptions
+    (cli/cost/assumptions.py). Readers' links are left out: a dollar for a million requests.
+    """
+    charged = read_prices(prices)
+    if charged.region != region:
+        raise NotPossible(
+            f"{prices} has the prices of {charged.region}, not of {region}: copy it, put in what "
+            "https://aws.amazon.com/pricing/ says of yours, and name it with --prices."
+        )
+    if plan not in charged.plans:
+        raise NotPossible(f"There is no plan {plan!r}: {', '.join(charged.plans)}.")
+    settings = stage_of(stage, _PROJECT)
+    usage = Usage(
+        readers=readers,
+        events=events,
+        digests=digests,
+        quiet=quiet,
+        immediate=immediate,
+        listed=listed,
+        size=size,
+        categories=categories,
+        signs=signs,
+        days=days,
+        together=together,
+        plan=plan,
+        by_ses=settings.mail_provider == "ses",
+        report_deliveries=settings.report_deliveries,
+        category_hold=settings.category_hold,
+        restorable=tuple(settings.restorable) if settings.retain else (),
+        run_retention_days=settings.run_retention_days,
+    )
+    lines = bill(usage, charged)
+    if as_json:
+        typer.echo(json.dumps(_for_programs(usage, lines, charged), indent=2))
+        return
+    _print(lines)
+    _say_sums(usage, lines)
+    note(f"Prices of {charged.region}, the oldest of {charged.oldest()}; without free tiers.")
+
+
+def sums(lines: Sequence[Line]) -> dict[str, float]:
+    """Dollars: of SES, of all else that grows with use, of what stands, and of everything."""
+    ours = [line for line in lines if line.item.service != "SES"]
+    found = {
+        "ses": sum(line.dollars for line in lines) - sum(line.dollars for line in ours),
+        "grows": sum(line.dollars for line in ours if not line.item.stands),
+        "stands": sum(line.dollars for line in ours if line.item.stands),
+    }
+    return {**found, "total": sum(found.values())}
+
+
+def _for_programs(usage: Usage, lines: Sequence[Line], prices: Prices) -> dict[str, object]:
+    return {
+        "usage": asdict(usage),
+        "region": prices.region,
+        "oldest_price": prices.oldest(),
+        "items": [
+            {
+                "service": line.item.service,
+                "what": line.item.what,
+                "quantity": line.item.quantity,
+                "unit": line.unit,
+                "dollars": line.dollars,
+                "stands": line.item.stands,
+            }
+            for line in lines
+        ],
+        "sums": sums(lines),
+        "emails": usage.emails,
+    }
+
+
+def _print(lines: Sequence[Line]) -> None:
+    rows = [_row(line) for line in lines]
+    console = Console()
+    if not console.is_terminal:
+        for row in (COLUMNS, *rows):
+            typer.echo("\t".join(row))
+        return
+    table = Table(*COLUMNS)
+    table.columns[2].justify = table.columns[4].justify = "right"
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
+
+
+def _row(line: Line) -> tuple[str, ...]:
+    item = line.item
+    service = f"{item.service} ({STANDS})" if item.stands else item.service
+    return service, item.what, f"{item.quantity:,.2f}", line.unit, f"{line.dollars:.2f}"
+
+
+def _say_sums(usage: Usage, lines: Sequence[Line]) -> None:
+    found = sums(lines)
+    typer.echo(
+        f"Grows with use: ${found['grows']:,.2f}; stands: ${found['stands']:,.2f}; "
+        f"SES: ${found['ses']:,.2f}; in all ${found['total']:,.2f}."
+    )
+    if usage.emails:
+        each = found["grows"] / usage.emails * 1_000_000
+        typer.echo(f"{usage.emails:,.0f} emails; beside SES ${each:,.2f} for a million of them.")

@@ -1,0 +1,157 @@
+"""`python -m cli.cost.page`: the sums in dollars of docs/tables.md and README.md, from the bill."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from cli.cost.assumptions import AN_INDEX_ENTRY, MONTH
+from cli.cost.bill import Line, bill
+from cli.cost.command import sums
+from cli.cost.prices import Prices, read_prices
+from cli.cost.usage import Usage
+
+_ROOT = Path(__file__).parents[2]
+PAGE, README = _ROOT / "docs" / "tables.md", _ROOT / "README.md"
+BEGIN, END = "<!-- `make docs` writes this part -->", "<!-- up to here -->"
+
+MILLION = Usage(readers=1_000_000 / 30, events=10, digests=1, listed=100, signs=0, days=30)
+"""A million digests of ten events, in a month."""
+
+ALONE = replace(MILLION, listed=1)
+"""The same, each event put on its own."""
+
+_IN_THE_README = re.compile(r"(each cost \$)\d+( in AWS beside SES .+?, and \$)\d+( if they put)")
+
+_PARTS = ("writes", "reads", "storage", "recovery")
+
+_SETTINGS: Sequence[tuple[str, Usage]] = (
+    ("`report_deliveries` false", replace(MILLION, report_deliveries=False)),
+    ("`restorable` without `runs`", replace(MILLION, restorable=())),
+    ("`restorable` with `events`", replace(MILLION, restorable=("runs", "events"))),
+    ("`category_hold` false", replace(MILLION, category_hold=False)),
+    ("one message in an invocation instead of ten", replace(MILLION, together=1)),
+    ("events of 1,200 bytes instead of 400", replace(MILLION, size=1200)),
+    ("each digest after a day without news", replace(MILLION, quiet=1)),
+)
+
+_LIVES = (("daily", 39, 39), ("weekly", 45, 45), ("monthly", 79, 110))
+"""Days for which an event is stored, at least and at most, by the schedule it waits for."""
+
+
+def dollars(usage: Usage) -> float:
+    """What a million emails cost beside SES and what stands."""
+    return sums(bill(usage, read_prices()))["grows"] / usage.emails * 1e6
+
+
+def section() -> str:
+    """The generated part of the page."""
+    return "\n".join((BEGIN, "", *_text(read_prices()), "", END))
+
+
+def page(before: str) -> str:
+    """The page with the part in it written anew."""
+    start, end = before.index(BEGIN), before.index(END) + len(END)
+    return before[:start] + section() + before[end:]
+
+
+def readme(before: str) -> str:
+    """The README with its two sums written anew. Raises ValueError if it has no such sentence."""
+    lists, alone = f"{dollars(MILLION):.0f}", f"{dollars(ALONE):.0f}"
+    after, number = _IN_THE_README.subn(rf"\g<1>{lists}\g<2>{alone}\g<3>", before)
+    if number != 1:
+        raise ValueError("README.md has to say what a million digests cost, once.")
+    return after
+
+
+def _text(prices: Prices) -> Iterator[str]:
+    lists, alone = bill(MILLION, prices), bill(ALONE, prices)
+    yield (
+        f"A million daily digests of {MILLION.in_a_digest:.0f} events of {MILLION.size} bytes and "
+        f"one category, in {prices.region}, with the default settings, without free tiers and "
+        "taxes. `gazette cost` says it for your own numbers. Every price has its date and source "
+        f"in `cli/cost/prices.json`; the oldest is of {prices.oldest()}. The units are those that "
+        "tests measure; processor time, messages in an invocation and logs are the assumptions of "
+        "`cli/cost/assumptions.py`."
+    )
+    yield ""
+    yield "| | in lists of 100 | one by one |"
+    yield "| --- | --- | --- |"
+    for part in _parts(lists):
+        yield f"| {part} | {_sum_of(lists, part)} | {_sum_of(alone, part)} |"
+    grow = f"${dollars(MILLION):.2f} | ${dollars(ALONE):.2f}"
+    yield f"| **all that grows with use** | {grow} |"
+    for plan in ("none", "essentials"):
+        cost = prices.plans[plan].of(1_000_000)
+        name = "without a plan" if plan == "none" else f"plan {plan.capitalize()}"
+        yield f"| SES, {name} | ${cost:.2f} | ${cost:.2f} |"
+    stands = sums(lists)["stands"]
+    yield f"| what stands, for each month of a stage | ${stands:.2f} | ${stands:.2f} |"
+    yield ""
+    yield (
+        "What stands: metrics and alarms, Lambda's polls of seven queues, the clock, two secrets. "
+        "Storage is that of each row until it expires."
+    )
+    yield ""
+    yield "| what changes it | for a million digests, in lists |"
+    yield "| --- | --- |"
+    for name, usage in _SETTINGS:
+        yield f"| {name} | {dollars(usage) - dollars(MILLION):+.2f} dollars |"
+    yield ""
+    yield from _stored(prices)
+
+
+def _parts(lines: Sequence[Line]) -> list[str]:
+    found = dict.fromkeys(_part(line) for line in lines if _counts(line))
+    return [part for part in found if any(_part(x) == part and x.dollars for x in lines)]
+
+
+def _counts(line: Line) -> bool:
+    return line.item.service != "SES" and not line.item.stands
+
+
+def _part(line: Line) -> str:
+    kind = line.item.what.partition(":")[0]
+    return f"{line.item.service}, {kind}" if kind in _PARTS else line.item.service
+
+
+def _sum_of(lines: Sequence[Line], part: str) -> str:
+    total = sum(line.dollars for line in lines if _counts(line) and _part(line) == part)
+    return f"${total:.2f}"
+
+
+def _stored(prices: Prices) -> Iterator[str]:
+    each = 2 * (MILLION.row + AN_INDEX_ENTRY)
+    month = prices.of["dynamodb.storage"].of(each * 1e6 / 1e9)
+    yield (
+        f"A million such events take {each * 1e6 / 1e9:.1f} GB with their index ({AN_INDEX_ENTRY} "
+        f"bytes more for each entry), ${month:.2f} a month. Until they expire, they cost "
+        + ", ".join(_life(month, *life) for life in _LIVES)
+        + f", and with a pause {_cost(month, 196)} at most."
+    )
+    yield ""
+    unit = prices.of["dynamodb.writes"].of(1e6)
+    email = prices.plans["none"].of(1_000_000)
+    share = 100 * unit / email
+    yield (
+        "If neither clicks nor opens are tracked, recording what became of an email costs two "
+        "write units, for sent and delivered, and one more for each category that it shows: "
+        f"{2 * share:.2f} percent of the price of the emails, and {share:.3f} percent for each "
+        "category. Each tracked click or open costs one unit more."
+    )
+
+
+def _life(month: float, name: str, least: int, most: int) -> str:
+    span = (
+        _cost(month, least) if least == most else f"{_cost(month, least)} to {_cost(month, most)}"
+    )
+    return f"{span} under a {name} digest"
+
+
+def _cost(month: float, days: int) -> str:
+    return f"${month * days / MONTH:.2f}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text()))
+    README.write_text(readme(README.read_text()))

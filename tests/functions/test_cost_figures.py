@@ -1,0 +1,126 @@
+"""What `gazette cost` reckons with is what the real handlers read, write, store and log."""
+
+import io
+import json
+import math
+
+import boto3
+import pytest
+
+from cli.cost import actions
+from cli.cost.assumptions import AROUND_AN_EVENT, AROUND_AN_INVOCATION, LINE, ROWS
+from tests.functions.conftest import Cloud, fan_out
+from tests.functions.costs_page import units_of
+from tests.functions.messages import ago, delivery_event, envelope, event, profile
+from tests.meter import item_size
+
+TEN = [event(number, entity=f"post#p{number}") for number in range(10)]
+LAMBDA_LINES = 350
+"""Bytes of Lambda's START, END and REPORT: https://docs.aws.amazon.com/lambda/latest/dg/python-logging.html"""
+
+
+@pytest.fixture
+def ann(cloud: Cloud) -> Cloud:
+    """Ann is known, something waits in her schedule, and the functions are warm."""
+    cloud.say("subscriber.changed", profile())
+    cloud.arm("ann")
+    cloud.warm_up("ingest", "fanout", "generate", "feedback")
+    return cloud
+
+
+def spent(cloud: Cloud) -> actions.Units:
+    """Since the meter was cleared, by whatever table."""
+    return actions.Units(cloud.meter.write_units.total(), sum(cloud.meter.read_units.values()))
+
+
+def row_of(table: str) -> int:
+    (row, *_) = boto3.client("dynamodb").scan(TableName=table)["Items"]
+    return item_size(row)
+
+
+def test_an_event(ann: Cloud) -> None:
+    ann.say("event.created", TEN[0])
+    assert spent(ann) == actions.event(row_of("events"))
+
+
+def test_a_large_event(ann: Cloud) -> None:
+    """Each kilobyte that its row begins is a unit, and one more in the index."""
+    large = TEN[0] | {"entity": TEN[0]["entity"] | {"url": "https://example.com/" + "p" * 900}}
+    ann.say("event.created", large)
+    assert spent(ann) == actions.event(row_of("events"))
+    assert row_of("events") > 1024
+
+
+def test_an_event_for_an_immediate_email(ann: Cloud) -> None:
+    ann.say(
+        "subscriber.changed", profile(changed_at=ago(days=9), frequencies={"comment": "immediate"})
+    )
+    ann.meter.clear()
+    ann.say("event.created", TEN[0])
+    assert spent(ann) == actions.immediate_event(row_of("events"))
+
+
+@pytest.mark.usefixtures("later")
+def test_a_digest_from_fan_out_to_its_reports(ann: Cloud) -> None:
+    ann.say("event.created", {"events": TEN})
+    event_row = row_of("events")
+    messages = fan_out(ann)
+    ann.meter.clear()
+    ann.work("generate", *messages)
+    assert spent(ann) == actions.digest(10, event_row)
+    ann.work("feedback", delivery_event())
+    for kind, of_sending in (("Sent", True), ("Delivered", False)):
+        ann.meter.clear()
+        ann.work("feedback", delivery_event(kind, record="send", minutes=of_sending))
+        assert spent(ann) == actions.report(of_sending=of_sending, categories=1)
+    for name in ("runs", "engagement", "subscribers", "schedules"):
+        assert row_of(name) == pytest.approx(ROWS[name], rel=0.1), name
+
+
+def test_an_event_takes_so_many_bytes_more_than_a_service_put(ann: Cloud) -> None:
+    ann.say("event.created", TEN[0])
+    put = len(json.dumps(TEN[0], separators=(",", ":")))
+    assert row_of("events") - put == pytest.approx(AROUND_AN_EVENT, abs=10)
+
+
+def test_a_sign_of_life(ann: Cloud) -> None:
+    ann.say("subscriber.active", {"user_id": "ann", "active_at": ago()})
+    assert spent(ann) == actions.sign_of_life()
+
+
+@pytest.mark.parametrize("operation", actions.WRITES)
+def test_docs_tables_has_the_write_units_of_the_bill(operation: str) -> None:
+    assert units_of(operation) == actions.WRITES[operation]
+
+
+@pytest.mark.usefixtures("later")
+def test_no_function_logs_more_than_the_bill_assumes(
+    ann: Cloud, logs: io.StringIO, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def told() -> int:
+        size = len(logs.getvalue().encode()) + len(capsys.readouterr().out.encode())
+        logs.truncate(0)
+        logs.seek(0)
+        return size
+
+    told()
+    ann.work("ingest", *(envelope("event.created", each) for each in TEN))
+    ingest = told()
+    messages = fan_out(ann)
+    told()
+    ann.work("generate", *messages)
+    generate = told()
+    ann.work("feedback", *[delivery_event("Sent", record="send"), delivery_event()] * 5)
+    for function, size, number in (
+        ("ingest", ingest, 10),
+        ("generate", generate, 1),
+        ("feedback", told(), 10),
+    ):
+        assumed = number * LINE[function] + AROUND_AN_INVOCATION[function] - LAMBDA_LINES
+        assert 0.7 * assumed < size <= assumed, function
+
+
+def test_units_are_rounded_up() -> None:
+    assert actions.event(1024).written == 2
+    assert actions.event(1025).written == 4
+    assert actions.digest(10, 484).read == 4 + math.ceil(4840 / 4096)

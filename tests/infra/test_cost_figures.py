@@ -1,0 +1,27 @@
+"""What `gazette cost` assumes of a stage is what is deployed."""
+
+from cli.cost.assumptions import ALARMS, MEMORY, QUEUES, SECRETS, SHARDS, SWEEPS, TICKS
+from infra.stage import Stage
+from infra.topology import STEPS
+from tests.infra.synthesis import Synthesis
+
+
+def test_memory_is_that_of_the_functions() -> None:
+    memory = {step.name: step.memory for step in STEPS}
+    assert {name: memory[name] for name in MEMORY} == MEMORY
+
+
+def test_queues_secrets_and_alarms_are_as_many(prod: Synthesis) -> None:
+    assert len(prod.service.of_type("AWS::Lambda::EventSourceMapping")) == QUEUES
+    assert len(prod.data.of_type("AWS::SecretsManager::Secret")) == SECRETS
+    metrics = [
+        max(1, sum("MetricStat" in each for each in alarm.get("Metrics", ())))
+        for alarm in prod.service.of_type("AWS::CloudWatch::Alarm").values()
+    ]
+    assert sum(metrics) == ALARMS
+
+
+def test_shards_and_ticks_are_those_of_a_stage_that_says_nothing() -> None:
+    defaults = Stage(name="some", sender="a@example.com", list_id="example.com")
+    assert defaults.shards == SHARDS
+    assert (TICKS, SWEEPS) == (24 * 60 // 10, 24 * 60 // 5)

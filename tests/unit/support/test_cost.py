@@ -1,0 +1,174 @@
+"""`gazette cost`: the bill is the sum of its items, and says where its prices are from."""
+
+import json
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from cli.cost.bill import bill
+from cli.cost.command import COLUMNS, sums
+from cli.cost.page import ALONE, MILLION, PAGE, README, dollars, page, readme
+from cli.cost.prices import OURS, Price, read_prices
+from cli.cost.usage import Usage, chunks
+from cli.main import app
+
+PRICES = read_prices()
+
+
+def run(*options: str) -> Result:
+    return CliRunner().invoke(app, ["cost", *options])
+
+
+def costs(usage: Usage, service: str, what: str = "") -> float:
+    return sum(
+        line.dollars
+        for line in bill(usage, PRICES)
+        if line.item.service == service and line.item.what.startswith(what)
+    )
+
+
+def test_the_page_is_what_make_docs_would_write() -> None:
+    assert PAGE.read_text() == page(PAGE.read_text()), "run `make docs`"
+
+
+def test_the_readme_has_the_sums_that_make_docs_would_write() -> None:
+    assert README.read_text() == readme(README.read_text()), "run `make docs`"
+    assert f"${dollars(MILLION):.0f} in AWS beside SES" in README.read_text()
+
+
+@pytest.mark.parametrize("name", PRICES.of)
+def test_every_price_has_a_date_and_a_source(name: str) -> None:
+    price = PRICES.of[name]
+    assert date(2024, 1, 1) < date.fromisoformat(price.as_of) < date(2027, 1, 1)
+    assert "https://" in price.source
+
+
+def test_the_prices_of_dynamodb_count_units_and_gigabytes() -> None:
+    """The writes of a million daily digests of ten events: 34 units each."""
+    assert costs(MILLION, "DynamoDB", "writes: ") == pytest.approx(34 * 0.625, abs=0.2)
+    assert costs(MILLION, "DynamoDB", "storage: events") == pytest.approx(3.56, abs=0.01)
+
+
+def test_a_price_is_for_so_many_units() -> None:
+    assert Price(0.4, 1_000_000, "request", "2026-01-01", "").of(2_500_000) == 1.0
+
+
+def test_the_plans_of_ses_get_cheaper_by_steps() -> None:
+    essentials = PRICES.plans["essentials"]
+    assert PRICES.plans["none"].of(1e6) == pytest.approx(100)
+    assert essentials.of(1e6) == pytest.approx(160)
+    assert essentials.of(20e6) == pytest.approx(10e6 * 0.00016 + 10e6 * 0.00014)
+    assert essentials.of(200e6) == pytest.approx(1600 + 90e6 * 0.00014 + 100e6 * 0.00011)
+
+
+def test_a_plan_with_a_monthly_price_costs_it_whatever_is_sent() -> None:
+    pro = bill(replace(MILLION, plan="pro"), PRICES)
+    assert sum(line.dollars for line in pro if line.item.what == "the plan") == pytest.approx(
+        105, rel=0.02
+    )
+
+
+def test_what_grows_is_proportional_to_readers_and_what_stands_is_not() -> None:
+    one, two = (sums(bill(replace(MILLION, readers=n), PRICES)) for n in (1000, 2000))
+    assert two["grows"] == pytest.approx(2 * one["grows"])
+    assert two["stands"] == pytest.approx(one["stands"])
+    assert two["ses"] == pytest.approx(2 * one["ses"])
+    assert one["total"] == pytest.approx(one["grows"] + one["stands"] + one["ses"])
+
+
+def test_lists_cost_a_hundredth_on_the_bus() -> None:
+    assert costs(ALONE, "EventBridge", "events") == pytest.approx(10)
+    assert costs(MILLION, "EventBridge", "events") == pytest.approx(0.1)
+
+
+def test_a_list_of_more_than_64_kb_is_billed_as_two() -> None:
+    assert (chunks(65_536), chunks(65_537)) == (1, 2)
+    large = replace(MILLION, size=700)
+    assert costs(large, "EventBridge", "events") == pytest.approx(0.2)
+
+
+def test_settings_take_their_items_off_the_bill() -> None:
+    deaf = replace(MILLION, report_deliveries=False)
+    assert costs(MILLION, "DynamoDB", "writes: reports of delivery") == pytest.approx(0.625)
+    assert costs(deaf, "DynamoDB", "writes: reports of delivery") == 0
+    assert costs(deaf, "SQS", "feedback") == costs(MILLION, "SQS", "feedback") / 2
+    assert costs(replace(MILLION, restorable=()), "DynamoDB", "recovery: runs") == 0
+    by_smtp = replace(MILLION, by_ses=False)
+    assert costs(by_smtp, "SES") == costs(by_smtp, "SQS", "feedback") == 0
+
+
+def test_immediate_emails_are_no_digests() -> None:
+    usage = replace(MILLION, immediate=0.1)
+    assert usage.emails == pytest.approx(1e6 + 1e6)
+    assert usage.in_a_digest == pytest.approx(9)
+    assert costs(usage, "DynamoDB", "writes: events at once") == pytest.approx(4 * 0.625)
+
+
+def test_no_digests_are_no_bill_of_digests() -> None:
+    lines = bill(replace(MILLION, digests=0, immediate=1), PRICES)
+    assert not [line for line in lines if line.item.what.endswith(": digests")]
+
+
+def test_the_command_prints_a_line_for_each_item_and_the_sums() -> None:
+    result = run("--readers", "1000", "--immediate", "0.02")
+    assert result.exit_code == 0, result.output
+    header, *rows = [line.split("\t") for line in result.stdout.splitlines() if "\t" in line]
+    assert tuple(header) == COLUMNS
+    assert {row[0] for row in rows} >= {
+        "EventBridge",
+        "SQS",
+        "Lambda",
+        "DynamoDB",
+        "CloudWatch",
+        "CloudWatch (stands)",
+        "Secrets Manager (stands)",
+        "Data transfer",
+        "SES",
+    }
+    assert "36,000 emails; beside SES $" in result.stdout
+
+
+def test_json_has_the_same_items_their_sum_and_what_they_rest_on() -> None:
+    result = run("--readers", "1000", "--plan", "essentials", "--json")
+    found = json.loads(result.stdout)
+    assert found["sums"]["total"] == pytest.approx(sum(each["dollars"] for each in found["items"]))
+    assert found["sums"]["ses"] == pytest.approx(30_000 * 0.00016)
+    assert (found["usage"]["readers"], found["region"], found["emails"]) == (
+        1000,
+        "us-east-1",
+        30_000,
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--plan", "gold"], "There is no plan 'gold': none, essentials, pro, enterprise."),
+        (["--region", "eu-west-1"], "has the prices of us-east-1, not of eu-west-1"),
+        (["--prices", "gone.json"], "gone.json has no prices that can be read"),
+        (["--stage", "gone"], "There is no stage 'gone'"),
+    ],
+)
+def test_what_cannot_be_reckoned_is_said_in_a_line(options: list[str], words: str) -> None:
+    result = run("--readers", "1000", *options)
+    assert result.exit_code == 2
+    assert words in result.stderr
+
+
+def test_prices_of_another_region_are_taken_from_a_file(tmp_path: Path) -> None:
+    dear = json.loads(OURS.read_text()) | {"region": "eu-west-1"}
+    dear["prices"]["dynamodb.writes"]["dollars"] *= 2
+    path = tmp_path / "prices.json"
+    path.write_text(json.dumps(dear))
+    result = run("--readers", "1000", "--json", "--region", "eu-west-1", "--prices", str(path))
+    ours = run("--readers", "1000", "--json")
+
+    def writes(told: Result) -> float:
+        items = json.loads(told.stdout)["items"]
+        found = (each["dollars"] for each in items if each["what"].startswith("writes"))
+        return float(sum(found))
+
+    assert writes(result) == pytest.approx(2 * writes(ours))
