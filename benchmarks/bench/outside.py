@@ -1,4 +1,4 @@
-"""Goals that other benchmarks measure: cold starts, and the demo from nothing."""
+"""Goals that others measure or compute: cold starts, the bill, and the demo from nothing."""
 
 import os
 import shutil
@@ -13,6 +13,10 @@ from statistics import median
 from benchmarks import cold_start
 from benchmarks.bench.goals import Measured, exact, number, ratio
 from benchmarks.bench.stage import FOLDER, ROOT, BenchStage
+from cli.cost.page import ALONE, MILLION, dollars
+
+_SES = 100.0
+"""Dollars for a million emails. https://aws.amazon.com/ses/pricing/"""
 
 _FIRST = "the first email is there"
 _BEGUN = "engine at"
@@ -27,6 +31,16 @@ def cold(_: BenchStage, rounds: int) -> Mapping[str, Measured]:
     others = {name: found[name] for name in found if name not in {"generate", cold_start.PEER}}
     took = ", ".join(f"{name} {1000 * median(each):.0f} ms" for name, each in found.items())
     return {"cold": ratio(found["generate"], naive, peers=others, how=took)}
+
+
+def bill(_: BenchStage, __: int) -> Mapping[str, Measured]:
+    """What `gazette cost` reckons of a million digests in a month, without what stands."""
+    how = "computed by `gazette cost`: what grows with use, default settings"
+    peers = {"SES itself": _SES}
+    return {
+        "bill-lists": exact(dollars(MILLION), peers=peers, how=how),
+        "bill-singles": exact(dollars(ALONE), peers=peers, how=how),
+    }
 
 
 def demo(_: BenchStage, __: int) -> Mapping[str, Measured]:
@@ -68,7 +82,7 @@ def _timed(clone: Path) -> dict[str, float]:
     seconds: dict[str, float] = {}
     log = FOLDER / "demo.log"
     with (
-        log.open("w") as written,
+        log.open("w", buffering=1) as written,
         subprocess.Popen(
             ["make", "demo", f"PYTHON={python}"],  # noqa: S607 -- the make that runs this one
             cwd=clone,

@@ -8,7 +8,7 @@ from gazette.settings.ranges import RANGES
 from benchmarks.bench.generating import BATCH, generate
 from benchmarks.bench.goals import Measured, exact, number, of_rounds, ratio
 from benchmarks.bench.ingesting import ingest
-from benchmarks.bench.outside import cold, demo
+from benchmarks.bench.outside import bill, cold, demo
 from benchmarks.bench.stage import BenchStage
 from infra.topology import GENERATE
 
@@ -118,5 +118,6 @@ PARTS: Mapping[str, Part] = {
     "workers": workers,
     "events": events,
     "cold": cold,
+    "bill": bill,
     "demo": demo,
 }

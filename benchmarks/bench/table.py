@@ -73,6 +73,20 @@ GOALS: tuple[Goal, ...] = (
         part="cold",
     ),
     Goal(
+        "bill-lists",
+        "1 million digests of 10 events beside SES, storage included: in lists",
+        target=25,
+        unit="dollars",
+        part="bill",
+    ),
+    Goal(
+        "bill-singles",
+        "1 million digests of 10 events beside SES, storage included: one by one",
+        target=45,
+        unit="dollars",
+        part="bill",
+    ),
+    Goal(
         "demo-week",
         "make demo from nothing: the whole week",
         target=180,
