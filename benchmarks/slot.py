@@ -72,7 +72,7 @@ def _slot(readers: int) -> int:
         progress(f"a worker of fanout that has fanned out nothing: {idle_mb:.1f} MB")
         slot = slot_of(datetime.now(UTC) + _AHEAD)
         links = fill(service, readers, slot, progress)
-        seconds = _tick(service, slot, workers, ses, progress)
+        fanned_out, sent = _tick(service, slot, workers, ses, progress)
         with as_client_of(engine):
             stored, view = look(service, slot)
             progress(f"due by invocation of fanout: {[due for due in due_by_invocation() if due]}")
@@ -83,7 +83,8 @@ def _slot(readers: int) -> int:
         print(f"slot: {problem}", file=sys.stderr)
     print(
         f"slot: readers={readers} runs={found.runs} sent={found.sent} emails={found.emails} "
-        f"duplicates={found.duplicates} lost={found.lost} fanout_seconds={seconds:.1f} "
+        f"duplicates={found.duplicates} lost={found.lost} fanout_seconds={fanned_out:.1f} "
+        f"seconds={sent:.1f} digests_per_second={found.emails / max(sent, 0.1):.1f} "
         f"fanout_peak_mb={peak_mb:.1f} fanout_idle_mb={idle_mb:.1f}"
     )
     return 1 if problems else 0
@@ -99,23 +100,30 @@ def _idle(service: Service, workers: Workers) -> float:
 
 def _tick(
     service: Service, slot: datetime, workers: Workers, ses: StandIn, progress: Progress
-) -> float:
-    """One tick, until every queue is empty. Returns the seconds until fan-out had ended."""
+) -> tuple[float, float]:
+    """One tick, until every queue is empty.
+
+    Returns the seconds until fan-out had ended, and until SES had the last email.
+    """
     began = time.monotonic()
     service.tick(slot)
-    fanned_out = 0.0
-    shown = 0.0
+    fanned_out = sent = shown = 0.0
+    emails = 0
     while True:
         shards, runs = service.messages_in("shard"), service.messages_in("generate")
         workers.look()
         passed = time.monotonic() - began
+        if len(ses.accepted) > emails:
+            emails, sent = len(ses.accepted), passed
         if not shards and not fanned_out:
             fanned_out = passed
             progress(f"fanned out; {len(ses.accepted)} emails so far, {runs} messages to go")
         if fanned_out and not runs:
             service.wait_until_drained("shard", "generate")
+            if len(ses.accepted) > emails:
+                sent = time.monotonic() - began
             progress(f"{len(ses.accepted)} emails")
-            return fanned_out
+            return fanned_out, sent
         if passed > _WITHIN:
             raise ServiceError(f"Not done after {_WITHIN} s: {shards} shards and {runs} runs wait.")
         if passed > shown + 10:
