@@ -1,7 +1,7 @@
 """Gazette on fakes: the real steps on ports in memory."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
@@ -59,6 +59,7 @@ from gazette.steps.occurrences.context import FanoutContext, FanoutLimits
 from gazette.steps.occurrences.redrive import RedriveContext, redrive
 from gazette.steps.preferences.page import perform, read_overview, save
 from gazette.steps.preferences.requests import PageContext, Shown, leave, submit
+from gazette.steps.routing.route import Routed
 from gazette.steps.subscribers.resubscribe import resubscribe
 from gazette.steps.subscribers.suppress import stop_if_suppressed
 from gazette.steps.subscribers.unsubscribe import record_unsubscribed, unsubscribe
@@ -271,10 +272,28 @@ class World:
 
         return self.ingest(body, decode)
 
+    def say_together(self, *commands: Command | InvalidEvent) -> list[Routed]:
+        """Several messages of one invocation, already decoded; their bodies are `0`, `1`, …"""
+
+        def decode(body: str) -> Command:
+            command = commands[int(body)]
+            if isinstance(command, InvalidEvent):
+                raise command
+            return command
+
+        return self.ingest_all([str(number) for number in range(len(commands))], decode)
+
     def ingest(self, body: str, decode: Callable[[str], Command]) -> list[Outcome]:
         """One message on the ingest queue."""
+        (done,) = self.ingest_all([body], decode)
+        if isinstance(done, Exception):
+            raise done
+        return done
+
+    def ingest_all(self, bodies: Sequence[str], decode: Callable[[str], Command]) -> list[Routed]:
+        """The messages of one invocation of ingest."""
         return ingest(
-            body,
+            bodies,
             lambda: self.time_left(),
             decode=decode,
             activities=self.activities,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gazette.observability import logger
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 
 from proofs.fuzz.details import bodies
 from proofs.fuzz.run import Fuzz, Tally
@@ -30,23 +31,23 @@ def main() -> int:
 
 
 def run(examples: int) -> Tally:
-    """Put so many messages, some hundred into one world after each other."""
+    """Put so many messages or more, up to ten at once, some hundred into one world."""
     tally = Tally()
-    world = World()
+    world, until = World(), _MESSAGES_A_WORLD
 
     @settings(
-        max_examples=examples,
+        max_examples=max(examples // 5, 1),
         deadline=None,
         database=None,
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    @given(bodies())
-    def put(body: str) -> None:
-        nonlocal world
-        if tally.examples % _MESSAGES_A_WORLD == 0:
-            world = World()
-        Fuzz(world, tally).put(body)
+    @given(st.lists(bodies(), min_size=1, max_size=10))
+    def put(together: list[str]) -> None:
+        nonlocal world, until
+        if tally.examples >= until:
+            world, until = World(), tally.examples + _MESSAGES_A_WORLD
+        Fuzz(world, tally).put(*together)
 
     while tally.examples < examples:
         put()

@@ -1,6 +1,6 @@
 """Each message through the real handler: it must be stored or quarantined, never lost."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +16,14 @@ from gazette.domain.commands import (
     MarkActive,
     RetractActivity,
     RetractEvent,
+    reader_of,
 )
 from gazette.domain.errors import InvalidEvent
 from gazette.domain.model import Event, Retracted
-from gazette.domain.outcome import Outcome
 from gazette.domain.subscribers.following import effective_frequency
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Erased, Subscriber
+from gazette.steps.routing.route import Routed
 
 import functions.ingest.handler as handler
 from tests.functions.conftest import Context
@@ -54,35 +55,55 @@ class Fuzz:
     world: World
     tally: Tally
 
-    def put(self, body: str) -> None:
-        """Process one message, as the queue delivers it."""
-        self.tally.examples += 1
+    def put(self, *bodies: str) -> None:
+        """Process up to ten messages in one invocation, as the queue delivers them."""
+        self.tally.examples += len(bodies)
         kept = len(self.world.quarantine.kept)
-        if not self._handle(body):
-            self.tally.raised += 1
-            return
-        quarantined = [entry for entry, _ in self.world.quarantine.kept[kept:]] == [body]
-        stored = self._is_stored(body)
-        self.tally.quarantined += quarantined
-        self.tally.stored += stored and not quarantined
-        self.tally.lost += not (quarantined or stored)
+        returned = self._handle(*bodies)
+        self.tally.raised += len(returned)
+        quarantined = {entry for entry, _ in self.world.quarantine.kept[kept:]}
+        for number, body in enumerate(bodies):
+            if number not in returned:
+                command = _command(body)
+                stored = command is not None and (
+                    is_accounted_for(self.world, command)
+                    or (len(bodies) > 1 and self._was_erased(command))
+                )
+                self._judge(stored=stored, is_quarantined=body in quarantined)
 
-    def _handle(self, body: str) -> bool:
+    def _was_erased(self, command: Command) -> bool:
+        """Of several messages, an earlier or later one may have erased their reader."""
+        readers = (
+            {reader_of(command)}
+            if not isinstance(command, CreateEvents)
+            else {event.user_id for event in command.events}
+        )
+        found = [self.world.subscribers.get(reader) for reader in readers if reader]
+        return any(reader and reader.erased_at for reader in found)
+
+    def _judge(self, *, stored: bool, is_quarantined: bool) -> None:
+        self.tally.quarantined += is_quarantined
+        self.tally.stored += stored and not is_quarantined
+        self.tally.lost += not (is_quarantined or stored)
+
+    def _handle(self, *bodies: str) -> Collection[int]:
+        """The numbers of the messages that come again."""
         vars(handler)["build"] = self._build
         try:
-            answer: Any = handler.lambda_handler(records(body), Context())
+            answer: Any = handler.lambda_handler(records(*bodies), Context())
         except Exception:  # noqa: BLE001 -- what is counted here
-            return False
-        return bool(answer == {"batchItemFailures": []})
+            return range(len(bodies))
+        return {int(each["itemIdentifier"][1:]) for each in answer["batchItemFailures"]}
 
-    def _build(self) -> Callable[[str, object], list[Outcome]]:
-        return lambda body, _: self.world.ingest(body, decode)
+    def _build(self) -> Callable[[Sequence[str], object], list[Routed]]:
+        return lambda bodies, _: self.world.ingest_all(bodies, decode)
 
-    def _is_stored(self, body: str) -> bool:
-        try:
-            return is_accounted_for(self.world, decode(body))
-        except InvalidEvent:
-            return False
+
+def _command(body: str) -> Command | None:
+    try:
+        return decode(body)
+    except InvalidEvent:
+        return None
 
 
 def is_accounted_for(world: World, command: Command) -> bool:
@@ -122,7 +143,10 @@ def is_accounted_for(world: World, command: Command) -> bool:
             )
         case MarkActive(user_id, at):
             reader = world.subscribers.get(user_id)
-            return isinstance(reader, Erased) or world.subscribers.active[user_id] >= at.date()
+            return isinstance(reader, Erased) or (
+                user_id in world.subscribers.active
+                and (world.subscribers.active[user_id] >= at.date())
+            )
         case ChangeFollow(user_id, entity, state, at):
             if isinstance(world.subscribers.get(user_id), Erased):
                 return world.follows.get(entity, user_id) is None

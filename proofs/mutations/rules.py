@@ -130,17 +130,40 @@ RULES: Final = (
     Mutation(
         "a failed message is returned to its queue",
         "observability.py",
-        '            logger().exception("message failed", message_id=message.id)\n',
-        '            logger().exception("message failed", message_id=message.id)\n'
-        "            handled[number] = True\n",
+        "        else:\n            handled[number] = True\n",
+        "        handled[number] = True\n",
         _NOT_ACKNOWLEDGED,
+    ),
+    Mutation(
+        "of messages that are handled together, each that failed is returned to its queue",
+        "observability.py",
+        "    return _answer(messages, [not found for found in errors])\n",
+        "    return _answer(messages, [True for _ in errors])\n",
+        "tests/functions/test_handlers.py::test_a_message_that_fails_alone_is_delivered_again_and_its"
+        "_nine_neighbours_are_stored_once",
+    ),
+    Mutation(
+        "of messages whose events are routed together, each fails by itself",
+        "steps/routing/route.py",
+        "            if len(parts) == 1:\n",
+        "            if True:\n",
+        "tests/unit/ingest/test_together.py"
+        "::test_whatever_goes_wrong_for_one_reader_sends_back_one_message",
+    ),
+    Mutation(
+        "no event is routed before an earlier message that concerns its reader",
+        "steps/ingest/ingest.py",
+        "            since.add(reader)\n",
+        "            pass\n",
+        "tests/unit/ingest/test_together.py::test_no_event_passes_what_concerns_its_reader",
     ),
     Mutation(
         "a waiting message is returned to its queue",
         "observability.py",
-        '            logger().warning("returned to queue", why=str(why), message_id=message.id)\n',
-        '            logger().warning("returned to queue", why=str(why), message_id=message.id)\n'
-        "            handled[number] = True\n",
+        "            _report(message, err)\n        else:\n",
+        "            _report(message, err)\n"
+        "            handled[number] = isinstance(err, NotYet)\n"
+        "        else:\n",
         "tests/functions/delivery/test_outcomes.py"
         "::test_what_is_refused_for_now_goes_to_resend_which_hides_it",
     ),
@@ -155,7 +178,7 @@ RULES: Final = (
     ),
     Mutation(
         "a retraction raises the epoch of the open runs",
-        "steps/routing/route.py",
+        "steps/routing/reroute.py",
         "    if trace and trace.schedule:\n",
         "    if trace and not trace:\n",
         "tests/unit/ingest/test_retracting.py"

@@ -314,8 +314,8 @@ PREVENTED: Final = (
     Mutation(
         "the profile is read again after the write",
         "steps/routing/route.py",
-        "        if not unsettled:\n",
-        "        if True:\n",
+        "            if not unsettled:\n",
+        "            if True:\n",
         "tests/unit/routing/test_route.py::test_trace_n_nothing_stays_stored_under_a_stale_preference",
         "n",
     ),
@@ -386,8 +386,8 @@ PREVENTED: Final = (
     Mutation(
         "an immediate run is queued even if its event was stored already",
         "steps/routing/route.py",
-        "    return outcome, _settle(there, target, inputs, context)\n",
-        "    return outcome, _settle(there, target, inputs, context) if stored else []\n",
+        "    return outcome, settle(there, target, inputs, context)\n",
+        "    return outcome, settle(there, target, inputs, context) if stored else []\n",
         "tests/unit/routing/test_immediate.py"
         "::test_trace_q_the_message_is_queued_again_while_the_run_has_not_ended",
         "q",
@@ -565,7 +565,7 @@ PREVENTED: Final = (
     ),
     Mutation(
         "a pause that begins later extends the lifetime of events",
-        "steps/routing/route.py",
+        "steps/routing/reroute.py",
         "                extend(stored, target.recurrence, context=context)\n",
         "                extend(stored, None, context=context)\n",
         "tests/unit/calendar/test_lifetime.py::test_trace_v_a_pause_that_begins_later_does_not_lose_what_waits",
@@ -849,13 +849,13 @@ PREVENTED: Final = (
     Mutation(
         "an event is stored before its schedule is read",
         "steps/routing/route.py",
-        "            outcome, found = _route_one(events[number], all_inputs[number], context)\n"
-        "            waits_in += found\n",
-        "            target = target_of(events[number], all_inputs[number], context)\n"
-        "            reader = all_inputs[number].reader\n"
-        "            if isinstance(target, Target) and isinstance(reader, Subscriber):\n"
-        "                arm({(reader.user_id, target.schedule): reader}, context=context)\n"
-        "            outcome, _ = _route_one(events[number], all_inputs[number], context)\n",
+        "            outcome, found = _route_one(event, inputs, self._context)\n"
+        "            waits_in.update((number, each) for each in found)\n",
+        "            context = self._context\n"
+        "            target = target_of(event, inputs, context)\n"
+        "            if isinstance(target, Target) and isinstance(inputs.reader, Subscriber):\n"
+        "                arm({(event.user_id, target.schedule): inputs.reader}, context=context)\n"
+        "            outcome, _ = _route_one(event, inputs, context)\n",
         "tests/unit/routing/test_arming.py"
         "::test_trace_ad_a_schedule_that_goes_idle_while_an_event_comes_to_it_is_armed",
         "ad",
@@ -930,8 +930,8 @@ PREVENTED: Final = (
     Mutation(
         "a message that comes again arms the schedule",
         "steps/routing/route.py",
-        "    return outcome, _settle(there, target, inputs, context)\n",
-        "    waits_in = _settle(there, target, inputs, context)\n"
+        "    return outcome, settle(there, target, inputs, context)\n",
+        "    waits_in = settle(there, target, inputs, context)\n"
         "    return outcome, waits_in if stored else []\n",
         "tests/unit/routing/test_arming.py"
         "::test_trace_ag_where_its_worker_died_the_message_that_comes_again_arms_the_schedule",
@@ -939,9 +939,9 @@ PREVENTED: Final = (
     ),
     Mutation(
         "after a change of choices, a schedule in which an event was already is armed as well",
-        "steps/routing/route.py",
-        "            waits_in += _settle(stored, target, inputs, context)\n",
-        "            there = _settle(stored, target, inputs, context)\n"
+        "steps/routing/reroute.py",
+        "            waits_in += settle(stored, target, inputs, context)\n",
+        "            there = settle(stored, target, inputs, context)\n"
         "            waits_in += there if stored.schedule != target.schedule else []\n",
         "tests/unit/routing/test_arming.py"
         "::test_trace_ag_where_its_worker_died_the_message_that_comes_again_arms_the_schedule",

@@ -1,5 +1,6 @@
 """One world from the first event until nothing moves any more, as AWS lets time pass."""
 
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -35,8 +36,15 @@ _QUEUES = ("ingest", "followers", "fanout", "generate", "resend", "feedback", "s
 _EVERY = timedelta(minutes=5)
 _DAY = timedelta(days=1)
 _MOMENTS = 4000
+_LAST = sys.maxsize
+"""The turn of ingest, so that it takes together what is said at the same time."""
+
 _AGAIN = timedelta(minutes=1)
 _BY_HAND = timedelta(hours=1)
+
+
+_EXPECTED = (InvalidEvent, NotYet, Unavailable)
+"""Why a message comes again; whatever else is raised, nobody expected."""
 
 
 class Restless(AssertionError):
@@ -193,7 +201,8 @@ class Life:
         moments = list(self._later)
         for number, (name, queue) in enumerate(self.queues.items(), start=-20):
             if at := queue.next_at():
-                moments.append(Moment(at, number, partial(self._work, name)))
+                turn = _LAST if name == "ingest" else number
+                moments.append(Moment(at, turn, partial(self._work, name)))
             if queue.dead:
                 died = min(message.died_at or self.clock() for message in queue.dead)
                 moments.append(
@@ -304,7 +313,7 @@ class Life:
         try:
             with self.idleness.of_invocation():
                 act()
-        except (InvalidEvent, Killed, NotYet, Unavailable):
+        except (Killed, *_EXPECTED):
             return False
         finally:
             self.calls.worker = before
@@ -313,6 +322,9 @@ class Life:
 
     def _work(self, name: str) -> None:
         """Lambda takes a message, and deletes it once its worker is done."""
+        if name == "ingest":
+            self._ingest()
+            return
         queue = self.queues[name]
         message = queue.receive()
         if message is None:
@@ -324,10 +336,30 @@ class Life:
 
         self._invoke(name, act, self.time_of(name))
 
+    def _ingest(self) -> None:
+        """Lambda takes what is there, up to ten messages, and deletes those that did not fail."""
+        queue = self.queues["ingest"]
+        received = (queue.receive() for _ in range(_STEPS["ingest"].batch_size))
+        messages = [message for message in received if message]
+        if not messages:
+            return
+
+        def act() -> None:
+            failed = self.workers.ingest([_opened(message)[0] for message in messages])
+            for message, err in zip(messages, failed, strict=True):
+                done = _opened(message)[1]
+                if err:
+                    continue
+                if done:
+                    self.acknowledged.setdefault(done, self.calls.count)
+                self.calls.around("message.delete", partial(queue.delete, message))
+            for err in sorted(filter(None, failed), key=lambda err: isinstance(err, _EXPECTED)):
+                raise err
+
+        self._invoke("ingest", act, self.time_of("ingest"))
+
     def _handle(self, name: str, message: Message) -> None:
-        done: tuple[str, str] | None = None
-        if isinstance(said := message.body, BusMessage):
-            done, message = said.done, replace(message, body=said.what)
+        message, done = _opened(message)
         run: Run | None = getattr(self.workers, name)(message)
         if run and (run.status is Status.SENT or name == "feedback"):
             self.settled.setdefault(run.key, self.calls.count)
@@ -361,3 +393,10 @@ class Life:
         self._queue_event(delivery_event)
         with suppress(Restless):
             self._work("feedback")
+
+
+def _opened(message: Message) -> tuple[Message, tuple[str, str] | None]:
+    """The message as its function gets it, and what is acknowledged once it was taken."""
+    if isinstance(said := message.body, BusMessage):
+        return replace(message, body=said.what), said.done
+    return message, None

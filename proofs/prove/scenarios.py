@@ -35,7 +35,7 @@ from proofs.prove.acts import (
     share_address,
 )
 from proofs.prove.provider import Answer, Evidence
-from proofs.prove.scenario import EVERY_WAY, SLOW, Overtake, Scenario, skews
+from proofs.prove.scenario import EVERY_WAY, SLOW, Act, Overtake, Scenario, skews
 from proofs.prove.strikes import How
 from tests.builders import a_bounce, a_complaint
 
@@ -667,6 +667,39 @@ def _faults() -> Iterator[Scenario]:
             )
 
 
+def _together() -> Iterator[Scenario]:
+    """What is said at the same moment comes to one invocation of ingest: events that are routed
+    together, and what must not be passed by those of its reader.
+    """
+    others = (put("e3", "bo"), put("e4", "bo"))
+    between: dict[str, Sequence[Act]] = {
+        "nothing": (put("e3"), *others, put("e4"), put("e3")),
+        "a profile": (put("e3"), others[0], choose(Frequency.WEEKLY), put("e4"), others[1]),
+        "muting": (put("e3", in_vain=True), choose(Frequency.NEVER), others[0]),
+        "an erasure": (put("e3", in_vain=True), erase, others[0], put("e4", in_vain=True)),
+        "a retraction": (
+            *(put("e3", in_vain=True), put("b3", "bo"), retract("e3")),
+            *(put("e4"), put("b4", "bo")),
+        ),
+        "an activity": (put("e3"), others[0], happen("p1", "ann", "bo"), put("e4"), others[1]),
+    }
+    for what, acts in between.items():
+        for frequency in (Frequency.DAILY, _AT_ONCE):
+            follows = (follow("p1"), follow("p1", "bo")) if what == "an activity" else ()
+            yield Scenario(
+                name=f"together/{what}/{frequency}",
+                readers=("ann", "bo"),
+                events=(),
+                frequency=frequency,
+                acts=(
+                    *(at(each, hours=-3) for each in follows),
+                    *(at(each, hours=-1) for each in acts),
+                ),
+                counted_from=timedelta(hours=-2),
+                days=8 if what == "a profile" else 1,
+            )
+
+
 SCENARIOS = (
     *_plain(),
     *_unknown(),
@@ -686,6 +719,7 @@ SCENARIOS = (
     *_templates(),
     *_of_others(),
     *_faults(),
+    *_together(),
 )
 
 _ANSWERLESS = (How.KILLED_AFTER, How.UNANSWERED)

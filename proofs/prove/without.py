@@ -1,21 +1,20 @@
 """Rules that can be taken out, so that the prover shows what it sees without them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 from unittest.mock import patch
 
 from gazette.domain.delivery import run
-from gazette.domain.model import DAILY, Event, Schedule
-from gazette.domain.outcome import Outcome
+from gazette.domain.model import DAILY, Schedule
 from gazette.domain.scheduling.calendar import next_occurrence
 from gazette.domain.subscribers.subscriber import Subscriber
-from gazette.steps.context import RoutingContext
 from gazette.steps.fanout import fanout
 from gazette.steps.occurrences import start
 from gazette.steps.occurrences.context import FanoutContext
 from gazette.steps.routing import route
+from gazette.steps.routing.target import RoutingInputs
 from gazette.steps.subscribers import schedules
 from gazette.steps.subscribers.schedules import arm, is_active
 
@@ -34,20 +33,19 @@ def _no_settle_lag() -> Iterator[None]:
 @contextmanager
 def _armed_first() -> Iterator[None]:
     """Whoever stores an event arms its schedule before that, and not afterwards."""
-    store = route._route_some
+    place = route._Together._place
 
-    def arm_and_store(events: Sequence[Event], *rest: Any) -> list[Outcome]:
-        context: RoutingContext = rest[-1]
-        readers = {event.user_id: context.subscribers.get(event.user_id) for event in events}
+    def arm_and_place(together: Any, all_inputs: Mapping[int, RoutingInputs]) -> Any:
+        readers = [inputs.reader for inputs in all_inputs.values()]
         arm(
-            {(user_id, DAILY): reader for user_id, reader in readers.items() if is_active(reader)},
-            context=context,
+            {(reader.user_id, DAILY): reader for reader in readers if is_active(reader)},
+            context=together._context,
         )
-        return store(events, *rest)
+        return place(together, all_inputs)
 
     with (
         patch.object(route, "arm", lambda _, **__: None),
-        patch.object(route, "_route_some", arm_and_store),
+        patch.object(route._Together, "_place", arm_and_place),
     ):
         yield
 

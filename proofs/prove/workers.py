@@ -1,6 +1,6 @@
-"""What the functions do with a message each, on the ports of a land."""
+"""What the functions do with their messages, on the ports of a land."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -33,10 +33,10 @@ class Workers:
         worker.require_time(now)
         return worker.ends_at - now
 
-    def ingest(self, message: Message) -> Done:
-        """A command, already decoded."""
-        self._world.say(_body(message))
-        return None
+    def ingest(self, messages: Sequence[Message]) -> list[Exception | None]:
+        """Commands, already decoded; each fails by itself."""
+        done = self._world.say_together(*map(_body, messages))
+        return [each if isinstance(each, Exception) else None for each in done]
 
     def followers(self, message: Message) -> Done:
         self._world.walk_followers(_body(message))

@@ -1,4 +1,4 @@
-"""The write units that docs/tables.md promises, for the tests that measure them."""
+"""The write units and calls that docs/tables.md promises, for the tests that measure them."""
 
 import re
 from pathlib import Path
@@ -18,3 +18,10 @@ def units_of(operation: str) -> float:
     if found is None:
         raise LookupError(f"docs/tables.md has no operation {operation!r}")
     return float(found.group(1))
+
+
+def promised_calls() -> dict[str, int]:
+    """The calls of the page, by operation, where they are one number."""
+    _, _, calls = PAGE.read_text().partition("## What it costs in calls")
+    rows = re.findall(r"^\| (.+?) \| (\d+) \|", calls, re.MULTILINE)
+    return {operation: int(number) for operation, number in rows}

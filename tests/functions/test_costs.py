@@ -18,12 +18,13 @@ from gazette.domain.scheduling.calendar import SLOT, next_occurrence, slot_of
 
 from tests.functions import test_follower_costs
 from tests.functions.conftest import Cloud, due_shard, fan_out
-from tests.functions.costs_page import PAGE, promised
-from tests.functions.messages import ago, event, follow, happening, http, profile
+from tests.functions.costs_page import PAGE, promised, promised_calls
+from tests.functions.messages import ago, envelope, event, follow, happening, http, profile
 from tests.meter import calls
 
 KEY = RunKey("ann", DAILY, 1)
 PROMISED = promised()
+CALLS = promised_calls()
 MUTED = {"comment": "never"}
 WEEKLY = {"comment": "weekly"}
 IMMEDIATE = {"comment": "immediate"}
@@ -80,8 +81,42 @@ def test_an_event_costs_four_calls_and_two_write_units(ann: Cloud) -> None:
     with its index entry."""
     ann.say("event.created", event(1))
     assert ann.meter.calls == calls(BatchGetItem=2 + 1, PutItem=1)
+    assert ann.meter.calls.total() == CALLS["an event"]
     assert ann.meter.write_units == Counter(events=2)
     assert ann.meter.write_units.total() == PROMISED["an event"]
+    assert ann.meter.read_units == Counter(subscribers=2, schedules=1)
+
+
+def test_ten_events_of_one_invocation_cost_three_calls_more_than_their_writes(cloud: Cloud) -> None:
+    """Each in a message of its own, for a reader of its own: 1.3 calls an event."""
+    readers = [f"u{number}" for number in range(10)]
+    for user_id in readers:
+        cloud.say("subscriber.changed", profile(user_id))
+    cloud.arm(*readers)
+    cloud.warm_up("ingest")
+    events = [event(number, user_id=user_id) for number, user_id in enumerate(readers)]
+    cloud.work("ingest", *(envelope("event.created", each) for each in events))
+    assert cloud.meter.calls == calls(BatchGetItem=2 + 1, PutItem=10)
+    assert cloud.meter.calls.total() == CALLS["… ten of one invocation"]
+    assert cloud.meter.write_units == Counter(events=10 * PROMISED["an event"])
+    assert cloud.meter.read_units == Counter(subscribers=2 * 10, schedules=10)
+
+
+def test_ten_first_events_for_idle_schedules_are_looked_at_together_and_armed_one_by_one(
+    cloud: Cloud,
+) -> None:
+    readers = [f"u{number}" for number in range(10)]
+    for user_id in readers:
+        cloud.say("subscriber.changed", profile(user_id))
+    cloud.warm_up("ingest")
+    events = [event(number, user_id=user_id) for number, user_id in enumerate(readers)]
+    cloud.work("ingest", *(envelope("event.created", each) for each in events))
+    assert cloud.meter.calls == calls(BatchGetItem=2 + 1, PutItem=10 + 10, GetItem=10)
+
+
+def test_ten_events_of_one_reader_cost_three_reads_together(ann: Cloud) -> None:
+    ann.work("ingest", *(envelope("event.created", event(number)) for number in range(10)))
+    assert ann.meter.calls == calls(BatchGetItem=2 + 1, PutItem=10)
     assert ann.meter.read_units == Counter(subscribers=2, schedules=1)
 
 
@@ -127,6 +162,7 @@ def test_an_event_of_a_list_costs_its_write_and_a_hundred_of_one_reader_are_look
 ) -> None:
     ann.say("event.created", {"events": [event(number) for number in range(100)]})
     assert ann.meter.calls == calls(BatchGetItem=2 + 1, PutItem=100)
+    assert ann.meter.calls.total() == CALLS["a list of 100 events"]
     assert ann.meter.write_units == Counter(events=200)
     assert ann.meter.read_units == Counter(subscribers=2, schedules=1)
 

@@ -214,6 +214,32 @@ def test_a_message_that_fails_alone_is_delivered_again_and_its_nine_neighbours_a
     assert ids(cloud) == Counter(f"e{number}" for number in range(10))
 
 
+def test_an_ingest_that_cannot_be_built_returns_every_message(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch, logs: io.StringIO
+) -> None:
+    monkeypatch.delenv("GAZETTE_EVENTS_TABLE")
+    bodies = [envelope("event.created", event(number)) for number in range(2)]
+    assert cloud.invoke("ingest", records(*bodies)) == {
+        "batchItemFailures": [{"itemIdentifier": "m0"}, {"itemIdentifier": "m1"}]
+    }
+    assert logs.getvalue().count('"message":"message failed"') == 2
+
+
+def test_an_event_that_waits_behind_a_profile_in_the_same_invocation_is_placed_with_it(
+    cloud: Cloud,
+) -> None:
+    cloud.work(
+        "ingest",
+        envelope("event.created", event(1)),
+        envelope("subscriber.changed", profile()),
+        envelope("event.created", event(2)),
+    )
+    places = {row["event_id"]: row["stored"].partition("#")[0] for row in cloud.rows("events")}
+    assert places == {"e1": "daily", "e2": "daily"}
+    (schedule,) = cloud.rows("schedules")
+    assert schedule["state"] == "armed"
+
+
 def test_each_message_is_counted_by_what_became_of_it(
     cloud: Cloud, capsys: pytest.CaptureFixture[str]
 ) -> None:

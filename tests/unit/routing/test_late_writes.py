@@ -12,7 +12,7 @@ from gazette.domain.errors import NotYet
 from gazette.domain.model import DAILY, Event, RunKey, StoredEvent
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.subscribers.frequency import Frequency
-from gazette.steps.routing.route import retract_event
+from gazette.steps.routing.reroute import retract_event
 from gazette.steps.runs import apply
 
 from infra.topology import FOLLOWERS, INGEST, PREFERENCES

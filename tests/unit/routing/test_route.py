@@ -16,7 +16,7 @@ from gazette.domain.subscribers.frequency import Frequency, frequencies
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.steps.routing.immediate import start_immediate
 from gazette.steps.routing.move import move
-from gazette.steps.routing.route import reroute
+from gazette.steps.routing.reroute import reroute
 from gazette.steps.routing.target import Target
 
 from tests.builders import (

@@ -103,20 +103,11 @@ def each_message(
     messages = messages_in(event)
     handled = [False] * len(messages)
 
-    def time_left() -> timedelta:
-        return timedelta(milliseconds=context.get_remaining_time_in_millis())
-
     def handle_and_report(number: int, message: Message) -> None:
         try:
-            handle(message, time_left)
-        except NotYet as why:
-            count("returned_to_queue")
-            logger().warning("returned to queue", why=str(why), message_id=message.id)
+            handle(message, _time_left_of(context))
         except Exception as err:  # noqa: BLE001 -- whatever happened, the others go on
-            count("failed")
-            if isinstance(err, UnreadableRow):
-                count("unreadable_rows")
-            logger().exception("message failed", message_id=message.id)
+            _report(message, err)
         else:
             handled[number] = True
 
@@ -129,6 +120,47 @@ def each_message(
     else:
         for number, message in enumerate(messages):
             handle_and_report(number, message)
+    return _answer(messages, handled)
+
+
+def all_messages(
+    event: dict[str, Any],
+    context: LambdaContext,
+    handle: Callable[[Sequence[Message], TimeLeft], Sequence[Exception | None]],
+) -> dict[str, Any]:
+    """Call `handle` once, for all messages of an SQS event; return which ones SQS delivers again.
+
+    Those are the messages for which `handle` returns an error, or all if it raises one. Log each.
+    """
+    messages = messages_in(event)
+    errors: Sequence[Exception | None]
+    try:
+        errors = handle(messages, _time_left_of(context))
+    except Exception as err:  # noqa: BLE001 -- reported, and none of the messages is done with
+        errors = [err] * len(messages)
+    for message, found in zip(messages, errors, strict=True):
+        if found:
+            _report(message, found)
+    return _answer(messages, [not found for found in errors])
+
+
+def _time_left_of(context: LambdaContext) -> TimeLeft:
+    return lambda: timedelta(milliseconds=context.get_remaining_time_in_millis())
+
+
+def _report(message: Message, err: Exception) -> None:
+    """Count and log a message that SQS delivers again."""
+    if isinstance(err, NotYet):
+        count("returned_to_queue")
+        logger().warning("returned to queue", why=str(err), message_id=message.id)
+        return
+    count("failed")
+    if isinstance(err, UnreadableRow):
+        count("unreadable_rows")
+    logger().exception("message failed", exc_info=err, message_id=message.id)
+
+
+def _answer(messages: Sequence[Message], handled: Sequence[bool]) -> dict[str, Any]:
     failed = [
         each.id for each, was_handled in zip(messages, handled, strict=True) if not was_handled
     ]

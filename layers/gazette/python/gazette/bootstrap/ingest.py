@@ -1,7 +1,7 @@
 """The function `ingest`, joined."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 
 from gazette.adapters.aws.clients import client
@@ -12,16 +12,16 @@ from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.routing import activities, announce, routing_context
 from gazette.domain.hosts import LinkHosts
-from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.sources import Sources
 from gazette.settings.ingest import IngestSettings
 from gazette.steps.ingest.ingest import ingest
+from gazette.steps.routing.route import Routed
 
 
 @cache
-def build() -> Callable[[str, TimeLeft], list[Outcome]]:
-    """Takes the body of a message and what is left of the invocation. Built once per process."""
+def build() -> Callable[[Sequence[str], TimeLeft], list[Routed]]:
+    """Takes the bodies of messages and what is left of the invocation. Built once per process."""
     settings = IngestSettings.from_env()
     key = read_suppression_key(settings.suppressions_secret)
     announce(settings)

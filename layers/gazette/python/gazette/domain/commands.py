@@ -85,9 +85,8 @@ class ChangeFollow:
     at: datetime
 
 
-Command = (
-    CreateEvents
-    | CreateActivity
+SingleCommand = (
+    CreateActivity
     | RetractEvent
     | RetractActivity
     | ChangeSubscriber
@@ -96,6 +95,9 @@ Command = (
     | EraseSubscriber
     | ChangeFollow
 )
+"""What is applied by itself; the events of several messages are routed together."""
+
+Command = CreateEvents | SingleCommand
 
 
 AHEAD = timedelta(hours=1)
@@ -115,6 +117,20 @@ def from_the_future(command: Command, now: datetime) -> str:
         "amended_at, active_at or deleted_at), is more than an hour ahead of now. Check the clock "
         "of the service that put it."
     )
+
+
+def reader_of(command: SingleCommand) -> str | None:
+    """The user id of the only reader whose events and emails depend on `command`.
+
+    None for an activity: nobody knows its followers before they are read.
+    """
+    match command:
+        case CreateActivity() | RetractActivity():
+            return None
+        case ChangeSubscriber(subscriber):
+            return subscriber.user_id
+        case _:
+            return command.user_id
 
 
 def latest_instant(command: Command) -> datetime | None:

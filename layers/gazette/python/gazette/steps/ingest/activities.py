@@ -14,7 +14,7 @@ from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.ingest.followers import route_to_followers, start_walk
 from gazette.steps.routing.follows import forget_follow, forgotten_until, remember_follow
-from gazette.steps.routing.route import reroute
+from gazette.steps.routing.reroute import reroute
 
 LATE_FOLLOW = timedelta(days=1)
 """How far back a follow that arrives late brings the activities since it began."""

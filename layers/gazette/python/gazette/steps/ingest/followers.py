@@ -11,7 +11,8 @@ from gazette.domain.stored import readable, require_readable
 from gazette.domain.subscribers.following import Activity, Follow
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
-from gazette.steps.routing.route import retract_event, route
+from gazette.steps.routing.reroute import retract_event
+from gazette.steps.routing.route import route
 from gazette.steps.time_budget import require_time
 
 PAGE = 100

@@ -1,8 +1,9 @@
-"""Process one message from the bus, or quarantine it with the reason."""
+"""Process the messages of an invocation: apply each, or quarantine it with the reason."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import assert_never
+from functools import partial
+from typing import TypeVar, assert_never
 
 from gazette.domain.commands import (
     ChangeFollow,
@@ -15,7 +16,9 @@ from gazette.domain.commands import (
     MarkActive,
     RetractActivity,
     RetractEvent,
+    SingleCommand,
     from_the_future,
+    reader_of,
 )
 from gazette.domain.errors import ForeignEvent, InvalidEvent
 from gazette.domain.outcome import Outcome
@@ -27,13 +30,16 @@ from gazette.steps.ingest.activities import change_follow, create_activity, retr
 from gazette.steps.ingest.choices import choose_preferences
 from gazette.steps.ingest.erasure import erase_subscriber
 from gazette.steps.ingest.profiles import change_subscriber
-from gazette.steps.routing.route import retract_event, route
+from gazette.steps.routing.reroute import retract_event
+from gazette.steps.routing.route import Routed, route_lists
 from gazette.steps.subscribers.sunset import mark_active
 from gazette.steps.time_budget import require_time
 
+DoneT = TypeVar("DoneT")
+
 
 def ingest(
-    body: str,
+    bodies: Sequence[str],
     time_left: TimeLeft,
     *,
     decode: Callable[[str], Command],
@@ -42,27 +48,121 @@ def ingest(
     followers_queue: FollowersQueue,
     quarantine: Quarantine,
     context: RoutingContext,
-) -> list[Outcome]:
-    """Apply one message; returns its outcome, or one outcome for each event of a list.
+) -> list[Routed]:
+    """Apply the messages, and return what became of each, in their order.
 
-    Safe to repeat, in any order and at any time. `decode` raises InvalidEvent for a message that
-    does not fit the contract, ForeignEvent for one that its source may not put: both are
-    quarantined. Raises Unavailable if a port does, and NotYet if something kept changing or
-    `time_left` is too short: the message must then be delivered again.
+    That is its outcome, or one outcome for each event of a list, or the error for which it must be
+    delivered again: Unavailable if a port raised it, and NotYet if something kept changing or
+    `time_left` was too short to begin with it. No message fails because another one does. Safe to
+    repeat, in any order and at any time. `decode` raises InvalidEvent for a message that does not
+    fit the contract, ForeignEvent for one that its source may not put: both are quarantined.
+
+    Events of several messages are routed together, and each reader's messages are applied in the
+    order in which they came here.
     """
+
+    apply = partial(
+        _apply,
+        time_left=time_left,
+        activities=activities,
+        suppressions=suppressions,
+        followers_queue=followers_queue,
+        context=context,
+    )
+    commands: dict[int, Command] = {}
+    done: dict[int, Routed] = {}
+    for number, body in enumerate(bodies):
+        found = _attempt(partial(_read, body, time_left, decode, quarantine, context.clock()))
+        if isinstance(found, list | Exception):
+            done[number] = found
+        else:
+            commands[number] = found
+    for step in in_order(commands):
+        if isinstance(step, tuple):
+            number, command = step
+            done[number] = _attempt(partial(apply, command))
+            continue
+        lists = [listed.events for listed in step.values()]
+        all_routed = route_lists(lists, context=context, time_left=time_left)
+        for (number, listed), routed in zip(step.items(), all_routed, strict=True):
+            keep = partial(_keep_problems, listed, bodies[number], routed, quarantine)
+            done[number] = _attempt(keep)
+    return [done[number] for number in range(len(bodies))]
+
+
+def in_order(
+    commands: Mapping[int, Command],
+) -> list[dict[int, CreateEvents] | tuple[int, SingleCommand]]:
+    """What to apply, one after the other: events of several messages together, or one command.
+
+    By number, in the order in which they came. Events join earlier ones, past commands of other
+    readers: which is as if the queue, which keeps no order, had delivered them sooner. They never
+    pass a command that concerns one of their readers, nor an activity, which may concern any.
+    """
+    steps: list[dict[int, CreateEvents] | tuple[int, SingleCommand]] = []
+    events: dict[int, CreateEvents] | None = None
+    since: set[str] = set()
+    for number, command in commands.items():
+        if not isinstance(command, CreateEvents):
+            steps.append((number, command))
+            reader = reader_of(command)
+            if reader is None:
+                events = None
+            else:
+                since.add(reader)
+        elif events is not None and since.isdisjoint(event.user_id for event in command.events):
+            events[number] = command
+        else:
+            events, since = {number: command}, set()
+            steps.append(events)
+    return steps
+
+
+def _attempt(act: Callable[[], DoneT]) -> DoneT | Exception:
+    """Whatever goes wrong with one message, the others go on."""
+    try:
+        return act()
+    except Exception as err:  # noqa: BLE001 -- whoever reports it tells surprises apart
+        return err
+
+
+def _read(
+    body: str,
+    time_left: TimeLeft,
+    decode: Callable[[str], Command],
+    quarantine: Quarantine,
+    now: datetime,
+) -> Command | list[Outcome]:
+    """The command in a message, or what became of a message without one."""
     require_time(time_left)
     try:
-        command = _without_the_future(decode(body), context.clock())
+        return _without_the_future(decode(body), now)
     except InvalidEvent as err:
         quarantine.keep(body, str(err))
         return [Outcome.FOREIGN if isinstance(err, ForeignEvent) else Outcome.QUARANTINED]
+
+
+def _keep_problems(
+    command: CreateEvents, body: str, routed: Routed, quarantine: Quarantine
+) -> Routed:
+    """Quarantine a list for the events that were left out, once the others are routed."""
+    if isinstance(routed, Exception) or not command.problems:
+        return routed
+    quarantine.keep(body, command.problems)
+    return [*routed, Outcome.QUARANTINED]
+
+
+def _apply(
+    command: SingleCommand,
+    *,
+    time_left: TimeLeft,
+    activities: Activities,
+    suppressions: Suppressions,
+    followers_queue: FollowersQueue,
+    context: RoutingContext,
+) -> list[Outcome]:
+    require_time(time_left)
     match command:
-        case CreateEvents(events, problems):
-            outcomes = route(events, context=context)
-            if problems:
-                quarantine.keep(body, problems)
-                outcomes.append(Outcome.QUARANTINED)
-            return outcomes
         case CreateActivity(activity):
             outcome = create_activity(
                 activity, activities=activities, followers_queue=followers_queue, context=context

@@ -22,7 +22,7 @@ from gazette.domain.subscribers.subscriber import (
 )
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
-from gazette.steps.routing.route import reroute
+from gazette.steps.routing.reroute import reroute
 from gazette.steps.subscribers.schedules import set_schedules, withdraw_if_left
 from gazette.steps.subscribers.suppress import stop_if_suppressed
 from gazette.steps.time_budget import unlimited

@@ -15,7 +15,7 @@ from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.context import RoutingContext
 from gazette.steps.ingest.choices import choose_preferences
 from gazette.steps.routing.follows import remember_follow
-from gazette.steps.routing.route import TO_ANSWER, reroute
+from gazette.steps.routing.reroute import TO_ANSWER, reroute
 from gazette.steps.subscribers.resubscribe import resubscribe
 from gazette.steps.subscribers.sunset import mark_active
 from gazette.steps.subscribers.unsubscribe import unsubscribe

@@ -4,31 +4,25 @@ The result depends only on what is stored, never on the order of arrival: events
 follows may arrive in any order, and whoever writes one of them reads the others afterwards.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
-from itertools import islice
 from types import MappingProxyType
 
-from gazette.domain.delivery.run import BEGINNING, possibly_sent_until, sent_until
 from gazette.domain.errors import UnreadableRow
-from gazette.domain.identity import latest_run
 from gazette.domain.model import Event, Retracted, StoredEvent
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.ledgers import ScheduleKey
-from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
-from gazette.domain.stored import readable, require_readable
+from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
 from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.frequency import DIGESTS
-from gazette.domain.subscribers.subscriber import Erased, Subscriber
+from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.follows import forget_follow, forgotten_until
 from gazette.steps.routing.immediate import start_immediate
 from gazette.steps.routing.late_writes import restamp_if_passed_over
-from gazette.steps.routing.move import extend, move, raise_epochs_under, take_back
+from gazette.steps.routing.move import move, raise_epochs_under, take_back
 from gazette.steps.routing.target import RoutingInputs, Target, routing_inputs, target_of
 from gazette.steps.subscribers.schedules import arm
 from gazette.steps.time_budget import require_time, unlimited
@@ -38,8 +32,8 @@ _AT_ONCE = 100
 WaitsIn = tuple[ScheduleKey, Subscriber]
 """A schedule in which an event waits, and its reader as read before."""
 
-TO_ANSWER = timedelta(seconds=8)
-"""Time to reserve while a reader waits for a page: for one more change, and the answer."""
+Routed = list[Outcome] | Exception
+"""What became of the events of a list; or why it must be routed again."""
 
 
 def route(
@@ -55,101 +49,150 @@ def route(
     id). Raises NotYet if something keeps changing, and UnreadableRow if a row of some reader cannot
     be read, after the events of all other readers are routed.
     """
-    remaining = iter(events)
-    outcomes: list[Outcome] = []
-    unreadable: list[UnreadableRow] = []
-    while some := list(islice(remaining, _AT_ONCE)):
-        try:
-            outcomes += _route_some(some, known, context)
-        except UnreadableRow as row:
-            unreadable.append(row)
-            _route_each(some, known, context)
-    require_readable(unreadable)
-    return outcomes
+    (routed,) = route_lists([list(events)], context=context, known=known)
+    if isinstance(routed, Exception):
+        raise routed
+    return routed
 
 
-def reroute(
-    user_id: str,
+def route_lists(
+    lists: Sequence[Sequence[Event]],
     *,
     context: RoutingContext,
-    only_arrived: bool = False,
+    known: Mapping[tuple[str, str], Follow] = MappingProxyType({}),
     time_left: TimeLeft = unlimited,
-) -> None:
-    """Route a reader's waiting events again, after choices or follows changed. Safe to repeat.
+) -> list[Routed]:
+    """Route the events of several lists in order, as `route` does, each list with its own error.
 
-    An event that stays lasts longer if its digest now comes later (rule 21). In the end every
-    schedule in which an event waits is armed, moved or not (rule 23). `only_arrived`: the
-    reader was not known before, so no event is under a schedule yet. Raises NotYet if the choices
-    keep changing, or `time_left` is too short for the rest.
+    A hundred events at a time, whichever list they are of, share the reads, and the look at the
+    schedules that they wait in. Of a list with an error, some events may have been routed, and none
+    of another list is left out for it. A list that cannot be begun in `time_left` gets NotYet.
     """
-    for _ in ATTEMPTS:
-        found = list(_waiting_for(user_id, context, only_arrived=only_arrived))
-        waiting, waits_in = list(readable(found)), list[WaitsIn]()
-        all_inputs = routing_inputs([stored.event for stored in waiting], context)
-        for stored, inputs in zip(waiting, all_inputs, strict=True):
-            require_time(time_left, least=TO_ANSWER)
-            target = target_of(stored.event, inputs, context)
-            if isinstance(target, Outcome):
-                take_back(stored, context=context)
-                continue
-            if stored.schedule == target.schedule:
-                extend(stored, target.recurrence, context=context)
-            waits_in += _settle(stored, target, inputs, context)
-        arm(dict(waits_in), context=context)
-        again = routing_inputs([stored.event for stored in waiting], context)
-        if all(map(RoutingInputs.decides_like, all_inputs, again)):
-            require_readable(found)
-            return
-    raise kept_changing(f"What {user_id} chose or follows")
+    together = _Together(lists, context, known, time_left)
+    for start in range(0, len(together.events), _AT_ONCE):
+        together.route(range(start, min(start + _AT_ONCE, len(together.events))))
+    return together.routed()
 
 
-def retract_event(
-    user_id: str, event_id: str, *, context: RoutingContext, early: bool = True
-) -> Outcome:
-    """Withdraw an event for good: no email that is claimed from now on shows it (rule 11).
+class _Together:
+    """The events of some lists, which of them are done, and the error of each list."""
 
-    `early`: even if it has not arrived, so that it is refused when it does. For an erased reader
-    nothing is stored.
-    """
-    if early and isinstance(context.subscribers.get(user_id), Erased):
-        return Outcome.ERASED
-    trace = context.events.retract(user_id, event_id, early=early)
-    if trace and trace.schedule:
-        raise_epochs_under(trace.schedule, user_id, context=context)
-    return Outcome.RETRACTED
+    def __init__(
+        self,
+        lists: Sequence[Sequence[Event]],
+        context: RoutingContext,
+        known: Mapping[tuple[str, str], Follow],
+        time_left: TimeLeft,
+    ) -> None:
+        self.events = [event for events in lists for event in events]
+        self._list_of = [number for number, events in enumerate(lists) for _ in events]
+        self._outcomes = [Outcome.DUPLICATE] * len(self.events)
+        self._errors: dict[int, Exception] = {}
+        self._begun: set[int] = set()
+        self._lists, self._context, self._known = lists, context, known
+        self._time_left = time_left
 
+    def routed(self) -> list[Routed]:
+        """The error of each list, or the outcomes of its events."""
+        outcomes = iter(self._outcomes)
+        all_routed: list[Routed] = []
+        for number, events in enumerate(self._lists):
+            of_list = [next(outcomes) for _ in events]
+            all_routed.append(self._errors.get(number, of_list))
+        return all_routed
 
-def _route_each(
-    events: Iterable[Event], known: Mapping[tuple[str, str], Follow], context: RoutingContext
-) -> None:
-    """Route one by one: of rows that are read together, nobody can tell which is unreadable."""
-    for event in events:
-        with suppress(UnreadableRow):
-            _route_some([event], known, context)
-
-
-def _route_some(
-    events: Sequence[Event], known: Mapping[tuple[str, str], Follow], context: RoutingContext
-) -> list[Outcome]:
-    outcomes = [Outcome.DUPLICATE] * len(events)
-    all_inputs = routing_inputs(events, context, known)
-    unsettled = list(range(len(events)))
-    for _ in ATTEMPTS:
-        waits_in: list[WaitsIn] = []
+    def route(self, unsettled: Sequence[int]) -> None:
+        """Route the events with these numbers, until nothing that decides has changed meanwhile."""
+        all_inputs = self._read(unsettled, self._known)
+        for _ in ATTEMPTS:
+            waits_in = self._place(all_inputs)
+            self._arm(waits_in)
+            again = self._read(all_inputs)
+            unsettled = [
+                number
+                for number, inputs in again.items()
+                if not all_inputs[number].decides_like(inputs)
+            ]
+            if not unsettled:
+                return
+            all_inputs = {number: again[number] for number in unsettled}
         for number in unsettled:
-            outcome, found = _route_one(events[number], all_inputs[number], context)
-            waits_in += found
+            self._fail(number, kept_changing("What some reader chose or follows"))
+
+    def _read(
+        self,
+        numbers: Iterable[int],
+        known: Mapping[tuple[str, str], Follow] = MappingProxyType({}),
+    ) -> dict[int, RoutingInputs]:
+        all_inputs: dict[int, RoutingInputs] = {}
+
+        def read(some: Sequence[int]) -> None:
+            events = [self.events[number] for number in some]
+            inputs = routing_inputs(events, self._context, known)
+            all_inputs.update(zip(some, inputs, strict=True))
+
+        self._at_once(numbers, read)
+        return all_inputs
+
+    def _place(self, all_inputs: Mapping[int, RoutingInputs]) -> dict[int, WaitsIn]:
+        """Store each event where it belongs. Returns in which schedules they wait."""
+        waits_in: dict[int, WaitsIn] = {}
+
+        def place(some: Sequence[int]) -> None:
+            (number,) = some
+            if self._list_of[number] not in self._begun:
+                require_time(self._time_left)
+                self._begun.add(self._list_of[number])
+            event, inputs = self.events[number], all_inputs[number]
+            outcome, found = _route_one(event, inputs, self._context)
+            waits_in.update((number, each) for each in found)
             if outcome is not Outcome.DUPLICATE:
-                outcomes[number] = outcome
-        arm(dict(waits_in), context=context)
-        again = routing_inputs(events, context)
-        unsettled = [
-            number for number in unsettled if not all_inputs[number].decides_like(again[number])
-        ]
-        if not unsettled:
-            return outcomes
-        all_inputs = again
-    raise kept_changing("What some reader chose or follows")
+                self._outcomes[number] = outcome
+
+        for number in all_inputs:
+            self._at_once([number], place)
+        return waits_in
+
+    def _arm(self, waits_in: Mapping[int, WaitsIn]) -> None:
+        def arm_some(some: Sequence[int]) -> None:
+            arm(dict(waits_in[number] for number in some), context=self._context)
+
+        self._at_once(waits_in, arm_some)
+
+    def _at_once(self, numbers: Iterable[int], act: Callable[[Sequence[int]], None]) -> None:
+        """Act on all these events at once; where that fails, on those of each list by itself.
+
+        Of rows that are read together nobody can tell which is unreadable, so those of one list are
+        then acted on one by one.
+        """
+        left = [number for number in numbers if self._goes_on(number)]
+        if not left:
+            return
+        try:
+            act(left)
+        except Exception as err:  # noqa: BLE001 -- whatever one list runs into is its own
+            parts = self._apart(left, one_by_one=isinstance(err, UnreadableRow))
+            if len(parts) == 1:
+                self._fail(left[0], err)
+                return
+            for part in parts:
+                self._at_once(part, act)
+
+    def _apart(self, numbers: Sequence[int], *, one_by_one: bool) -> list[list[int]]:
+        lists: dict[int, list[int]] = {}
+        for number in numbers:
+            lists.setdefault(self._list_of[number], []).append(number)
+        if len(lists) == 1 and one_by_one:
+            return [[number] for number in numbers]
+        return list(lists.values())
+
+    def _fail(self, number: int, err: Exception) -> None:
+        if self._goes_on(number):
+            self._errors[self._list_of[number]] = err
+
+    def _goes_on(self, number: int) -> bool:
+        """Whether the list of the event has no error; an unreadable row keeps no other event."""
+        return isinstance(self._errors.get(self._list_of[number]), UnreadableRow | None)
 
 
 def _route_one(
@@ -174,7 +217,7 @@ def _route_one(
         if context.events.amend(found, event):
             raise_epochs_under(found.schedule, event.user_id, context=context)
             there = _restamp_if_late(replace(found, event=event), context=context)
-            return Outcome.AMENDED, _settle(there, target, inputs, context)
+            return Outcome.AMENDED, settle(there, target, inputs, context)
         _, found = context.events.store(event, target.schedule, target.recurrence)
     if isinstance(found, Retracted):
         return Outcome.RETRACTED, []
@@ -184,7 +227,7 @@ def _route_one(
     outcome = Outcome.STORED if stored else Outcome.DUPLICATE
     if there and there.event != event:
         return outcome, []
-    return outcome, _settle(there, target, inputs, context)
+    return outcome, settle(there, target, inputs, context)
 
 
 def _restamp_if_late(stored: StoredEvent, *, context: RoutingContext) -> StoredEvent | None:
@@ -210,7 +253,7 @@ def _forget_follows(event: Event, inputs: RoutingInputs, context: RoutingContext
             forget_follow(entity, event.user_id, until, context=context)
 
 
-def _settle(
+def settle(
     stored: StoredEvent | None, target: Target, inputs: RoutingInputs, context: RoutingContext
 ) -> list[WaitsIn]:
     """Bring a stored event under `target`, and make sure that an immediate run will send it.
@@ -229,27 +272,3 @@ def _settle(
     if settled.schedule in DIGESTS and isinstance(inputs.reader, Subscriber):
         return [((inputs.reader.user_id, settled.schedule), inputs.reader)]
     return []
-
-
-def _waiting_for(
-    user_id: str, context: RoutingContext, *, only_arrived: bool
-) -> Iterable[StoredEvent | UnreadableRow]:
-    """All events of a reader that are not known to have been sent, under whatever schedule.
-
-    This includes events of a digest that has no schedule row, because its writer may have died, and
-    events that a digest may have sent: they stay with its run, and may have to last for the next.
-    """
-    yield from context.events.stored_under(user_id, Unsent.WAITING, after=BEGINNING)
-    if only_arrived:
-        return
-    at_once = {
-        run.key.schedule for run in readable(context.runs.of_user(user_id)) if run.key.is_immediate
-    }
-    for name in (*DIGESTS, *sorted(at_once)):
-        chain = context.runs.chain(latest_run(user_id, name))
-        until = (
-            possibly_sent_until(chain)
-            if kind_of(name) is ScheduleKind.IMMEDIATE
-            else sent_until(chain)
-        )
-        yield from context.events.stored_under(user_id, name, after=until)
