@@ -3,80 +3,100 @@
 from datetime import timedelta
 from typing import Any
 
-from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.parts.init import during_init
 from gazette.bootstrap.preferences import build
 from gazette.domain.errors import EndedLink, InvalidToken
 from gazette.domain.subscribers.overview import Notice
-from gazette.http_responses import email_answer, page_answer
-from gazette.observability import count, logger, observed
-
-app = APIGatewayHttpResolver()
+from gazette.http import Answer, Request, email_answer, page_answer, read_http
+from gazette.observability import TimeLeft, count, logger, observed
 
 _STATUS = {Notice.NOT_SAVED: 503, Notice.UNSURE: 503, Notice.UNREADABLE: 400, Notice.WRONG: 400}
 """Of what the preference page tells; 200 where it is not here."""
 
 
-def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+def lambda_handler(event: dict[str, Any], context: LambdaContext) -> Answer:
     """One HTTP request that the edge let in."""
+
+    def time_left() -> timedelta:
+        return timedelta(milliseconds=context.get_remaining_time_in_millis())
+
     with observed(context):
-        return app.resolve(event, context)
+        request = read_http(event)
+        try:
+            return _answer(request, time_left)
+        except InvalidToken:
+            return _missing(request)
+        except Exception:  # noqa: BLE001 -- whatever happened, the reader gets a page
+            count("page_failed")
+            logger().exception("page failed")
+            return _page(500, build().pages.went_wrong(request.languages))
 
 
-@app.get("/unsubscribe/<token>")
-def confirm(token: str) -> Response[str]:
+def _answer(request: Request, time_left: TimeLeft) -> Answer:
+    match request.method, *request.path:
+        case "GET", "unsubscribe", token:
+            return _confirm(request, token)
+        case "POST", "unsubscribe", token:
+            return _leave(request, token)
+        case "GET", "preferences", token:
+            return _show(request, token)
+        case "POST", "preferences", token:
+            return _choose(request, token, time_left)
+        case "GET", "email", token:
+            return email_answer(_found(build().email(token)))
+        case "GET", "updates", token:
+            return _page(200, _found(build().updates(token)))
+    return _missing(request)
+
+
+def _confirm(request: Request, token: str) -> Answer:
     """Change nothing: link scanners open every link of an email."""
     preferences = build()
     preferences.unsubscribe_link(token)
-    return _page(200, preferences.pages.confirm_unsubscribe(_accepted()))
+    return _page(200, preferences.pages.confirm_unsubscribe(request.languages))
 
 
-@app.post("/unsubscribe/<token>")
-def leave(token: str) -> Response[str]:
+def _leave(request: Request, token: str) -> Answer:
     """The page's button and RFC 8058's one-click: no login, no redirect, any body whatever."""
     preferences = build()
     found = preferences.unsubscribe(preferences.unsubscribe_link(token))
     count("unsubscribed", int(found))
     logger().info("reader unsubscribed", found=found)
-    return _page(200, preferences.pages.unsubscribed(_accepted()))
+    return _page(200, preferences.pages.unsubscribed(request.languages))
 
 
-@app.get("/preferences/<token>")
-def show(token: str) -> Response[str]:
+def _show(request: Request, token: str) -> Answer:
     """The preference page, or the offer of a new link. Changes nothing."""
     preferences = build()
     try:
         shown = preferences.show(preferences.preferences_link(token))
     except EndedLink:
-        return _page(410, preferences.pages.ended_link(_accepted(), is_mailed=False))
+        return _page(410, preferences.pages.ended_link(request.languages, is_mailed=False))
     return _page(200, preferences.preference_page(shown))
 
 
-@app.post("/preferences/<token>")
-def choose(token: str) -> Response[str]:
+def _choose(request: Request, token: str, time_left: TimeLeft) -> Answer:
     """A button of the preference page. The token is the only proof of who presses it.
 
     If its link has ended, a new one is mailed, and the same is answered whatever became of that.
     """
     preferences = build()
     try:
-        return _chosen(token)
+        return _chosen(request, token, time_left)
     except EndedLink:
         count("new_link_mailed", int(preferences.mail_new_link(token)))
-        return _page(410, preferences.pages.ended_link(_accepted(), is_mailed=True))
+        return _page(410, preferences.pages.ended_link(request.languages, is_mailed=True))
 
 
-def _chosen(token: str) -> Response[str]:
-    preferences, event = build(), app.current_event
+def _chosen(request: Request, token: str, time_left: TimeLeft) -> Answer:
+    preferences = build()
     shown = preferences.submit(
         preferences.preferences_link(token),
         lambda: preferences.read_form(
-            event.body,
-            event.headers.get("content-type") or "",
-            is_base64=bool(event.is_base64_encoded),
+            request.body, request.content_type, is_base64=request.is_base64
         ),
-        lambda: timedelta(milliseconds=app.lambda_context.get_remaining_time_in_millis()),
+        time_left,
     )
     count(f"preferences_{shown.notice}")
     logger().info("preference page answered", notice=shown.notice)
@@ -84,33 +104,9 @@ def _chosen(token: str) -> Response[str]:
     return _page(status, preferences.preference_page(shown))
 
 
-@app.get("/email/<token>")
-def email(token: str) -> Response[str]:
-    """The email of a run."""
-    preferences = build()
-    return email_answer(_found(preferences.email(token)))
-
-
-@app.get("/updates/<token>")
-def updates(token: str) -> Response[str]:
-    """All updates of a run, those left out of its email included."""
-    preferences = build()
-    return _page(200, _found(preferences.updates(token)))
-
-
-@app.not_found
-@app.exception_handler(InvalidToken)  # type: ignore[untyped-decorator] # not annotated there
-def missing(_: Exception) -> Response[str]:
+def _missing(request: Request) -> Answer:
     """The same for another path, a link that is wrong, and one whose subscriber is gone."""
-    return _page(404, build().pages.invalid_link(_accepted()))
-
-
-@app.exception_handler(Exception)  # type: ignore[untyped-decorator] # not annotated there
-def apologise(_: Exception) -> Response[str]:
-    """Any other error: it is in the log, with an alarm."""
-    count("page_failed")
-    logger().exception("page failed")
-    return _page(500, build().pages.went_wrong(_accepted()))
+    return _page(404, build().pages.invalid_link(request.languages))
 
 
 def _found(html: str | None) -> str:
@@ -119,12 +115,7 @@ def _found(html: str | None) -> str:
     return html
 
 
-def _accepted() -> str:
-    """The languages that the browser asks for."""
-    return app.current_event.headers.get("accept-language") or ""
-
-
-def _page(status: int, html: str) -> Response[str]:
+def _page(status: int, html: str) -> Answer:
     preferences = build()
     return page_answer(status, html, styles=preferences.styles, images=preferences.images)
 

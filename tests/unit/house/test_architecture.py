@@ -56,13 +56,13 @@ ALLOWED: dict[str, frozenset[str]] = {
     "gazette.run_metrics": frozenset(
         {STDLIB, "gazette.domain", "gazette.observability", "gazette.steps.delivery.types"}
     ),
-    "gazette.http_responses": frozenset({STDLIB, LIBRARIES}),
+    "gazette.http": frozenset({STDLIB}),
     "gazette.bootstrap": frozenset({STDLIB, LIBRARIES, "gazette"}),
     "functions": frozenset(
         {
             STDLIB,
             "aws_lambda_powertools",
-            "gazette.http_responses",
+            "gazette.http",
             "gazette.bootstrap",
             "gazette.observability",
             "gazette.run_metrics",

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from aws_lambda_powertools.utilities.parser.models import EventBridgeModel
 from pydantic import ValidationError
 
 from gazette.adapters.contract.building import AnyDetail, command_for, event_of
@@ -18,6 +17,7 @@ from gazette.adapters.contract.details import (
     EventRetracted,
     EventsCreated,
 )
+from gazette.adapters.contract.envelope import Envelope
 from gazette.adapters.contract.subscribers import (
     FollowCreated,
     FollowDeleted,
@@ -127,7 +127,7 @@ def _taken(command: CreateEvents) -> str:
 
 def _check_envelope(envelope: dict[str, Any]) -> None:
     try:
-        EventBridgeModel.model_validate({**envelope, "detail": {}})
+        Envelope.model_validate(envelope)
     except ValidationError as err:
         raise InvalidEvent(sentence("The envelope", in_words(err), reasons=REASONS)) from err
 

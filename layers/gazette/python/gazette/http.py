@@ -1,0 +1,81 @@
+"""Readers' requests, and what their browsers are answered. Only handlers use this.
+
+Powertools' resolver would read and write the same in 50 ms more of a cold start, for which a
+reader waits.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Type": "text/html; charset=utf-8",
+    "Referrer-Policy": "no-referrer",
+    "Strict-Transport-Security": "max-age=63072000",
+    "X-Content-Type-Options": "nosniff",
+    "X-Robots-Tag": "noindex",
+}
+_NOTHING = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"
+_ONLY_STAGE = "$default"
+
+Answer = dict[str, Any]
+"""What an HTTP API sends to the browser."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request. `path` has its parts, which have no slash; `languages`: as the browser asks."""
+
+    method: str
+    path: Sequence[str]
+    languages: str
+    content_type: str
+    body: str | None
+    is_base64: bool
+
+
+def read_http(event: dict[str, Any]) -> Request:
+    """The request in an event of an HTTP API, payload format 2.0.
+
+    The path begins with the API's stage, unless that is `$default`. Names of headers may have
+    capitals in what comes from elsewhere.
+    https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html
+    """
+    about = event["requestContext"]
+    path = event["rawPath"]
+    if about.get("stage", _ONLY_STAGE) != _ONLY_STAGE:
+        path = path.removeprefix(f"/{about['stage']}")
+    headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
+    return Request(
+        method=about["http"]["method"],
+        path=path.removeprefix("/").split("/"),
+        languages=headers.get("accept-language", ""),
+        content_type=headers.get("content-type", ""),
+        body=event.get("body"),
+        is_base64=bool(event.get("isBase64Encoded")),
+    )
+
+
+def page_answer(status: int, html: str, *, styles: str, images: str = "") -> Answer:
+    """A page of Gazette. Its policy allows one style sheet, by hash, and forms to its own origin.
+
+    `images`: the origin of the logo, if there is one.
+    """
+    policy = f"{_NOTHING}; form-action 'self'; style-src {styles}"
+    return _answer(status, html, f"{policy}; img-src {images}" if images else policy)
+
+
+def email_answer(html: str) -> Answer:
+    """An email as a page. Its policy allows inline styles and https images, but no scripts."""
+    policy = f"{_NOTHING}; form-action 'none'; img-src https:; style-src 'unsafe-inline'"
+    return _answer(200, html, policy)
+
+
+def _answer(status: int, html: str, policy: str) -> Answer:
+    return {
+        "statusCode": status,
+        "headers": {**_HEADERS, "Content-Security-Policy": policy},
+        "body": html,
+        "isBase64Encoded": False,
+    }
