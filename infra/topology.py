@@ -178,9 +178,9 @@ FANOUT = Step(
 )
 _SENDING = (
     ("runs", ("GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
-    ("suppressions", ("GetItem",)),
+    ("suppressions", ("BatchGetItem",)),
     ("events", ("Query", "UpdateItem")),
-    ("control", ("GetItem", "Query")),
+    ("control", ("GetItem", "BatchGetItem", "Query")),
     ("pace", ("UpdateItem",)),
 )
 GENERATE = Step(
@@ -191,7 +191,7 @@ GENERATE = Step(
     may_recurse=True,  # a run without a permit is requeued with a new message
     tables=(
         *_SENDING,
-        ("subscribers", ("GetItem", "UpdateItem")),
+        ("subscribers", ("BatchGetItem", "UpdateItem")),
         ("schedules", ("Query", "UpdateItem")),
     ),
 )
@@ -204,7 +204,7 @@ RESEND = Step(
     may_recurse=True,
     tables=(
         *((table, (*may, "UpdateItem") if table == "control" else may) for table, may in _SENDING),
-        ("subscribers", ("GetItem",)),
+        ("subscribers", ("BatchGetItem",)),
         ("schedules", ("GetItem", "PutItem")),  # a redrive of a failed run takes a sequence
     ),
 )

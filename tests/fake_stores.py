@@ -615,14 +615,14 @@ class FakeRateLimiter:
         if isinstance(wanted, NoPermit):
             return wanted
         self.row.pace = wanted.from_(self.row.pace)
-        return wanted.permit
+        return wanted.permits_from(wanted.at)[0]
 
     def read(self, now: datetime) -> PaceReading:
         return read(self.row.pace, self.plan, now)
 
     def forecast(self, now: datetime, latest: datetime) -> Permit | NoPermit:
         wanted = take(self.row.pace, self.plan, now=now, latest=latest)
-        return wanted if isinstance(wanted, NoPermit) else wanted.permit
+        return wanted if isinstance(wanted, NoPermit) else wanted.permits_from(wanted.at)[0]
 
     def trip(self, why: str, now: datetime) -> OpenBreaker:
         return self._set(tripped(self.row.pace.breaker, why, now))

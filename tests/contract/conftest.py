@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError, ConnectTimeoutError
+from gazette.adapters.cached import Coalescer
 from gazette.adapters.dynamodb.activities import DynamoActivities
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.events import DynamoEventReader, DynamoEvents
@@ -19,11 +20,11 @@ from gazette.adapters.dynamodb.pacing.pace import DynamoQuota, DynamoRateLimiter
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
-from gazette.domain.delivery.pace import PacePlan
+from gazette.domain.delivery.pace import NoPermit, PacePlan, Permit
 from gazette.domain.explanation import EventHistory
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Batches, Engagements, Runs, Schedules
-from gazette.domain.ports.pacing import QuotaStore
+from gazette.domain.ports.pacing import QuotaStore, RateLimiter
 from gazette.domain.ports.stores import (
     Activities,
     Bounces,
@@ -169,18 +170,31 @@ def reader(engine: str, clock: SettableClock, events: Events) -> EventReader:
 
 @dataclass
 class Paced:
-    """One row of the pace; each of `worker` is a process of its own."""
+    """One row of the pace; each of `worker` is a process of its own, with threads or without."""
 
     engine: str
     name: str = "email"
 
     def __post_init__(self) -> None:
         self.row = FakePaceRow()
+        self.coalescer = Coalescer(patience=10)
 
     def worker(self, plan: PacePlan) -> FakeRateLimiter | DynamoRateLimiter:
         if self.engine != "moto":
             return FakeRateLimiter(plan, self.row)
-        return DynamoRateLimiter("pace", plan, name=self.name)
+        return DynamoRateLimiter("pace", plan, name=self.name, coalescer=self.coalescer)
+
+    def together(
+        self, worker: RateLimiter, number: int, now: datetime, latest: datetime
+    ) -> list[Permit | NoPermit]:
+        """What `number` threads of a worker get that ask at the same time; permits come first."""
+        found: list[Permit | NoPermit] = []
+
+        def ask(_: int) -> None:
+            found.append(worker.reserve(now, latest))
+
+        self.coalescer.side_by_side(ask, range(number))
+        return sorted(found, key=lambda each: each.at if isinstance(each, Permit) else latest)
 
     @property
     def quota_store(self) -> QuotaStore:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from gazette.adapters.aws.queues import encode_run_key
 from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoRateLimiter
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
@@ -486,7 +487,7 @@ def test_an_immediate_event_is_sent_at_the_price_of_any_digest(ann_at_once: Clou
     ann_at_once.meter.clear()
     ann_at_once.work("generate", entry["MessageBody"])
     assert ann_at_once.meter.calls == calls(
-        Query=2, GetItem=2, UpdateItem=1, PutItem=2, SendEmail=1
+        Query=2, BatchGetItem=2, UpdateItem=1, PutItem=2, SendEmail=1
     )
     assert ann_at_once.meter.write_units == Counter(runs=3, pace=1)
     assert ann_at_once.meter.write_units.total() == PROMISED["an immediate email, in generate"]
@@ -517,7 +518,7 @@ def test_a_digest_costs_eight_calls_and_four_write_units(ann: Cloud, events: int
     ann.work("generate", message)
     assert ann.meter.calls == calls(
         Query=1 + 1,  # the chain of runs, and one page of events
-        GetItem=1 + 1 + 1,  # the reader, the address, and whether the batch was cancelled
+        BatchGetItem=1 + 1 + 1,  # the reader, the address, and whether the batch was cancelled
         UpdateItem=1,  # its permit
         PutItem=2,  # claim and commit
         SendEmail=1,
@@ -525,6 +526,30 @@ def test_a_digest_costs_eight_calls_and_four_write_units(ann: Cloud, events: int
     # The claim; the commit, out of what is open, and as what the batch counts it.
     assert ann.meter.write_units == Counter(runs=1 + 3, pace=1)
     assert ann.meter.write_units.total() == PROMISED["a digest, in generate"]
+
+
+@pytest.mark.usefixtures("later")
+def test_ten_digests_of_one_invocation_cost_half_a_call_more_than_five_each(cloud: Cloud) -> None:
+    """What they read beside their own windows is read together, and one write is ten permits."""
+    readers = [f"reader{number}" for number in range(10)]
+    for user_id in readers:
+        cloud.say("subscriber.changed", profile(user_id))
+        cloud.say("event.created", event(1, user_id=user_id))
+    for user_id in readers:
+        fan_out(cloud, user_id)
+    messages = [encode_run_key(RunKey(user_id, DAILY, 1)) for user_id in readers]
+    cloud.warm_up("generate")
+    cloud.meter.clear()
+    cloud.work("generate", *messages)
+    assert cloud.meter.calls == calls(
+        Query=10 * (1 + 1),  # the chain of runs, and one page of events
+        BatchGetItem=1 + 1 + 1,  # the readers, whether the batch was cancelled, the addresses
+        UpdateItem=1,  # ten permits
+        PutItem=10 * 2,  # claim and commit
+        SendEmail=10,
+    )
+    assert cloud.meter.write_units == Counter(runs=10 * (1 + 3), pace=1)
+    assert cloud.meter.write_units.total() == PROMISED["… ten of one invocation"]
 
 
 @pytest.mark.usefixtures("later")
@@ -537,13 +562,13 @@ def test_a_digest_that_is_requeued_costs_five_calls_and_one_write_unit(
     take_all_permits(now() + timedelta(hours=2))
     ann.meter.clear()
     ann.work("generate", message)
-    assert ann.meter.calls == calls(Query=2, GetItem=1, UpdateItem=1, SendMessageBatch=1)
+    assert ann.meter.calls == calls(Query=2, BatchGetItem=1, UpdateItem=1, SendMessageBatch=1)
     assert ann.meter.write_units == Counter(pace=1)
     (entry,) = ann.queued("generate")
     assert 60 <= entry["DelaySeconds"] <= 900
     ann.meter.clear()
     ann.work("generate", entry["MessageBody"])
-    assert ann.meter.calls == calls(Query=2, GetItem=1, SendMessageBatch=1)
+    assert ann.meter.calls == calls(Query=2, BatchGetItem=1, SendMessageBatch=1)
     assert ann.meter.write_units == Counter()
     assert not ann.sent()
     assert stored_run().status is Status.PENDING
@@ -561,7 +586,7 @@ def test_a_digest_beyond_the_quota_of_the_account_costs_a_refused_permit_and_its
         (message,) = fan_out(ann, user_id)
         ann.meter.clear()
         ann.work("generate", message)
-        assert ann.meter.calls == calls(Query=2, GetItem=1, UpdateItem=1, PutItem=1)
+        assert ann.meter.calls == calls(Query=2, BatchGetItem=1, UpdateItem=1, PutItem=1)
         assert ann.meter.write_units == Counter(runs=3, pace=1)
         assert (
             ann.meter.write_units.total()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from threading import Barrier, Thread
 
 import pytest
-from gazette.adapters.cached import once
+from gazette.adapters.cached import Coalescer, once
 from gazette.domain.errors import NotYet
 from gazette.observability import Message, TimeLeft, count, each_message, metrics, observed
 
@@ -30,7 +30,7 @@ def eager() -> Iterator[None]:
 def answer(handle: Callable[[Message, TimeLeft], None]) -> list[str]:
     """The ids of the messages that come again."""
     with observed(Context()):
-        failures = each_message(TEN, Context(), handle, side_by_side=True)
+        failures = each_message(TEN, Context(), handle, run_all=Coalescer().side_by_side)
     return [each["itemIdentifier"] for each in failures["batchItemFailures"]]
 
 
@@ -84,7 +84,7 @@ def test_of_two_copies_of_a_message_one_that_fails_is_enough() -> None:
             raise ValueError("the first")
 
     with observed(Context()):
-        failures = each_message(twice, Context(), handle, side_by_side=True)
+        failures = each_message(twice, Context(), handle, run_all=Coalescer().side_by_side)
     assert failures == {"batchItemFailures": [{"itemIdentifier": "m0"}]}
 
 

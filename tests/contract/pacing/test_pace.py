@@ -278,12 +278,13 @@ def test_a_trickle_does_not_make_a_ramp_rise(paced: Paced) -> None:
 
 @dataclass(frozen=True)
 class Ask:
-    """A worker asks, some time after the last one did, and waits so long.
+    """Threads of a worker ask, some time after the last ones did, and wait so long.
 
     Before it, a tick may learn how many emails the account may still send.
     """
 
     worker: int
+    threads: int
     pause: timedelta
     wait: timedelta
     tick: int | None
@@ -296,6 +297,7 @@ def milliseconds(most: int) -> st.SearchStrategy[timedelta]:
 asks = st.builds(
     Ask,
     worker=st.integers(0, 3),
+    threads=st.sampled_from((1, 1, 2, 10)),
     pause=st.one_of(st.just(timedelta(0)), milliseconds(300), milliseconds(40_000)),
     wait=milliseconds(5000),
     tick=st.one_of(st.none(), st.none(), st.none(), st.integers(0, 12)),
@@ -352,22 +354,22 @@ def all_hold(paced: Paced, plan: PacePlan, said: list[Ask]) -> None:
             paced.quota_store.set_quota(left(ask.tick), now)
         rate = workers[ask.worker].read(now).rate
         _is_what_the_ramp_allows(rate, plan, permits, now)
-        found = workers[ask.worker].reserve(now, now + ask.wait)
-        if found is NoPermit.DAILY_CAP:
-            assert still == 0 or days[now.date()] == plan.cap_on(now.date())
-        elif found is NoPermit.BUSY:
-            assert latest > now + ask.wait
-        else:
-            assert isinstance(found, Permit)
-            assert still != 0
-            still = still and still - 1
-            at = found.at
-            assert max(now, soonest) <= at <= min(max(now, latest), now + ask.wait)
-            soonest = at + timedelta(seconds=1 / rate)
-            slowest = min(rate, plan.ramp_from or rate)
-            latest = at + timedelta(seconds=1 / slowest) + MICROSECOND
-            permits.append(at)
-            days[now.date()] += 1
+        for found in paced.together(workers[ask.worker], ask.threads, now, now + ask.wait):
+            if found is NoPermit.DAILY_CAP:
+                assert still == 0 or days[now.date()] == plan.cap_on(now.date())
+            elif found is NoPermit.BUSY:
+                assert latest > now + ask.wait
+            else:
+                assert isinstance(found, Permit)
+                assert still != 0
+                still = still and still - 1
+                at = found.at
+                assert max(now, soonest) <= at <= min(max(now, latest), now + ask.wait)
+                soonest = at + timedelta(seconds=1 / rate)
+                slowest = min(rate, plan.ramp_from or rate)
+                latest = at + timedelta(seconds=1 / slowest) + MICROSECOND
+                permits.append(at)
+                days[now.date()] += 1
     for day, number in days.items():
         cap = plan.cap_on(day)
         assert cap is None or number <= cap

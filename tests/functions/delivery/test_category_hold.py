@@ -164,7 +164,7 @@ def test_what_is_deferred_costs_four_write_units_an_event_and_two_a_digest(
     cloud.work("generate", message)
     assert cloud.meter.write_units == Counter(pace=1, runs=1 + 3 + 2, events=likes * (2 + 2))
     assert cloud.meter.calls == calls(
-        Query=2, GetItem=3, UpdateItem=1, TransactWriteItems=1, PutItem=2, SendEmail=1
+        Query=2, BatchGetItem=3, UpdateItem=1, TransactWriteItems=1, PutItem=2, SendEmail=1
     )
 
 

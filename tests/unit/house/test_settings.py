@@ -175,7 +175,7 @@ def test_a_window_never_ends_where_a_write_may_be_under_way(lag: int) -> None:
         (GenerateSettings, {"smtp_security": "TLS"}),
         (GenerateSettings, {"smtp_security": "none", "smtp_secret": "login"}),
         (GenerateSettings, {"emails_per_second": -1}),
-        (GenerateSettings, {"emails_per_second": 501}),
+        (GenerateSettings, {"emails_per_second": 5001}),
         (GenerateSettings, {"emails_per_second": 0, "mail_provider": "smtp"}),
         (GenerateSettings, {"ramp_from": -1}),
         (GenerateSettings, {"ramp_every": 14}),
@@ -219,8 +219,8 @@ def test_a_setting_that_would_undo_a_guarantee_is_refused(
 
 def test_no_rate_may_be_chosen_that_one_row_does_not_take() -> None:
     build(GenerateSettings, emails_per_second=MAX_RATE)
-    with pytest.raises(InvalidSetting, match=r"is 501; .+ 0 to 500: .+ one row of DynamoDB"):
-        build(GenerateSettings, emails_per_second=501)
+    with pytest.raises(InvalidSetting, match=r"is 5001; .+ 0 to 5000: .+ one row of DynamoDB"):
+        build(GenerateSettings, emails_per_second=5001)
 
 
 def test_without_a_rate_or_a_warm_up_there_is_the_quota_and_no_cap() -> None:

@@ -46,10 +46,10 @@ def test_a_stream_without_a_share_of_the_rate_would_never_send_and_is_refused(sh
     assert "immediate_share must be 1 to 99" in refusal(VALID | {"immediate_share": share})
 
 
-@pytest.mark.parametrize("rate", [-1, 501])
+@pytest.mark.parametrize("rate", [-1, 5001])
 def test_a_rate_that_one_row_does_not_take_is_refused_with_the_reason(rate: int) -> None:
     text = refusal(VALID | {"emails_per_second": rate})
-    assert "emails_per_second must be 0 to 500: each email is a write of one row" in text
+    assert "emails_per_second must be 0 to 5000: every ten emails write one row" in text
 
 
 def test_frequencies_by_category_are_an_object() -> None:

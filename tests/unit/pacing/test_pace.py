@@ -4,10 +4,12 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
+from gazette.domain.delivery.circuit_breaker import tripped
 from gazette.domain.delivery.pace import (
     NoPermit,
     Pace,
     PacePlan,
+    Permit,
     Quota,
     Reservation,
     full_rate,
@@ -15,6 +17,8 @@ from gazette.domain.delivery.pace import (
     read,
     take,
 )
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.builders import NOW
 
@@ -32,8 +36,8 @@ FIRST = date(2026, 11, 22)
         (None, 14, 12.6),
         (None, None, 0.9),
         (None, 555, 499.5),
-        (None, 556, 500),
-        (None, 20_000, 500),
+        (None, 5_556, 5_000),
+        (None, 20_000, 5_000),
     ],
 )
 def test_the_full_rate_is_what_was_chosen_or_nine_tenths_of_the_quota_or_of_the_sandbox(
@@ -147,3 +151,53 @@ def test_an_answer_that_is_an_hour_old_holds_nobody_up() -> None:
     assert isinstance(found, Reservation)
     assert found.from_(told).quota == told.quota
     assert full_rate(told, PacePlan()) == 18
+
+
+@st.composite
+def paces(draw: st.DrawFn) -> Pace:
+    """Any state that workers may find."""
+    instants = st.none() | st.integers(-90, 8).map(lambda seconds: NOW + timedelta(seconds=seconds))
+    left = draw(st.none() | st.integers(0, 12))
+    quota = Quota(rate=50, daily=None if left is None else 100, left=left)
+    breaker = tripped(None, "refused", NOW - timedelta(seconds=draw(st.integers(0, 120))))
+    return Pace(
+        quota=draw(st.none() | st.just(quota)),
+        quota_at=draw(st.none() | st.just(NOW)),
+        next_at=draw(instants),
+        stretch_at=draw(instants),
+        stretch_taken=draw(st.integers(0, 3000)),
+        last_taken=draw(st.integers(0, 3000)),
+        day=draw(st.none() | st.sampled_from([FIRST - timedelta(days=1), FIRST])),
+        taken=draw(st.integers(0, 12)),
+        breaker=draw(st.none() | st.just(breaker)),
+    )
+
+
+@given(
+    pace=paces(),
+    rate=st.sampled_from([1, 10, 5000]),
+    ramp_from=st.sampled_from([0, 1, 10]),
+    warmup=st.sampled_from([None, FIRST]),
+    number=st.integers(1, 12),
+)
+def test_permits_that_are_taken_together_are_those_that_are_taken_one_by_one(
+    pace: Pace, rate: float, ramp_from: float, warmup: date | None, number: int
+) -> None:
+    plan = PacePlan(
+        rate=rate, ramp_from=ramp_from, ramp_every=EVERY, warmup_from=warmup, warmup_daily=10
+    )
+    latest = NOW + timedelta(seconds=5)
+    one_by_one: list[Permit] = []
+    after = pace
+    while len(one_by_one) < number:
+        each = take(after, plan, now=NOW, latest=latest)
+        if isinstance(each, NoPermit):
+            break
+        one_by_one += each.permits_from(each.at)
+        after = each.from_(after)
+    together = take(pace, plan, now=NOW, latest=latest, number=number)
+    if isinstance(together, NoPermit):
+        assert one_by_one == []
+        return
+    assert together.permits_from(together.at) == one_by_one
+    assert together.from_(pace) == after

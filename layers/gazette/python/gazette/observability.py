@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
-from threading import Lock, Thread
+from threading import Lock
 from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
@@ -85,17 +85,26 @@ def messages_in(event: dict[str, Any]) -> Sequence[Message]:
     ]
 
 
+RunAll = Callable[[Callable[[int], object], Sequence[int]], None]
+"""Calls a function for each number, and returns when all calls have ended."""
+
+
+def _in_turn(work: Callable[[int], object], numbers: Sequence[int]) -> None:
+    for number in numbers:
+        work(number)
+
+
 def each_message(
     event: dict[str, Any],
     context: LambdaContext,
     handle: Callable[[Message, TimeLeft], None],
     *,
-    side_by_side: bool = False,
+    run_all: RunAll = _in_turn,
 ) -> dict[str, Any]:
     """Call `handle` for each message of an SQS event; return which ones SQS delivers again.
 
-    Log each of those. `side_by_side`: all at the same time, each in a thread of its own; else one
-    after the other. A message counts as failed until `handle` has returned.
+    Log each of those. `run_all` decides whether one follows the other or all run at the same time.
+    A message counts as failed until `handle` has returned.
 
     https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html, "Implementing
     partial batch responses"
@@ -103,7 +112,8 @@ def each_message(
     messages = messages_in(event)
     handled = [False] * len(messages)
 
-    def handle_and_report(number: int, message: Message) -> None:
+    def handle_and_report(number: int) -> None:
+        message = messages[number]
         try:
             handle(message, _time_left_of(context))
         except Exception as err:  # noqa: BLE001 -- whatever happened, the others go on
@@ -111,15 +121,7 @@ def each_message(
         else:
             handled[number] = True
 
-    if side_by_side and len(messages) > 1:
-        threads = [Thread(target=handle_and_report, args=each) for each in enumerate(messages)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    else:
-        for number, message in enumerate(messages):
-            handle_and_report(number, message)
+    run_all(handle_and_report, range(len(messages)))
     return _answer(messages, handled)
 
 

@@ -61,9 +61,10 @@ def record_skipped(reason: str, number: int = 1) -> None:
 def record_delivery(done: Delivery | None, message_id: str) -> None:
     """Log one line and count the result of a message. None: the message names no run.
 
-    Of attempts, count `run_unknown` (unknown outcome) and `breaker_opened` (the provider refused
-    the whole stream). Of events, count `events_excluded` (no template can show them),
-    `events_deferred` (their category is held) and `events_expired` (no email showed them in time).
+    Of attempts, count `run_unknown` (unknown outcome), `breaker_opened` (the provider refused the
+    whole stream) and `permits_unused` (a permit lapsed because no email was sent with it). Of
+    events, count `events_excluded` (no template can show them), `events_deferred` (their category
+    is held) and `events_expired` (no email showed them in time).
     Measure `slot_to_accepted`: how long after its due time the provider accepted a digest.
     """
     if done is None:
@@ -80,6 +81,8 @@ def record_delivery(done: Delivery | None, message_id: str) -> None:
         count("run_unknown")
     if isinstance(done.outcome, RefusedAccount):
         count("breaker_opened")
+    if done.permit_unused:
+        count("permits_unused")
     if done.excluded:
         count("events_excluded", done.excluded)
     if done.deferred:

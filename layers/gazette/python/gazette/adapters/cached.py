@@ -1,16 +1,21 @@
-"""What a process keeps: values that it reads at most once a minute, and what it builds once."""
+"""What the threads of a process share: values that they read at most once a minute, what they
+build once, and requests that they make together.
+"""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
 from functools import cache
-from threading import Lock
-from typing import Final, Generic, TypeVar
+from threading import Condition, Lock, Thread
+from typing import Any, Final, Generic, TypeVar, cast
 
 from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.ports.clock import Clock
 
+AskedT = TypeVar("AskedT")
+ItemT = TypeVar("ItemT")
 ValueT = TypeVar("ValueT")
 
 READ_INTERVAL = timedelta(minutes=1)
@@ -79,3 +84,113 @@ class once(Generic[ValueT]):  # noqa: N801 -- a decorator, used as functools.cac
     def cache_clear(self) -> None:
         """Forget it: the next call builds anew."""
         self._cached.cache_clear()
+
+
+class Coalescer:
+    """Joins what the threads of one invocation ask at the same time into one request.
+
+    A thread that asks waits until every other one asks too or has left, at most `patience` seconds.
+    Then one of them makes the request for all that wait. So no answer is older than its question,
+    and a thread that is held up holds up the others only for that long. Outside `side_by_side`
+    everybody asks alone.
+    """
+
+    def __init__(self, *, patience: float = 0.25) -> None:
+        self._patience = patience
+        self._changed = Condition()
+        self._members = 0
+        self._busy = 0  # members that may still ask: they neither wait nor have left
+        self._waiting: list[_Question[Any, Any]] = []
+
+    def side_by_side(self, work: Callable[[ItemT], object], items: Sequence[ItemT]) -> None:
+        """Call `work` for each item, in a thread of its own; return when all have ended.
+
+        A single item needs no thread.
+        """
+        if len(items) == 1:
+            work(items[0])
+            return
+        with self._changed:
+            self._members += len(items)
+            self._busy += len(items)
+        threads = [Thread(target=self._working, args=(work, item)) for item in items]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def _working(self, work: Callable[[ItemT], object], item: ItemT) -> None:
+        try:
+            work(item)
+        finally:
+            self._leave()
+
+    def _leave(self) -> None:
+        """Expect one thread less, which may be the one that the others wait for."""
+        with self._changed:
+            self._members -= 1
+            self._busy -= 1
+            together = self._taken() if not self._busy else ()
+        self._answer(together)
+
+    def ask(self, answer: Callable[[Sequence[AskedT]], Sequence[ValueT]], asked: AskedT) -> ValueT:
+        """Return the answer to `asked`: `answer` gets all that is asked of it, in any order.
+
+        Questions to the same `answer`, such as a method of one object, go into one call, which
+        returns as many answers in the same order. If it raises, all that asked raise.
+        """
+        if not self._members:
+            return answer([asked])[0]
+        question = _Question(answer, asked)
+        with self._changed:
+            self._waiting.append(question)
+            self._busy -= 1
+            if self._busy:
+                self._changed.wait_for(lambda: question.is_taken, self._patience)
+            together = () if question.is_taken else self._taken()
+        self._answer(together)
+        with self._changed:
+            self._changed.wait_for(lambda: question.is_answered)
+        if question.error:
+            raise question.error
+        return cast("ValueT", question.answer)
+
+    def _taken(self) -> "Sequence[_Question[Any, Any]]":
+        """All that wait, for one thread to answer."""
+        taken, self._waiting = self._waiting, []
+        for question in taken:
+            question.is_taken = True
+        self._changed.notify_all()
+        return taken
+
+    def _answer(self, together: "Sequence[_Question[Any, Any]]") -> None:
+        by_source: dict[Any, list[_Question[Any, Any]]] = {}
+        for question in together:
+            by_source.setdefault(question.source, []).append(question)
+        for source, questions in by_source.items():
+            try:
+                answers = source([question.asked for question in questions])
+                for question, each in zip(questions, answers, strict=True):
+                    question.answer = each
+            except BaseException as err:  # noqa: BLE001 -- raised by each that asked
+                for question in questions:
+                    question.error = err
+        with self._changed:
+            self._busy += len(together)
+            for question in together:
+                question.is_answered = True
+            self._changed.notify_all()
+
+
+@dataclass(slots=True, eq=False)
+class _Question(Generic[AskedT, ValueT]):
+    source: Callable[[Sequence[AskedT]], Sequence[ValueT]]
+    asked: AskedT
+    answer: ValueT | None = None
+    error: BaseException | None = None
+    is_taken: bool = False
+    is_answered: bool = False
+
+
+ALONE: Final = Coalescer()
+"""For a process that handles one thing after the other."""

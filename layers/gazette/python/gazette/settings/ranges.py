@@ -44,7 +44,7 @@ RANGES: Mapping[str, Range] = MappingProxyType(
         "sunset_days": Range(0),
         "event_retention_days": Range(SHORTEST_LIFE.days),
         "emails_per_second": Range(
-            0, MAX_RATE, "each email is a write of one row of DynamoDB, which takes little more"
+            0, MAX_RATE, "every ten emails write one row of DynamoDB, which takes little more"
         ),
         "immediate_share": Range(1, 99),
         "ramp_from": Range(0, 10_000),

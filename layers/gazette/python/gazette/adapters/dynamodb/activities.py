@@ -7,7 +7,14 @@ from datetime import datetime, timedelta
 
 from pynamodb.expressions.condition import Condition
 
-from gazette.adapters.dynamodb.client import bind, decoded, put_or_current, translated, written
+from gazette.adapters.dynamodb.client import (
+    bind,
+    decoded,
+    put_or_current,
+    read_row,
+    translated,
+    written,
+)
 from gazette.adapters.dynamodb.tables import ActivityRow
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Actor, Entity, Retracted
@@ -25,12 +32,8 @@ class DynamoActivities:
 
     def get(self, entity: str, activity_id: str) -> Activity | Retracted | None:
         """One strongly consistent GetItem."""
-        with translated():
-            try:
-                row = ActivityRow.get(entity, activity_id, consistent_read=True)
-            except ActivityRow.DoesNotExist:
-                return None
-        return decoded(row, _found)
+        row = read_row(ActivityRow, entity, activity_id)
+        return decoded(row, _found) if row else None
 
     def create(self, activity: Activity) -> tuple[bool, Activity | Retracted]:
         """Write the pointers first, so that an activity that exists is found from every side."""

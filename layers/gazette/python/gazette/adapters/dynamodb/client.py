@@ -1,11 +1,11 @@
 """What all DynamoDB adapters share: table bindings, conditional writes, errors. Rows: tables.py."""
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 from botocore.exceptions import BotoCoreError, ClientError
 from pynamodb.attributes import Attribute
@@ -17,6 +17,7 @@ from pynamodb.models import Model
 from pynamodb.transactions import TransactWrite
 
 from gazette.adapters.aws.clients import CONNECTIONS, Patience, client
+from gazette.adapters.cached import Coalescer
 from gazette.domain.errors import Unavailable, UnreadableRow
 
 RowT = TypeVar("RowT", bound="Row")
@@ -25,6 +26,8 @@ ValueT = TypeVar("ValueT")
 _PAUSES = (0.02, 0.05, 0.1, 0.2)
 """Seconds between attempts of a write that conflicts with a transaction, which takes milliseconds.
 """
+
+_KEYS_A_CALL = 100
 
 _CONDITIONS = {"ConditionalCheckFailedException", "ConditionalCheckFailed", "TransactionConflict"}
 
@@ -106,6 +109,12 @@ class Row(Model):
             else:
                 sound[attribute.attr_name] = given
         return sound, flaw
+
+    @classmethod
+    def raw_key(cls, *key: str) -> dict[str, dict[str, str]]:
+        """A key as DynamoDB wants it. All keys are text."""
+        names = (cls._hash_keyname, cls._range_keyname)
+        return {name: {STRING: value} for name, value in zip(names, key, strict=False) if name}
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -232,6 +241,73 @@ def _client_error(err: BaseException) -> ClientError | None:
             return cause
         cause = cause.__cause__ or getattr(cause, "cause", None)
     return None
+
+
+RowKey = tuple[type[Row], tuple[str, ...]]
+"""A model, and the partition key and sort key of one of its rows."""
+
+
+class RowReader(Protocol):
+    """Reads one row of any table, strongly consistent."""
+
+    def __call__(self, model: type[RowT], *key: str) -> RowT | None:
+        """Return the row, or None if there is none."""
+
+
+def read_row(model: type[RowT], *key: str) -> RowT | None:
+    """One strongly consistent GetItem."""
+    with translated():
+        try:
+            hash_key, range_key = (*key, None)[:2]
+            return model.get(hash_key, range_key, consistent_read=True)
+        except model.DoesNotExist:
+            return None
+
+
+def read_together(coalescer: Coalescer) -> RowReader:
+    """Return a reader for threads: what they read at the same time is one BatchGetItem."""
+
+    def read(model: type[RowT], *key: str) -> RowT | None:
+        return cast("RowT | None", coalescer.ask(read_rows, (model, key)))
+
+    return read
+
+
+def read_rows(keys: Sequence[RowKey]) -> Sequence[Row | None]:
+    """Read rows of any tables: one strongly consistent BatchGetItem per hundred different keys.
+
+    The connection of the first model sends it. Keys that DynamoDB leaves out are asked for again.
+    https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html
+    """
+    different = list(dict.fromkeys(keys))
+    found: dict[RowKey, Row] = {}
+    for first in range(0, len(different), _KEYS_A_CALL):
+        for row in _batch_of(different[first : first + _KEYS_A_CALL]):
+            found[type(row), row.key] = row
+    return [found.get(key) for key in keys]
+
+
+def _batch_of(keys: Sequence[RowKey]) -> Iterator[Row]:
+    models: dict[str, type[Row]] = {model.Meta.table_name: model for model, _ in keys}
+    asked: dict[str, Any] = {
+        name: {
+            "ConsistentRead": True,
+            "Keys": [model.raw_key(*key) for model, key in keys if model is of_table],
+        }
+        for name, of_table in models.items()
+    }
+    connection = keys[0][0]._get_connection().connection
+    for pause in (*_PAUSES, None):
+        with translated():
+            answer = connection.dispatch("BatchGetItem", {"RequestItems": asked})
+        for name, items in answer["Responses"].items():
+            yield from map(models[name].from_raw_data, items)
+        asked = answer.get("UnprocessedKeys", {})
+        if not asked:
+            return
+        if pause is not None:
+            time.sleep(pause)
+    raise Unavailable("DynamoDB left out keys of a BatchGetItem again and again.")
 
 
 def put_or_current(row: RowT, condition: Condition, *, repeat: bool = True) -> RowT | None:

@@ -12,6 +12,7 @@ from gazette.adapters.dynamodb.client import (
     decoded,
     each_decoded,
     put_or_current,
+    read_row,
     transaction,
     translated,
     written,
@@ -97,11 +98,9 @@ class DynamoEvents:
 
     def get(self, user_id: str, event_id: str) -> StoredEvent | Retracted | None:
         """One strongly consistent GetItem."""
-        with translated():
-            try:
-                row = EventRow.get(user_id, event_id, consistent_read=True)
-            except EventRow.DoesNotExist:
-                return None
+        row = read_row(EventRow, user_id, event_id)
+        if row is None:
+            return None
         found = decoded(row, found_in)
         return found if end_of(row) > self._clock() else None
 

@@ -11,6 +11,7 @@ from gazette.adapters.dynamodb.client import (
     decoded,
     each_decoded,
     put_or_current,
+    read_row,
     translated,
     written,
 )
@@ -30,12 +31,8 @@ class DynamoFollows:
 
     def get(self, entity: str, user_id: str) -> Follow | None:
         """One strongly consistent GetItem."""
-        with translated():
-            try:
-                row = FollowRow.get(entity, user_id, consistent_read=True)
-            except FollowRow.DoesNotExist:
-                return None
-        return decoded(row, _follow)
+        row = read_row(FollowRow, entity, user_id)
+        return decoded(row, _follow) if row else None
 
     def get_many(self, keys: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Follow]:
         """One strongly consistent BatchGetItem per hundred."""

@@ -14,6 +14,7 @@ from gazette.adapters.dynamodb.client import (
     decoded,
     each_decoded,
     put_or_current,
+    read_row,
     transaction,
     translated,
 )
@@ -52,12 +53,8 @@ class DynamoRuns:
 
     def get(self, key: RunKey) -> Run | None:
         """One strongly consistent GetItem."""
-        with translated():
-            try:
-                row = RunRow.get(key.user_id, run_sort_key(key), consistent_read=True)
-            except RunRow.DoesNotExist:
-                return None
-        return decoded(row, _run)
+        row = read_row(RunRow, key.user_id, run_sort_key(key))
+        return decoded(row, _run) if row else None
 
     def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
         """One strongly consistent Query if one of the last sixteen runs was sent."""

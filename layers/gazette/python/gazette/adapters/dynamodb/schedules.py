@@ -12,6 +12,7 @@ from gazette.adapters.dynamodb.client import (
     decoded,
     each_decoded,
     put_or_current,
+    read_row,
     translated,
     written,
 )
@@ -34,12 +35,8 @@ class DynamoSchedules:
 
     def get(self, user_id: str, name: str) -> Schedule | None:
         """One strongly consistent GetItem."""
-        with translated():
-            try:
-                row = ScheduleRow.get(user_id, name, consistent_read=True)
-            except ScheduleRow.DoesNotExist:
-                return None
-        return decoded(row, _schedule)
+        row = read_row(ScheduleRow, user_id, name)
+        return decoded(row, _schedule) if row else None
 
     def get_many(self, keys: Collection[ScheduleKey]) -> Sequence[Schedule | UnreadableRow]:
         """One strongly consistent BatchGetItem per hundred."""

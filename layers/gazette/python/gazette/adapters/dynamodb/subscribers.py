@@ -17,7 +17,14 @@ from gazette.adapters.dynamodb.attributes import (
     write_reader_choices,
     write_service_choices,
 )
-from gazette.adapters.dynamodb.client import bind, decoded, translated, written
+from gazette.adapters.dynamodb.client import (
+    RowReader,
+    bind,
+    decoded,
+    read_row,
+    translated,
+    written,
+)
 from gazette.adapters.dynamodb.tables import SubscriberRow
 from gazette.domain.scheduling.calendar import DigestTimes
 from gazette.domain.stored import as_stored
@@ -33,17 +40,14 @@ from gazette.domain.subscribers.subscriber import (
 class DynamoSubscribers:
     """The port `Subscribers` on the table `subscribers`."""
 
-    def __init__(self, table_name: str) -> None:
+    def __init__(self, table_name: str, *, read: RowReader = read_row) -> None:
         bind(SubscriberRow, table_name)
+        self._read = read
 
     def get(self, user_id: str) -> Reader:
-        """One strongly consistent GetItem."""
-        with translated():
-            try:
-                row = SubscriberRow.get(user_id, consistent_read=True)
-            except SubscriberRow.DoesNotExist:
-                return None
-        return decoded(row, _reader)
+        """One strongly consistent GetItem, or a part of a BatchGetItem."""
+        row = self._read(SubscriberRow, user_id)
+        return decoded(row, _reader) if row else None
 
     def get_many(self, user_ids: Collection[str]) -> Mapping[str, Reader]:
         """One strongly consistent BatchGetItem per hundred."""
@@ -55,12 +59,8 @@ class DynamoSubscribers:
 
     def early(self, user_id: str) -> EarlyChoices | None:
         """One strongly consistent GetItem."""
-        with translated():
-            try:
-                row = SubscriberRow.get(user_id, consistent_read=True)
-            except SubscriberRow.DoesNotExist:
-                return None
-        return decoded(row, _early)
+        row = read_row(SubscriberRow, user_id)
+        return decoded(row, _early) if row else None
 
     def put_early(self, early: EarlyChoices, *, replacing: EarlyChoices | None) -> bool:
         """One conditional UpdateItem."""

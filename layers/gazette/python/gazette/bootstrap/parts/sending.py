@@ -5,10 +5,12 @@ import secrets
 import time
 from dataclasses import replace
 from datetime import date, timedelta
-from functools import partial
+from functools import cache, partial
 
 from gazette.adapters.aws.link_keys import cached_keys
 from gazette.adapters.aws.suppression_key import read_suppression_key
+from gazette.adapters.cached import ALONE, Coalescer
+from gazette.adapters.dynamodb.client import read_together
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.category_holds import held_categories
 from gazette.adapters.dynamodb.control.experiments import running_experiment
@@ -33,21 +35,28 @@ from gazette.steps.delivery.pacing import Pacing, StreamPacing
 from gazette.steps.delivery.types import DeliveryLimits
 
 
+@cache
+def coalescer() -> Coalescer:
+    """Return what joins the requests of the messages of one invocation."""
+    return Coalescer()
+
+
 def delivery_context(settings: SendingSettings) -> DeliveryContext:
     """Return the tables, the templates and the provider of a delivery."""
     retention = timedelta(days=settings.run_retention_days)
     keys = cached_keys(settings.links_secret, clock=now)
     suppression_key = read_suppression_key(settings.suppressions_secret)
-    permits = rate_limiters(settings)
+    permits = rate_limiters(settings, coalescer=coalescer())
+    read = read_together(coalescer())
     return DeliveryContext(
         runs=DynamoRuns(settings.runs_table, retention=retention),
-        subscribers=DynamoSubscribers(settings.subscribers_table),
+        subscribers=DynamoSubscribers(settings.subscribers_table, read=read),
         suppressions=DynamoSuppressions(
-            settings.suppressions_table, key=suppression_key, clock=now
+            settings.suppressions_table, key=suppression_key, clock=now, read=read
         ),
         events=DynamoEventReader(settings.events_table, clock=now),
         held_categories=held_categories(settings.control_table, clock=now),
-        batches=DynamoBatches(settings.control_table, retention=retention, clock=now),
+        batches=DynamoBatches(settings.control_table, retention=retention, clock=now, read=read),
         editing=EditionContext(
             renderer=renderer().for_sending(
                 tracks_clicks=bool(settings.track_clicks), measured=measured_rendering
@@ -110,7 +119,9 @@ def delivery_limits(settings: SendingSettings) -> DeliveryLimits:
     )
 
 
-def rate_limiters(settings: PacingSettings) -> Streams[DynamoRateLimiter]:
+def rate_limiters(
+    settings: PacingSettings, *, coalescer: Coalescer = ALONE
+) -> Streams[DynamoRateLimiter]:
     """Return the ports `RateLimiter`, `PaceGauge` and `CircuitBreaker` of each stream."""
     shares = divided(settings.immediate_share)
     plan = PacePlan(
@@ -122,8 +133,10 @@ def rate_limiters(settings: PacingSettings) -> Streams[DynamoRateLimiter]:
     )
     table = settings.pace_table
     return Streams(
-        digest=DynamoRateLimiter(table, replace(plan, share=shares.digest), name=ROWS.digest),
+        digest=DynamoRateLimiter(
+            table, replace(plan, share=shares.digest), name=ROWS.digest, coalescer=coalescer
+        ),
         immediate=DynamoRateLimiter(
-            table, replace(plan, share=shares.immediate), name=ROWS.immediate
+            table, replace(plan, share=shares.immediate), name=ROWS.immediate, coalescer=coalescer
         ),
     )

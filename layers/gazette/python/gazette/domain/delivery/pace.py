@@ -6,6 +6,7 @@ of the account's quota, and never uses the other's. Nothing here does I/O.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
@@ -13,13 +14,13 @@ from enum import StrEnum
 from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.streams import WHOLE, Share
 
-MAX_RATE = 500
-"""Emails a second, of all streams. Each permit writes one row, which takes 1,000 writes a second,
-and some writes are refused.
+MAX_RATE = 5000
+"""Emails a second, of all streams. Every ten permits write one row, which takes 1,000 writes a
+second, and some writes are refused.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html"""
 
 LONGEST_WAIT_FOR_A_PERMIT = timedelta(seconds=5)
-"""For one email: ten share the time of an invocation, and waiting costs Lambda time."""
+"""For one email: waiting costs Lambda time."""
 
 SANDBOX_RATE = 1.0
 """Emails a second that every account may send: the rate of the SES sandbox.
@@ -122,15 +123,16 @@ class Pace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reservation:
-    """The permit `at`, and the state that taking it leads to. The next one is free after `cost`.
+    """`number` permits from `at` on, one every `cost`, and the state that taking them leads to.
 
-    `stretch_at`: when its stretch of the ramp began. `last_taken`: the permits of the stretch
-    before. `day`: the day that it counts for, with its `cap`. `is_of_quota`: it also counts for the
-    account's daily quota. `breaker`: the breaker while this permit is its probe; None: it is
-    closed.
+    `stretch_at`: when their stretch of the ramp began. `last_taken`: the permits of the stretch
+    before. `day`: the day that they count for, with its `cap`. `is_of_quota`: they also count for
+    the account's daily quota. `breaker`: the breaker while its probe has the only permit; None: it
+    is closed.
     """
 
     at: datetime
+    number: int
     cost: timedelta
     stretch_at: datetime
     last_taken: int
@@ -141,30 +143,36 @@ class Reservation:
 
     @property
     def is_probe(self) -> bool:
-        """Whether the email with this permit is the breaker's probe."""
+        """Whether the email with the only permit is the breaker's probe."""
         return self.breaker is not None
 
     @property
-    def permit(self) -> Permit:
-        """The permit itself."""
-        return Permit(at=self.at, is_probe=self.is_probe)
+    def last_at(self) -> datetime:
+        """The last of the permits."""
+        return self.at + (self.number - 1) * self.cost
+
+    def permits_from(self, at: datetime) -> Sequence[Permit]:
+        """Return the permits as they are if the first one is `at`."""
+        return [
+            Permit(at=at + each * self.cost, is_probe=self.is_probe) for each in range(self.number)
+        ]
 
     def from_(self, pace: Pace) -> Pace:
-        """Return the state after this permit is taken."""
+        """Return the state after these permits are taken."""
         is_same_stretch = self.stretch_at == pace.stretch_at
         is_same_day = self.day == pace.day
         quota = pace.quota
         if self.is_of_quota and quota and quota.left is not None:
-            quota = replace(quota, left=quota.left - 1)
+            quota = replace(quota, left=quota.left - self.number)
         return replace(
             pace,
             quota=quota,
-            next_at=self.at + self.cost,
+            next_at=self.last_at + self.cost,
             stretch_at=self.stretch_at,
-            stretch_taken=1 + (pace.stretch_taken if is_same_stretch else 0),
+            stretch_taken=self.number + (pace.stretch_taken if is_same_stretch else 0),
             last_taken=self.last_taken,
             day=self.day,
-            taken=1 + (pace.taken if is_same_day else 0),
+            taken=self.number + (pace.taken if is_same_day else 0),
             breaker=self.breaker,
         )
 
@@ -206,10 +214,13 @@ def rate_at(pace: Pace, plan: PacePlan, now: datetime) -> float:
     return min(full, low * 2.0 ** max(0, doublings))
 
 
-def take(pace: Pace, plan: PacePlan, *, now: datetime, latest: datetime) -> Reservation | NoPermit:
-    """Return the next permit, if it is at or before `latest` and the breaker lets it pass.
+def take(
+    pace: Pace, plan: PacePlan, *, now: datetime, latest: datetime, number: int = 1
+) -> Reservation | NoPermit:
+    """Return the next permits, `number` or as many as there are, all at or before `latest`.
 
-    The breaker comes first: if it is open, a run is requeued even if the daily cap is used up.
+    While the breaker is half open there is one, that of the probe. The breaker comes first: if it
+    is open, a run is requeued even if the daily cap is used up.
     """
     if pace.breaker and pace.breaker.holds(now):
         return NoPermit.BREAKER_OPEN
@@ -223,14 +234,20 @@ def take(pace: Pace, plan: PacePlan, *, now: datetime, latest: datetime) -> Rese
     stretch_at = pace.stretch_at
     if stretch_at is None or now - stretch_at >= plan.ramp_every:
         stretch_at = now
+    cost = timedelta(microseconds=math.ceil(1_000_000 / rate_at(pace, plan, now)))
+    quota = _day_of_account(pace, now)
+    left = quota.left if quota and quota.left is not None else number
+    in_time = 1 + (latest - at) // cost
+    of_day = number if cap is None else cap - taken
     return Reservation(
         at=at,
-        cost=timedelta(microseconds=math.ceil(1_000_000 / rate_at(pace, plan, now))),
+        number=1 if pace.breaker else min(number, in_time, of_day, left),
+        cost=cost,
         stretch_at=stretch_at,
         last_taken=_last_taken(pace, plan, now),
         day=day,
         cap=cap,
-        is_of_quota=_day_of_account(pace, now) is not None,
+        is_of_quota=quota is not None,
         breaker=pace.breaker and pace.breaker.probed(now),
     )
 

@@ -50,7 +50,11 @@ class _Tries:
 
     def counted(self, delivery: Delivery) -> Delivery:
         return replace(
-            delivery, excluded=self.excluded, deferred=self.deferred, expired=self.expired
+            delivery,
+            excluded=self.excluded,
+            deferred=self.deferred,
+            expired=self.expired,
+            permit_unused=self.permit is not None and delivery.outcome is None,
         )
 
 

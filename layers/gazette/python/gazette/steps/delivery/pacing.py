@@ -68,8 +68,9 @@ def wait_for_permit(run: Run, *, pacing: Pacing, spare: timedelta) -> Permit | N
         raise NotYet("Too little time is left of this invocation to wait for a permit to send.")
     if isinstance(permit, NoPermit):
         return permit
-    if permit.at > now:
-        pacing.sleep(permit.at - now)
+    wait = permit.at - pacing.clock()
+    if wait > timedelta(0):
+        pacing.sleep(wait)
     return permit
 
 

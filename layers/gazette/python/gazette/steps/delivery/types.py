@@ -50,7 +50,7 @@ class Delivery:
     of the attempt, if one was made. `excluded`: number of events that no email can show.
     `deferred`: number of events that wait because their category is on hold. `expired`: number of
     events that no email showed in time. `accepted_at`: when the provider accepted the email, if it
-    did in this attempt.
+    did in this attempt. `permit_unused`: a permit was taken, and no email was sent with it.
     """
 
     run: Run
@@ -61,6 +61,7 @@ class Delivery:
     deferred: int = 0
     expired: int = 0
     accepted_at: datetime | None = None
+    permit_unused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,14 @@ from datetime import datetime, timedelta
 
 from pynamodb.expressions.update import Action
 
-from gazette.adapters.dynamodb.client import bind, decoded, translated, written
+from gazette.adapters.dynamodb.client import (
+    RowReader,
+    bind,
+    decoded,
+    read_row,
+    translated,
+    written,
+)
 from gazette.adapters.dynamodb.tables import ControlRow
 from gazette.domain.delivery.batch import Batch
 from gazette.domain.ports.clock import Clock
@@ -20,8 +27,16 @@ _BEHIND = "behind"
 class DynamoBatches:
     """The port `Batches` on the table `control`. Batches are kept as long as their runs."""
 
-    def __init__(self, table_name: str, *, retention: timedelta, clock: Clock) -> None:
+    def __init__(
+        self,
+        table_name: str,
+        *,
+        retention: timedelta,
+        clock: Clock,
+        read: RowReader = read_row,
+    ) -> None:
         bind(ControlRow, table_name)
+        self._read = read
         self._retention = retention
         self._clock = clock
 
@@ -38,13 +53,9 @@ class DynamoBatches:
         )
 
     def get(self, slot: datetime) -> Batch:
-        """One strongly consistent GetItem."""
-        with translated():
-            try:
-                row = ControlRow.get(_BATCH, slot_id(slot), consistent_read=True)
-            except ControlRow.DoesNotExist:
-                return Batch(slot)
-        return decoded(row, _batch, needs=("slot",))
+        """One strongly consistent GetItem, or a part of a BatchGetItem."""
+        row = self._read(ControlRow, _BATCH, slot_id(slot))
+        return decoded(row, _batch, needs=("slot",)) if row else Batch(slot)
 
     def latest(self, number: int) -> Sequence[Batch]:
         """One Query."""

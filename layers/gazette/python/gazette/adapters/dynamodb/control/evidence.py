@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from gazette.adapters.dynamodb.client import bind, decoded, translated, written
+from gazette.adapters.dynamodb.client import bind, decoded, read_row, written
 from gazette.adapters.dynamodb.tables import ControlRow
 
 _KEY = ("evidence", "email")
@@ -32,9 +32,5 @@ class DynamoEvidenceLog:
 
     def latest(self) -> datetime | None:
         """One strongly consistent GetItem."""
-        with translated():
-            try:
-                row = ControlRow.get(*_KEY, consistent_read=True)
-            except ControlRow.DoesNotExist:
-                return None
-        return decoded(row, lambda read: read.until, needs=("until",))
+        row = read_row(ControlRow, *_KEY)
+        return decoded(row, lambda read: read.until, needs=("until",)) if row else None

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from gazette.adapters.cached import Cached
-from gazette.adapters.dynamodb.client import bind, decoded, translated
+from gazette.adapters.dynamodb.client import bind, decoded, read_row, translated
 from gazette.adapters.dynamodb.tables import ControlRow
 from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.feedback.experiment import Experiment, ExperimentPeriod, experiment
@@ -24,11 +24,9 @@ class DynamoExperiments:
 
     def running(self) -> Experiment | None:
         """One strongly consistent GetItem."""
-        with translated():
-            try:
-                row = ControlRow.get(*_KEY, consistent_read=True)
-            except ControlRow.DoesNotExist:
-                return None
+        row = read_row(ControlRow, *_KEY)
+        if row is None:
+            return None
         try:
             return decoded(row, _experiment, needs=("since",))
         except UnreadableRow as err:

@@ -3,7 +3,15 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from gazette.adapters.dynamodb.client import bind, decoded, each_decoded, translated, written
+from gazette.adapters.dynamodb.client import (
+    RowReader,
+    bind,
+    decoded,
+    each_decoded,
+    read_row,
+    translated,
+    written,
+)
 from gazette.adapters.dynamodb.tables import SuppressionRow
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.identity import keyed_hash
@@ -27,10 +35,13 @@ class DynamoSuppressionList:
 class DynamoSuppressions(DynamoSuppressionList):
     """The port `Suppressions` on the table `suppressions`. A row's key is identity.keyed_hash."""
 
-    def __init__(self, table_name: str, *, key: bytes, clock: Clock) -> None:
+    def __init__(
+        self, table_name: str, *, key: bytes, clock: Clock, read: RowReader = read_row
+    ) -> None:
         super().__init__(table_name)
         self._key = key
         self._clock = clock
+        self._read = read
 
     def add(self, address_hash: str, cause: Cause, since: datetime | None = None) -> bool:
         """One conditional UpdateItem."""
@@ -64,7 +75,10 @@ class DynamoSuppressions(DynamoSuppressionList):
             written(row.delete, unsubscribed & by.does_not_exist())  # others did so meanwhile
 
     def holds(self, address_hash: str) -> bool:
-        """One strongly consistent GetItem. A row counts even if it is malformed."""
+        """One strongly consistent GetItem, or a part of a BatchGetItem.
+
+        A row counts even if it is malformed.
+        """
         return self._row(address_hash) is not None
 
     def get(self, address_hash: str) -> Suppression | None:
@@ -84,11 +98,7 @@ class DynamoSuppressions(DynamoSuppressionList):
                 written(row.delete, same & by.does_not_exist())  # they took it back meanwhile
 
     def _row(self, address_hash: str) -> SuppressionRow | None:
-        with translated():
-            try:
-                return SuppressionRow.get(keyed_hash(address_hash, self._key), consistent_read=True)
-            except SuppressionRow.DoesNotExist:
-                return None
+        return self._read(SuppressionRow, keyed_hash(address_hash, self._key))
 
     def _named(self, address_hash: str) -> SuppressionRow:
         return SuppressionRow(keyed_hash(address_hash, self._key))

@@ -1,5 +1,6 @@
 """The pace in DynamoDB: one row per stream; workers take permits by conditional writes."""
 
+from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any, Final
 
@@ -7,6 +8,7 @@ from pynamodb.attributes import Attribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
+from gazette.adapters.cached import ALONE, Coalescer
 from gazette.adapters.dynamodb.client import (
     MICROSECOND,
     bind,
@@ -76,28 +78,50 @@ class DynamoRateLimiter:
     either may end at any time.
     """
 
-    def __init__(self, table_name: str, plan: PacePlan, *, name: str) -> None:
+    def __init__(
+        self, table_name: str, plan: PacePlan, *, name: str, coalescer: Coalescer = ALONE
+    ) -> None:
         bind(PaceRow, table_name)
         self._plan = plan
         self._name = name
+        self._coalescer = coalescer
         self._known = Pace()
 
     def reserve(self, now: datetime, latest: datetime) -> Permit | NoPermit:
-        """One UpdateItem, and one more if the cached row was out of date."""
-        if is_used_up(self._known, now) or (self._known.breaker and self._known.breaker.holds(now)):
+        """One UpdateItem for all threads that ask now; one more if the cached row was out of date.
+
+        Takes as many permits as threads ask, or as there are.
+        """
+        return self._coalescer.ask(self._reserve_all, (now, latest))
+
+    def _reserve_all(
+        self, asked: Sequence[tuple[datetime, datetime]]
+    ) -> Sequence[Permit | NoPermit]:
+        """Permits from the latest `now` on: those that begin earlier would go out in a burst."""
+        now, latest = max(each for each, _ in asked), min(each for _, each in asked)
+        known = self._known
+        if is_used_up(known, now) or (known.breaker and known.breaker.holds(now)):
             self._known = Pace()
+        permits: list[Permit | NoPermit] = []
+        while missing := len(asked) - len(permits):
+            found = self._take(now, latest, missing)
+            permits += [found] * missing if isinstance(found, NoPermit) else found
+        return permits
+
+    def _take(self, now: datetime, latest: datetime, number: int) -> Sequence[Permit] | NoPermit:
         for _ in range(_TRIES):
-            wanted = take(self._known, self._plan, now=now, latest=latest)
+            known = self._known
+            wanted = take(known, self._plan, now=now, latest=latest, number=number)
             if isinstance(wanted, NoPermit):
                 return wanted
             won, row = update_or_current(
                 PaceRow(self._name),
-                _changes(self._known, wanted),
-                _still(self._known, wanted, now=now, latest=latest),
+                _changes(known, wanted),
+                _still(known, wanted, now=now, latest=latest),
             )
-            self._known = _pace(row)
-            if won and self._known.next_at:
-                return Permit(at=self._known.next_at - wanted.cost, is_probe=wanted.is_probe)
+            self._known = found = _pace(row)
+            if won and found.next_at:
+                return wanted.permits_from(found.next_at - wanted.number * wanted.cost)
         raise self._kept_changing()
 
     def trip(self, why: str, now: datetime) -> OpenBreaker:
@@ -156,7 +180,7 @@ class DynamoRateLimiter:
     def forecast(self, now: datetime, latest: datetime) -> Permit | NoPermit:
         """One strongly consistent GetItem."""
         wanted = take(self._stored(), self._plan, now=now, latest=latest)
-        return wanted if isinstance(wanted, NoPermit) else wanted.permit
+        return wanted if isinstance(wanted, NoPermit) else wanted.permits_from(wanted.at)[0]
 
     def _stored(self) -> Pace:
         with translated():
@@ -168,24 +192,24 @@ class DynamoRateLimiter:
 
 def _changes(known: Pace, wanted: Reservation) -> list[Action]:
     """The updates to write; additions for numbers that other workers may change meanwhile."""
-    cost = wanted.cost // MICROSECOND
+    cost, number = wanted.number * wanted.cost // MICROSECOND, wanted.number
     is_queued = known.next_at == wanted.at
     next_at = PaceRow.next_at + cost if is_queued else instant_number(wanted.at) + cost
     changes: list[Action] = [PaceRow.next_at.set(next_at)]
     if wanted.stretch_at == known.stretch_at:
-        changes.append(PaceRow.stretch_taken.set(PaceRow.stretch_taken + 1))
+        changes.append(PaceRow.stretch_taken.set(PaceRow.stretch_taken + number))
     else:
         changes += [
             PaceRow.stretch_at.set(instant_number(wanted.stretch_at)),
             PaceRow.last_taken.set(PaceRow.stretch_taken if wanted.last_taken else 0),
-            PaceRow.stretch_taken.set(1),
+            PaceRow.stretch_taken.set(number),
         ]
     if wanted.day == known.day:
-        changes.append(PaceRow.taken.set(PaceRow.taken + 1))
+        changes.append(PaceRow.taken.set(PaceRow.taken + number))
     else:
-        changes += [PaceRow.day.set(wanted.day.isoformat()), PaceRow.taken.set(1)]
+        changes += [PaceRow.day.set(wanted.day.isoformat()), PaceRow.taken.set(number)]
     if wanted.is_of_quota:
-        changes.append(PaceRow.left.set(PaceRow.left - 1))
+        changes.append(PaceRow.left.set(PaceRow.left - number))
     if wanted.is_probe:
         changes += changes_to(wanted.breaker)
     return changes
@@ -200,7 +224,8 @@ def _still(known: Pace, wanted: Reservation, *, now: datetime, latest: datetime)
     if known.next_at is None:
         condition = PaceRow.next_at.does_not_exist()
     elif known.next_at == wanted.at:
-        condition = PaceRow.next_at.between(instant_number(now), instant_number(latest))
+        last = latest - (wanted.number - 1) * wanted.cost
+        condition = PaceRow.next_at.between(instant_number(now), instant_number(last))
     else:
         condition = PaceRow.next_at < instant_number(now)
     condition &= _is(PaceRow.quota_at, known.quota_at and instant_number(known.quota_at))
@@ -208,9 +233,9 @@ def _still(known: Pace, wanted: Reservation, *, now: datetime, latest: datetime)
     condition &= _is(PaceRow.day, known.day and known.day.isoformat())
     condition &= is_still(known.breaker)
     if wanted.cap is not None and wanted.day == known.day:
-        condition &= PaceRow.taken < wanted.cap
+        condition &= PaceRow.taken <= wanted.cap - wanted.number
     if wanted.is_of_quota:
-        condition &= PaceRow.left > 0
+        condition &= PaceRow.left >= wanted.number
     return condition
 
 

@@ -1,0 +1,196 @@
+"""What threads ask at the same time is asked once, after everybody has asked."""
+
+import random
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count
+from threading import Event, Thread
+
+import pytest
+from gazette.adapters.cached import Coalescer
+
+LONG = 30.0
+"""Seconds of patience that no test waits for."""
+
+WITHIN = 10
+"""Seconds until a test counts as stuck."""
+
+
+class Source:
+    """Doubles what it is asked, and remembers who asked together."""
+
+    def __init__(self) -> None:
+        self.rounds: list[list[int]] = []
+        self.error: BaseException | None = None
+
+    def answer(self, asked: Sequence[int]) -> Sequence[int]:
+        self.rounds.append(sorted(asked))
+        if self.error:
+            raise self.error
+        return [2 * each for each in asked]
+
+
+@pytest.fixture
+def source() -> Source:
+    return Source()
+
+
+@pytest.fixture
+def eager() -> Iterator[None]:
+    """Threads change places as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def run(work: Callable[[int], object], number: int, coalescer: Coalescer) -> None:
+    """Work on so many items side by side; fail if that does not end."""
+    numbers = range(number)
+    whole = Thread(target=coalescer.side_by_side, args=(work, numbers), daemon=True)
+    whole.start()
+    whole.join(WITHIN)
+    assert not whole.is_alive(), "somebody waits for ever"
+
+
+def test_what_all_ask_is_one_request(source: Source) -> None:
+    coalescer = Coalescer(patience=LONG)
+    answers = {}
+
+    def work(number: int) -> None:
+        answers[number] = coalescer.ask(source.answer, number)
+        answers[number] += coalescer.ask(source.answer, 100 + number)
+
+    run(work, 10, coalescer)
+    assert answers == {number: 2 * number + 2 * (100 + number) for number in range(10)}
+    assert source.rounds == [list(range(10)), list(range(100, 110))]
+
+
+def test_whoever_asks_something_else_does_not_keep_the_others_waiting(source: Source) -> None:
+    coalescer, other = Coalescer(patience=LONG), Source()
+
+    def work(number: int) -> None:
+        coalescer.ask(source.answer if number % 2 else other.answer, number)
+
+    run(work, 6, coalescer)
+    assert (source.rounds, other.rounds) == ([[1, 3, 5]], [[0, 2, 4]])
+
+
+def test_whoever_ends_is_not_waited_for(source: Source) -> None:
+    """Also if everybody else asked before: the last to end makes their request."""
+    coalescer, asked = Coalescer(patience=LONG), Event()
+
+    def work(number: int) -> None:
+        if number == 0:
+            asked.wait(WITHIN)
+            return
+        if number == 2:
+            asked.set()
+        coalescer.ask(source.answer, number)
+
+    run(work, 3, coalescer)
+    assert source.rounds == [[1, 2]]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_whoever_fails_is_not_waited_for(source: Source) -> None:
+    coalescer = Coalescer(patience=LONG)
+
+    def work(number: int) -> None:
+        if number == 1:
+            raise ValueError("one")
+        coalescer.ask(source.answer, number)
+
+    run(work, 3, coalescer)
+    assert source.rounds == [[0, 2]]
+
+
+def test_whoever_is_held_up_is_waited_for_only_so_long(source: Source) -> None:
+    coalescer, answered = Coalescer(patience=0.01), Event()
+
+    def work(number: int) -> None:
+        if number == 0:
+            assert answered.wait(WITHIN)
+        coalescer.ask(source.answer, number)
+        answered.set()
+
+    run(work, 3, coalescer)
+    assert Counter(each for together in source.rounds for each in together) == Counter(range(3))
+    assert source.rounds[-1] == [0]
+
+
+def test_an_error_is_raised_by_all_that_asked_and_the_next_question_is_answered(
+    source: Source,
+) -> None:
+    coalescer = Coalescer(patience=LONG)
+    raised = []
+    source.error = ValueError("no answer")
+
+    def work(number: int) -> None:
+        try:
+            coalescer.ask(source.answer, number)
+        except ValueError:
+            raised.append(number)
+        source.error = None
+        coalescer.ask(source.answer, number)
+
+    run(work, 4, coalescer)
+    assert sorted(raised) == [0, 1, 2, 3]
+    assert source.rounds == [[0, 1, 2, 3]] * 2
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_where_the_thread_that_asks_for_all_ends_nobody_waits_for_ever(source: Source) -> None:
+    coalescer = Coalescer(patience=LONG)
+    source.error = SystemExit()
+    run(lambda number: coalescer.ask(source.answer, number), 4, coalescer)
+    assert source.rounds == [[0, 1, 2, 3]]
+
+
+def test_a_source_that_answers_too_few_is_an_error_of_all() -> None:
+    coalescer = Coalescer(patience=LONG)
+    raised = []
+
+    def too_few(asked: Sequence[int]) -> Sequence[int]:
+        return asked[1:]
+
+    def work(number: int) -> None:
+        try:
+            coalescer.ask(too_few, number)
+        except ValueError:
+            raised.append(number)
+
+    run(work, 3, coalescer)
+    assert sorted(raised) == [0, 1, 2]
+
+
+def test_outside_everybody_asks_alone(source: Source) -> None:
+    coalescer = Coalescer(patience=LONG)
+    assert coalescer.ask(source.answer, 3) == 6
+    run(lambda number: coalescer.ask(source.answer, number), 1, coalescer)
+    assert source.rounds == [[3], [0]]
+
+
+@pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize("seed", range(20))
+def test_whatever_threads_do_no_answer_is_older_than_its_question(seed: int) -> None:
+    """Each question has a number that rises; so has each moment at which the source is read."""
+    clock = count()
+    chosen = random.Random(seed)
+    coalescer = Coalescer(patience=chosen.choice([0.0001, LONG]))
+    sources = [lambda asked: [(each, next(clock)) for each in asked] for _ in range(2)]
+    plans = [[chosen.choice(sources) for _ in range(chosen.randrange(6))] for _ in range(8)]
+    wrong: list[object] = []
+    done: list[int] = []
+
+    def work(number: int) -> None:
+        for source in plans[number]:
+            asked_at = next(clock)
+            asked, read_at = coalescer.ask(source, (number, asked_at))
+            if asked != (number, asked_at) or read_at < asked_at:
+                wrong.append((number, asked_at, asked, read_at))
+        done.append(number)
+
+    run(work, len(plans), coalescer)
+    assert (wrong, sorted(done)) == ([], list(range(8)))
