@@ -514,6 +514,9 @@ class FakeCategoryStats:
         if mark is Mark.SENT or key in self.rows:
             self.rows.setdefault(key, Counter())[mark] += 1
 
+    def flush(self) -> None:
+        """It counts at once."""
+
     def since(self, category: str, instant: datetime) -> CategoryCounts:
         hour = instant.replace(minute=0, second=0, microsecond=0)
         total: Counter[Mark] = Counter()

@@ -84,9 +84,12 @@ def immediate_email(row: float) -> Units:
     return Units(WRITES["an immediate email, in generate"], read)
 
 
-def report(*, of_sending: bool, categories: float) -> Units:
-    """A delivery event; that an email was sent counts for each category that it showed."""
-    counted = categories * WRITES["… that it was sent"] if of_sending else 0
+def report(*, of_sending: bool, categories: float, sharing: float = 1) -> Units:
+    """A delivery event; that an email was sent counts for each category that it showed.
+
+    `sharing`: how many emails of an invocation are counted by the same write.
+    """
+    counted = categories * WRITES["… that it was sent"] / sharing if of_sending else 0
     return Units(WRITES["… of what became of an email"] + counted, LOOKS_OF_A_RUN)
 
 

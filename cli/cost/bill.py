@@ -141,6 +141,7 @@ def _gb_seconds(function: str, what: str) -> float:
 
 def _units(usage: Usage) -> Iterator[Item]:
     hold = usage.categories if usage.category_hold else 0
+    sharing = max(1.0, usage.together / (1 + usage.report_deliveries))
     delivered = usage.reports - usage.emails if usage.reports else 0
     for what, units, number in (
         ("events", actions.event(usage.row), usage.all_events - usage.at_once),
@@ -150,7 +151,7 @@ def _units(usage: Usage) -> Iterator[Item]:
         ("immediate emails", actions.immediate_email(usage.row), usage.at_once),
         (
             "reports of sending",
-            actions.report(of_sending=True, categories=hold),
+            actions.report(of_sending=True, categories=hold, sharing=sharing),
             usage.reports - delivered,
         ),
         ("reports of delivery", actions.report(of_sending=False, categories=0), delivered),

@@ -135,9 +135,10 @@ def _stored(prices: Prices) -> Iterator[str]:
     share = 100 * unit / email
     yield (
         "If neither clicks nor opens are tracked, recording what became of an email costs two "
-        "write units, for sent and delivered, and one more for each category that it shows: "
-        f"{2 * share:.2f} percent of the price of the emails, and {share:.3f} percent for each "
-        "category. Each tracked click or open costs one unit more."
+        "write units, for sent and delivered, and for each category that it shows one that the "
+        f"emails of an invocation share: {2 * share:.2f} percent of the price of the emails, and "
+        f"{share:.3f} percent or less for each category. Each tracked click or open costs one "
+        "unit more."
     )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.feedback import build
 from gazette.bootstrap.parts.init import during_init
+from gazette.domain.errors import Unavailable
 from gazette.domain.identity import run_id
 from gazette.observability import Message, TimeLeft, count, each_message, logger, observed
 
@@ -12,11 +13,16 @@ from gazette.observability import Message, TimeLeft, count, each_message, logger
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """One invocation of up to ten delivery events; each succeeds or is retried by itself."""
     with observed(context):
-        return each_message(event, context, _process)
+        answer = each_message(event, context, _process)
+        try:
+            build().finish()
+        except Unavailable as why:
+            logger().warning("counts wait for the next invocation", why=str(why))
+        return answer
 
 
 def _process(message: Message, _: TimeLeft) -> None:
-    done = build()(message.body)
+    done = build().process(message.body)
     if done is None:
         logger().info("not an event of one of our emails", message_id=message.id)
         return

@@ -5,20 +5,24 @@ from datetime import timedelta
 import pytest
 from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
 from gazette.adapters.dynamodb.tables import CategoryStatsRow
+from gazette.domain.errors import Unavailable
 from gazette.domain.feedback.delivery_events import Mark
 from gazette.domain.feedback.reputation import SPAN, CategoryCounts
 from gazette.domain.ports.ledgers import CategoryStats
 
 from tests.builders import NOW
 from tests.fake_stores import FakeCategoryStats
+from tests.meter import calls, metered
 
 HOUR = timedelta(hours=1)
 FAULTS = (Mark.BOUNCED, Mark.COMPLAINED)
 
 
-@pytest.fixture
-def category_stats(engine: str) -> CategoryStats:
-    return FakeCategoryStats() if engine != "moto" else DynamoCategoryStats("category_stats")
+@pytest.fixture(params=["at once", "gathered"])
+def category_stats(request: pytest.FixtureRequest, engine: str) -> CategoryStats:
+    if engine != "moto":
+        return FakeCategoryStats()
+    return DynamoCategoryStats("category_stats", gathers=request.param == "gathered")
 
 
 def test_at_first_nothing_is_counted(category_stats: CategoryStats) -> None:
@@ -72,5 +76,53 @@ def test_what_was_sent_before_all_was_forgotten_counts_no_more(
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
 def test_a_row_outlives_the_span_for_which_it_counts(category_stats: CategoryStats) -> None:
     category_stats.add("comment", Mark.SENT, NOW)
+    category_stats.flush()
     (row,) = CategoryStatsRow.scan()
     assert row.expires_at - NOW > SPAN + HOUR
+
+
+def gathered_elsewhere() -> CategoryCounts:
+    """What another process reads."""
+    return DynamoCategoryStats("category_stats").since("comment", NOW - SPAN)
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+@pytest.mark.usefixtures("engine")
+def test_what_is_gathered_is_written_once_and_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    category_stats = DynamoCategoryStats("category_stats", gathers=True)
+    with metered(monkeypatch) as meter:
+        for number in range(10):
+            category_stats.add("comment" if number % 2 else "like", Mark.SENT, NOW)
+        assert meter.calls == calls()
+        for _ in range(2):
+            category_stats.flush()
+        assert meter.calls == calls(UpdateItem=2)
+    assert gathered_elsewhere() == CategoryCounts(5)
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("mark", FAULTS)
+def test_a_fault_finds_what_was_gathered_of_its_hour(mark: Mark) -> None:
+    category_stats = DynamoCategoryStats("category_stats", gathers=True)
+    category_stats.add("comment", Mark.SENT, NOW)
+    category_stats.add("comment", mark, NOW)
+    assert gathered_elsewhere() == CategoryCounts(1, **{mark.value: 1})
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+@pytest.mark.usefixtures("engine")
+def test_what_cannot_be_written_is_written_with_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    category_stats = DynamoCategoryStats("category_stats", gathers=True)
+    category_stats.add("comment", Mark.SENT, NOW)
+    with monkeypatch.context() as patch:
+        patch.setattr(CategoryStatsRow, "update", unavailable)
+        with pytest.raises(Unavailable):
+            category_stats.flush()
+    category_stats.add("comment", Mark.SENT, NOW)
+    category_stats.flush()
+    assert gathered_elsewhere() == CategoryCounts(2)
+
+
+def unavailable(*_: object, **__: object) -> None:
+    raise Unavailable("no answer")

@@ -155,6 +155,39 @@ def test_a_category_costs_a_write_unit_an_email(cloud: Cloud) -> None:
     assert cloud.meter.write_units == Counter(engagement=1)
 
 
+def test_the_emails_of_an_invocation_share_the_write_unit_of_their_category(cloud: Cloud) -> None:
+    """So the row of a category and hour, which is one, takes ten times as many emails a second."""
+    readers = [f"reader{number}" for number in range(10)]
+    for reader in readers:
+        cloud.say("subscriber.changed", profile(reader))
+        cloud.say("event.created", event(1, user_id=reader))
+        cloud.work("generate", *fan_out(cloud, reader))
+    reports = [delivery_event("Sent", f"{each}-daily-1", record="send") for each in readers]
+    cloud.warm_up("feedback")
+    cloud.work("feedback", *reports)
+    assert cloud.meter.write_units == Counter(engagement=10, category_stats=1, control=1)
+    assert counted() == CategoryCounts(10)
+
+
+def test_counts_that_cannot_be_written_hold_no_delivery_event_back(
+    cloud: Cloud, logs: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cloud.say("subscriber.changed", profile())
+    cloud.say("event.created", event(1))
+    cloud.work("generate", *fan_out(cloud))
+    with monkeypatch.context() as patch:
+        patch.setattr(CategoryStatsRow, "update", unavailable)
+        cloud.work("feedback", delivery_event("Sent", record="send"))
+    assert "counts wait for the next invocation" in logs.getvalue()
+    assert counted() == CategoryCounts()
+    cloud.work("feedback", delivery_event())
+    assert counted() == CategoryCounts(1)
+
+
+def unavailable(*_: object, **__: object) -> None:
+    raise Unavailable("no answer")
+
+
 @pytest.mark.parametrize("likes", [1, 3])
 def test_what_is_deferred_costs_four_write_units_an_event_and_two_a_digest(
     cloud: Cloud, likes: int

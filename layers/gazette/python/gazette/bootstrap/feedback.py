@@ -1,6 +1,7 @@
 """The function `feedback`, joined."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache, partial
 
@@ -29,9 +30,20 @@ from gazette.steps.feedback.category_stats import CategoryStatsContext
 from gazette.steps.feedback.feedback import Feedback, FeedbackContext, process_delivery_event
 
 
+@dataclass(frozen=True, slots=True)
+class Feedbacks:
+    """What an invocation does: `process` takes the body of each message, and `finish` ends it.
+
+    `finish` raises Unavailable where counts could not be written, which the next one makes up for.
+    """
+
+    process: Callable[[str], Feedback | None]
+    finish: Callable[[], None]
+
+
 @cache
-def build() -> Callable[[str], Feedback | None]:
-    """Takes the body of a message; as `process_delivery_event`. Built once per process."""
+def build() -> Feedbacks:
+    """Built once per process."""
     settings = FeedbackSettings.from_env()
     retention = timedelta(days=settings.run_retention_days)
     runs = DynamoRuns(settings.runs_table, retention=retention)
@@ -39,7 +51,8 @@ def build() -> Callable[[str], Feedback | None]:
         DeliveryEventType.CLICKED: settings.track_clicks,
         DeliveryEventType.OPENED: settings.opens_are_life,
     }
-    return partial(
+    counted = _category_stats(settings)
+    process = partial(
         process_delivery_event,
         decode=partial(decode_delivery_event, installation=settings.installation),
         context=FeedbackContext(
@@ -49,17 +62,22 @@ def build() -> Callable[[str], Feedback | None]:
             quarantine=SqsQuarantine(client("sqs"), settings.quarantine_queue_url),
             bus=EventBridgeBus(events_client(), settings.bus, source=FEEDBACK),
             signs_of_life=frozenset(type_ for type_, is_one in signs.items() if is_one),
-            category_stats=_category_stats(settings),
+            category_stats=counted,
             suppression=_suppression(settings, runs),
         ),
     )
+    return Feedbacks(process, counted.category_stats.flush if counted else _nothing)
+
+
+def _nothing() -> None:
+    """Ends an invocation that counted nothing."""
 
 
 def _category_stats(settings: FeedbackSettings) -> CategoryStatsContext | None:
     if not settings.category_hold:
         return None
     return CategoryStatsContext(
-        category_stats=DynamoCategoryStats(settings.category_stats_table),
+        category_stats=DynamoCategoryStats(settings.category_stats_table, gathers=True),
         holds=DynamoCategoryHolds(settings.control_table),
         tell=record_category_held,
         clock=now,

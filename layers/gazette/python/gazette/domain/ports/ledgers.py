@@ -178,11 +178,14 @@ class CategoryStats(Protocol):
     """
 
     def add(self, category: str, mark: Mark, sent_at: datetime) -> None:
-        """Count one more email that was sent at that instant.
+        """Count one more email that was sent at that instant, perhaps only with `flush`.
 
         A bounce or a complaint counts only if a sent email of that hour was counted: so emails that
         were sent before `forget` no longer count.
         """
+
+    def flush(self) -> None:
+        """Write what was counted so far. Raises Unavailable; nothing of it is lost then."""
 
     def since(self, category: str, instant: datetime) -> CategoryCounts:
         """Return the sums for emails that were sent in the hour of `instant` or later."""

@@ -1,6 +1,8 @@
 """Counts of emails, bounces and complaints by category in DynamoDB: one row per hour."""
 
+from collections import Counter
 from datetime import datetime, timedelta
+from threading import Lock
 
 from gazette.adapters.dynamodb.client import bind, translated, written
 from gazette.adapters.dynamodb.tables import CategoryStatsRow
@@ -12,26 +14,50 @@ _COUNT = {mark: getattr(CategoryStatsRow, mark.value) for mark in Mark}
 
 
 class DynamoCategoryStats:
-    """The port `CategoryStats` on the table `category_stats`."""
+    """The port `CategoryStats` on the table `category_stats`.
 
-    def __init__(self, table_name: str) -> None:
+    `gathers`: emails that were sent are counted in memory until `flush`, because all emails of an
+    hour that show a category count in one row, of which DynamoDB takes a thousand writes a second:
+    https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
+    """
+
+    def __init__(self, table_name: str, *, gathers: bool = False) -> None:
         bind(CategoryStatsRow, table_name)
+        self._gathers = gathers
+        self._gathered: Counter[tuple[str, datetime]] = Counter()
+        self._writing = Lock()
 
     def add(self, category: str, mark: Mark, sent_at: datetime) -> None:
-        """One UpdateItem, conditional except for `SENT`."""
+        """One UpdateItem, conditional except for `SENT`; none for what is gathered.
+
+        What was gathered is written before a bounce or a complaint: it may be of the same hour.
+        """
         hour = _hour(sent_at)
-        row = CategoryStatsRow(category, hour)
         if mark is Mark.SENT:
-            actions = [_COUNT[mark].add(1), CategoryStatsRow.expires_at.set(hour + _RETENTION)]
-            with translated():
-                row.update(actions=actions)
-        else:
-            written(
-                row.update, actions=[_COUNT[mark].add(1)], condition=CategoryStatsRow.sent.exists()
-            )
+            with self._writing:
+                self._gathered[category, hour] += 1
+            if not self._gathers:
+                self.flush()
+            return
+        self.flush()
+        row = CategoryStatsRow(category, hour)
+        written(row.update, actions=[_COUNT[mark].add(1)], condition=CategoryStatsRow.sent.exists())
+
+    def flush(self) -> None:
+        """One UpdateItem for each category and hour. What cannot be written stays gathered."""
+        with self._writing:
+            for (category, hour), number in list(self._gathered.items()):
+                actions = [
+                    _COUNT[Mark.SENT].add(number),
+                    CategoryStatsRow.expires_at.set(hour + _RETENTION),
+                ]
+                with translated():
+                    CategoryStatsRow(category, hour).update(actions=actions)
+                del self._gathered[category, hour]
 
     def since(self, category: str, instant: datetime) -> CategoryCounts:
-        """One eventually consistent Query of at most 169 small rows."""
+        """What was gathered; one eventually consistent Query of at most 169 small rows."""
+        self.flush()
         with translated():
             rows = list(CategoryStatsRow.query(category, CategoryStatsRow.hour >= _hour(instant)))
         return CategoryCounts(
@@ -41,7 +67,8 @@ class DynamoCategoryStats:
         )
 
     def forget(self, category: str) -> None:
-        """One Query, and a BatchWriteItem for each 25 rows."""
+        """What was gathered; one Query, and a BatchWriteItem for each 25 rows."""
+        self.flush()
         with translated(), CategoryStatsRow.batch_write() as batch:
             for row in CategoryStatsRow.query(category, consistent_read=True):
                 batch.delete(row)
