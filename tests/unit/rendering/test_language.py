@@ -7,8 +7,14 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from babel import Locale
+from babel.dates import format_skeleton, format_time
+from babel.lists import format_list
 from babel.messages.catalog import Catalog
+from babel.numbers import format_decimal
+from gazette.adapters.rendering import language
 from gazette.adapters.rendering.language import Language, Languages
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from infra.assets.messages import TEMPLATES, catalogues, extract
 from infra.assets.templates import is_to_do, read_catalogue
@@ -149,3 +155,27 @@ def test_a_browser_is_answered_in_the_first_language_that_both_speak(
     languages: Languages, header: str, spoken: str
 ) -> None:
     assert languages.accepted(header).tag == spoken
+
+
+def test_what_is_remembered_of_dates_and_numbers_is_bounded() -> None:
+    memos = [each for each in vars(language).values() if hasattr(each, "cache_info")]
+    assert len(memos) == 6
+    assert all(0 < memo.cache_info().maxsize <= 4096 for memo in memos)
+
+
+@pytest.mark.parametrize(
+    "name", ["en_GB", "en_US", "de_AT", "he", "fr_CA", "ar_EG", "oc_FR", "yo", "zh_Hant", "fa"]
+)
+@given(instant=st.datetimes(timezones=st.just(UTC)), number=st.integers(0, 10**7))
+@settings(max_examples=30, deadline=None)
+def test_what_is_remembered_is_what_cldr_says(name: str, instant: datetime, number: int) -> None:
+    locale = Locale.parse(name)
+    spoken = Language(name, locale, NullTranslations())
+    for _ in range(2):
+        said = spoken.moment(instant, UTC)
+        assert format_skeleton("MMMMd", instant, locale=locale) in said
+        assert format_time(instant, "short", locale=locale) in said
+        assert spoken.hour(instant) == format_time(instant, "short", locale=locale)
+        assert spoken.number(number) == format_decimal(number, locale=locale)
+        for names in (["Ann"], ["Ann", "{0}"], ["Ann", "Bo", "%s"], []):
+            assert spoken.listed(names) == format_list(names, locale=locale)
