@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC
 from pathlib import Path
 
-from gazette.adapters.rendering.environment import environment
-from gazette.adapters.rendering.fragments import line_of
+from gazette.adapters.rendering.brand import read_brand
+from gazette.adapters.rendering.environment import Press, environment
+from gazette.adapters.rendering.fragments import Lines
 from gazette.adapters.rendering.language import SOURCE, Languages
 from gazette.adapters.rendering.view_models import show
 from gazette.domain.commands import Command, CreateActivity, CreateEvents
@@ -27,11 +28,12 @@ LineOf = Callable[[Group], str]
 def lines_by(templates: Path) -> LineOf:
     """The sentences of the emails, in English. It raises NotPossible where a template fails."""
     language = Languages(templates).of(SOURCE)
-    read = environment(templates)
+    values = {**language.values(), "brand": read_brand(templates / "brand.json")}
+    lines = Lines(Press(environment(templates), values))
 
     def line(group: Group) -> str:
         try:
-            return line_of(show(group, language, UTC), read, language)
+            return lines.of(show(group, language, UTC))
         except TemplateError as err:
             raise NotPossible(
                 f"{templates}: the line of {group.category} cannot be written: {err}"

@@ -3,6 +3,7 @@
 import tracemalloc
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from gazette.adapters.rendering import fragments
@@ -12,6 +13,7 @@ from gazette.domain.model import DAILY, Edition, Entity
 from gazette.domain.ports.rendering import CacheCount
 from gazette.domain.scheduling.kinds import immediate_schedule
 from jinja2 import Template
+from jinja2.runtime import Context
 
 from tests.builders import LINKS, a_subscriber, an_event
 
@@ -50,27 +52,56 @@ def test_a_hundred_readers_of_the_same_posts_cost_five_groups(renderer: JinjaRen
     assert renderer.take_count() == CacheCount(found=0, made=0)
 
 
+def test_groups_of_one_email_that_look_the_same_are_rendered_once(renderer: JinjaRenderer) -> None:
+    same = Entity("post", "1", "A title", "https://example.com/")
+    events = [
+        replace(an_event(f"e{number}"), entity=replace(same, id=f"{number}")) for number in range(3)
+    ]
+    made = renderer.render(compose(events, max_groups=3), a_subscriber(), LINKS, DAILY)
+    assert made.text.count('"A title"') == 3
+    assert renderer.take_count() == CacheCount(found=2, made=1)
+
+
 def test_a_digest_of_known_groups_renders_three_templates_and_its_sentences(
     renderer: JinjaRenderer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     email(renderer)
     rendered: list[str] = []
-    real = Template.render
+    real = Template.new_context
 
-    def counted(template: Template, *args: object, **kwargs: object) -> str:
+    def counted(template: Template, *args: Any, **kwargs: Any) -> Context:
         rendered.append(str(template.name))
         return real(template, *args, **kwargs)
 
-    monkeypatch.setattr(Template, "render", counted)
+    monkeypatch.setattr(Template, "new_context", counted)
     email(renderer, "bo")
     assert sorted(rendered) == [
         "digest/body.html",
         "digest/body.txt",
         "digest/subject.txt",
-        *["parts/title.txt"],
+        "parts/logo.html",
+        "parts/masthead.html",
+        "parts/more.html",
+        "parts/title.txt",
         *["parts/updates.txt"] * 2,
         *["parts/why.txt"] * 2,
     ]
+
+
+def test_five_new_groups_make_one_context_of_each_of_their_templates(
+    renderer: JinjaRenderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    real = Template.new_context
+
+    def counted(template: Template, *args: Any, **kwargs: Any) -> Context:
+        made.append(str(template.name))
+        return real(template, *args, **kwargs)
+
+    monkeypatch.setattr(Template, "new_context", counted)
+    email(renderer)
+    of_groups = ("parts/people.txt", "categories/comment/line.txt", "digest/group.html")
+    assert [made.count(name) for name in (*of_groups, "digest/group.txt")] == [1, 1, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +127,7 @@ def test_what_reads_otherwise_is_made_anew(
 def test_only_so_much_is_remembered(
     renderer: JinjaRenderer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fragments, "CACHED_BYTES", 10_000)
+    monkeypatch.setattr(fragments, "CACHED_BYTES", 8_000)
     email(renderer)
     email(renderer, excerpt="Hello")
     email(renderer)

@@ -4,17 +4,24 @@ A variation has its own files, and may choose how groups are ranked.
 """
 
 import json
+from collections.abc import Mapping, MutableMapping
+from functools import lru_cache
 from pathlib import Path
+from types import BuiltinMethodType, MethodType
+from typing import Any
 
 from jinja2 import (
     ChoiceLoader,
     Environment,
     FileSystemLoader,
     StrictUndefined,
+    Template,
     pass_context,
+    pass_eval_context,
     select_autoescape,
 )
 from jinja2.runtime import Context
+from jinja2.utils import missing
 
 from gazette.domain.delivery.compose import Ranking
 from gazette.domain.feedback import experiment
@@ -28,14 +35,14 @@ VARIATION_FILE = "variation.json"
 
 def environment(templates: Path, variation: int = 1) -> Environment:
     """The templates in a folder. The variation's own files take precedence over shared ones."""
-    made = Environment(
+    made = _Environment(
         loader=ChoiceLoader(
             [
                 FileSystemLoader(templates / VARIATIONS / str(variation)),
                 FileSystemLoader(templates),
             ]
         ),
-        autoescape=select_autoescape(enabled_extensions=("html",), default=False),
+        autoescape=lru_cache(select_autoescape(enabled_extensions=("html",), default=False)),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -53,7 +60,75 @@ def environment(templates: Path, variation: int = 1) -> Environment:
 def _say(context: Context, sentence: str) -> str:
     """`parts/<sentence>.txt` on one line, as plain text: templates escape it like any value."""
     template = context.environment.get_template(f"parts/{sentence}.txt")
-    return " ".join(template.render(context.get_all()).split())
+    inner = template.new_context(context.get_all(), shared=True)
+    return " ".join("".join(template.root_render_func(inner)).split())
+
+
+class _Context(Context):
+    """What Jinja does at each call and for each name, with less ado for what templates mostly use.
+
+    https://jinja.palletsprojects.com/en/stable/api/#jinja2.Environment.context_class
+    """
+
+    def call(self, called: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call a method at once: it sees no variables of loops and blocks."""
+        if type(called) is MethodType:
+            wanted = called.__func__.__dict__.get("jinja_pass_arg")
+            if wanted is _EVAL_CONTEXT:
+                args = (self.eval_ctx, *args)
+            elif wanted is not None:
+                return super().call(called, *args, **kwargs)
+        elif type(called) is not BuiltinMethodType:
+            return super().call(called, *args, **kwargs)
+        if kwargs:
+            kwargs.pop("_loop_vars", None)
+            kwargs.pop("_block_vars", None)
+        return called(*args, **kwargs)
+
+    def resolve_or_missing(self, key: str) -> Any:
+        """The variable, or Jinja's mark for what is missing."""
+        if self.vars and key in self.vars:
+            return self.vars[key]
+        return self.parent.get(key, missing)
+
+
+_EVAL_CONTEXT: object = vars(pass_eval_context(lambda context: context))["jinja_pass_arg"]
+
+
+class _Environment(Environment):
+    """Gives each template the globals in one dictionary, as they are set before it is read."""
+
+    context_class = _Context
+
+    def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
+        """As Jinja does, but copied: its chain of dictionaries is slow to read."""
+        return {**self.globals, **(d or {})}
+
+
+class Press:
+    """Renders templates one after the other, with `values`, which may change. For one thread.
+
+    Jinja makes a context for each rendering. Here each template keeps its own, and gets it as new.
+    """
+
+    def __init__(self, environment: Environment, values: Mapping[str, Any]) -> None:
+        self.values = {**environment.globals, **values}
+        self.environment = environment
+        self._contexts: dict[Template, Context] = {}
+
+    def render(self, template: Template) -> str:
+        """The template, with the values as they are now. Raises what it raises."""
+        context = self._contexts.get(template)
+        if context is None:
+            context = template.new_context(self.values, shared=True)
+            self._contexts[template] = context
+        elif context.vars or context.blocks:
+            context.vars.clear()
+            context.blocks = {name: [block] for name, block in template.blocks.items()}
+        try:
+            return "".join(template.root_render_func(context))
+        except Exception:  # noqa: BLE001 -- raised again, with the template's file and line
+            self.environment.handle_exception()
 
 
 class VariationError(ValueError):

@@ -1,22 +1,26 @@
-"""Renders one group of an email, and caches it for all readers who see the same group."""
+"""Renders the groups of an email, and caches each for all readers who see the same group."""
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from datetime import tzinfo
 from sys import getsizeof
+from threading import Lock
+from typing import NamedTuple
 
 from jinja2 import Environment, Template, TemplateNotFound
 
 from gazette.adapters.rendering.brand import Brand
+from gazette.adapters.rendering.environment import Press
 from gazette.adapters.rendering.language import Language
-from gazette.adapters.rendering.view_models import Shown
+from gazette.adapters.rendering.view_models import Picked, Shown, clean, pick
+from gazette.domain.delivery.compose import Group
 from gazette.domain.ports.rendering import CacheCount
 
 CACHED_BYTES = 12_000_000
 """The size of the cache, counted by its texts: some 6,000 usual groups, or 180 of the longest."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fragment:
+class Fragment(NamedTuple):
     """A rendered group. `line` says what happened: `3 new comments from Bo`."""
 
     shown: Shown
@@ -25,75 +29,129 @@ class Fragment:
     text: str
 
 
-_Key = tuple[str, Shown, Environment, Language]
+_Key = tuple[str, Environment, Language, Picked]
 
 
 class Fragments:
-    """Renders fragments, and caches the most recently used ones.
+    """Renders fragments, and caches the most recently used ones. Threads may share it.
 
     A fragment depends only on the kind of email, the language, the variation's templates and what
-    is shown. It contains no reader's name and no reader's links.
+    is shown. It contains no reader's name and no reader's links. Where several threads miss the
+    same fragment at once, each renders it, and the first one is kept.
     """
 
     def __init__(self, brand: Brand) -> None:
         self._brand = brand
+        self._lock = Lock()
         self._kept: OrderedDict[_Key, Fragment] = OrderedDict()
         self._bytes = 0
-        self._found = self._new = 0
+        self._found = self._made = 0
 
     def of(
-        self, email: str, shown: Shown, environment: Environment, language: Language
-    ) -> Fragment:
-        """The fragment of a group in an email of this kind."""
-        key = (email, shown, environment, language)
-        fragment = self._kept.get(key)
-        if fragment is not None:
-            self._found += 1
-            self._kept.move_to_end(key)
-            return fragment
-        self._new += 1
-        fragment = self._kept[key] = self._make(*key)
-        self._bytes += _bytes_of(fragment)
-        while self._bytes > CACHED_BYTES:
-            _, forgotten = self._kept.popitem(last=False)
-            self._bytes -= _bytes_of(forgotten)
-        return fragment
+        self,
+        email: str,
+        groups: Sequence[Group],
+        environment: Environment,
+        language: Language,
+        zone: tzinfo,
+    ) -> list[Fragment]:
+        """The fragments of groups in an email of this kind, in their order.
+
+        Raises RenderingFailed if a link is not a web link, and what a template may raise.
+        """
+        keys = [(email, environment, language, pick(group, language, zone)) for group in groups]
+        known = self._look_up(keys)
+        missed = [place for place, fragment in enumerate(known) if fragment is None]
+        made: dict[_Key, Fragment] = {}
+        if missed:
+            printer = _Printer(email, environment, language, self._brand)
+            for place in missed:
+                key, entity = keys[place], groups[place].latest.entity
+                if key not in made:
+                    made[key] = printer.fragment(clean(key[-1], entity, language))
+            self._keep(made, used=len(missed))
+        return [fragment or made[key] for key, fragment in zip(keys, known, strict=True)]
 
     def take_count(self) -> CacheCount:
         """How many came from the cache, and how many were rendered, since the last call."""
-        count = CacheCount(found=self._found, made=self._new)
-        self._found = self._new = 0
+        with self._lock:
+            count = CacheCount(found=self._found, made=self._made)
+            self._found = self._made = 0
         return count
 
-    def _make(
-        self, email: str, shown: Shown, environment: Environment, language: Language
-    ) -> Fragment:
-        line = line_of(shown, environment, language)
-        values = {**language.values(), "brand": self._brand, "group": shown, "line": line}
-        html, text = (
-            environment.get_template(f"{email}/group.{kind}").render(values)
-            for kind in ("html", "txt")
+    def _look_up(self, keys: Sequence[_Key]) -> list[Fragment | None]:
+        with self._lock:
+            found = list(map(self._kept.get, keys))
+            for key, fragment in zip(keys, found, strict=True):
+                if fragment is not None:
+                    self._kept.move_to_end(key)
+                    self._found += 1
+        return found
+
+    def _keep(self, made: Mapping[_Key, Fragment], *, used: int) -> None:
+        """Cache what was made for an email that shows it `used` times."""
+        with self._lock:
+            self._made += len(made)
+            self._found += used - len(made)
+            for key, fragment in made.items():
+                if self._kept.setdefault(key, fragment) is fragment:
+                    self._bytes += _bytes_of(key, fragment)
+            while self._bytes > CACHED_BYTES:
+                self._bytes -= _bytes_of(*self._kept.popitem(last=False))
+
+
+def _bytes_of(key: _Key, fragment: Fragment) -> int:
+    """The texts of both. Those that are the same object in key and fragment count once."""
+    picked, shown = key[-1], fragment.shown
+    texts = [fragment.line, fragment.html, fragment.text, picked.title, picked.url, picked.excerpt]
+    texts += picked.people
+    if shown.title is not picked.title:
+        texts.append(shown.title)
+    if shown.excerpt is not picked.excerpt:
+        texts.append(shown.excerpt)
+    if shown.people is not picked.people:
+        texts += shown.people
+    return sum(map(getsizeof, texts))
+
+
+class _Printer:
+    """Renders the fragments of one email."""
+
+    def __init__(
+        self, email: str, environment: Environment, language: Language, brand: Brand
+    ) -> None:
+        self._press = Press(environment, {**language.values(), "brand": brand})
+        self._lines = Lines(self._press)
+        self._html, self._text = (
+            environment.get_template(f"{email}/group.{kind}") for kind in ("html", "txt")
         )
-        return Fragment(shown, line, html, text)
 
-
-def _bytes_of(fragment: Fragment) -> int:
-    shown = fragment.shown
-    texts = (fragment.line, fragment.html, fragment.text, shown.title, shown.url, shown.excerpt)
-    return sum(map(getsizeof, (*texts, *shown.people)))
+    def fragment(self, shown: Shown) -> Fragment:
+        line = self._press.values["line"] = self._lines.of(shown)
+        return Fragment(shown, line, self._press.render(self._html), self._press.render(self._text))
 
 
 OTHER = "other"
 """The folder of categories without a folder of their own."""
 
 
-def line_of(shown: Shown, environment: Environment, language: Language) -> str:
-    """`3 new comments from Ann, Bo and 2 others`, as plain text on one line."""
-    values = {**language.values(), "group": shown}
-    people = environment.get_template("parts/people.txt").render(values)
-    template = template_of(shown.category, "line.txt", environment)
-    said = template.render(**values, people=" ".join(people.split()))
-    return " ".join(said.split())
+class Lines:
+    """Says what happened in a group. `press` renders it, and has the language and the brand."""
+
+    def __init__(self, press: Press) -> None:
+        self._press = press
+        self._people = press.environment.get_template("parts/people.txt")
+        self._by_category: dict[str, Template] = {}
+
+    def of(self, shown: Shown) -> str:
+        """`3 new comments from Ann, Bo and 2 others`, as plain text on one line."""
+        template = self._by_category.get(shown.category)
+        if template is None:
+            template = template_of(shown.category, "line.txt", self._press.environment)
+            self._by_category[shown.category] = template
+        self._press.values["group"] = shown
+        self._press.values["people"] = " ".join(self._press.render(self._people).split())
+        return " ".join(self._press.render(template).split())
 
 
 def template_of(category: str, name: str, environment: Environment) -> Template:

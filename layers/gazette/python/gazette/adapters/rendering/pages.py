@@ -1,6 +1,5 @@
 """The pages behind the links in emails, except the preference page."""
 
-from gazette.adapters.rendering.fragments import line_of
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.rendering.view_models import show
 from gazette.domain.delivery.compose import Digest
@@ -46,11 +45,9 @@ class JinjaPages:
         """All groups of the digest, with times in the reader's time zone."""
         language = self._sheets.languages.of(reader.locale)
         zone = zone_of(reader.time_zone)
-        shown = [(group, show(group, language, zone)) for group in digest.groups]
-        groups = [
-            (each, line_of(each, self._sheets.environment, language), group.latest.occurred_at)
-            for group, each in shown
-        ]
+        lines = self._sheets.lines(language)
+        shown = [(show(group, language, zone), group.latest) for group in digest.groups]
+        groups = [(each, lines.of(each), latest.occurred_at) for each, latest in shown]
         return self._sheets.render("updates.html", language, digest=digest, groups=groups)
 
     def _for_a_browser(self, name: str, accepted: str, **values: object) -> str:

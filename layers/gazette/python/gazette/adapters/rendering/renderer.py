@@ -6,16 +6,17 @@ from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
+from threading import Lock
 from typing import Any, Self
 
 from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from gazette.adapters.rendering.brand import Brand, read_brand
-from gazette.adapters.rendering.environment import environment, read_rankings
+from gazette.adapters.rendering.environment import Press, environment, read_rankings
 from gazette.adapters.rendering.fragments import Fragment, Fragments
 from gazette.adapters.rendering.language import Languages
-from gazette.adapters.rendering.view_models import person, show, subject_line
+from gazette.adapters.rendering.view_models import person, subject_line
 from gazette.domain.delivery.compose import Digest, Ranking
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.links import NEW_LINK
@@ -45,6 +46,7 @@ class JinjaRenderer:
         self._languages = Languages(templates)
         self._rankings = read_rankings(templates)
         self._environments: dict[int, Environment] = {}
+        self._lock = Lock()
         self._fragments = Fragments(self._brand)
         self._tracks_clicks = False
         self._measured: Measure = nullcontext
@@ -102,10 +104,7 @@ class JinjaRenderer:
         templates = self._environment(variation)
         language = self._languages.of(subscriber.locale)
         zone = zone_of(subscriber.time_zone)
-        fragments = [
-            self._fragments.of(email, show(group, language, zone), templates, language)
-            for group in digest.groups
-        ]
+        fragments = self._fragments.of(email, digest.groups, templates, language, zone)
         values = {
             **language.values(),
             "brand": self._brand,
@@ -118,16 +117,17 @@ class JinjaRenderer:
             edition = _edition(templates, email, digest, fragments, values)
             if self._tracks_clicks:
                 edition = replace(edition, html=without_tracking(edition.html, links))
-            excess = len(edition.html.encode()) - LONGEST_HTML
+            excess = _html_bytes(edition) - LONGEST_HTML
             if excess <= 0:
                 return edition
             fragments = _without(excess, fragments)
             digest = digest.shortened(len(fragments))
 
     def _environment(self, variation: int) -> Environment:
-        if variation not in self._environments:
-            self._environments[variation] = environment(self._templates, variation)
-        return self._environments[variation]
+        with self._lock:
+            if variation not in self._environments:
+                self._environments[variation] = environment(self._templates, variation)
+            return self._environments[variation]
 
 
 def _kind(digest: Digest, schedule: str) -> str:
@@ -145,15 +145,16 @@ def _edition(
     fragments: list[Fragment],
     values: dict[str, Any],
 ) -> Edition:
-    given = {**values, "digest": digest, "groups": fragments}
-    subject, html, text = (
-        templates.get_template(f"{email}/{name}").render(
-            given, shown=_joined(fragments, name == "body.html")
-        )
-        for name in ("subject.txt", "body.html", "body.txt")
-    )
-    for part in (subject, html, text):
-        part.encode()  # a lone surrogate would otherwise fail only when the email is sent
+    press = Press(templates, {**values, "digest": digest, "groups": fragments})
+
+    def part(name: str, shown: str) -> str:
+        press.values["shown"] = shown
+        return press.render(templates.get_template(f"{email}/{name}"))
+
+    texts = "".join([each.text for each in fragments])
+    pieces = Markup("".join([each.html for each in fragments]))  # noqa: S704 -- escaped by its template
+    subject = part("subject.txt", texts)
+    html, text = part("body.html", pieces), part("body.txt", texts)
     return Edition(
         subject=subject_line(subject, _LONGEST_SUBJECT),
         html=html,
@@ -162,10 +163,10 @@ def _edition(
     )
 
 
-def _joined(fragments: list[Fragment], is_html: bool) -> str:
-    if is_html:
-        return Markup("").join(Markup(each.html) for each in fragments)  # noqa: S704 -- escaped by its template
-    return "".join(each.text for each in fragments)
+def _html_bytes(edition: Edition) -> int:
+    """Raises UnicodeEncodeError for a lone surrogate, which else fails only when it is sent."""
+    size = [len(part.encode()) for part in (edition.subject, edition.html, edition.text)]
+    return size[1]
 
 
 def _without(excess: int, fragments: list[Fragment]) -> list[Fragment]:

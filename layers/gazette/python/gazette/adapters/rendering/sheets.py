@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 from markupsafe import Markup
 
 from gazette.adapters.rendering.brand import read_brand
-from gazette.adapters.rendering.environment import environment
+from gazette.adapters.rendering.environment import Press, environment
+from gazette.adapters.rendering.fragments import Lines
 from gazette.adapters.rendering.language import Language, Languages
 
 
@@ -31,6 +32,10 @@ class Sheets:
         self.styles = f"'sha256-{digest}'"
         logo = urlsplit(self.brand.logo)
         self.images = f"{logo.scheme}://{logo.netloc}" if self.brand.logo else ""
+
+    def lines(self, language: Language) -> Lines:
+        """What says what happened in groups, in a language."""
+        return Lines(Press(self.environment, {**language.values(), "brand": self.brand}))
 
     def render(self, name: str, language: Language, **values: Any) -> str:
         """The page of the template `preferences/<name>`."""

@@ -5,14 +5,15 @@ to anything but the web.
 """
 
 import re
-from dataclasses import dataclass
 from datetime import tzinfo
+from typing import NamedTuple
 from unicodedata import category
 
 from gazette.adapters.rendering.language import FIRST_STRONG_ISOLATE, POP_ISOLATE, Language
 from gazette.domain.delivery.compose import Group
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.links import is_web_link
+from gazette.domain.model import Entity
 
 _NAME, _TITLE, _EXCERPT = 80, 200, 300
 """Characters. A title is as long as the contract allows."""
@@ -38,8 +39,7 @@ _NEVER_IN_A_SUBJECT = re.compile(
 """As `_NEVER`, but without the isolates that templates add."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(NamedTuple):
     """A group as it is shown. It is the same for all readers with the same fields.
 
     `people`: the names to show; `others`: how many more there are. `moment`: the time of its latest
@@ -47,7 +47,7 @@ class Shown:
     """
 
     category: str
-    count: int
+    count: int  # type: ignore[assignment] # templates know it so; nobody counts in a tuple
     people: tuple[str, ...]
     others: int
     title: str
@@ -57,21 +57,55 @@ class Shown:
     language: str
 
 
+class Picked(NamedTuple):
+    """What is shown of a group, as services wrote it. Groups with the same of it look the same."""
+
+    category: str
+    events: int
+    people: tuple[str, ...]
+    others: int
+    title: str
+    url: str
+    excerpt: str
+    moment: str
+
+
+def pick(group: Group, language: Language, zone: tzinfo) -> Picked:
+    """What is shown of a group, not cleaned yet. `moment` is in the reader's zone and language."""
+    latest, actors = group.latest, group.actors
+    entity = latest.entity
+    named = len(actors) if len(actors) <= _NAMED + 1 else _NAMED
+    return Picked(
+        latest.category,
+        group.count,
+        tuple([actor.name for actor in actors[:named]]),
+        len(actors) - named,
+        entity.title,
+        entity.url,
+        latest.excerpt,
+        language.moment(latest.occurred_at, zone),
+    )
+
+
 def show(group: Group, language: Language, zone: tzinfo) -> Shown:
     """What is shown of a group. Raises RenderingFailed if its link is not a web link."""
-    latest = group.latest
-    if not is_web_link(latest.entity.url):
-        raise RenderingFailed(f"the link of {latest.entity.key[:200]!r} is not an http(s) URL")
-    named = len(group.actors) if len(group.actors) <= _NAMED + 1 else _NAMED
+    return clean(pick(group, language, zone), group.latest.entity, language)
+
+
+def clean(picked: Picked, entity: Entity, language: Language) -> Shown:
+    """As `show`, of what was picked of a group about `entity`."""
+    if not is_web_link(picked.url):
+        raise RenderingFailed(f"the link of {entity.key[:200]!r} is not an http(s) URL")
+    people = tuple([person(name, _NAME) for name in picked.people])
     return Shown(
-        category=latest.category,
-        count=group.count,
-        people=tuple(person(actor.name, _NAME) for actor in group.actors[:named]),
-        others=len(group.actors) - named,
-        title=one_line(latest.entity.title, _TITLE) or latest.entity.url,
-        url=latest.entity.url,
-        excerpt=_several_lines(latest.excerpt),
-        moment=language.moment(latest.occurred_at, zone),
+        category=picked.category,
+        count=picked.events,
+        people=picked.people if people == picked.people else people,
+        others=picked.others,
+        title=one_line(picked.title, _TITLE) or picked.url,
+        url=picked.url,
+        excerpt=_several_lines(picked.excerpt),
+        moment=picked.moment,
         language=language.name,
     )
 
@@ -81,6 +115,9 @@ def one_line(text: str, longest: int) -> str:
 
     Empty if nothing of it is visible.
     """
+    if len(text) <= longest and text.isascii() and text.isprintable():
+        line = " ".join(text.split())
+        return text if line == text else line  # in memory once
     return _cut(" ".join(_seen(text, longest).split()), longest)
 
 
@@ -90,7 +127,10 @@ def person(name: str, longest: int) -> str:
     Anybody can call themself `example.com` or `bo@example.com`, and mail programs make a link of
     it. An invisible word joiner (Unicode 23.2) behind the sign tells them that it is none.
     """
-    return _LINKED.sub("\\g<0>\u2060", one_line(name, longest))
+    line = one_line(name, longest)
+    if "." in line or "@" in line or ":" in line:
+        return _LINKED.sub("\\g<0>\u2060", line)
+    return line
 
 
 def subject_line(text: str, longest: int) -> str:
@@ -100,6 +140,8 @@ def subject_line(text: str, longest: int) -> str:
 
 
 def _several_lines(text: str) -> str:
+    if text.isprintable():
+        return one_line(text, _EXCERPT)
     lines = (" ".join(line.split()) for line in _seen(text, _EXCERPT).splitlines())
     return _cut("\n".join(lines).strip(), _EXCERPT)
 
