@@ -111,6 +111,10 @@ class Language:
         """`Ann, Bo and 12 others`."""
         return _list(self.name, len(parts)).format(*parts)
 
+    def named(self, names: Sequence[str], *others: str) -> str:
+        """As `listed`, each name isolated: `Ann, Bo and 12 others`."""
+        return self.listed([*map(self.isolated, names), *others])
+
     def isolated(self, text: str) -> str:
         """`text`, isolated so that it does not change the direction of the text beside it.
 
