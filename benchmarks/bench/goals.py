@@ -36,7 +36,8 @@ class Goal:
 class Measured:
     """A figure, and the quartiles of its rounds: the noise of this run.
 
-    `peers` says what others reach, in the same unit; `how`, how the figure came about.
+    `peers` says what others reach, in the same unit; `how`, how the figure came about;
+    `profile`, the CPU seconds of one by package.
     """
 
     figure: float
@@ -45,6 +46,7 @@ class Measured:
     rounds: Sequence[float] = ()
     peers: Mapping[str, float] = field(default_factory=dict)
     how: str = ""
+    profile: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

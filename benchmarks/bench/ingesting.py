@@ -20,12 +20,16 @@ _INVOCATIONS = 3
 
 @dataclass
 class Ingested:
-    """Of each round, for each event: CPU and wall-clock seconds; and the calls of an invocation."""
+    """Of each round, for each event: CPU and wall-clock seconds, and bytes logged.
+
+    And the calls of an invocation, and CPU seconds of an event by package.
+    """
 
     cpu: list[float] = field(default_factory=list)
     wall: list[float] = field(default_factory=list)
     logged: list[float] = field(default_factory=list)
     calls: Counter[str] = field(default_factory=Counter)
+    profile: dict[str, float] = field(default_factory=dict)
 
     @property
     def per_second(self) -> list[float]:
@@ -60,6 +64,8 @@ def ingest(stage: BenchStage, rounds: int) -> tuple[Ingested, Ingested]:
                 found.cpu.append(cpu / done)
                 found.wall.append(wall / done)
                 found.logged.append(logged / done)
+    seconds = stage.process(_MODULE).profile(_event(first, _MESSAGES, next(numbers)))
+    singles.profile = {package: each / _MESSAGES for package, each in seconds.items()}
     return singles, lists
 
 

@@ -6,6 +6,9 @@ from html import escape
 from benchmarks.bench.goals import Result, Verdict, number
 from benchmarks.bench.plots import plot
 
+_PACKAGES = 15
+"""Shown of a profile; bench.json has all."""
+
 _STYLE = """
 :root { color-scheme: light dark; --text: #111827; --ground: #ffffff; --line: #d1d5db;
   --ours: #1d4ed8; --peer: #6b7280; --goal: #b45309; --met: #166534; --missed: #b91c1c; }
@@ -86,4 +89,22 @@ def _section(result: Result) -> str:
     if result.measured is None:
         return ""
     how = f"<p>{escape(result.measured.how)}</p>" if result.measured.how else ""
-    return f"<h2>{escape(result.goal.says)}</h2>\n{how}\n{plot(result)}\n"
+    says = escape(result.goal.says)
+    return f"<h2>{says}</h2>\n{how}\n{plot(result)}\n{_profile(result.measured.profile)}\n"
+
+
+def _profile(seconds: Mapping[str, float]) -> str:
+    """Where the CPU goes: the packages that take most of it."""
+    if not seconds:
+        return ""
+    total = sum(seconds.values())
+    rows = "".join(
+        f'<tr><th scope="row">{escape(package)}</th><td class="number">{each / total:.0%}</td></tr>'
+        for package, each in list(seconds.items())[:_PACKAGES]
+    )
+    return (
+        "<details><summary>Where the CPU goes</summary><table>"
+        "<caption>Of all CPU, by package, under a profiler that makes each call dearer</caption>"
+        '<thead><tr><th scope="col">package</th><th scope="col">share</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table></details>"
+    )

@@ -1,6 +1,7 @@
 """What measures the goals: each part returns what it found, by the name of the goal."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from statistics import median
 
 from gazette.settings.ranges import RANGES
@@ -41,10 +42,13 @@ def digests(stage: BenchStage, rounds: int) -> Found:
     fastest = RANGES["emails_per_second"].most or _ROW_WRITES / writes
     ceiling = min(fastest, _ROW_WRITES / writes)
     return {
-        "digests": of_rounds(
-            ours.per_second,
-            peers={NAIVE: naive.per_second},
-            how=f"{number(median(ours.logged))} bytes logged a digest",
+        "digests": replace(
+            of_rounds(
+                ours.per_second,
+                peers={NAIVE: naive.per_second},
+                how=f"{number(median(ours.logged))} bytes logged a digest",
+            ),
+            profile=ours.profile,
         ),
         "digest-wall": of_rounds(ours.milliseconds, peers={NAIVE: naive.milliseconds}),
         "digest-calls": exact(
@@ -67,8 +71,9 @@ def against_naive(stage: BenchStage, rounds: int) -> Found:
     rates = [number(median(each.per_second)) for each in (ours, naive)]
     walls = [number(median(each.milliseconds)) for each in (ours, naive)]
     return {
-        "naive-cpu": ratio(
-            naive.cpu, ours.cpu, how=f"{' and '.join(rates)} digests per CPU second"
+        "naive-cpu": replace(
+            ratio(naive.cpu, ours.cpu, how=f"{' and '.join(rates)} digests per CPU second"),
+            profile=ours.profile,
         ),
         "naive-wall": ratio(naive.wall, ours.wall, how=f"{' and '.join(walls)} ms a digest"),
     }
@@ -101,13 +106,16 @@ def events(stage: BenchStage, rounds: int) -> Found:
     """Single events, ten an invocation, beside lists of a hundred."""
     singles, lists = ingest(stage, rounds)
     return {
-        "events": of_rounds(
-            singles.per_second,
-            peers={"in a list of 100": lists.per_second},
-            how=f"{number(singles.calls.total())} calls an invocation of ten, "
-            f"{number(lists.calls.total())} for a list of 100; "
-            f"{number(median(singles.logged))} and {number(median(lists.logged))} bytes logged "
-            "an event",
+        "events": replace(
+            of_rounds(
+                singles.per_second,
+                peers={"in a list of 100": lists.per_second},
+                how=f"{number(singles.calls.total())} calls an invocation of ten, "
+                f"{number(lists.calls.total())} for a list of 100; "
+                f"{number(median(singles.logged))} and {number(median(lists.logged))} bytes logged "
+                "an event",
+            ),
+            profile=singles.profile,
         )
     }
 

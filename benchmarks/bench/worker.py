@@ -2,15 +2,19 @@
 
 Each line of standard input is an event as JSON. Each line of standard output says how long its
 invocation took: `cpu` of this process and `wall`, in seconds; `logged`: the bytes that it wrote to
-LOG, which CloudWatch would take; and the `answer`.
+LOG, which CloudWatch would take; and the `answer`. The event in `profiled` is invoked under a
+profiler, and answered with its `profile` alone.
 """
 
 import json
 import os
 import sys
 import time
+from functools import partial
 from importlib import import_module
 from typing import Any
+
+from benchmarks.bench.profiling import profiled
 
 
 class Context:
@@ -39,6 +43,8 @@ def main() -> int:
 
 
 def _invoked(handler: Any, event: dict[str, Any]) -> dict[str, Any]:
+    if "profiled" in event:
+        return {"profile": profiled(partial(handler, event["profiled"], Context()))}
     before, cpu, wall = os.lseek(1, 0, os.SEEK_CUR), time.process_time(), time.perf_counter()
     answer = handler(event, Context())
     took = {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}
