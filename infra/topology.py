@@ -185,7 +185,7 @@ _SENDING = (
 )
 GENERATE = Step(
     name="generate",
-    timeout=120,  # ten runs in a row, each at its send time-out, and the last commit
+    timeout=120,  # ten emails are made, then each is sent at its send time-out and committed
     memory=1024,
     queue="generate",
     may_recurse=True,  # a run without a permit is requeued with a new message
