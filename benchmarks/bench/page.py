@@ -6,6 +6,8 @@ from html import escape
 from benchmarks.bench.goals import Result, Verdict, number
 from benchmarks.bench.plots import plot
 
+_KINDS = {Verdict.MET: "met", Verdict.NOT_RUN: "left-out"}
+
 _PACKAGES = 15
 """Shown of a profile; bench.json has all."""
 
@@ -50,7 +52,8 @@ def page(results: Sequence[Result], about: Mapping[str, str], summary: str) -> s
 <p>{escape(summary)}</p>
 <p>A figure is the median of its rounds, in which all peers take turns. Between the quartiles lies
 half of the rounds: that is the noise of this run. A goal is missed by more than noise if its better
-quartile misses it too.</p>
+quartile misses it too. In a plot, the dashed line is the goal, and the line over our bar joins the
+quartiles.</p>
 <div class="wide" tabindex="0" role="region" aria-label="Table of goals">
 <table>
 <caption>Every goal</caption>
@@ -71,7 +74,7 @@ quartile misses it too.</p>
 
 def _row(result: Result) -> str:
     goal, measured = result.goal, result.measured
-    kind = "met" if result.verdict is Verdict.MET else "missed"
+    kind = _KINDS.get(result.verdict, "missed")
     cells = ["", "", ""]
     if measured:
         peers = (f"{name} {number(value)}" for name, value in measured.peers.items())

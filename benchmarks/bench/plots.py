@@ -23,7 +23,7 @@ def plot(result: Result) -> str:
     label = f"{escape(said)}; goal {escape(goal.wanted)}"
     parts = [f'<svg role="img" aria-label="{label}" viewBox="{box}">']
     for row, (name, value) in enumerate(bars.items()):
-        parts += _bar(row, name, value, scale, "ours" if row == 0 else "peer")
+        parts += _bar(row, name, value, scale, measured.high if row == 0 else 0.0)
     middle, low, high = (
         _middle(0),
         *(_NAME + each * scale for each in (measured.low, measured.high)),
@@ -41,12 +41,13 @@ def plot(result: Result) -> str:
     return "\n".join(parts)
 
 
-def _bar(row: int, name: str, value: float, scale: float, kind: str) -> list[str]:
-    middle, width = _middle(row), max(1.0, value * scale)
+def _bar(row: int, name: str, value: float, scale: float, high: float) -> list[str]:
+    """The bar of a row, which is ours in the first; its value stands behind `high`."""
+    middle, width, kind = _middle(row), max(1.0, value * scale), "peer" if row else "ours"
     return [
         _text(_NAME - 10, middle + 5, "end", name),
         f'<path class="{kind}" d="M{_NAME} {middle - _BAR / 2:.1f}h{width:.1f}v{_BAR}H{_NAME}z"/>',
-        _text(_NAME + width + 8, middle + 5, "start", number(value)),
+        _text(_NAME + max(width, high * scale) + 8, middle + 5, "start", number(value)),
     ]
 
 
