@@ -29,6 +29,7 @@ WRITES: Mapping[str, float] = MappingProxyType(
         "… the first for an idle schedule": 2,
         "… for which no event waits": 4,
         "a digest, in generate": 5,
+        "… ten of one invocation": 41,
         "an immediate email, in generate": 4,
         "… of what became of an email": 1,
         "… that it was sent": 1,
@@ -72,16 +73,27 @@ def due_schedule(*, quiet: float) -> Units:
     return Units(WRITES["a due schedule, in fan-out"] + quiet * after, 3 + quiet * 5)
 
 
-def digest(events: float, row: float) -> Units:
-    """A digest of so many events: its runs, reader, batch and suppression, and a page of events."""
-    read = 4 + max(1, math.ceil(events * row / _READ))
-    return Units(WRITES["a digest, in generate"], read)
+def digest(events: float, row: float, *, together: int = 1) -> Units:
+    """A digest of so many events, `together` in an invocation and due in one slot.
+
+    Each reads its runs, its reader, the suppression of its address and a page of events; all of
+    them one batch, and one write of the pace row has their permits.
+    """
+    read = 3 + 1 / together + max(1, math.ceil(events * row / _READ))
+    return Units(WRITES["a digest, in generate"] - _permits_saved(together), read)
 
 
-def immediate_email(row: float) -> Units:
+def immediate_email(row: float, *, together: int = 1) -> Units:
     """An immediate email of one event: as a digest, without a batch."""
-    read = digest(1, row).read - 1
-    return Units(WRITES["an immediate email, in generate"], read)
+    read = 3 + max(1, math.ceil(row / _READ))
+    return Units(WRITES["an immediate email, in generate"] - _permits_saved(together), read)
+
+
+def _permits_saved(together: int) -> float:
+    """Write units of each of so many emails of an invocation, because one write has all permits."""
+    one, ten = WRITES["a digest, in generate"], WRITES["… ten of one invocation"]
+    permit = (10 * one - ten) / 9
+    return permit - permit / together
 
 
 def report(*, of_sending: bool, categories: float, sharing: float = 1) -> Units:

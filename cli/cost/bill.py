@@ -25,6 +25,7 @@ from cli.cost.assumptions import (
     SECRET_CALLS,
     SECRETS,
     SHARDS,
+    SLOWER,
     SWEEPS,
     TICKS,
 )
@@ -135,20 +136,22 @@ def _functions(usage: Usage) -> Iterator[Item]:
 
 def _gb_seconds(function: str, what: str) -> float:
     """As long as the processor works, at the function's part of it, and waits for answers."""
-    took = CPU[what] * A_VCPU / MEMORY[function] + CALL * CALLS.get(what, 0)
+    took = CPU[what] * SLOWER * A_VCPU / MEMORY[function] + CALL * CALLS.get(what, 0)
     return took / 1000 * MEMORY[function] / 1024
 
 
 def _units(usage: Usage) -> Iterator[Item]:
     hold = usage.categories if usage.category_hold else 0
+    digest = actions.digest(usage.in_a_digest, usage.row, together=usage.together)
+    at_once = actions.immediate_email(usage.row, together=usage.together)
     sharing = max(1.0, usage.together / (1 + usage.report_deliveries))
     delivered = usage.reports - usage.emails if usage.reports else 0
     for what, units, number in (
         ("events", actions.event(usage.row), usage.all_events - usage.at_once),
         ("events at once", actions.immediate_event(usage.row), usage.at_once),
         ("fan-out", actions.due_schedule(quiet=usage.quiet), usage.sent_digests),
-        ("digests", actions.digest(usage.in_a_digest, usage.row), usage.sent_digests),
-        ("immediate emails", actions.immediate_email(usage.row), usage.at_once),
+        ("digests", digest, usage.sent_digests),
+        ("immediate emails", at_once, usage.at_once),
         (
             "reports of sending",
             actions.report(of_sending=True, categories=hold, sharing=sharing),

@@ -6,6 +6,8 @@ import math
 
 import boto3
 import pytest
+from gazette.adapters.aws.queues import encode_run_key
+from gazette.domain.model import DAILY, RunKey
 
 from cli.cost import actions
 from cli.cost.assumptions import AROUND_AN_EVENT, AROUND_AN_INVOCATION, LINE, ROWS
@@ -75,6 +77,23 @@ def test_a_digest_from_fan_out_to_its_reports(ann: Cloud) -> None:
         assert spent(ann) == actions.report(of_sending=of_sending, categories=1)
     for name in ("runs", "engagement", "subscribers", "schedules"):
         assert row_of(name) == pytest.approx(ROWS[name], rel=0.1), name
+
+
+@pytest.mark.usefixtures("later")
+def test_ten_digests_of_one_invocation(cloud: Cloud) -> None:
+    readers = [f"reader{number}" for number in range(10)]
+    for reader in readers:
+        cloud.say("subscriber.changed", profile(reader, digest={"hour": 8, "minute": 10}))
+        cloud.say("event.created", event(1, user_id=reader))
+    event_row = row_of("events")
+    for reader in readers:
+        fan_out(cloud, reader)
+    messages = [encode_run_key(RunKey(reader, DAILY, 1)) for reader in readers]
+    cloud.warm_up("generate")
+    cloud.meter.clear()
+    cloud.work("generate", *messages)
+    each, all_ten = actions.digest(1, event_row, together=10), spent(cloud)
+    assert (all_ten.written, all_ten.read) == pytest.approx((10 * each.written, 10 * each.read))
 
 
 def test_an_event_takes_so_many_bytes_more_than_a_service_put(ann: Cloud) -> None:
