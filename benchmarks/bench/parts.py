@@ -9,7 +9,7 @@ from gazette.settings.ranges import RANGES
 from benchmarks.bench.generating import BATCH, generate
 from benchmarks.bench.goals import Measured, exact, number, of_rounds, ratio
 from benchmarks.bench.ingesting import ingest
-from benchmarks.bench.outside import bill, cold, demo
+from benchmarks.bench.outside import bill, cold, demo, render
 from benchmarks.bench.stage import BenchStage
 from infra.topology import GENERATE
 
@@ -121,6 +121,7 @@ def events(stage: BenchStage, rounds: int) -> Found:
 
 
 PARTS: Mapping[str, Part] = {
+    "rendering": render,
     "digests": digests,
     "naive": against_naive,
     "workers": workers,

@@ -1,0 +1,238 @@
+"""Measures an email of 50 groups: ours beside other ways to render it, in CPU seconds.
+
+The floor is plain Jinja2: the same template in one piece, its CSS inlined, compiled once, with
+values that are ready, in English alone. It cleans nothing, translates nothing and counts nothing,
+and its email is the same as ours to the letter, but for white space.
+
+`python -m benchmarks.rendering` prints the medians; `make bench` holds them against the goals. The
+peers are those of `.bench`, which `make bench` installs.
+"""
+
+import html
+import random
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from statistics import median
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from gazette.adapters.rendering.brand import read_brand
+from gazette.adapters.rendering.renderer import JinjaRenderer
+from gazette.domain.delivery.compose import Digest, Group, compose
+from gazette.domain.model import DAILY, Actor, Edition, Entity, Event
+from gazette.domain.ports.rendering import Links
+from gazette.domain.subscribers.subscriber import Subscriber
+from jinja2 import Environment, FunctionLoader, select_autoescape
+from premailer import Premailer
+
+from benchmarks.peers import mjml, peer
+from infra.assets.inline import inline
+from infra.assets.templates import build_templates
+
+COLD, WARM, FLOOR = "cold", "warm", "plain Jinja2"
+"""Ours, where no group is in the cache and where all are; and what both are compared with."""
+
+_PREMAILER, _CSS_INLINE, _MJML = "premailer per email", "css-inline per email", "MJML precompiled"
+
+GROUPS = 50
+_EACH = 5
+"""Emails that each way renders in a round, whose median counts."""
+
+_TEMPLATES = Path(__file__).parents[1] / "templates"
+_EMAILS = Path(__file__).parent / "emails"
+_NOW = datetime(2026, 11, 22, 7, 3, tzinfo=UTC)
+_ZONE = "Europe/Berlin"
+_LINKS = Links(
+    unsubscribe="https://mail.example.com/unsubscribe/k1.YW5u.abc_-d",
+    preferences="https://mail.example.com/preferences/k1.YW5u.abc_-e",
+    email="https://mail.example.com/email/k1.YW5uLWRhaWx5LTE.abc_-f",
+    updates="https://mail.example.com/updates/k1.YW5uLWRhaWx5LTE.abc_-f",
+)
+_NAMES = ("Ann Archer", "Bo", "Cy Young", "Zoë O'Neill", "Dee", "José García", "Eve", "Kim")
+_PLURALS = {"article": "articles", "comment": "comments", "like": "likes", "reply": "replies"}
+_SENTENCE = "It took us a while to see why the second query was slower than the first & what to do"
+
+
+class UnequalError(Exception):
+    """One way renders another email than ours, so its time says nothing."""
+
+
+Render = Callable[[], Edition]
+Way = Callable[[Digest, Subscriber], Render]
+"""Prepares what is not measured, and returns what is."""
+
+
+def measure(rounds: int) -> Mapping[str, Sequence[float]]:
+    """The CPU seconds of an email, by way and by round. Raises NoPeers, UnequalError."""
+    with tempfile.TemporaryDirectory() as folder:
+        ways = {**ours_and_floor(Path(folder)), **_peers()}
+        compare(ways)
+        taken: dict[str, list[float]] = {name: [] for name in ways}
+        numbers = count(1)
+        for _ in range(rounds):
+            for name, way in ways.items():
+                each = [_seconds(name, way, next(numbers)) for _ in range(_EACH)]
+                taken[name].append(median(each))
+    return taken
+
+
+def digest(number: int) -> Digest:
+    """Fifty groups. The same number makes equal but new objects, as readers of one post get."""
+    some = random.Random(number)
+    return compose(
+        (
+            Event(
+                user_id="reader",
+                id=f"{number}.{group}.{event}",
+                category=category,
+                entity=Entity(
+                    "post",
+                    f"{number}.{group}",
+                    f"Report {number} on part {group} of the query planner",
+                    f"https://example.com/posts/{number}/{group}?from=digest&week=47",
+                ),
+                actor=Actor(name, f"{name} {number}"),
+                occurred_at=_NOW - timedelta(seconds=some.randrange(86_400)),
+                excerpt=". ".join([_SENTENCE] * some.randint(0, 2)),
+            )
+            for group in range(GROUPS)
+            for category in [some.choice(list(_PLURALS))]
+            for event in range(some.randint(1, 5))
+            for name in [some.choice(_NAMES)]
+        ),
+        max_groups=GROUPS,
+    )
+
+
+def _reader(number: int) -> Subscriber:
+    return Subscriber(
+        user_id=f"reader{number}",
+        email=f"reader{number}@example.com",
+        name=f"Reader {number}",
+        locale="en",
+        time_zone=_ZONE,
+        changed_at=_NOW,
+    )
+
+
+def _seconds(name: str, way: Way, number: int) -> float:
+    render = way(digest(0 if name == WARM else number), _reader(number))
+    began = time.process_time()
+    render()
+    return time.process_time() - began
+
+
+def ours_and_floor(folder: Path) -> dict[str, Way]:
+    """Those that need no peers. `folder` is empty; the templates are built there."""
+    ours = _ours(folder / "gazette_templates")
+    return {COLD: ours, WARM: ours, FLOOR: _plain(inline(_styled(), name="email.html"))}
+
+
+def _peers() -> dict[str, Way]:
+    styled = _styled()
+    return {
+        _PREMAILER: _plain(styled, finish=_with_premailer),
+        _CSS_INLINE: _plain(styled, finish=peer("css_inline").CSSInliner().inline),
+        _MJML: _plain(mjml((_EMAILS / "email.mjml").read_text())),
+    }
+
+
+def _ours(folder: Path) -> Way:
+    build_templates(_TEMPLATES, folder)
+    renderer = JinjaRenderer(folder)
+    return lambda shown, to: lambda: renderer.render(shown, to, _LINKS, DAILY)
+
+
+def _with_premailer(page: str) -> str:
+    return str(Premailer(page, allow_network=False, disable_validation=True).transform())
+
+
+def _styled() -> str:
+    """The page of the floor with our style sheet, not inlined."""
+    css = (_TEMPLATES / "email.css").read_text().replace("{{ language.start }}", "left")
+    page = (_EMAILS / "email.html").read_text()
+    return page.replace('<link rel="stylesheet" href="email.css">', f"<style>\n{css}</style>")
+
+
+def _plain(page: str, *, finish: Callable[[str], str] = str) -> Way:
+    """Jinja2 as anybody uses it. `finish` makes the email of the rendered page."""
+    sources = {"email.html": page}
+    environment = Environment(
+        loader=FunctionLoader(lambda name: sources.get(name) or (_EMAILS / name).read_text()),
+        autoescape=select_autoescape(("html",), default=False),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    subject, body, text = map(environment.get_template, ("subject.txt", "email.html", "email.txt"))
+    brand, zone = read_brand(_TEMPLATES / "brand.json"), ZoneInfo(_ZONE)
+
+    def prepare(shown: Digest, to: Subscriber) -> Render:
+        values = {
+            "brand": brand,
+            "events": shown.events,
+            "groups": [_simply(group, zone) for group in shown.groups],
+            "links": _LINKS,
+            "reader": to.name,
+        }
+        return lambda: Edition(
+            subject.render(values).strip(), finish(body.render(values)), text.render(values)
+        )
+
+    return prepare
+
+
+def _simply(group: Group, zone: ZoneInfo) -> dict[str, Any]:
+    """What the plain templates show of a group, in English."""
+    names = [actor.name for actor in group.actors]
+    if len(names) > 3:
+        names[2:] = [f"{len(names) - 2} others"]
+    people = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    latest = group.latest
+    what = group.category if group.count == 1 else _PLURALS[group.category]
+    return {
+        "count": group.count,
+        "title": latest.entity.title,
+        "url": latest.entity.url,
+        "excerpt": latest.excerpt,
+        "line": f"{group.count} new {what} from {people}",
+        "moment": f"{latest.occurred_at.astimezone(zone):%-d %B, %H:%M}",
+    }
+
+
+def compare(ways: Mapping[str, Way]) -> None:
+    """Render the email that is warm from here on. Raises UnequalError."""
+    shown, to = digest(0), _reader(0)
+    ours = ways[WARM](shown, to)()
+    for name, way in ways.items():
+        made = way(shown, to)()
+        same = _words(made.html) == _words(ours.html)
+        if name == FLOOR:
+            same = "".join(made.html.split()) == "".join(ours.html.split())
+        if not same or (made.subject, made.text) != (ours.subject, ours.text):
+            raise UnequalError(f"{name} renders another email than ours.")
+
+
+def _words(page: str) -> list[str]:
+    """What a page says, without its tags."""
+    body = re.sub(r"<!--.*?-->|<style.*?</style>", " ", page, flags=re.DOTALL).partition("<body")[2]
+    return html.unescape(re.sub(r"<[^>]*>", " ", f"<{body}")).split()
+
+
+def main() -> int:
+    """Print the median of each way, and how many times the floor it is."""
+    found = {name: median(each) for name, each in measure(20).items()}
+    for name, seconds in found.items():
+        times = seconds / found[FLOOR]
+        print(f"{name:22} {1000 * seconds:7.2f} ms {times:6.2f} × plain Jinja2")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
