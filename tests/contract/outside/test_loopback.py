@@ -256,3 +256,17 @@ def test_the_server_answers_a_client_and_counts_what_it_asks() -> None:
         assert aws.take_calls() == {f"dynamodb {name} events": 1 for name in operations}
         assert not aws.take_calls()
         client.close()
+
+
+def test_an_index_has_only_rows_with_its_key(both: _Both) -> None:
+    trace = {name: value for name, value in _event(2).items() if name != "stored"}
+    for row in (_event(1), trace):
+        both.ask("PutItem", TableName="events", Item=row)
+    asked = {
+        "TableName": "events",
+        "KeyConditionExpression": "#0 = :0",
+        "ExpressionAttributeNames": {"#0": "user_id"},
+        "ExpressionAttributeValues": {":0": {"S": "ann"}},
+    }
+    assert both.ask("Query", **asked)["Items"] == [_event(1), trace]
+    assert both.ask("Query", **asked, IndexName="stored")["Items"] == [_event(1)]
