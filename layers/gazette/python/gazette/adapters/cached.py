@@ -32,7 +32,7 @@ _NOTHING: Final = _Nothing.GIVEN
 
 
 class Cached(Generic[ValueT]):
-    """Reads the value at once, and again when it is a minute old.
+    """Reads the value at once, and again when it is a minute old: one thread, while others go on.
 
     If the source does not answer (Unavailable) or has a row that cannot be read (UnreadableRow),
     the value stays as it is. If that happens on the first read, the value is `default`; without a
@@ -48,6 +48,7 @@ class Cached(Generic[ValueT]):
     ) -> None:
         self._read = read
         self._clock = clock
+        self._looking = Lock()
         self._tried_at = clock()
         try:
             self._value = read()
@@ -58,13 +59,19 @@ class Cached(Generic[ValueT]):
 
     def get(self) -> ValueT:
         """The value, at most a minute old; older only if the source does not answer."""
-        now = self._clock()
-        if now - self._tried_at < READ_INTERVAL:
-            return self._value
-        self._tried_at = now
-        with suppress(Unavailable, UnreadableRow):
-            self._value = self._read()
+        if self._is_old():
+            with suppress(Unavailable, UnreadableRow):
+                self._value = self._read()
         return self._value
+
+    def _is_old(self) -> bool:
+        """True for the first who asks after a minute."""
+        now = self._clock()
+        with self._looking:
+            is_old = now - self._tried_at >= READ_INTERVAL
+            if is_old:
+                self._tried_at = now
+        return is_old
 
 
 class once(Generic[ValueT]):  # noqa: N801 -- a decorator, used as functools.cache is
