@@ -1,7 +1,7 @@
 """Messages from the bus, by way of the ingest queue, into the tables."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -18,18 +18,20 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 
 def _ingest(messages: Sequence[Message], time_left: TimeLeft) -> list[Exception | None]:
     done = build()([message.body for message in messages], time_left)
-    return [_failure(message, each) for message, each in zip(messages, done, strict=True)]
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for message, each in zip(messages, done, strict=True):
+        if not isinstance(each, Exception):
+            alike.setdefault(tuple(sorted(each)), []).append(message.id)
+    for outcomes, message_ids in alike.items():
+        _record(Counter(outcomes), message_ids)
+    return [each if isinstance(each, Exception) else None for each in done]
 
 
-def _failure(message: Message, done: Sequence[str] | Exception) -> Exception | None:
-    """Report what became of a message; or return why it must be delivered again."""
-    if isinstance(done, Exception):
-        return done
-    outcomes = Counter(done)
+def _record(outcomes: Mapping[str, int], message_ids: Sequence[str]) -> None:
+    """Count and log what became of these messages, of each the same: mostly one line for all."""
     for outcome, number in outcomes.items():
-        count(f"ingest_{outcome}", number)
-    logger().info("message ingested", outcomes=outcomes, message_id=message.id)
-    return None
+        count(f"ingest_{outcome}", number * len(message_ids))
+    logger().info("messages ingested", outcomes=outcomes, message_ids=message_ids)
 
 
 during_init(build)

@@ -15,7 +15,7 @@ from tests.functions.messages import envelope, event, profile
 _DIGEST = 400
 """Bytes a digest, in a batch of ten: one line, and a tenth of the metrics."""
 
-_SINGLE = 240
+_SINGLE = 50
 _LISTED = 6
 """Bytes an event: one of ten messages of an invocation, and one of a list of a hundred."""
 
