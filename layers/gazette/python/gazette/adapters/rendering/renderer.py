@@ -1,7 +1,7 @@
 """Renders an email from Jinja2 templates, whose CSS was inlined at build time."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import replace
@@ -179,8 +179,9 @@ def _without(excess: int, fragments: list[Fragment]) -> list[Fragment]:
     return kept
 
 
-_ATTRIBUTES = r"(?:[^>\"']|\"[^\"]*\"|'[^']*')*?"
-_MARKED = r"\g<0> ses:no-track"
+_LINK = re.compile(r"<a(?=\s((?:[^>\"']|\"[^\"]*\"|'[^']*')*))", re.IGNORECASE)
+_HREF = re.compile(r"\bhref\s*=\s*([\"'])(.*?)\1", re.IGNORECASE | re.DOTALL)
+_MARKED = " ses:no-track"
 
 
 def without_tracking(html: str, links: Links) -> str:
@@ -193,6 +194,17 @@ def without_tracking(html: str, links: Links) -> str:
     must not depend on a tracking server, and no tracking server may see the signed links.
     """
     own = (links.unsubscribe, links.preferences, links.email, links.updates)
-    addresses = "|".join(re.escape(str(escape(link))) for link in own if link)
-    link = rf"<a(?=\s{_ATTRIBUTES}\bhref\s*=\s*([\"'])(?:{addresses})(?:[#?][^\"']*)?\1)"
-    return re.sub(link, _MARKED, html, flags=re.IGNORECASE)
+    addresses = tuple(str(escape(link)).lower() for link in own if link)
+
+    def marked(link: re.Match[str]) -> str:
+        is_own = any(_leads_to(href.lower(), addresses) for _, href in _HREF.findall(link[1]))
+        return link[0] + _MARKED if is_own else link[0]
+
+    return _LINK.sub(marked, html)
+
+
+def _leads_to(href: str, addresses: Collection[str]) -> bool:
+    return any(
+        href.startswith(address) and href[len(address) :][:1] in {"", "#", "?"}
+        for address in addresses
+    )
