@@ -135,6 +135,22 @@ def test_an_adopter_adds_a_category_with_a_sentence_in_each_language(
     assert "Abbestellen: " in german.text
 
 
+def test_a_sentence_may_name_the_brand(own: Path, tmp_path: Path) -> None:
+    write(own / "categories" / "comment" / "line.txt", "{{ people }} said it on {{ brand.name }}")
+    assert edition(own, tmp_path / "built").subject == "Bo said it on Gazette"
+
+
+def test_an_adopters_own_list_of_names_goes_on_to_work(own: Path, tmp_path: Path) -> None:
+    """As ours was written before `language.named`."""
+    write(
+        own / "parts" / "people.txt",
+        "{% set names = [] %}{% for name in group.people %}"
+        '{% set _ignored = names.append(language.isolated(name or _("Somebody"))) %}{% endfor %}'
+        "{{ language.listed(names) }}",
+    )
+    assert edition(own, tmp_path / "built").subject == "1 new comment from Bo"
+
+
 def test_an_adopter_adds_a_language(own: Path, tmp_path: Path) -> None:
     write(
         own / "locales" / "fr" / "LC_MESSAGES" / "messages.po",

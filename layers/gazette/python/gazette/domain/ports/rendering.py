@@ -14,7 +14,7 @@ from gazette.domain.subscribers.subscriber import Subscriber
 
 
 class Renderer(Protocol):
-    """Renders a digest as an email."""
+    """Renders a digest as an email. Threads may share it."""
 
     def ranking(self, variation: int) -> Ranking:
         """Return what comes first in the digests of a variation."""
