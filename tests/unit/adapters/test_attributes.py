@@ -1,0 +1,26 @@
+"""Attributes that hold JSON: what a row says again is not decoded again."""
+
+from datetime import datetime
+
+import pytest
+from gazette.adapters.dynamodb import attributes
+from gazette.adapters.dynamodb.attributes import read_choices, read_days, write_choices, write_days
+from gazette.domain.scheduling.calendar import Days
+from gazette.domain.subscribers.frequency import frequencies
+
+AT = datetime.fromisoformat("2026-11-23T07:00Z")
+
+
+def test_what_is_read_again_within_a_moment_is_decoded_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    days, choices = write_days(Days(month_day=7)), write_choices(((AT, frequencies({})),))
+    first = read_days(days), read_choices(choices)
+    monkeypatch.setattr(attributes, "json", None)
+    assert (read_days(days), read_choices(choices)) == first
+
+
+def test_what_cannot_be_decoded_is_refused_each_time() -> None:
+    for _ in range(2):
+        with pytest.raises(ValueError, match="does not name the days"):
+            read_days("[]")
