@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -178,11 +178,14 @@ class Paced:
     def __post_init__(self) -> None:
         self.row = FakePaceRow()
         self.coalescer = Coalescer(patience=10)
+        self.now = datetime.min.replace(tzinfo=UTC)
 
     def worker(self, plan: PacePlan) -> FakeRateLimiter | DynamoRateLimiter:
         if self.engine != "moto":
             return FakeRateLimiter(plan, self.row)
-        return DynamoRateLimiter("pace", plan, name=self.name, coalescer=self.coalescer)
+        return DynamoRateLimiter(
+            "pace", plan, name=self.name, coalescer=self.coalescer, clock=lambda: self.now
+        )
 
     def together(
         self, worker: RateLimiter, number: int, now: datetime, latest: datetime

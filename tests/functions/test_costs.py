@@ -11,6 +11,7 @@ from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoRateLimiter
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap import fanout
+from gazette.bootstrap.parts import sending
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.delivery.pace import PacePlan, Permit
 from gazette.domain.delivery.run import Reason, Run, Status
@@ -529,7 +530,9 @@ def test_a_digest_costs_eight_calls_and_four_write_units(ann: Cloud, events: int
 
 
 @pytest.mark.usefixtures("later")
-def test_ten_digests_of_one_invocation_cost_half_a_call_more_than_five_each(cloud: Cloud) -> None:
+def test_ten_digests_of_one_invocation_cost_half_a_call_more_than_five_each(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What they read beside their own windows is read together, and one write is ten permits."""
     readers = [f"reader{number}" for number in range(10)]
     for user_id in readers:
@@ -539,6 +542,7 @@ def test_ten_digests_of_one_invocation_cost_half_a_call_more_than_five_each(clou
         fan_out(cloud, user_id)
     messages = [encode_run_key(RunKey(user_id, DAILY, 1)) for user_id in readers]
     cloud.warm_up("generate")
+    monkeypatch.setattr(sending.coalescer(), "_patience", 60)  # nobody goes on without the others
     cloud.meter.clear()
     cloud.work("generate", *messages)
     assert cloud.meter.calls == calls(

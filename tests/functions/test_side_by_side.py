@@ -3,15 +3,25 @@
 import json
 import sys
 from collections.abc import Callable, Iterator
-from threading import Barrier, Thread
+from dataclasses import replace
+from datetime import timedelta
+from threading import Barrier, Event, Thread
+from typing import Any
 
 import pytest
+from botocore.client import BaseClient
+from gazette.adapters.aws.queues import encode_failed_run, encode_run_key
 from gazette.adapters.cached import Coalescer, once
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.bootstrap.parts import sending
+from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.errors import NotYet
+from gazette.domain.model import DAILY, RunKey
 from gazette.observability import Message, TimeLeft, count, each_message, metrics, observed
 
-from tests.functions.conftest import Context
-from tests.functions.messages import records
+from tests.builders import KEY
+from tests.functions.conftest import Cloud, Context, fan_out
+from tests.functions.messages import event, profile, records
 
 TEN = records(*(str(number) for number in range(10)))
 WAIT = 10
@@ -137,3 +147,87 @@ def test_what_could_not_be_built_is_built_at_the_next_call() -> None:
     with pytest.raises(ValueError, match="the first time"):
         build()
     assert build() == "built"
+
+
+def ten_that_are_due(cloud: Cloud) -> list[str]:
+    """The messages of ten readers who each have a digest; generate is warm."""
+    readers = [f"reader{number}" for number in range(10)]
+    for user_id in readers:
+        cloud.say("subscriber.changed", profile(user_id))
+        cloud.say("event.created", event(1, user_id=user_id))
+    for user_id in readers:
+        fan_out(cloud, user_id)
+    cloud.warm_up("generate")
+    return [encode_run_key(RunKey(user_id, DAILY, 1)) for user_id in readers]
+
+
+@pytest.mark.usefixtures("later")
+@pytest.mark.parametrize("table", ["subscribers", "suppressions"])
+def test_a_key_that_dynamodb_leaves_out_fails_its_own_message_alone(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch, table: str
+) -> None:
+    messages = ten_that_are_due(cloud)
+    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
+    hot: list[object] = []
+
+    def throttled(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:
+        asked = request.get("RequestItems", {}).get(table)
+        if operation != "BatchGetItem" or not asked:
+            return real(client, operation, request)
+        hot[:] = hot or asked["Keys"][:1]
+        others = [key for key in asked["Keys"] if key not in hot]
+        if not others:
+            return {"Responses": {}, "UnprocessedKeys": {table: asked}}
+        items = request["RequestItems"] | {table: asked | {"Keys": others}}
+        answer = real(client, operation, {"RequestItems": items})
+        return answer | {"UnprocessedKeys": {table: asked | {"Keys": [*hot]}}}
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BaseClient, "_make_api_call", throttled)
+        failures = cloud.invoke("generate", records(*messages))["batchItemFailures"]
+    assert len(failures) == 1
+    assert len(cloud.sent()) == 9
+    cloud.work("generate", *messages)
+    assert len(cloud.sent()) == 10
+
+
+def test_whoever_waits_for_a_permit_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or emails whose permits are spaced would go out together."""
+    sending.coalescer.cache_clear()
+    coalescer = sending.coalescer()
+    monkeypatch.setattr(coalescer, "_patience", 3 * WAIT)
+    answered = Event()
+    monkeypatch.setattr("time.sleep", lambda _: answered.wait(WAIT))
+
+    def work(number: int) -> None:
+        if number == 0:
+            sending._sleep(timedelta(seconds=1))
+            assert answered.is_set()
+        coalescer.ask(lambda asked: asked, number)
+        answered.set()
+
+    coalescer.side_by_side(work, range(2))
+    assert answered.is_set()
+
+
+@pytest.mark.parametrize("step", ["generate", "resend"])
+def test_no_thread_binds_a_table_that_others_read(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """PynamoDB has one connection for each model. Resend redrives what was given up."""
+    cloud.say("subscriber.changed", profile())
+    cloud.say("event.created", event(1))
+    (message,) = fan_out(cloud)
+    cloud.warm_up(step)
+    runs = DynamoRuns("runs", retention=timedelta(days=180))
+    (run,) = runs.chain(KEY)
+    failed = replace(run, status=Status.FAILED, reason=Reason.ATTEMPTS_EXHAUSTED, attempt=1)
+    runs.swap(run, failed)
+    bound: list[object] = []
+    for name in ("schedules", "control.batches", "runs", "subscribers"):
+        monkeypatch.setattr(f"gazette.adapters.dynamodb.{name}.bind", bound.append)
+    given_up = encode_failed_run(KEY).body if step == "resend" else message
+    cloud.work(step, given_up)
+    assert bound == []
+    if step == "resend":
+        assert cloud.queued("resend"), "it was redriven"

@@ -79,3 +79,11 @@ def test_of_threads_that_ask_an_open_breaker_one_is_the_probe(paced: Paced) -> N
     until = worker.trip("paused", NOW).until
     found = paced.together(worker, 10, until, until + WAIT)
     assert found == [Permit(at=until, is_probe=True)] + 9 * [NoPermit.BREAKER_OPEN]
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+def test_what_waited_for_other_threads_gets_no_permit_of_the_past(paced: Paced) -> None:
+    """They would go out all at once."""
+    paced.now = NOW + SECOND / 4
+    found = paced.together(paced.worker(TEN), 3, NOW, NOW + WAIT)
+    assert found == [Permit(at=paced.now + nth * SECOND / 10) for nth in range(3)]

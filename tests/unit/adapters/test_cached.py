@@ -32,5 +32,4 @@ def test_of_threads_that_ask_at_once_one_reads() -> None:
     with ThreadPoolExecutor(THREADS) as threads:
         found = list(threads.map(lambda _: cached.get(), range(THREADS)))
     assert len(reads) == 2
-    assert set(found) <= {1, 2}
-    assert cached.get() == 2
+    assert set(found) == {2}, "whoever does not read waits: what they have may be hours old"

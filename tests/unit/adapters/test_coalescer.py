@@ -120,6 +120,70 @@ def test_whoever_is_held_up_is_waited_for_only_so_long(source: Source) -> None:
     assert source.rounds[-1] == [0]
 
 
+def test_whoever_waits_for_something_else_is_not_waited_for(source: Source) -> None:
+    coalescer, answered = Coalescer(patience=LONG), Event()
+
+    def work(number: int) -> None:
+        if number == 0:
+            with coalescer.aside():
+                assert answered.wait(WITHIN)
+            coalescer.ask(source.answer, number)
+            return
+        coalescer.ask(source.answer, number)
+        answered.set()
+
+    run(work, 3, coalescer)
+    assert source.rounds == [[1, 2], [0]]
+
+
+def test_alone_nobody_steps_aside(source: Source) -> None:
+    coalescer = Coalescer(patience=LONG)
+    with coalescer.aside():
+        assert coalescer.ask(source.answer, 3) == 6
+    run(lambda number: coalescer.ask(source.answer, number), 2, coalescer)
+    assert source.rounds == [[3], [0, 1]]
+
+
+def test_an_answer_that_is_an_error_is_raised_by_the_one_that_asked() -> None:
+    coalescer = Coalescer(patience=LONG)
+    raised, answers = [], {}
+
+    def odd_ones_fail(asked: Sequence[int]) -> Sequence[int | Exception]:
+        return [ValueError(each) if each % 2 else each for each in asked]
+
+    def work(number: int) -> None:
+        try:
+            answers[number] = coalescer.ask(odd_ones_fail, number)
+        except ValueError:
+            raised.append(number)
+
+    run(work, 4, coalescer)
+    assert (answers, sorted(raised)) == ({0: 0, 2: 2}, [1, 3])
+
+
+def test_where_no_thread_can_be_started_the_work_is_done_all_the_same(
+    source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And none is left behind that would go on after the invocation has ended."""
+    coalescer = Coalescer(patience=0.01)
+    done: list[int] = []
+    real = Thread.start
+
+    def start(thread: Thread) -> None:
+        if len(done) < 2:
+            raise RuntimeError("can't start new thread")
+        real(thread)
+
+    def work(number: int) -> None:
+        coalescer.ask(source.answer, number)
+        done.append(number)
+
+    monkeypatch.setattr(Thread, "start", start)
+    coalescer.side_by_side(work, range(4))
+    assert sorted(done) == [0, 1, 2, 3]
+    assert coalescer.ask(source.answer, 7) == 14, "nobody is waited for that never began"
+
+
 def test_an_error_is_raised_by_all_that_asked_and_the_next_question_is_answered(
     source: Source,
 ) -> None:

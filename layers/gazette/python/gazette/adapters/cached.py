@@ -2,8 +2,8 @@
 build once, and requests that they make together.
 """
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
@@ -32,7 +32,10 @@ _NOTHING: Final = _Nothing.GIVEN
 
 
 class Cached(Generic[ValueT]):
-    """Reads the value at once, and again when it is a minute old: one thread, while others go on.
+    """Reads the value at once, and again when it is a minute old: one thread, and others wait.
+
+    They must not go on with what they have: it may be older by all the time in which Lambda left
+    the process idle.
 
     If the source does not answer (Unavailable) or has a row that cannot be read (UnreadableRow),
     the value stays as it is. If that happens on the first read, the value is `default`; without a
@@ -59,19 +62,13 @@ class Cached(Generic[ValueT]):
 
     def get(self) -> ValueT:
         """The value, at most a minute old; older only if the source does not answer."""
-        if self._is_old():
-            with suppress(Unavailable, UnreadableRow):
-                self._value = self._read()
-        return self._value
-
-    def _is_old(self) -> bool:
-        """True for the first who asks after a minute."""
-        now = self._clock()
         with self._looking:
-            is_old = now - self._tried_at >= READ_INTERVAL
-            if is_old:
+            now = self._clock()
+            if now - self._tried_at >= READ_INTERVAL:
                 self._tried_at = now
-        return is_old
+                with suppress(Unavailable, UnreadableRow):
+                    self._value = self._read()
+            return self._value
 
 
 class once(Generic[ValueT]):  # noqa: N801 -- a decorator, used as functools.cache is
@@ -121,33 +118,58 @@ class Coalescer:
             self._members += len(items)
             self._busy += len(items)
         threads = [Thread(target=self._working, args=(work, item)) for item in items]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
+        started = []
+        for thread, item in zip(threads, items, strict=True):
+            try:
+                thread.start()
+            except RuntimeError:  # the process may have no more threads
+                self._working(work, item)
+            else:
+                started.append(thread)
+        for thread in started:
             thread.join()
 
     def _working(self, work: Callable[[ItemT], object], item: ItemT) -> None:
         try:
             work(item)
         finally:
-            self._leave()
+            with self._changed:
+                self._members -= 1
+            self._step_aside()
 
-    def _leave(self) -> None:
-        """Expect one thread less, which may be the one that the others wait for."""
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Inside, no other thread waits for this one, which waits for something else."""
+        if not self._members:
+            yield
+            return
+        self._step_aside()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._busy += 1
+
+    def _step_aside(self) -> None:
+        """Expect no question of this thread, which may be the one that the others wait for."""
         with self._changed:
-            self._members -= 1
             self._busy -= 1
             together = self._taken() if not self._busy else ()
         self._answer(together)
 
-    def ask(self, answer: Callable[[Sequence[AskedT]], Sequence[ValueT]], asked: AskedT) -> ValueT:
+    def ask(
+        self,
+        answer: Callable[[Sequence[AskedT]], Sequence[ValueT | Exception]],
+        asked: AskedT,
+    ) -> ValueT:
         """Return the answer to `asked`: `answer` gets all that is asked of it, in any order.
 
         Questions to the same `answer`, such as a method of one object, go into one call, which
-        returns as many answers in the same order. If it raises, all that asked raise.
+        returns as many answers in the same order. An answer that is an exception is raised by the
+        thread that asked for it. If the call itself raises, all that asked raise.
         """
         if not self._members:
-            return answer([asked])[0]
+            return _raised_or_returned(answer([asked])[0])
         question = _Question(answer, asked)
         with self._changed:
             self._waiting.append(question)
@@ -160,7 +182,7 @@ class Coalescer:
             self._changed.wait_for(lambda: question.is_answered)
         if question.error:
             raise question.error
-        return cast("ValueT", question.answer)
+        return cast("ValueT", _raised_or_returned(question.answer))
 
     def _taken(self) -> "Sequence[_Question[Any, Any]]":
         """All that wait, for one thread to answer."""
@@ -189,11 +211,17 @@ class Coalescer:
             self._changed.notify_all()
 
 
+def _raised_or_returned(answer: ValueT | Exception) -> ValueT:
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
+
+
 @dataclass(slots=True, eq=False)
 class _Question(Generic[AskedT, ValueT]):
-    source: Callable[[Sequence[AskedT]], Sequence[ValueT]]
+    source: Callable[[Sequence[AskedT]], Sequence[ValueT | Exception]]
     asked: AskedT
-    answer: ValueT | None = None
+    answer: ValueT | Exception | None = None
     error: BaseException | None = None
     is_taken: bool = False
     is_answered: bool = False

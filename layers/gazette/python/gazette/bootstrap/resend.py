@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
-from functools import cache, partial
+from functools import partial
 
 from gazette.adapters.aws.clients import client
 from gazette.adapters.aws.queues import (
@@ -36,29 +36,27 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
     """
     settings = ResendSettings.from_env()
     context = delivery_context(settings)
+    retention = timedelta(days=settings.run_retention_days)
+    batches = DynamoBatches(settings.control_table, retention=retention, clock=now)
     sqs = client("sqs")
     resend_queue = SqsQueue(sqs, settings.resend_queue_url, encode_run)
     failed_runs = SqsQueue(sqs, settings.failed_queue_url, encode_failed_run)
 
-    @cache
-    def redrive_context() -> RedriveContext:
-        """Announce the shards first: a redrive writes schedules to those of its own setting."""
-        retention = timedelta(days=settings.run_retention_days)
-        DynamoBatches(settings.control_table, retention=retention, clock=now).announce(
-            settings.shards
-        )
-        return RedriveContext(
-            runs=context.runs,
-            schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
-            subscribers=context.subscribers,
-            suppressions=context.suppressions,
-            queue=resend_queue,
-            clock=now,
-            check_after=timedelta(seconds=settings.check_after),
-        )
+    redriving = RedriveContext(
+        runs=context.runs,
+        schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
+        subscribers=context.subscribers,
+        suppressions=context.suppressions,
+        queue=resend_queue,
+        clock=now,
+        check_after=timedelta(seconds=settings.check_after),
+    )
+    announced = once(partial(batches.announce, settings.shards))
 
     def start_next(failed: Run) -> Redriven:
-        return redrive(failed, context=redrive_context())
+        """Announce the shards first: a redrive writes schedules to those of its own setting."""
+        announced()
+        return redrive(failed, context=redriving)
 
     def run(body: str, receipt_handle: str, time_left: TimeLeft) -> Delivery | Redriven | None:
         received = SqsReceived(sqs, settings.resend_queue_url, receipt_handle)

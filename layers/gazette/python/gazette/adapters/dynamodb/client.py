@@ -281,21 +281,21 @@ def read_together(coalescer: Coalescer) -> RowReader:
     return read
 
 
-def read_rows(keys: Sequence[RowKey]) -> Sequence[Row | None]:
+def read_rows(keys: Sequence[RowKey]) -> Sequence[Row | Unavailable | None]:
     """Read rows of any tables: one strongly consistent BatchGetItem per hundred different keys.
 
-    The connection of the first model sends it. Keys that DynamoDB leaves out are asked for again.
+    The connection of the first model sends it. Keys that DynamoDB leaves out are asked for again;
+    in the place of one that it leaves out each time stands Unavailable.
     https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html
     """
     different = list(dict.fromkeys(keys))
-    found: dict[RowKey, Row] = {}
+    found: dict[RowKey, Row | Unavailable] = {}
     for first in range(0, len(different), _KEYS_A_CALL):
-        for row in _batch_of(different[first : first + _KEYS_A_CALL]):
-            found[type(row), row.key] = row
+        found.update(_batch_of(different[first : first + _KEYS_A_CALL]))
     return [found.get(key) for key in keys]
 
 
-def _batch_of(keys: Sequence[RowKey]) -> Iterator[Row]:
+def _batch_of(keys: Sequence[RowKey]) -> Iterator[tuple[RowKey, Row | Unavailable]]:
     models: dict[str, type[Row]] = {model.Meta.table_name: model for model, _ in keys}
     asked: dict[str, Any] = {
         name: {
@@ -309,13 +309,17 @@ def _batch_of(keys: Sequence[RowKey]) -> Iterator[Row]:
         with translated():
             answer = connection.dispatch("BatchGetItem", {"RequestItems": asked})
         for name, items in answer["Responses"].items():
-            yield from map(models[name].from_raw_data, items)
+            for row in map(models[name].from_raw_data, items):
+                yield (type(row), row.key), row
         asked = answer.get("UnprocessedKeys", {})
         if not asked:
             return
         if pause is not None:
             time.sleep(pause)
-    raise Unavailable("DynamoDB left out keys of a BatchGetItem again and again.")
+    for model, key in keys:
+        if model.raw_key(*key) in asked.get(model.Meta.table_name, {}).get("Keys", ()):
+            left_out = f"DynamoDB left out a key of {model.Meta.table_name} again and again."
+            yield (model, key), Unavailable(left_out)
 
 
 def put_or_current(row: RowT, condition: Condition, *, repeat: bool = True) -> RowT | None:

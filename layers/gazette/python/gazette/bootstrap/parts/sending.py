@@ -41,6 +41,13 @@ def coalescer() -> Coalescer:
     return Coalescer()
 
 
+def _sleep(wait: timedelta) -> None:
+    """Sleep until a permit. The other threads do not wait for it with what they ask meanwhile:
+    their emails would go out together and not one after the other."""
+    with coalescer().aside():
+        time.sleep(wait.total_seconds())
+
+
 def delivery_context(settings: SendingSettings) -> DeliveryContext:
     """Return the tables, the templates and the provider of a delivery."""
     retention = timedelta(days=settings.run_retention_days)
@@ -73,7 +80,7 @@ def delivery_context(settings: SendingSettings) -> DeliveryContext:
                 immediate=StreamPacing(rate_limiter=permits.immediate, breaker=permits.immediate),
             ),
             clock=now,
-            sleep=lambda wait: time.sleep(wait.total_seconds()),
+            sleep=_sleep,
             random=random.random,
         ),
         clock=now,
@@ -132,11 +139,8 @@ def rate_limiters(
         warmup_daily=settings.warmup_daily,
     )
     table = settings.pace_table
+    limiter = partial(DynamoRateLimiter, table, coalescer=coalescer, clock=now)
     return Streams(
-        digest=DynamoRateLimiter(
-            table, replace(plan, share=shares.digest), name=ROWS.digest, coalescer=coalescer
-        ),
-        immediate=DynamoRateLimiter(
-            table, replace(plan, share=shares.immediate), name=ROWS.immediate, coalescer=coalescer
-        ),
+        digest=limiter(replace(plan, share=shares.digest), name=ROWS.digest),
+        immediate=limiter(replace(plan, share=shares.immediate), name=ROWS.immediate),
     )

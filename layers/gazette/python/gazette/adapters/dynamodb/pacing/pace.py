@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date, datetime
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from pynamodb.attributes import Attribute
 from pynamodb.expressions.condition import Condition
@@ -40,6 +40,7 @@ from gazette.domain.delivery.pace import (
 )
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.errors import Unavailable
+from gazette.domain.ports.clock import Clock
 
 ROWS: Final = Streams(digest="digest", immediate="immediate")
 """The row of each stream of this installation."""
@@ -75,16 +76,24 @@ class DynamoRateLimiter:
     the change hold only if the choice is right, whatever others did meanwhile; a refusal returns
     the current row. A permit is never earlier than the cached row says, so `BUSY` and the cap of
     a new domain need no call. An exhausted daily quota or an open breaker is not cached, because
-    either may end at any time.
+    either may end at any time. Whoever passes a `coalescer` passes a `clock` too: a question that
+    waits for those of other threads is older than the permits that it is about.
     """
 
     def __init__(
-        self, table_name: str, plan: PacePlan, *, name: str, coalescer: Coalescer = ALONE
+        self,
+        table_name: str,
+        plan: PacePlan,
+        *,
+        name: str,
+        coalescer: Coalescer = ALONE,
+        clock: Clock | None = None,
     ) -> None:
         bind(PaceRow, table_name)
         self._plan = plan
         self._name = name
         self._coalescer = coalescer
+        self._clock = clock
         self._known = Pace()
 
     def reserve(self, now: datetime, latest: datetime) -> Permit | NoPermit:
@@ -92,17 +101,19 @@ class DynamoRateLimiter:
 
         Takes as many permits as threads ask, or as there are.
         """
-        return self._coalescer.ask(self._reserve_all, (now, latest))
+        found = self._coalescer.ask(self._reserve_all, (now, latest))
+        return cast("Permit | NoPermit", found)
 
     def _reserve_all(
         self, asked: Sequence[tuple[datetime, datetime]]
-    ) -> Sequence[Permit | NoPermit]:
-        """Permits from the latest `now` on: those that begin earlier would go out in a burst."""
+    ) -> Sequence[Permit | NoPermit | Exception]:
+        """Permits from now on: those that lie in the past would go out in a burst."""
         now, latest = max(each for each, _ in asked), min(each for _, each in asked)
+        now = max(now, self._clock()) if self._clock else now
         known = self._known
         if is_used_up(known, now) or (known.breaker and known.breaker.holds(now)):
             self._known = Pace()
-        permits: list[Permit | NoPermit] = []
+        permits: list[Permit | NoPermit | Exception] = []
         while missing := len(asked) - len(permits):
             found = self._take(now, latest, missing)
             permits += [found] * missing if isinstance(found, NoPermit) else found
