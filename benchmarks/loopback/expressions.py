@@ -1,7 +1,6 @@
-"""DynamoDB's expressions, as far as the adapters use them: conditions, keys, filters, updates.
+"""DynamoDB's conditions, as far as the adapters use them: of writes, of keys and of filters.
 
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.OperatorsAndFunctions.html
-https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.UpdateExpressions.html
 """
 
 import re
@@ -17,9 +16,6 @@ Values = dict[str, Value]
 
 Term = Callable[[Item, Names, Values], Value | None]
 Condition = Callable[[Item, Names, Values], bool]
-Change = Callable[[Item, Item, Names, Values], None]
-"""Changes the second item by what the first one, the item as it was, holds."""
-
 _TOKEN = re.compile(r"\s*([#:]?\w+|<=|>=|<>|[=<>(),+-])")
 
 
@@ -28,52 +24,37 @@ def holds(text: str, item: Item, names: Names, values: Values) -> bool:
     return not text or _condition(text)(item, names, values)
 
 
-def updated(text: str, item: Item, names: Names, values: Values) -> Item:
-    """The item after an update. The given one stays as it is."""
-    after = dict(item)
-    for change in _update(text):
-        change(item, after, names, values)
-    return after
-
-
 @cache
 def _condition(text: str) -> Condition:
-    tokens = _Tokens(text)
+    tokens = Tokens(text)
     condition = _either(tokens)
     tokens.expect("")
     return condition
 
 
-@cache
-def _update(text: str) -> tuple[Change, ...]:
-    tokens = _Tokens(text)
-    changes: list[Change] = []
-    while clause := tokens.take().upper():
-        changes.append(_CLAUSES[clause](tokens))
-        while tokens.peek() == ",":
-            tokens.take()
-            changes.append(_CLAUSES[clause](tokens))
-    return tuple(changes)
+class Tokens:
+    """The words and signs of an expression, one after the other; empty at its end."""
 
-
-class _Tokens:
     def __init__(self, text: str) -> None:
         self._tokens: list[str] = [*_TOKEN.findall(text), ""]
         self._at = 0
 
     def peek(self) -> str:
+        """The next one."""
         return self._tokens[self._at]
 
     def take(self) -> str:
+        """The next one, which is then passed."""
         self._at += 1
         return self._tokens[self._at - 1]
 
     def expect(self, token: str) -> None:
+        """Pass the next one. Raises ValueError if it is another."""
         if (found := self.take()).upper() != token:
             raise ValueError(f"{found!r} instead of {token!r} in {' '.join(self._tokens)}")
 
 
-def _either(tokens: _Tokens) -> Condition:
+def _either(tokens: Tokens) -> Condition:
     first = _both(tokens)
     while tokens.peek().upper() == "OR":
         tokens.take()
@@ -81,7 +62,7 @@ def _either(tokens: _Tokens) -> Condition:
     return first
 
 
-def _both(tokens: _Tokens) -> Condition:
+def _both(tokens: Tokens) -> Condition:
     first = _one(tokens)
     while tokens.peek().upper() == "AND":
         tokens.take()
@@ -97,7 +78,7 @@ def _all(one: Condition, other: Condition) -> Condition:
     return lambda item, names, values: one(item, names, values) and other(item, names, values)
 
 
-def _one(tokens: _Tokens) -> Condition:
+def _one(tokens: Tokens) -> Condition:
     word = tokens.peek().lower()
     if word == "(":
         tokens.take()
@@ -113,18 +94,18 @@ def _one(tokens: _Tokens) -> Condition:
     return _compared(tokens)
 
 
-def _tested(tokens: _Tokens) -> Condition:
+def _tested(tokens: Tokens) -> Condition:
     test = _TESTS[tokens.take().lower()]
     terms = _arguments(tokens)
     return lambda item, names, values: test(*(term(item, names, values) for term in terms))
 
 
-def _compared(tokens: _Tokens) -> Condition:
-    left, operator = _term(tokens), tokens.take().upper()
+def _compared(tokens: Tokens) -> Condition:
+    left, operator = term_of(tokens), tokens.take().upper()
     if operator == "BETWEEN":
-        least = _term(tokens)
+        least = term_of(tokens)
         tokens.expect("AND")
-        most = _term(tokens)
+        most = term_of(tokens)
         return lambda item, names, values: _is_between(
             *(term(item, names, values) for term in (left, least, most))
         )
@@ -133,23 +114,24 @@ def _compared(tokens: _Tokens) -> Condition:
         return lambda item, names, values: (
             left(item, names, values) in [term(item, names, values) for term in terms]
         )
-    compare, right = _COMPARISONS[operator], _term(tokens)
+    compare, right = _COMPARISONS[operator], term_of(tokens)
     return lambda item, names, values: compare(
         left(item, names, values), right(item, names, values)
     )
 
 
-def _arguments(tokens: _Tokens) -> list[Term]:
+def _arguments(tokens: Tokens) -> list[Term]:
     tokens.expect("(")
-    terms = [_term(tokens)]
+    terms = [term_of(tokens)]
     while tokens.peek() == ",":
         tokens.take()
-        terms.append(_term(tokens))
+        terms.append(term_of(tokens))
     tokens.expect(")")
     return terms
 
 
-def _term(tokens: _Tokens) -> Term:
+def term_of(tokens: Tokens) -> Term:
+    """An attribute, a given value, or the one where the other is missing."""
     token = tokens.take()
     if token.lower() == "if_not_exists":
         path, default = _arguments(tokens)
@@ -159,7 +141,7 @@ def _term(tokens: _Tokens) -> Term:
     return lambda item, names, _: item.get(names.get(token, token))
 
 
-def _ordered(value: Value | None) -> Any:
+def ordered(value: Value | None) -> Any:
     """What can be compared with another value of the same type."""
     if value is None:
         return None
@@ -173,7 +155,7 @@ def _compare(decide: Callable[[Any, Any], bool]) -> Callable[[Value | None, Valu
             one is not None
             and other is not None
             and one.keys() == other.keys()
-            and decide(_ordered(one), _ordered(other))
+            and decide(ordered(one), ordered(other))
         )
 
     return compare
@@ -201,71 +183,4 @@ _TESTS: dict[str, Callable[..., bool]] = {
     "contains": lambda value, part: (
         value is not None and next(iter(part.values())) in next(iter(value.values()))
     ),
-}
-
-
-def _set(tokens: _Tokens) -> Change:
-    token = tokens.take()
-    tokens.expect("=")
-    first, sign, second = _term(tokens), "", None
-    if tokens.peek() in {"+", "-"}:
-        sign, second = tokens.take(), _term(tokens)
-
-    def change(before: Item, after: Item, names: Names, values: Values) -> None:
-        value = first(before, names, values)
-        if second is not None:
-            one, other = _ordered(value), _ordered(second(before, names, values))
-            value = {"N": str(one + other if sign == "+" else one - other)}
-        if value is None:
-            raise ValueError(f"{names.get(token, token)} is set to what is not there")
-        after[names.get(token, token)] = value
-
-    return change
-
-
-def _remove(tokens: _Tokens) -> Change:
-    token = tokens.take()
-
-    def change(_: Item, after: Item, names: Names, __: Values) -> None:
-        after.pop(names.get(token, token), None)
-
-    return change
-
-
-def _add(tokens: _Tokens) -> Change:
-    token, term = tokens.take(), _term(tokens)
-
-    def change(before: Item, after: Item, names: Names, values: Values) -> None:
-        name, added = names.get(token, token), term(before, names, values)
-        if added is None:
-            raise ValueError(f"nothing is added to {name}")
-        ((kind, content),) = added.items()
-        had = before.get(name, {}).get(kind)
-        if kind == "N":
-            after[name] = {kind: str(Decimal(had or 0) + Decimal(content))}
-        else:
-            after[name] = {kind: sorted({*(had or ()), *content})}
-
-    return change
-
-
-def _delete(tokens: _Tokens) -> Change:
-    token, term = tokens.take(), _term(tokens)
-
-    def change(before: Item, after: Item, names: Names, values: Values) -> None:
-        name, taken = names.get(token, token), term(before, names, values)
-        ((kind, content),) = (taken or {}).items()
-        left = sorted({*before.get(name, {}).get(kind, ())} - {*content})
-        after.pop(name, None)
-        if left:
-            after[name] = {kind: left}
-
-    return change
-
-
-_CLAUSES: dict[str, Callable[[_Tokens], Change]] = {
-    "SET": _set,
-    "REMOVE": _remove,
-    "ADD": _add,
-    "DELETE": _delete,
 }

@@ -7,7 +7,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from benchmarks.loopback.expressions import Item, holds, updated
+from benchmarks.loopback.expressions import Item, holds
+from benchmarks.loopback.updates import updated
 
 Request = dict[str, Any]
 Answer = dict[str, Any]
