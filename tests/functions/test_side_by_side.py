@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from threading import Barrier, Event, Thread
@@ -191,23 +191,32 @@ def test_a_key_that_dynamodb_leaves_out_fails_its_own_message_alone(
     assert len(cloud.sent()) == 10
 
 
-def test_whoever_waits_for_a_permit_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("milliseconds", "is_waited_for"), [(1000, False), (26, False), (25, True)]
+)
+def test_whoever_waits_long_for_a_permit_keeps_nobody_waiting(
+    monkeypatch: pytest.MonkeyPatch, milliseconds: int, is_waited_for: bool
+) -> None:
     """Or emails whose permits are spaced would go out together."""
     sending.coalescer.cache_clear()
     coalescer = sending.coalescer()
     monkeypatch.setattr(coalescer, "_patience", 3 * WAIT)
-    answered = Event()
-    monkeypatch.setattr("time.sleep", lambda _: answered.wait(WAIT))
+    answered, rounds = Event(), []
+    within = 0.2 if is_waited_for else WAIT
+    monkeypatch.setattr("time.sleep", lambda _: answered.wait(within))
+
+    def answer(asked: Sequence[int]) -> Sequence[int]:
+        rounds.append(sorted(asked))
+        return asked
 
     def work(number: int) -> None:
         if number == 0:
-            sending._sleep(timedelta(seconds=1))
-            assert answered.is_set()
-        coalescer.ask(lambda asked: asked, number)
+            sending._sleep(timedelta(milliseconds=milliseconds))
+        coalescer.ask(answer, number)
         answered.set()
 
     coalescer.side_by_side(work, range(2))
-    assert answered.is_set()
+    assert rounds == ([[0, 1]] if is_waited_for else [[1], [0]])
 
 
 @pytest.mark.parametrize("step", ["generate", "resend"])

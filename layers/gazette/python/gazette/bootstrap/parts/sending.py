@@ -3,6 +3,7 @@
 import random
 import secrets
 import time
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import cache, partial
@@ -34,6 +35,9 @@ from gazette.steps.delivery.edition import EditionContext
 from gazette.steps.delivery.pacing import Pacing, StreamPacing
 from gazette.steps.delivery.types import DeliveryLimits
 
+_TOGETHER = timedelta(milliseconds=25)
+"""Emails whose permits lie so close together may go out together."""
+
 
 @cache
 def coalescer() -> Coalescer:
@@ -42,9 +46,12 @@ def coalescer() -> Coalescer:
 
 
 def _sleep(wait: timedelta) -> None:
-    """Sleep until a permit. The other threads do not wait for it with what they ask meanwhile:
-    their emails would go out together and not one after the other."""
-    with coalescer().aside():
+    """Sleep until a permit.
+
+    If that is long, the other threads do not wait for it with what they ask meanwhile: otherwise
+    their emails would go out together, and not one after the other.
+    """
+    with coalescer().aside() if wait > _TOGETHER else nullcontext():
         time.sleep(wait.total_seconds())
 
 
