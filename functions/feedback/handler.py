@@ -5,7 +5,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.feedback import build
 from gazette.bootstrap.parts.init import during_init
-from gazette.domain.errors import Unavailable
+from gazette.domain.errors import InvalidKeys, Unavailable
 from gazette.domain.identity import run_id
 from gazette.observability import Message, TimeLeft, count, each_message, logger, observed
 
@@ -14,11 +14,16 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     """One invocation of up to ten delivery events; each succeeds or is retried by itself."""
     with observed(context):
         answer = each_message(event, context, _process)
-        try:
-            build().finish()
-        except Unavailable as why:
-            logger().warning("counts wait for the next invocation", why=str(why))
+        _finish()
         return answer
+
+
+def _finish() -> None:
+    """Store what all messages counted. Whatever is wrong with the settings, each has said so."""
+    try:
+        build().finish()
+    except (Unavailable, InvalidKeys) as why:
+        logger().warning("counts wait for the next invocation", why=str(why))
 
 
 def _process(message: Message, _: TimeLeft) -> None:

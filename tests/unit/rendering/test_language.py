@@ -169,13 +169,15 @@ def test_what_is_remembered_of_dates_and_numbers_is_bounded() -> None:
 @given(instant=st.datetimes(timezones=st.just(UTC)), number=st.integers(0, 10**7))
 @settings(max_examples=30, deadline=None)
 def test_what_is_remembered_is_what_cldr_says(name: str, instant: datetime, number: int) -> None:
+    """Of a time its minute, which is all that is shown: some languages have a word for midnight."""
     locale = Locale.parse(name)
     spoken = Language(name, locale, NullTranslations())
+    minute = instant.replace(second=0, microsecond=0)
     for _ in range(2):
         said = spoken.moment(instant, UTC)
         assert format_skeleton("MMMMd", instant, locale=locale) in said
-        assert format_time(instant, "short", locale=locale) in said
-        assert spoken.hour(instant) == format_time(instant, "short", locale=locale)
+        assert format_time(minute, "short", locale=locale) in said
+        assert spoken.hour(instant) == format_time(minute, "short", locale=locale)
         assert spoken.number(number) == format_decimal(number, locale=locale)
         for names in (["Ann"], ["Ann", "{0}"], ["Ann", "Bo", "%s"], []):
             assert spoken.listed(names) == format_list(names, locale=locale)
