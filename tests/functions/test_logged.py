@@ -17,7 +17,8 @@ _DIGEST = 400
 
 _SINGLE = 50
 _LISTED = 6
-"""Bytes an event: one of ten messages of an invocation, and one of a list of a hundred."""
+"""Bytes an event: one of ten messages of an invocation, which share a line, and one of a list of a
+hundred."""
 
 Captured = pytest.CaptureFixture[str]
 
