@@ -4,24 +4,28 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from threading import Barrier, Event, Thread
 from typing import Any
 
 import pytest
 from botocore.client import BaseClient
+from botocore.exceptions import ReadTimeoutError
 from gazette.adapters.aws.queues import encode_failed_run, encode_run_key
 from gazette.adapters.cached import Coalescer, once
+from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.bootstrap.parts import sending
 from gazette.domain.delivery.run import Reason, Status
+from gazette.domain.delivery.signals import Accepted, SendOutcome
 from gazette.domain.errors import NotYet
-from gazette.domain.model import DAILY, RunKey
+from gazette.domain.feedback.reputation import SPAN, CategoryCounts
+from gazette.domain.model import DAILY, Mail, RunKey
 from gazette.observability import Message, TimeLeft, count, each_message, metrics, observed
 
-from tests.builders import KEY
+from tests.builders import KEY, a_mail
 from tests.functions.conftest import Cloud, Context, fan_out
-from tests.functions.messages import event, profile, records
+from tests.functions.messages import complaint, delivery_event, event, profile, records
 
 TEN = records(*(str(number) for number in range(10)))
 WAIT = 10
@@ -217,6 +221,57 @@ def test_whoever_waits_long_for_a_permit_keeps_nobody_waiting(
 
     coalescer.side_by_side(work, range(2))
     assert rounds == ([[0, 1]] if is_waited_for else [[1], [0]])
+
+
+def test_whoever_waits_for_the_provider_keeps_nobody_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    coalescer, answered = sending.coalescer(), Event()
+    monkeypatch.setattr(coalescer, "_patience", 3 * WAIT)
+
+    class Slow:
+        def send(self, _mail: Mail, attempt: int) -> SendOutcome:
+            assert answered.wait(WAIT), "the others wait for this email"
+            return Accepted(attempt, "m1")
+
+    outcomes = []
+
+    def work(number: int) -> None:
+        if number == 0:
+            outcomes.append(sending._Aside(Slow()).send(a_mail(), 1))
+        coalescer.ask(lambda asked: asked, number)
+        answered.set()
+
+    coalescer.side_by_side(work, range(2))
+    assert outcomes == [Accepted(1, "m1")]
+
+
+@pytest.mark.usefixtures("later")
+def test_a_row_of_counts_that_is_busy_keeps_no_other_category_from_counting(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A complaint counts when it is first heard of, or never."""
+    for user_id, category in (("ann", "comment"), ("bo", "like")):
+        cloud.say("subscriber.changed", profile(user_id))
+        cloud.say("event.created", event(1, user_id=user_id) | {"category": category})
+    cloud.work("generate", *fan_out(cloud))
+    cloud.work("feedback", delivery_event("Sent", "ann-daily-1", record="sent"))
+    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def busy(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:
+        if request.get("Key", {}).get("category") == {"S": "like"}:
+            raise ReadTimeoutError(endpoint_url="dynamodb")
+        return real(client, operation, request)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BaseClient, "_make_api_call", busy)
+        cloud.work(
+            "feedback",
+            delivery_event("Sent", "bo-daily-1", record="sent"),
+            complaint("ann-daily-1"),
+        )
+    found = DynamoCategoryStats("category_stats").since("comment", datetime.now(UTC) - SPAN)
+    assert found == CategoryCounts(1, 0, 1)
 
 
 @pytest.mark.parametrize("step", ["generate", "resend"])

@@ -204,11 +204,11 @@ class Coalescer:
             except BaseException as err:  # noqa: BLE001 -- raised by each that asked
                 for question in questions:
                     question.error = err
-        with self._changed:
-            self._busy += len(together)
-            for question in together:
-                question.is_answered = True
-            self._changed.notify_all()
+            with self._changed:
+                self._busy += len(questions)
+                for question in questions:
+                    question.is_answered = True
+                self._changed.notify_all()
 
 
 def _raised_or_returned(answer: ValueT | Exception) -> ValueT:

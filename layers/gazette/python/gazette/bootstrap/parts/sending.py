@@ -4,7 +4,7 @@ import random
 import secrets
 import time
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cache, partial
 
@@ -26,7 +26,9 @@ from gazette.adapters.web.links import SignedLinks
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.templates import renderer
 from gazette.domain.delivery.pace import PacePlan
+from gazette.domain.delivery.signals import SendOutcome
 from gazette.domain.delivery.streams import Streams, divided
+from gazette.domain.model import Mail
 from gazette.domain.ports.mail import Mailer
 from gazette.run_metrics import measured_rendering
 from gazette.settings.delivery import PacingSettings, SendingSettings
@@ -51,8 +53,20 @@ def _sleep(wait: timedelta) -> None:
     If that is long, the other threads do not wait for it with what they ask meanwhile: otherwise
     their emails would go out together, and not one after the other.
     """
+    until = time.monotonic() + wait.total_seconds()
     with coalescer().aside() if wait > _TOGETHER else nullcontext():
-        time.sleep(wait.total_seconds())
+        time.sleep(max(0.0, until - time.monotonic()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Aside:
+    """The port `Mailer`. The other threads do not wait for one that waits for the provider."""
+
+    mailer: Mailer
+
+    def send(self, mail: Mail, attempt: int) -> SendOutcome:
+        with coalescer().aside():
+            return self.mailer.send(mail, attempt)
 
 
 def delivery_context(settings: SendingSettings) -> DeliveryContext:
@@ -62,6 +76,7 @@ def delivery_context(settings: SendingSettings) -> DeliveryContext:
     suppression_key = read_suppression_key(settings.suppressions_secret)
     permits = rate_limiters(settings, coalescer=coalescer())
     read = read_together(coalescer())
+    senders = mailers(settings)
     return DeliveryContext(
         runs=DynamoRuns(settings.runs_table, retention=retention),
         subscribers=DynamoSubscribers(settings.subscribers_table, read=read),
@@ -80,7 +95,7 @@ def delivery_context(settings: SendingSettings) -> DeliveryContext:
             max_groups=settings.max_groups,
         ),
         link_maker=SignedLinks(base_url=settings.base_url, keys=keys.get),
-        mailers=mailers(settings),
+        mailers=Streams(digest=_Aside(senders.digest), immediate=_Aside(senders.immediate)),
         pacing=Pacing(
             streams=Streams(
                 digest=StreamPacing(rate_limiter=permits.digest, breaker=permits.digest),

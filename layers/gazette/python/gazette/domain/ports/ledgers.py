@@ -185,7 +185,9 @@ class CategoryStats(Protocol):
         """
 
     def flush(self) -> None:
-        """Write what was counted so far. Raises Unavailable; nothing of it is lost then."""
+        """Write what was counted so far. Raises Unavailable; the next call writes the rest, if the
+        process lives until then.
+        """
 
     def since(self, category: str, instant: datetime) -> CategoryCounts:
         """Return the sums for emails that were sent in the hour of `instant` or later."""

@@ -6,6 +6,7 @@ from threading import Lock
 
 from gazette.adapters.dynamodb.client import bind, translated, written
 from gazette.adapters.dynamodb.tables import CategoryStatsRow
+from gazette.domain.errors import Unavailable
 from gazette.domain.feedback.delivery_events import Mark
 from gazette.domain.feedback.reputation import SPAN, CategoryCounts
 
@@ -37,27 +38,38 @@ class DynamoCategoryStats:
             with self._writing:
                 self._gathered[category, hour] += 1
             if not self._gathers:
-                self.flush()
+                self._write(category)
             return
-        self.flush()
+        self._write(category)
         row = CategoryStatsRow(category, hour)
         written(row.update, actions=[_COUNT[mark].add(1)], condition=CategoryStatsRow.sent.exists())
 
     def flush(self) -> None:
         """One UpdateItem for each category and hour. What cannot be written stays gathered."""
+        failed: Unavailable | None = None
+        for category in {category for category, _ in self._gathered}:
+            try:
+                self._write(category)
+            except Unavailable as err:
+                failed = err
+        if failed:
+            raise failed
+
+    def _write(self, category: str) -> None:
+        """Write what was gathered of one category: a row that is busy holds up no other."""
         with self._writing:
-            for (category, hour), number in list(self._gathered.items()):
+            for key in [key for key in self._gathered if key[0] == category]:
                 actions = [
-                    _COUNT[Mark.SENT].add(number),
-                    CategoryStatsRow.expires_at.set(hour + _RETENTION),
+                    _COUNT[Mark.SENT].add(self._gathered[key]),
+                    CategoryStatsRow.expires_at.set(key[1] + _RETENTION),
                 ]
                 with translated():
-                    CategoryStatsRow(category, hour).update(actions=actions)
-                del self._gathered[category, hour]
+                    CategoryStatsRow(*key).update(actions=actions)
+                del self._gathered[key]
 
     def since(self, category: str, instant: datetime) -> CategoryCounts:
         """What was gathered; one eventually consistent Query of at most 169 small rows."""
-        self.flush()
+        self._write(category)
         with translated():
             rows = list(CategoryStatsRow.query(category, CategoryStatsRow.hour >= _hour(instant)))
         return CategoryCounts(
@@ -68,7 +80,7 @@ class DynamoCategoryStats:
 
     def forget(self, category: str) -> None:
         """What was gathered; one Query, and a BatchWriteItem for each 25 rows."""
-        self.flush()
+        self._write(category)
         with translated(), CategoryStatsRow.batch_write() as batch:
             for row in CategoryStatsRow.query(category, consistent_read=True):
                 batch.delete(row)
