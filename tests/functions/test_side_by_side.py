@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from threading import Barrier, Event, Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from botocore.client import BaseClient
@@ -15,17 +15,21 @@ from gazette.adapters.aws.queues import encode_failed_run, encode_run_key
 from gazette.adapters.cached import Coalescer, once
 from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
 from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.mail.ses import SesMailer
 from gazette.bootstrap.parts import sending
 from gazette.domain.delivery.run import Reason, Status
-from gazette.domain.delivery.signals import Accepted, SendOutcome
+from gazette.domain.delivery.signals import Accepted
 from gazette.domain.errors import NotYet
 from gazette.domain.feedback.reputation import SPAN, CategoryCounts
-from gazette.domain.model import DAILY, Mail, RunKey
+from gazette.domain.model import DAILY, RunKey
 from gazette.observability import Message, TimeLeft, count, each_message, metrics, observed
 
 from tests.builders import KEY, a_mail
 from tests.functions.conftest import Cloud, Context, fan_out
 from tests.functions.messages import complaint, delivery_event, event, profile, records
+
+if TYPE_CHECKING:
+    from mypy_boto3_sesv2 import SESV2Client
 
 TEN = records(*(str(number) for number in range(10)))
 WAIT = 10
@@ -223,27 +227,39 @@ def test_whoever_waits_long_for_a_permit_keeps_nobody_waiting(
     assert rounds == ([[0, 1]] if is_waited_for else [[1], [0]])
 
 
-def test_whoever_waits_for_the_provider_keeps_nobody_waiting(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    coalescer, answered = sending.coalescer(), Event()
-    monkeypatch.setattr(coalescer, "_patience", 3 * WAIT)
+def test_whoever_waits_for_the_provider_keeps_nobody_waiting() -> None:
+    coalescer, answered = Coalescer(patience=3 * WAIT), Event()
 
     class Slow:
-        def send(self, _mail: Mail, attempt: int) -> SendOutcome:
+        def send_email(self, **_: object) -> dict[str, str]:
             assert answered.wait(WAIT), "the others wait for this email"
-            return Accepted(attempt, "m1")
+            return {"MessageId": "m1"}
 
+    mailer = SesMailer(
+        cast("SESV2Client", Slow()),
+        sender="digest@example.com",
+        configuration_set="digest",
+        waiting=coalescer.aside,
+    )
     outcomes = []
 
     def work(number: int) -> None:
         if number == 0:
-            outcomes.append(sending._Aside(Slow()).send(a_mail(), 1))
+            outcomes.append(mailer.send(a_mail(), 1))
         coalescer.ask(lambda asked: asked, number)
         answered.set()
 
     coalescer.side_by_side(work, range(2))
     assert outcomes == [Accepted(1, "m1")]
+
+
+def test_the_mailers_of_both_streams_keep_nobody_waiting(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Any] = []
+    monkeypatch.setattr(sending, "SesMailer", lambda *_, **named: made.append(named["waiting"]))
+    cloud.warm_up("generate")
+    assert made == [sending.coalescer().aside] * 2
 
 
 @pytest.mark.usefixtures("later")

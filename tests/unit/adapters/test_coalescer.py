@@ -5,7 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
-from threading import Event, Thread
+from threading import Event, Thread, current_thread
 
 import pytest
 from gazette.adapters.cached import Coalescer
@@ -134,6 +134,30 @@ def test_whoever_waits_for_something_else_is_not_waited_for(source: Source) -> N
 
     run(work, 3, coalescer)
     assert source.rounds == [[1, 2], [0]]
+
+
+def test_whoever_steps_aside_makes_no_request_for_the_others() -> None:
+    """They would come too late for what they wait for: a permit, or the end of the invocation."""
+    coalescer, asked, answered = Coalescer(patience=LONG), Event(), Event()
+    threads: dict[str, Thread] = {}
+
+    def answer(questions: Sequence[int]) -> Sequence[int]:
+        threads["answered"] = current_thread()
+        answered.set()
+        return questions
+
+    def work(number: int) -> None:
+        if number == 0:
+            threads["aside"] = current_thread()
+            asked.wait(WITHIN)
+            with coalescer.aside():
+                answered.wait(WITHIN)
+            return
+        asked.set()
+        coalescer.ask(answer, number)
+
+    run(work, 2, coalescer)
+    assert threads["answered"] is not threads["aside"]
 
 
 def test_alone_nobody_steps_aside(source: Source) -> None:

@@ -151,11 +151,14 @@ class Coalescer:
                 self._busy += 1
 
     def _step_aside(self) -> None:
-        """Expect no question of this thread, which may be the one that the others wait for."""
+        """Expect no question of this thread, which may be the one that the others wait for.
+
+        One of those that wait makes their request: this one has no time for it.
+        """
         with self._changed:
             self._busy -= 1
-            together = self._taken() if not self._busy else ()
-        self._answer(together)
+            if not self._busy:
+                self._changed.notify_all()
 
     def ask(
         self,
@@ -174,8 +177,7 @@ class Coalescer:
         with self._changed:
             self._waiting.append(question)
             self._busy -= 1
-            if self._busy:
-                self._changed.wait_for(lambda: question.is_taken, self._patience)
+            self._changed.wait_for(lambda: question.is_taken or not self._busy, self._patience)
             together = () if question.is_taken else self._taken()
         self._answer(together)
         with self._changed:

@@ -1,6 +1,8 @@
 """Amazon SES, API version 2: one SendEmail per message, never repeated."""
 
 import re
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 from email.utils import parseaddr
 from typing import TYPE_CHECKING
@@ -101,12 +103,20 @@ def ses_client(send_timeout: timedelta) -> "SESV2Client":
 
 
 class SesMailer:
-    """The port `Mailer` on SES."""
+    """The port `Mailer` on SES. Each call is made inside a context that `waiting` returns."""
 
-    def __init__(self, client: "SESV2Client", *, sender: str, configuration_set: str) -> None:
+    def __init__(
+        self,
+        client: "SESV2Client",
+        *,
+        sender: str,
+        configuration_set: str,
+        waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
         self._client = client
         self._sender = sender
         self._configuration_set = configuration_set
+        self._waiting = waiting
 
     def send(self, mail: Mail, attempt: int) -> SendOutcome:
         """One SendEmail with `Simple` content, which SES itself turns into MIME.
@@ -132,7 +142,8 @@ class SesMailer:
             "ConfigurationSetName": self._configuration_set,
         }
         try:
-            answer = self._client.send_email(**request)
+            with self._waiting():
+                answer = self._client.send_email(**request)
         except ClientError as err:
             return _refusal(err, attempt, sender=self._sender)
         except ParamValidationError:

@@ -4,7 +4,7 @@ import random
 import secrets
 import time
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, timedelta
 from functools import cache, partial
 
@@ -26,9 +26,7 @@ from gazette.adapters.web.links import SignedLinks
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.templates import renderer
 from gazette.domain.delivery.pace import PacePlan
-from gazette.domain.delivery.signals import SendOutcome
 from gazette.domain.delivery.streams import Streams, divided
-from gazette.domain.model import Mail
 from gazette.domain.ports.mail import Mailer
 from gazette.run_metrics import measured_rendering
 from gazette.settings.delivery import PacingSettings, SendingSettings
@@ -53,20 +51,8 @@ def _sleep(wait: timedelta) -> None:
     If that is long, the other threads do not wait for it with what they ask meanwhile: otherwise
     their emails would go out together, and not one after the other.
     """
-    until = time.monotonic() + wait.total_seconds()
     with coalescer().aside() if wait > _TOGETHER else nullcontext():
-        time.sleep(max(0.0, until - time.monotonic()))
-
-
-@dataclass(frozen=True, slots=True)
-class _Aside:
-    """The port `Mailer`. The other threads do not wait for one that waits for the provider."""
-
-    mailer: Mailer
-
-    def send(self, mail: Mail, attempt: int) -> SendOutcome:
-        with coalescer().aside():
-            return self.mailer.send(mail, attempt)
+        time.sleep(wait.total_seconds())
 
 
 def delivery_context(settings: SendingSettings) -> DeliveryContext:
@@ -76,7 +62,6 @@ def delivery_context(settings: SendingSettings) -> DeliveryContext:
     suppression_key = read_suppression_key(settings.suppressions_secret)
     permits = rate_limiters(settings, coalescer=coalescer())
     read = read_together(coalescer())
-    senders = mailers(settings)
     return DeliveryContext(
         runs=DynamoRuns(settings.runs_table, retention=retention),
         subscribers=DynamoSubscribers(settings.subscribers_table, read=read),
@@ -95,7 +80,7 @@ def delivery_context(settings: SendingSettings) -> DeliveryContext:
             max_groups=settings.max_groups,
         ),
         link_maker=SignedLinks(base_url=settings.base_url, keys=keys.get),
-        mailers=Streams(digest=_Aside(senders.digest), immediate=_Aside(senders.immediate)),
+        mailers=mailers(settings),
         pacing=Pacing(
             streams=Streams(
                 digest=StreamPacing(rate_limiter=permits.digest, breaker=permits.digest),
@@ -123,11 +108,13 @@ def mailers(settings: SendingSettings) -> Streams[Mailer]:
                 client,
                 sender=settings.sender,
                 configuration_set=settings.configuration_set,
+                waiting=coalescer().aside,
             ),
             immediate=SesMailer(
                 client,
                 sender=settings.immediate_sender,
                 configuration_set=settings.immediate_configuration_set,
+                waiting=coalescer().aside,
             ),
         )
     # What only some stages use is imported where it is chosen: smtplib is 15 ms of a cold start.
