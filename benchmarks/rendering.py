@@ -29,7 +29,7 @@ from gazette.domain.model import DAILY, Actor, Edition, Entity, Event
 from gazette.domain.ports.rendering import Links
 from gazette.domain.subscribers.subscriber import Subscriber
 from jinja2 import Environment, FunctionLoader, select_autoescape
-from premailer import Premailer
+from premailer import transform
 
 from benchmarks.peers import mjml, peer
 from infra.assets.inline import inline
@@ -150,7 +150,7 @@ def _ours(folder: Path) -> Way:
 
 
 def _with_premailer(page: str) -> str:
-    return str(Premailer(page, allow_network=False, disable_validation=True).transform())
+    return str(transform(page, allow_network=False, cssutils_logging_level="CRITICAL"))
 
 
 def _styled() -> str:

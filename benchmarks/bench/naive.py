@@ -12,7 +12,7 @@ from typing import Any
 
 import boto3
 from jinja2 import Environment, FileSystemLoader, Template
-from premailer import Premailer
+from premailer import transform
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.models import Model
 
@@ -76,9 +76,7 @@ def _send_digest(user_id: str) -> None:
 def _render(name: str, events: list[NaiveEvent]) -> tuple[str, str, str]:
     html, text = _templates()
     given = {"name": name, "events": events, "brand": _BRAND}
-    inlined = Premailer(
-        html.render(given), cssutils_logging_level="CRITICAL", disable_validation=True
-    ).transform()
+    inlined = transform(html.render(given), cssutils_logging_level="CRITICAL")
     return f"{len(events)} updates for you", inlined, text.render(given)
 
 

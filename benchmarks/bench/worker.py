@@ -4,6 +4,9 @@ Each line of standard input is an event as JSON. Each line of standard output sa
 invocation took: `cpu` of this process and `wall`, in seconds; `logged`: the bytes that it wrote to
 LOG, which CloudWatch would take; and the `answer`. The event in `profiled` is invoked under a
 profiler, and answered with its `profile` alone.
+
+The process has one CPU, where the system can see to that. Threads on two would pass the
+interpreter's lock from one to the other, for a third more CPU.
 """
 
 import json
@@ -33,6 +36,8 @@ class Context:
 
 def main() -> int:
     """Invoke until standard input ends."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     reply = os.fdopen(os.dup(1), "w", buffering=1)
     log = os.open(sys.argv[2], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     os.dup2(log, 1)
