@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from botocore.exceptions import BotoCoreError, ClientError
 from pynamodb.attributes import Attribute
-from pynamodb.constants import STRING
+from pynamodb.constants import NULL, STRING
 from pynamodb.exceptions import PynamoDBException, VerboseClientError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
@@ -88,17 +88,31 @@ class Row(Model):
     @classmethod
     def from_raw_data(cls: type[RowT], data: dict[str, Any]) -> RowT:
         """The row, whatever its attributes contain."""
-        row = cls()
+        row = cls.__new__(cls)
         row.deserialize(data)
         return row
 
     def deserialize(self, attribute_values: dict[str, dict[str, Any]]) -> None:
-        """Decode all attributes at once; if that fails, each by itself."""
+        """Decode all attributes at once; if that fails, each by itself.
+
+        PynamoDB would look for each attribute of the model in a row that has half of them, and
+        three times: for a default, for a value, and to set it. No model has a default.
+        """
         try:
-            super().deserialize(attribute_values)
+            self.attribute_values = self._decoded(attribute_values)
         except _MALFORMED:
             sound, self.flaw = self._sound_of(attribute_values)
-            super().deserialize(sound)
+            self.attribute_values = self._decoded(sound)
+
+    def _decoded(self, given: dict[str, dict[str, Any]]) -> dict[str, Any]:
+        """The values of the attributes that the model knows, by their names in Python."""
+        attributes = self.get_attributes()
+        return {
+            name: attribute.deserialize(attribute.get_value(value))
+            for stored, value in given.items()
+            if (attribute := attributes.get(name := self._dynamo_to_python_attr(stored)))
+            and NULL not in value
+        }
 
     def _sound_of(
         self, attribute_values: dict[str, dict[str, Any]]
