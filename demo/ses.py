@@ -90,6 +90,17 @@ class BadRequest(Exception):
     """A request that SES would refuse."""
 
 
+class _Server(ThreadingHTTPServer):
+    """Takes as many connections at once as all workers open, each with ten threads.
+
+    Of five, the default, Linux drops the others: whoever is dropped connects a second later, or
+    takes a reset for an answer that was lost.
+    """
+
+    daemon_threads = True
+    request_queue_size = 128
+
+
 class StandIn:
     """The server. Start it as a context manager; `url` is where SESv2 is to be sent.
 
@@ -113,8 +124,7 @@ class StandIn:
         self._hanging: set[socket.socket] = set()
         self._ended = False
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), handler(self))
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", port), handler(self))
         self._thread = threading.Thread(
             target=self._server.serve_forever,
             args=(0.05,),  # seconds within which it ends

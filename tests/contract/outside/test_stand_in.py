@@ -2,8 +2,10 @@
 
 import http.client
 import json
+import socket
 import threading
 from collections.abc import Sequence
+from contextlib import ExitStack
 from queue import Queue
 from urllib.parse import urlsplit
 
@@ -111,3 +113,14 @@ def test_it_tells_of_the_first_message_and_of_no_other() -> None:
         stand_in.on_first = lambda: told.append(len(stand_in.accepted))
         assert [post(stand_in) for _ in range(3)] == [200] * 3
     assert told == [1]
+
+
+def test_a_hundred_threads_may_connect_at_once() -> None:
+    """It listens, and has not yet accepted anybody."""
+    stand_in = StandIn()
+    address = urlsplit(stand_in.url)
+    with ExitStack() as connected:
+        connected.callback(stand_in._server.server_close)
+        for _ in range(100):
+            made = socket.create_connection((address.hostname, address.port), timeout=1)
+            connected.enter_context(made)
