@@ -71,7 +71,7 @@ worst: setup ## Print what the worst messages and forms that somebody can send c
 	@$(BIN)/python -m benchmarks.worst
 
 bench: setup .bench/.ready ## Measure every goal of speed and cost beside its peers (ROUNDS=…, ONLY=name, WITHOUT=name)
-	@$(BIN)/python -m benchmarks.bench $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ONLY),--only $(ONLY)) $(if $(WITHOUT),--without $(WITHOUT))
+	@$(BIN)/python -m benchmarks.bench $(if $(ROUNDS),--rounds $(ROUNDS)) $(foreach name,$(ONLY),--only $(name)) $(foreach name,$(WITHOUT),--without $(name))
 
 check: setup lint types ## Check format, lint and types
 

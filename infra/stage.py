@@ -166,7 +166,7 @@ class Stage:
     emails_per_second: int = 0
     """[emails a second] The rate of all workers together. 0: nine tenths of the SES quota.
 
-    0 to 5000: every ten emails write one DynamoDB row. Required with `smtp`."""
+    0 to 5000: every ten emails write one DynamoDB row. Required with `smtp`, at most 500 then."""
 
     immediate_share: int = 20
     """[per cent] The part of the rate, of the ramp and of each day that is for immediate emails.

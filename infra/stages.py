@@ -8,6 +8,7 @@ from email.headerregistry import Address
 from pathlib import Path
 from typing import Any, get_origin
 
+from gazette.domain.delivery.pace import MAX_RATE_ALONE
 from gazette.settings.budgets import LONGEST_INVOCATION
 from gazette.settings.ranges import RANGES
 
@@ -110,6 +111,11 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
         raise StageError(
             f"Stage {name!r} in cdk.json: opens_are_life needs track_opens: else no open is "
             "reported."
+        )
+    if stage.mail_provider == "smtp" and stage.emails_per_second > MAX_RATE_ALONE:
+        raise StageError(
+            f"Stage {name!r} in cdk.json: emails_per_second must be at most {MAX_RATE_ALONE} with "
+            "mail_provider smtp: each email writes one row of DynamoDB."
         )
     if stage.mail_provider == "smtp" and not stage.emails_per_second:
         raise StageError(

@@ -126,7 +126,7 @@ TABLES = (
 
 INGEST = Step(
     name="ingest",
-    timeout=90,  # ten messages in a row, each a list of as many events as fit an entry
+    timeout=90,  # ten messages, each a list of as many events as fit an entry, written one by one
     memory=512,
     queue="ingest",
     tables=(
@@ -185,7 +185,7 @@ _SENDING = (
 )
 GENERATE = Step(
     name="generate",
-    timeout=120,  # ten emails are made, then each is sent at its send time-out and committed
+    timeout=120,  # ten emails side by side: all are rendered, then sent and committed
     memory=1024,
     queue="generate",
     may_recurse=True,  # a run without a permit is requeued with a new message

@@ -99,6 +99,8 @@ class Producer:
         attempts: int = 5,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
+        if attempts < 1:
+            raise ValueError("attempts must be 1 or more.")
         self._source = source
         self._bus = bus
         self._client = client or boto3.client("events")
@@ -113,6 +115,8 @@ class Producer:
         each detail that is not on the bus, once all others are; or as soon as a call fails as a
         whole, with all that remain.
         """
+        if isinstance(details, Mapping):
+            raise TypeError("put takes a list of details, also of one: put([detail]).")
         refused: list[Refused] = []
         calls = _calls(self._entries(detail_type, details, refused))
         put = 0

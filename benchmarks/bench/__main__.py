@@ -45,7 +45,11 @@ def _measure(parts: set[str], rounds: int) -> Mapping[str, Measured]:
     with stage() as made:
         for name, part in PARTS.items():
             if name in parts:
-                found.update(part(made, rounds))
+                try:
+                    found.update(part(made, rounds))
+                except Exception as err:  # noqa: BLE001 -- the figures of the others are shown
+                    print(f"bench: {name} failed: {err}", file=sys.stderr, flush=True)
+                    continue
                 print(f"{time.monotonic() - began:6.1f} s  {name}", file=sys.stderr, flush=True)
     return found
 

@@ -14,9 +14,7 @@ from benchmarks import cold_start, rendering
 from benchmarks.bench.goals import Measured, exact, number, ratio
 from benchmarks.bench.stage import FOLDER, ROOT, BenchStage
 from cli.cost.page import ALONE, MILLION, dollars
-
-_SES = 100.0
-"""Dollars for a million emails. https://aws.amazon.com/ses/pricing/"""
+from cli.cost.prices import read_prices
 
 _FIRST = "the first email is there"
 _BEGUN = "engine at"
@@ -50,7 +48,7 @@ def cold(_: BenchStage, rounds: int) -> Mapping[str, Measured]:
 def bill(_: BenchStage, __: int) -> Mapping[str, Measured]:
     """What `gazette cost` reckons of a million digests in a month, without what stands."""
     how = "computed by `gazette cost`: what grows with use, default settings"
-    peers = {"SES itself": _SES}
+    peers = {"SES itself": read_prices().plans["none"].of(1_000_000)}
     return {
         "bill-lists": exact(dollars(MILLION), peers=peers, how=how),
         "bill-singles": exact(dollars(ALONE), peers=peers, how=how),

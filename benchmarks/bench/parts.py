@@ -11,6 +11,7 @@ from benchmarks.bench.goals import Measured, exact, number, of_rounds, ratio
 from benchmarks.bench.ingesting import ingest
 from benchmarks.bench.outside import bill, cold, demo, render
 from benchmarks.bench.stage import BenchStage
+from cli.cost.assumptions import A_VCPU
 from infra.topology import GENERATE
 
 Found = Mapping[str, Measured]
@@ -20,10 +21,6 @@ _EQUAL = dict.fromkeys(("dynamodb", "ses", "sqs", "secrets"), 0.010)
 _MODELLED = {"dynamodb": 0.005, "ses": 0.060, "sqs": 0.010, "secrets": 0.010}
 """Seconds. DynamoDB answers within single-digit milliseconds; AWS documents none of the others.
 https://aws.amazon.com/blogs/database/understanding-amazon-dynamodb-latency/"""
-
-_VCPU_MB = 1769
-"""Megabytes of memory at which a function has one vCPU.
-https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html"""
 
 _ROW_WRITES = 1000
 """Write units a second that one partition takes, and so one row.
@@ -86,7 +83,7 @@ def workers(stage: BenchStage, rounds: int) -> Found:
     is longer by the CPU that it then waits for, as if it could compute nothing while it waits.
     """
     ours, _ = generate(stage, rounds, events=10, latency=_MODELLED)
-    share = min(1.0, GENERATE.memory / _VCPU_MB)
+    share = min(1.0, GENERATE.memory / A_VCPU)
     rates = [
         _WORKERS / (wall + cpu * (1 / share - 1))
         for wall, cpu in zip(ours.wall, ours.cpu, strict=True)

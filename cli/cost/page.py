@@ -16,7 +16,7 @@ PAGE, README = _ROOT / "docs" / "tables.md", _ROOT / "README.md"
 BEGIN, END = "<!-- `make docs` writes this part -->", "<!-- up to here -->"
 
 MILLION = Usage(readers=1_000_000 / 30, events=10, digests=1, listed=100, signs=0, days=30)
-"""A million digests of ten events, in a month."""
+"""A million digests of ten events, in a month, of readers who give no sign of life."""
 
 ALONE = replace(MILLION, listed=1)
 """The same, each event put on its own."""

@@ -112,7 +112,7 @@ def _default(parameter: TyperArgument | TyperOption) -> str:
         return "required"
     if isinstance(parameter.show_default, str):
         return f"`{parameter.show_default}`"
-    if parameter.default in (None, "", False):
+    if parameter.default is None or parameter.default is False or parameter.default == "":
         return ""
     return "yes" if parameter.default is True else f"`{parameter.default}`"
 

@@ -19,7 +19,10 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 
 
 def _finish() -> None:
-    """Store what all messages counted. Whatever is wrong with the settings, each has said so."""
+    """Write what the messages counted.
+
+    Where the function cannot be built nothing was counted, and each message failed by itself.
+    """
     try:
         build().finish()
     except (Unavailable, InvalidKeys) as why:

@@ -39,6 +39,8 @@ def test_what_paces_email_has_defaults_and_needs_a_rate_only_without_ses() -> No
     smtp |= {"unknown_policy": "carry_over"}
     assert "mail_provider smtp needs emails_per_second" in refusal(smtp)
     assert read_stage("prod", {"prod": smtp | {"emails_per_second": 5}}).emails_per_second == 5
+    too_many = smtp | {"emails_per_second": 501}
+    assert "must be at most 500 with mail_provider smtp" in refusal(too_many)
 
 
 @pytest.mark.parametrize("share", [0, 100])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
@@ -215,3 +215,15 @@ def test_threads_share_a_producer(gazette: Producer, bus: FakeEventBridge) -> No
     with ThreadPoolExecutor(8) as workers:
         assert sum(workers.map(gazette.put, [events(250)] * 16)) == 16 * 250
     assert len(bus.details) == 16 * 250
+
+
+def test_a_detail_that_is_not_in_a_list_is_refused_in_words() -> None:
+    bus = FakeEventBridge()
+    with pytest.raises(TypeError, match=r"put\(\[detail\]\)"):
+        Producer("blog", client=bus).put(cast("Any", {"id": "e1"}))
+    assert bus.calls == []
+
+
+def test_to_put_without_an_attempt_is_refused_in_words() -> None:
+    with pytest.raises(ValueError, match="attempts must be 1 or more"):
+        Producer("blog", client=FakeEventBridge(), attempts=0)

@@ -31,7 +31,7 @@ from gazette.steps.feedback.feedback import Feedback, FeedbackContext, process_d
 
 
 @dataclass(frozen=True, slots=True)
-class Feedbacks:
+class FeedbackFunction:
     """What an invocation does: `process` takes the body of each message, and `finish` ends it.
 
     `finish` raises Unavailable where counts could not be written, which the next one makes up for.
@@ -42,7 +42,7 @@ class Feedbacks:
 
 
 @cache
-def build() -> Feedbacks:
+def build() -> FeedbackFunction:
     """Built once per process."""
     settings = FeedbackSettings.from_env()
     retention = timedelta(days=settings.run_retention_days)
@@ -66,7 +66,7 @@ def build() -> Feedbacks:
             suppression=_suppression(settings, runs),
         ),
     )
-    return Feedbacks(process, counted.category_stats.flush if counted else _nothing)
+    return FeedbackFunction(process, counted.category_stats.flush if counted else _nothing)
 
 
 def _nothing() -> None:

@@ -18,7 +18,7 @@ from gazette.domain.subscribers.history import History
 
 ValueT = TypeVar("ValueT")
 
-_once = lru_cache(maxsize=256)
+_remembered = lru_cache(maxsize=256)
 """What is read is looked at twice within a moment, and mostly says the same the second time."""
 
 
@@ -29,7 +29,7 @@ def write_days(days: Days) -> str:
     return json.dumps([sorted(days.weekdays), days.every, days.phase])
 
 
-@_once
+@_remembered
 def read_days(text: str) -> Days:
     """The days that `write_days` wrote."""
     match json.loads(text):
@@ -56,7 +56,7 @@ def write_choices(choices: History[Frequencies]) -> str:
     return _write_history(choices, lambda chosen: (dict(chosen),))
 
 
-@_once
+@_remembered
 def read_choices(text: str) -> History[Frequencies]:
     """The choices that `write_choices` wrote."""
     return _read_history(text, frequencies_as_stored)
@@ -88,7 +88,7 @@ def write_service_choices(choices: History[Preferences]) -> str:
     return _write_history(choices, _write_preferences) if choices else ""
 
 
-@_once
+@_remembered
 def read_service_choices(text: str | None) -> History[Preferences]:
     """The history that `write_service_choices` wrote."""
     return _read_history(text or "[]", _read_preferences)
@@ -104,7 +104,7 @@ def write_reader_choices(choices: ReaderChoices) -> str:
     return _json(written) if written else ""
 
 
-@_once
+@_remembered
 def read_reader_choices(text: str | None) -> ReaderChoices:
     """The choices that `write_reader_choices` wrote."""
     histories: dict[str, Any] = {

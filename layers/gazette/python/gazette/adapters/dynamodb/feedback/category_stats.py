@@ -2,7 +2,6 @@
 
 from collections import Counter
 from datetime import datetime, timedelta
-from threading import Lock
 
 from gazette.adapters.dynamodb.client import bind, translated, written
 from gazette.adapters.dynamodb.tables import CategoryStatsRow
@@ -17,8 +16,9 @@ _COUNT = {mark: getattr(CategoryStatsRow, mark.value) for mark in Mark}
 class DynamoCategoryStats:
     """The port `CategoryStats` on the table `category_stats`.
 
-    `gathers`: emails that were sent are counted in memory until `flush`, because all emails of an
-    hour that show a category count in one row, of which DynamoDB takes a thousand writes a second:
+    `gathers`: emails that were sent are counted in memory until `flush`, and not by threads. All
+    emails of an hour that show a category count in one row, of which DynamoDB takes a thousand
+    writes a second:
     https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
     """
 
@@ -26,7 +26,6 @@ class DynamoCategoryStats:
         bind(CategoryStatsRow, table_name)
         self._gathers = gathers
         self._gathered: Counter[tuple[str, datetime]] = Counter()
-        self._writing = Lock()
 
     def add(self, category: str, mark: Mark, sent_at: datetime) -> None:
         """One UpdateItem, conditional except for `SENT`; none for what is gathered.
@@ -35,8 +34,7 @@ class DynamoCategoryStats:
         """
         hour = _hour(sent_at)
         if mark is Mark.SENT:
-            with self._writing:
-                self._gathered[category, hour] += 1
+            self._gathered[category, hour] += 1
             if not self._gathers:
                 self._write(category)
             return
@@ -57,15 +55,14 @@ class DynamoCategoryStats:
 
     def _write(self, category: str) -> None:
         """Write what was gathered of one category: a row that is busy holds up no other."""
-        with self._writing:
-            for key in [key for key in self._gathered if key[0] == category]:
-                actions = [
-                    _COUNT[Mark.SENT].add(self._gathered[key]),
-                    CategoryStatsRow.expires_at.set(key[1] + _RETENTION),
-                ]
-                with translated():
-                    CategoryStatsRow(*key).update(actions=actions)
-                del self._gathered[key]
+        for key in [key for key in self._gathered if key[0] == category]:
+            actions = [
+                _COUNT[Mark.SENT].add(self._gathered[key]),
+                CategoryStatsRow.expires_at.set(key[1] + _RETENTION),
+            ]
+            with translated():
+                CategoryStatsRow(*key).update(actions=actions)
+            del self._gathered[key]
 
     def since(self, category: str, instant: datetime) -> CategoryCounts:
         """What was gathered; one eventually consistent Query of at most 169 small rows."""
