@@ -8,8 +8,7 @@ from email.headerregistry import Address
 from pathlib import Path
 from typing import Any, get_origin
 
-from gazette.domain.delivery.pace import MAX_RATE_ALONE
-from gazette.settings.budgets import LONGEST_INVOCATION
+from gazette.settings.budgets import LONGEST_INVOCATION, MAX_RATE_WITH_SMTP
 from gazette.settings.ranges import RANGES
 
 from infra.stage import Stage
@@ -112,9 +111,9 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
             f"Stage {name!r} in cdk.json: opens_are_life needs track_opens: else no open is "
             "reported."
         )
-    if stage.mail_provider == "smtp" and stage.emails_per_second > MAX_RATE_ALONE:
+    if stage.mail_provider == "smtp" and stage.emails_per_second > MAX_RATE_WITH_SMTP:
         raise StageError(
-            f"Stage {name!r} in cdk.json: emails_per_second must be at most {MAX_RATE_ALONE} with "
+            f"Stage {name!r} in cdk.json: emails_per_second must be at most {MAX_RATE_WITH_SMTP} with "
             "mail_provider smtp: each email writes one row of DynamoDB."
         )
     if stage.mail_provider == "smtp" and not stage.emails_per_second:

@@ -175,6 +175,7 @@ def test_a_window_never_ends_where_a_write_may_be_under_way(lag: int) -> None:
         (GenerateSettings, {"smtp_security": "TLS"}),
         (GenerateSettings, {"smtp_security": "none", "smtp_secret": "login"}),
         (GenerateSettings, {"emails_per_second": -1}),
+        (GenerateSettings, {"mail_provider": "smtp", "emails_per_second": 501}),
         (GenerateSettings, {"emails_per_second": 5001}),
         (GenerateSettings, {"emails_per_second": 0, "mail_provider": "smtp"}),
         (GenerateSettings, {"ramp_from": -1}),

@@ -14,6 +14,9 @@ LONGEST_INVOCATION = 900
 EVENT_WRITE_TIMEOUT_MS = 1500
 """The longest that one attempt to write an event takes. The settle lag must be longer."""
 
+MAX_RATE_WITH_SMTP = 500
+"""Emails a second. An invocation has one message, so each permit is a write of one row."""
+
 PREPARING = 60
 """To read, group and render an email, and to look up the name of the server."""
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from gazette.domain.scheduling.lifetime import longest_kept
-from gazette.settings.budgets import EVENT_WRITE_TIMEOUT_MS, smtp_budget
+from gazette.settings.budgets import EVENT_WRITE_TIMEOUT_MS, MAX_RATE_WITH_SMTP, smtp_budget
 from gazette.settings.environment import InvalidSetting, Settings
 
 
@@ -91,6 +91,11 @@ class SendingSettings(PacingSettings):
             raise InvalidSetting(
                 "GAZETTE_EMAILS_PER_SECOND is 0, the quota of SES; with GAZETTE_MAIL_PROVIDER smtp "
                 "it must say how many emails a second your server takes."
+            )
+        if self.mail_provider == "smtp" and self.emails_per_second > MAX_RATE_WITH_SMTP:
+            raise InvalidSetting(
+                f"GAZETTE_EMAILS_PER_SECOND is {self.emails_per_second}; with GAZETTE_MAIL_PROVIDER "
+                f"smtp it must be at most {MAX_RATE_WITH_SMTP}."
             )
         if self.settle_lag * 1000 <= EVENT_WRITE_TIMEOUT_MS + self.clock_skew * 1000:
             raise InvalidSetting(

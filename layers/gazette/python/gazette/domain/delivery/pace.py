@@ -19,9 +19,6 @@ MAX_RATE = 5000
 second, and some writes are refused.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html"""
 
-MAX_RATE_ALONE = 500
-"""The same where each permit is a write of its own: with SMTP an invocation has one message."""
-
 LONGEST_WAIT_FOR_A_PERMIT = timedelta(seconds=5)
 """For one email: waiting costs Lambda time."""
 
