@@ -113,8 +113,8 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
         )
     if stage.mail_provider == "smtp" and stage.emails_per_second > MAX_RATE_WITH_SMTP:
         raise StageError(
-            f"Stage {name!r} in cdk.json: emails_per_second must be at most {MAX_RATE_WITH_SMTP} with "
-            "mail_provider smtp: each email writes one row of DynamoDB."
+            f"Stage {name!r} in cdk.json: emails_per_second must be at most {MAX_RATE_WITH_SMTP} "
+            "with mail_provider smtp: each email writes one row of DynamoDB."
         )
     if stage.mail_provider == "smtp" and not stage.emails_per_second:
         raise StageError(

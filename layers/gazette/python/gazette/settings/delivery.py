@@ -94,8 +94,8 @@ class SendingSettings(PacingSettings):
             )
         if self.mail_provider == "smtp" and self.emails_per_second > MAX_RATE_WITH_SMTP:
             raise InvalidSetting(
-                f"GAZETTE_EMAILS_PER_SECOND is {self.emails_per_second}; with GAZETTE_MAIL_PROVIDER "
-                f"smtp it must be at most {MAX_RATE_WITH_SMTP}."
+                f"GAZETTE_EMAILS_PER_SECOND is {self.emails_per_second}; with "
+                f"GAZETTE_MAIL_PROVIDER smtp it must be at most {MAX_RATE_WITH_SMTP}."
             )
         if self.settle_lag * 1000 <= EVENT_WRITE_TIMEOUT_MS + self.clock_skew * 1000:
             raise InvalidSetting(
