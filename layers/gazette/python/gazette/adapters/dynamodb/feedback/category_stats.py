@@ -56,13 +56,17 @@ class DynamoCategoryStats:
     def _write(self, category: str) -> None:
         """Write what was gathered of one category: a row that is busy holds up no other."""
         for key in [key for key in self._gathered if key[0] == category]:
+            number = self._gathered.pop(key)
             actions = [
-                _COUNT[Mark.SENT].add(self._gathered[key]),
+                _COUNT[Mark.SENT].add(number),
                 CategoryStatsRow.expires_at.set(key[1] + _RETENTION),
             ]
-            with translated():
-                CategoryStatsRow(*key).update(actions=actions)
-            del self._gathered[key]
+            try:
+                with translated():
+                    CategoryStatsRow(*key).update(actions=actions)
+            except Unavailable:
+                self._gathered[key] += number
+                raise
 
     def since(self, category: str, instant: datetime) -> CategoryCounts:
         """What was gathered; one eventually consistent Query of at most 169 small rows."""
