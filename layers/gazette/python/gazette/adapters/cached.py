@@ -182,8 +182,6 @@ class Coalescer:
         self._answer(together)
         with self._changed:
             self._changed.wait_for(lambda: question.is_answered)
-        if question.error:
-            raise question.error
         return cast("ValueT", _raised_or_returned(question.answer))
 
     def _taken(self) -> "Sequence[_Question[Any, Any]]":
@@ -205,7 +203,7 @@ class Coalescer:
                     question.answer = each
             except BaseException as err:  # noqa: BLE001 -- raised by each that asked
                 for question in questions:
-                    question.error = err
+                    question.answer = err
             with self._changed:
                 self._busy += len(questions)
                 for question in questions:
@@ -213,8 +211,8 @@ class Coalescer:
                 self._changed.notify_all()
 
 
-def _raised_or_returned(answer: ValueT | Exception) -> ValueT:
-    if isinstance(answer, Exception):
+def _raised_or_returned(answer: ValueT | BaseException) -> ValueT:
+    if isinstance(answer, BaseException):
         raise answer
     return answer
 
@@ -223,8 +221,7 @@ def _raised_or_returned(answer: ValueT | Exception) -> ValueT:
 class _Question(Generic[AskedT, ValueT]):
     source: Callable[[Sequence[AskedT]], Sequence[ValueT | Exception]]
     asked: AskedT
-    answer: ValueT | Exception | None = None
-    error: BaseException | None = None
+    answer: ValueT | BaseException | None = None
     is_taken: bool = False
     is_answered: bool = False
 

@@ -15,6 +15,7 @@ from gazette.adapters.dynamodb.client import (
     decoded,
     instant_number,
     numbered_instant,
+    read_row,
     translated,
     update_or_current,
 )
@@ -194,11 +195,7 @@ class DynamoRateLimiter:
         return wanted if isinstance(wanted, NoPermit) else wanted.permits_from(wanted.at)[0]
 
     def _stored(self) -> Pace:
-        with translated():
-            try:
-                return _pace(PaceRow.get(self._name, consistent_read=True))
-            except PaceRow.DoesNotExist:
-                return Pace()
+        return _pace(read_row(PaceRow, self._name))
 
 
 def _changes(known: Pace, wanted: Reservation) -> list[Action]:
