@@ -1,6 +1,5 @@
 """The links in emails: unsubscribe, the preference page, and past emails in the browser."""
 
-from datetime import timedelta
 from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -9,7 +8,7 @@ from gazette.bootstrap.preferences import build
 from gazette.domain.errors import EndedLink, InvalidToken
 from gazette.domain.subscribers.overview import Notice
 from gazette.http import Answer, Request, email_answer, page_answer, read_http
-from gazette.observability import TimeLeft, count, logger, observed
+from gazette.observability import TimeLeft, count, logger, observed, time_left_of
 
 _STATUS = {Notice.NOT_SAVED: 503, Notice.UNSURE: 503, Notice.UNREADABLE: 400, Notice.WRONG: 400}
 """Of what the preference page tells; 200 where it is not here."""
@@ -17,14 +16,10 @@ _STATUS = {Notice.NOT_SAVED: 503, Notice.UNSURE: 503, Notice.UNREADABLE: 400, No
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> Answer:
     """One HTTP request that the edge let in."""
-
-    def time_left() -> timedelta:
-        return timedelta(milliseconds=context.get_remaining_time_in_millis())
-
     with observed(context):
         request = read_http(event)
         try:
-            return _answer(request, time_left)
+            return _answer(request, time_left_of(context))
         except InvalidToken:
             return _missing(request)
         except Exception:  # noqa: BLE001 -- whatever happened, the reader gets a page

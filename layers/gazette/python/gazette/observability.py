@@ -115,7 +115,7 @@ def each_message(
     def handle_and_report(number: int) -> None:
         message = messages[number]
         try:
-            handle(message, _time_left_of(context))
+            handle(message, time_left_of(context))
         except Exception as err:  # noqa: BLE001 -- whatever happened, the others go on
             _report(message, err)
         else:
@@ -137,7 +137,7 @@ def all_messages(
     messages = messages_in(event)
     errors: Sequence[Exception | None]
     try:
-        errors = handle(messages, _time_left_of(context))
+        errors = handle(messages, time_left_of(context))
     except Exception as err:  # noqa: BLE001 -- reported, and none of the messages is done with
         errors = [err] * len(messages)
     for message, found in zip(messages, errors, strict=True):
@@ -146,7 +146,8 @@ def all_messages(
     return _answer(messages, [not found for found in errors])
 
 
-def _time_left_of(context: LambdaContext) -> TimeLeft:
+def time_left_of(context: LambdaContext) -> TimeLeft:
+    """Return what tells the time that is left of this invocation."""
     return lambda: timedelta(milliseconds=context.get_remaining_time_in_millis())
 
 
