@@ -70,7 +70,7 @@ COUNTED = (
             "Gazette tries one email at least every half hour and resumes by itself once one is "
             "accepted; `gazette sending resume --stage {stage}` resumes at once. No attempt is "
             "used up. A digest that waits longer than max_lateness goes with the next one. See "
-            "docs/runbook.md#breaker-opened."
+            "docs/runbook/breaker-opened.md."
         ),
     ),
     Counted(
@@ -84,7 +84,7 @@ COUNTED = (
             "What to do: `gazette sending status --stage {stage}` says which category and why, "
             "`gazette statistics --stage {stage}` says what became of its emails. Fix the "
             "cause; then run `gazette sending resume --category NAME --stage {stage}`, which "
-            "sends what has waited. See docs/runbook.md#category-held."
+            "sends what has waited. See docs/runbook/category-held.md."
         ),
     ),
     Counted(
@@ -99,7 +99,7 @@ COUNTED = (
             "says what held a reader's digests up. Check whether a category is held (`gazette "
             "sending status --stage {stage}`) and whether the daily cap is too small (`gazette "
             "batch list --stage {stage}` names the slots). Expired events are not sent any more; "
-            "services may put them again. See docs/runbook.md#events-expiring."
+            "services may put them again. See docs/runbook/events-expiring.md."
         ),
     ),
     Counted(
@@ -114,7 +114,7 @@ COUNTED = (
             "setting sources, deploy, and run `gazette quarantine redrive --stage {stage}`. If "
             "not, find out who put them (field account, and who has events:PutEvents on the bus), "
             "take that permission away, and delete the messages. See "
-            "docs/runbook.md#events-foreign."
+            "docs/runbook/events-foreign.md."
         ),
     ),
     Counted(
@@ -128,7 +128,7 @@ COUNTED = (
             "gazette-{stage}-sweep names the readers (`events waited in an idle schedule`). If "
             "`gazette dlq show ingest-dead --stage {stage}` has messages about them, redrive "
             "those; if it has none, a rule of Gazette is broken: please report it. See "
-            "docs/runbook.md#events-forgotten."
+            "docs/runbook/events-forgotten.md."
         ),
     ),
     Counted(
@@ -140,7 +140,7 @@ COUNTED = (
             "Gazette could not answer a request for a page, or a form that a reader sent; the "
             "reader was asked to try again in a minute. What to do: the log of "
             "gazette-{stage}-preferences has the error (`page failed`). See "
-            "docs/runbook.md#pages-failing."
+            "docs/runbook/pages-failing.md."
         ),
     ),
     Counted(
@@ -154,7 +154,7 @@ COUNTED = (
             "the default bus is enabled, and whether the queues feedback-dead and "
             "feedback-undelivered hold messages (`gazette dlq list --stage {stage}`). The "
             "events of these emails go with the next digest after longest_unknown at the latest. "
-            "See docs/runbook.md#delivery-events-missing."
+            "See docs/runbook/delivery-events-missing.md."
         ),
     ),
     Counted(
@@ -168,7 +168,7 @@ COUNTED = (
             "and that delivery events come in (`gazette dlq list --stage {stage}`). The log of "
             "gazette-{stage}-sweep names the runs; `gazette explain USER --stage {stage}` shows "
             "what was given up. A delivery event that still comes settles the run. See "
-            "docs/runbook.md#given-up."
+            "docs/runbook/given-up.md."
         ),
     ),
     Counted(
@@ -181,7 +181,7 @@ COUNTED = (
             "them again. What to do: check that the schedule of gazette-{stage}-fanout is "
             "enabled, and whether shard-dead or ticks-undelivered hold messages (`gazette dlq "
             "list --stage {stage}`). Fan-out makes up for every slot that it missed. See "
-            "docs/runbook.md#shards-late."
+            "docs/runbook/shards-late.md."
         ),
     ),
     Counted(
@@ -195,7 +195,7 @@ COUNTED = (
             "every few minutes. What to do: if a deployment was rolled back, deploy the newer "
             "release again. Otherwise, the logs of the functions name table and key of each row "
             "(`row cannot be read`): repair or delete the row; then redrive the dead letters "
-            "(`gazette dlq list --stage {stage}`). See docs/runbook.md#rows-unreadable."
+            "(`gazette dlq list --stage {stage}`). See docs/runbook/rows-unreadable.md."
         ),
     ),
 )
@@ -247,7 +247,7 @@ RATES = (
             "One in twenty emails of this account and region bounces for good. SES may put the "
             "account under review, and may pause it at one in ten. What to do: find out where "
             "the addresses come from; `gazette suppression list --reason bounced --stage "
-            "{stage}` lists the bounces and their dates. See docs/runbook.md#bounce-rate."
+            "{stage}` lists the bounces and their dates. See docs/runbook/bounce-rate.md."
         ),
     ),
     Rate(
@@ -259,7 +259,7 @@ RATES = (
             "put the account under review, and may pause it at five in a thousand. What to do: "
             "check that readers asked for these emails; `gazette suppression list --reason "
             "complained --stage {stage}` lists the complaints and their dates. See "
-            "docs/runbook.md#complaint-rate."
+            "docs/runbook/complaint-rate.md."
         ),
     ),
 )
@@ -328,7 +328,7 @@ SHARES = (
             "finds), and block lists for the domain and dedicated addresses. The log of "
             "gazette-{stage}-feedback marks each of these emails with by_policy. SES may have "
             "put addresses on its own list (`aws sesv2 list-suppressed-destinations`): remove "
-            "them before the next email. See docs/runbook.md#refused-by-policy."
+            "them before the next email. See docs/runbook/refused-by-policy.md."
         ),
     ),
 )

@@ -99,7 +99,7 @@ class StepConstruct(Construct):
                 f"`gazette dlq show {self.step.queue}-dead --stage {stage.name}` says what a "
                 "redrive would do to each; the function's log says why they failed. Fix the cause; "
                 f"then run `gazette dlq redrive {self.step.queue}-dead --stage {stage.name}`, "
-                "which is safe at any time. See docs/runbook.md#dead-letters."
+                "which is safe at any time. See docs/runbook/dead-letters.md."
             ),
             behind=failed,
         )

@@ -53,9 +53,6 @@ from infra.topology import (
 
 SettingsT = TypeVar("SettingsT", bound=Settings)
 
-_UNDELIVERED = "#undelivered-not-empty-feedback-undelivered-not-empty-ticks-undelivered-not-empty"
-"""The section of the runbook on what could not be handed to a queue or a function."""
-
 
 class ServiceStack(Stack):
     """Everything but data. It can be deleted and deployed again once its queues are empty."""
@@ -97,7 +94,7 @@ class ServiceStack(Stack):
             "starts now, and sends nothing that a later digest has sent. In the SQS console, "
             "redrive to the custom destination "
             f"gazette-{stage.name}-resend, not to the source. "
-            "See docs/runbook.md#failed-not-empty.",
+            "See docs/runbook/failed-not-empty.md.",
         )
         ingest = self._step(INGEST)
         followers = self._step(FOLLOWERS)
@@ -117,7 +114,7 @@ class ServiceStack(Stack):
             "tables do not know. Nothing is dropped. What to do: "
             f"`gazette quarantine list --stage {stage.name}` has the reasons. Fix the cause; then "
             f"run `gazette quarantine redrive --stage {stage.name}`. "
-            "See docs/runbook.md#quarantine-not-empty.",
+            "See docs/runbook/quarantine-not-empty.md.",
         )
         self._queues["feedback_undelivered"] = self._undelivered(
             "feedback-undelivered",
@@ -270,7 +267,7 @@ class ServiceStack(Stack):
             "ticks-undelivered",
             "The functions fanout or sweep could not process some ticks of the clock. What to do: "
             "check the logs of both functions; then empty the queue: the next tick makes up for "
-            f"them. See docs/runbook.md{_UNDELIVERED}.",
+            "them. See docs/runbook/undelivered.md.",
         )
         for name, step, minutes in (("Tick", fanout, "0/10"), ("SweepTick", sweep, "3/5")):
             step.function.configure_async_invoke(on_failure=SqsDestination(undelivered))
@@ -293,8 +290,8 @@ class ServiceStack(Stack):
         return self._watched(
             name,
             f"{what_happened} What to do: check the queue's policy and the function's log; then "
-            f"run `gazette dlq redrive {name} --stage {self._stage.name}`. See docs/runbook.md"
-            f"{_UNDELIVERED}.",
+            f"run `gazette dlq redrive {name} --stage {self._stage.name}`. "
+            "See docs/runbook/undelivered.md.",
         )
 
     def _watched(self, name: str, meaning: str) -> WatchedQueue:

@@ -55,7 +55,7 @@ def test_the_alarm_of_a_queue_says_what_to_do_and_where_to_read_on(prod: Synthes
     assert len(told) == 12
     for name, text in told.items():
         assert " What to do: " in text, name
-        assert " See docs/runbook.md#" in text, name
+        assert " See docs/runbook/" in text, name
         assert len(text) <= 1024, name
 
 

@@ -152,3 +152,9 @@ def test_the_index_of_decisions_has_each_record_once_and_in_order() -> None:
     records = sorted(path.name for path in folder.glob("0*.md"))
     assert [file for _, file in listed] == records
     assert [number for number, _ in listed] == [str(int(file[:4])) for file in records]
+
+
+def test_the_index_of_the_runbook_leads_to_each_page() -> None:
+    folder = ROOT / "docs" / "runbook"
+    listed = {link.partition("#")[0] for link in links(folder / "README.md")}
+    assert {page.name for page in folder.glob("*.md")} - {"README.md"} <= listed
