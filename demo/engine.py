@@ -97,15 +97,18 @@ def running(*, ses_url: str, folder: Path, port: int = 0) -> Iterator[Engine]:
         lock.close()
 
 
-def deploy(engine: Engine, folder: Path, *, base_url: str, **settings: Any) -> dict[str, str]:
-    """Bootstrap, then deploy the stage `local` with the CDK command line. Returns its outputs.
+def deploy(
+    engine: Engine, folder: Path, *, base_url: str, stage: str = "local", **settings: Any
+) -> dict[str, str]:
+    """Bootstrap, then deploy a stage with the CDK command line. Returns its outputs.
 
-    `base_url` is where the links in its emails lead; `settings` are others of the stage.
+    It has the settings of the stage `local`, whatever its name. `base_url` is where the links in
+    its emails lead; `settings` are others of the stage.
     """
     assembly = folder / "cdk.out"
     outputs = folder / "outputs.json"
     environment = {**os.environ, **engine.environment, "CDK_OUTDIR": str(assembly)}
-    environment["CDK_CONTEXT_JSON"] = json.dumps(_context(base_url=base_url, **settings))
+    environment["CDK_CONTEXT_JSON"] = json.dumps(_context(stage, base_url=base_url, **settings))
     environment["CDK_DISABLE_CLI_TELEMETRY"] = "true"
     environment["CDK_VALIDATION"] = "false"  # cfn-lint's work, in tests/infra; it takes seconds
     node = str(Path(sysconfig.get_path("scripts")) / "node")
@@ -128,9 +131,9 @@ def deploy(engine: Engine, folder: Path, *, base_url: str, **settings: Any) -> d
     return {name: value for stack in stacks.values() for name, value in stack.items()}
 
 
-def _context(**settings: Any) -> dict[str, Any]:
+def _context(stage: str, **settings: Any) -> dict[str, Any]:
     stages = json.loads((ROOT / "cdk.json").read_text())["context"]["stages"]
-    return {"stage": "local", "stages": {"local": {**stages["local"], **settings}}}
+    return {"stage": stage, "stages": {stage: {**stages["local"], **settings}}}
 
 
 def _lock(folder: Path) -> IO[str]:

@@ -30,7 +30,6 @@ _PATIENCE = 120
 """Seconds in which something changes while messages are worked off, even on a slow machine."""
 _AT_MOST = 1_800
 """Seconds that anything may take to be worked off."""
-_STAGE = "gazette-local"
 
 
 class ServiceError(Exception):
@@ -39,7 +38,10 @@ class ServiceError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Clients of one deployed stage; `urls` remembers the addresses of its queues."""
+    """Clients of one deployed stage, whose functions and queues have names with `prefix`.
+
+    `urls` remembers the addresses of its queues.
+    """
 
     bus: str
     events: "EventBridgeClient"
@@ -47,10 +49,11 @@ class Service:
     queues: "SQSClient"
     tables: "DynamoDBClient"
     logs: "CloudWatchLogsClient"
+    prefix: str = "gazette-local"
     urls: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def at(cls, engine: Engine, outputs: Mapping[str, str]) -> "Service":
+    def at(cls, engine: Engine, outputs: Mapping[str, str], *, stage: str = "local") -> "Service":
         """The stage that was deployed to `engine`."""
         session = boto3.Session(
             aws_access_key_id=engine.environment["AWS_ACCESS_KEY_ID"],
@@ -64,6 +67,7 @@ class Service:
             queues=session.client("sqs", endpoint_url=engine.url),
             tables=session.client("dynamodb", endpoint_url=engine.url),
             logs=session.client("logs", endpoint_url=engine.url),
+            prefix=f"gazette-{stage}",
         )
 
     def put(self, detail_type: str, details: Iterable[Mapping[str, Any]]) -> int:
@@ -77,7 +81,7 @@ class Service:
     def tick(self, time_of_tick: datetime) -> None:
         """What EventBridge Scheduler does every ten minutes."""
         answer = self.functions.invoke(
-            FunctionName=f"{_STAGE}-fanout",
+            FunctionName=f"{self.prefix}-fanout",
             Payload=json.dumps({"time": time_of_tick.isoformat()}),
         )
         if "FunctionError" in answer:
@@ -99,7 +103,7 @@ class Service:
 
     def settings(self, step: str) -> dict[str, str]:
         """The environment of the function of a step: what it is set to, its tables too."""
-        found = self.functions.get_function_configuration(FunctionName=f"{_STAGE}-{step}")
+        found = self.functions.get_function_configuration(FunctionName=f"{self.prefix}-{step}")
         return found["Environment"]["Variables"]
 
     def messages_in(self, queue: str, *, delayed: bool = True) -> int:
@@ -121,7 +125,7 @@ class Service:
         for queue in queues:
             with suppress(self.logs.exceptions.ResourceNotFoundException):
                 for page in self.logs.get_paginator("filter_log_events").paginate(
-                    logGroupName=f"/aws/lambda/{_STAGE}-{queue}"
+                    logGroupName=f"/aws/lambda/{self.prefix}-{queue}"
                 ):
                     found += [each["message"] for each in page["events"]]
         return [line for line in found if '"WARNING"' in line or '"ERROR"' in line][-3:]
@@ -136,7 +140,7 @@ class Service:
     def queue_url(self, queue: str) -> str:
         """The address of the stage's queue of that name."""
         if queue not in self.urls:
-            answer = self.queues.get_queue_url(QueueName=f"{_STAGE}-{queue}")
+            answer = self.queues.get_queue_url(QueueName=f"{self.prefix}-{queue}")
             self.urls[queue] = answer["QueueUrl"]
         return self.urls[queue]
 

@@ -36,7 +36,12 @@ from demo.ses_events import Channel, default_bus
 _AHEAD = timedelta(hours=2)
 """How far ahead the slot is: a tick carries the time that it stands for, so nobody waits."""
 
-_STAGE = {"evidence_grace": 60, "check_after": 60, "send_timeout": 5, "commit_margin": 5}
+_STAGE: dict[str, Any] = {
+    "evidence_grace": 60,
+    "check_after": 60,
+    "send_timeout": 5,
+    "commit_margin": 5,
+}
 _TIMEOUT = 25
 """Seconds of a function that sends: a claim's deadline lies behind it, and all wait for that."""
 
