@@ -1,19 +1,39 @@
 """The HTTP API for readers, in front of the function `preferences`."""
 
+import json
+from typing import cast
+
+from aws_cdk import ArnFormat, RemovalPolicy, Stack
 from aws_cdk import aws_apigatewayv2 as apigateway
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
 from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
 from constructs import Construct
 
 from infra.stage import Stage
 
+_LOGGED = {
+    "request": "$context.requestId",
+    "method": "$context.httpMethod",
+    "status": "$context.status",
+    "milliseconds": "$context.responseLatency",
+    "error": "$context.error.message",
+    "function_request": "$context.integration.requestId",
+    "function_status": "$context.integration.integrationStatus",
+    "function_milliseconds": "$context.integration.latency",
+    "function_error": "$context.integration.error",
+}
+"""A line of the access log: neither path nor query, which hold tokens with which anybody could act
+as the reader, nor who asked.
+https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-logging-variables.html"""
+
 
 class Edge(Construct):
     """`url`: the endpoint, without a trailing slash.
 
-    The API throttles requests before a function runs. There is no access log: paths contain tokens
-    with which anybody could act as the reader, and callers' IP addresses are not needed.
-    docs/decisions/0023-an-http-api-at-the-edge.md
+    The API throttles requests before a function runs, and its access log tells whether readers get
+    answers. docs/decisions/0023-an-http-api-at-the-edge.md,
+    docs/decisions/0058-an-access-log-without-paths.md
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, stage: Stage) -> None:
@@ -25,7 +45,7 @@ class Edge(Construct):
             description="The links in emails: unsubscribe, preferences, view in the browser.",
             create_default_stage=False,
         )
-        apigateway.HttpStage(
+        everything = apigateway.HttpStage(
             self,
             "Stage",
             http_api=self._api,
@@ -35,6 +55,7 @@ class Edge(Construct):
                 rate_limit=stage.requests_per_second, burst_limit=stage.requests_burst
             ),
         )
+        self._log(everything, stage)
         self.url = self._api.api_endpoint
 
     def lead_to(self, function: lambda_.IFunction) -> None:
@@ -45,4 +66,29 @@ class Edge(Construct):
             http_api=self._api,
             route_key=apigateway.HttpRouteKey.DEFAULT,
             integration=HttpLambdaIntegration("Function", function),
+        )
+
+    def _log(self, everything: apigateway.HttpStage, stage: Stage) -> None:
+        """Write the access log.
+
+        A group with this prefix needs no place in the account's resource policy for log groups,
+        which has no room for many.
+        https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html
+        """
+        group = logs.LogGroup(
+            self,
+            "Log",
+            log_group_name=f"/aws/vendedlogs/gazette-{stage.name}-readers",
+            retention=logs.RetentionDays.ONE_MONTH,
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+        written = cast("apigateway.CfnStage", everything.node.default_child)
+        written.access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
+            destination_arn=Stack.of(self).format_arn(
+                service="logs",
+                resource="log-group",
+                resource_name=group.log_group_name,
+                arn_format=ArnFormat.COLON_RESOURCE_NAME,
+            ),
+            format=json.dumps(_LOGGED),
         )

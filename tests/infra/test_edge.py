@@ -1,4 +1,7 @@
-"""The HTTP API: throttled, without an access log, one function behind it."""
+"""The HTTP API: throttled, with an access log that names nobody, one function behind it."""
+
+import json
+import re
 
 from tests.infra.synthesis import Synthesis
 
@@ -15,11 +18,46 @@ def test_a_stage_says_how_much_is_too_much(tracking: Synthesis) -> None:
     assert stage["DefaultRouteSettings"] == {"ThrottlingRateLimit": 7, "ThrottlingBurstLimit": 9}
 
 
-def test_no_path_is_logged_for_paths_hold_tokens(prod: Synthesis) -> None:
+_TELLS_NOTHING_OF_WHO_OR_WHAT = {
+    "requestId",
+    "httpMethod",
+    "status",
+    "responseLatency",
+    "error.message",
+    "integration.requestId",
+    "integration.integrationStatus",
+    "integration.latency",
+    "integration.error",
+}
+
+
+def test_attack_whoever_reads_the_access_log_finds_neither_path_nor_reader(
+    prod: Synthesis,
+) -> None:
+    """A path holds a token, with which anybody acts as its reader."""
     (stage,) = prod.service.of_type("AWS::ApiGatewayV2::Stage").values()
-    assert "AccessLogSettings" not in stage
-    groups = prod.service.of_type("AWS::Logs::LogGroup").values()
-    assert all(group["LogGroupName"].startswith("/aws/lambda/") for group in groups)
+    line = stage["AccessLogSettings"]["Format"]
+    logged = re.findall(r"\$context\.([A-Za-z.]+)", line)
+    assert line.count("$") == len(logged)
+    assert set(logged) <= _TELLS_NOTHING_OF_WHO_OR_WHAT
+
+
+def test_the_access_log_tells_whether_readers_get_answers_and_how_fast(prod: Synthesis) -> None:
+    (stage,) = prod.service.of_type("AWS::ApiGatewayV2::Stage").values()
+    line = json.loads(stage["AccessLogSettings"]["Format"])
+    assert line["status"] == "$context.status"
+    assert line["milliseconds"] == "$context.responseLatency"
+    assert {"$context.requestId", "$context.error.message", "$context.integration.error"} <= set(
+        line.values()
+    )
+
+
+def test_the_access_log_forgets_after_a_month(prod: Synthesis) -> None:
+    (stage,) = prod.service.of_type("AWS::ApiGatewayV2::Stage").values()
+    group = prod.service.of_type("AWS::Logs::LogGroup")["EdgeLog"]
+    assert group["RetentionInDays"] == 30
+    assert group["LogGroupName"] == "/aws/vendedlogs/gazette-prod-readers"
+    assert stage["AccessLogSettings"]["DestinationArn"].endswith(":log-group:{EdgeLog}")
 
 
 def test_every_request_goes_to_preferences(prod: Synthesis) -> None:

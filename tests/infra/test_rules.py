@@ -23,7 +23,6 @@ _OLD_LINKS = "Old keys must stay while links signed with them are to work: rotat
 _ALL_INDEXES = "All indexes of one table, which is granted by name and by action."
 _NAG_ACKNOWLEDGED = {
     "AwsSolutions-SMG4": _OLD_LINKS,
-    "AwsSolutions-APIG1": "Paths hold tokens: who reads an access log could act as the reader.",
     "AwsSolutions-APIG4": "Readers need no login: each link is signed, and the function looks.",
     "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/"
     "AWSLambdaBasicExecutionRole]": "It may write logs and nothing else.",
