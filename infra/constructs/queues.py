@@ -1,6 +1,6 @@
 """The queues: those that feed functions, and those that must stay empty, with an alarm."""
 
-from aws_cdk import Duration
+from aws_cdk import Duration, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_sns as sns
@@ -17,6 +17,7 @@ https://repost.aws/knowledge-center/sqs-dead-letter-queue"""
 class WatchedQueue(sqs.Queue):
     """A queue that should be empty. An alarm fires while it has a message.
 
+    `of`: the name of the queue whose dead letters it takes; empty if it takes those of none.
     `behind`: the dead-letter queue of this queue, in effect never used. SQS redrives only from
     dead-letter queues, so `behind` must be one.
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html
@@ -30,6 +31,7 @@ class WatchedQueue(sqs.Queue):
         name: str,
         topic: sns.ITopic,
         meaning: str,
+        of: str = "",
         behind: sqs.IQueue | None = None,
     ) -> None:
         super().__init__(
@@ -41,6 +43,7 @@ class WatchedQueue(sqs.Queue):
             dead_letter_queue=sqs.DeadLetterQueue(queue=behind, max_receive_count=_MOST_RECEIVES)
             if behind
             else None,
+            redrive_allow_policy=_dead_letters_of(scope, f"Of{construct_id}", of),
         )
         alarm = self.metric_approximate_number_of_messages_visible(
             period=Duration.minutes(1), statistic=cloudwatch.Stats.MAXIMUM
@@ -69,4 +72,21 @@ def step_queue(
         retention_period=_KEPT,
         enforce_ssl=True,
         dead_letter_queue=sqs.DeadLetterQueue(queue=dead, max_receive_count=max_receives),
+        redrive_allow_policy=_dead_letters_of(scope, "Of", ""),
+    )
+
+
+def _dead_letters_of(scope: Construct, construct_id: str, name: str) -> sqs.RedriveAllowPolicy:
+    """Nobody else may make this queue a dead-letter queue, and then move what lies in it.
+
+    The queue is named, not referred to: it refers to this one. A move to a queue of one's choice,
+    and `gazette dlq redrive`, ask for other rights than this policy.
+    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SetQueueAttributes.html
+    """
+    if not name:
+        return sqs.RedriveAllowPolicy(redrive_permission=sqs.RedrivePermission.DENY_ALL)
+    arn = Stack.of(scope).format_arn(service="sqs", resource=name)
+    return sqs.RedriveAllowPolicy(
+        redrive_permission=sqs.RedrivePermission.BY_QUEUE,
+        source_queues=[sqs.Queue.from_queue_arn(scope, construct_id, arn)],
     )

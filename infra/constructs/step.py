@@ -101,6 +101,7 @@ class StepConstruct(Construct):
                 f"then run `gazette dlq redrive {self.step.queue}-dead --stage {stage.name}`, "
                 "which is safe at any time. See docs/runbook/dead-letters.md."
             ),
+            of=f"gazette-{stage.name}-{self.step.queue}",
             behind=failed,
         )
 

@@ -83,6 +83,30 @@ def test_gazette_dlq_knows_every_dead_letter_queue_and_where_a_redrive_goes(
     }
 
 
+def test_attack_nobody_makes_a_queue_of_a_stage_the_dead_letter_queue_of_another(
+    prod: Synthesis,
+) -> None:
+    """Whoever could would send their dead letters there, or move away what lies in it.
+
+    Only the queue whose dead letters it takes may name it; most take those of none.
+    """
+    queues = prod.service.of_type("AWS::SQS::Queue").values()
+    dead_letters_of = {
+        queue["RedrivePolicy"]["deadLetterTargetArn"]: queue["QueueName"]
+        for queue in queues
+        if "RedrivePolicy" in queue
+    }
+    for name, queue in prod.service.of_type("AWS::SQS::Queue").items():
+        allowed = queue["RedriveAllowPolicy"]
+        if source := dead_letters_of.pop(f"{{{name}.Arn}}", None):
+            assert allowed["redrivePermission"] == "byQueue"
+            (arn,) = allowed["sourceQueueArns"]
+            assert arn == f"arn:{{AWS::Partition}}:sqs:{{AWS::Region}}:{{AWS::AccountId}}:{source}"
+        else:
+            assert allowed == {"redrivePermission": "denyAll"}, name
+    assert not dead_letters_of
+
+
 def test_every_queue_that_feeds_a_function_hides_a_message_for_six_time_outs(
     prod: Synthesis,
 ) -> None:
