@@ -11,6 +11,7 @@ from gazette.settings.environment import InvalidSetting
 from infra.assets.inline import TemplateError
 from infra.assets.layers import ROOT, BuildError
 from infra.stacks.data import DataStack
+from infra.stacks.placed import placed
 from infra.stacks.service import ServiceStack
 from infra.stages import StageError, read_stage
 
@@ -22,7 +23,7 @@ def build(app: App) -> tuple[DataStack, ServiceStack]:
     """Both stacks of the stage that the context names."""
     stage = read_stage(app.node.get_context("stage"), app.node.get_context("stages"))
     suffix = stage.name.capitalize()
-    data = DataStack(app, f"GazetteData{suffix}", stage=stage)
+    data = DataStack(app, f"GazetteData{suffix}", stage=stage, **placed(stage, "data"))
     service = ServiceStack(
         app,
         f"Gazette{suffix}",
@@ -31,6 +32,7 @@ def build(app: App) -> tuple[DataStack, ServiceStack]:
         links_secret=data.links_secret,
         suppressions_secret=data.suppressions_secret,
         installation=data.installation,
+        **placed(stage, "service"),
     )
     return data, service
 

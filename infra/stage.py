@@ -47,6 +47,24 @@ class Stage:
 
     Empty: alarms reach nobody, and synthesis warns."""
 
+    account: str = ""
+    """The AWS account of this stage, such as `123456789012`. Empty: that of your credentials.
+
+    Twelve digits. The CDK refuses to deploy with credentials of another account."""
+
+    region: str = ""
+    """The region of this stage, such as `eu-central-1`. Empty: that of your credentials.
+
+    What is no region's name is refused. A stage that is deployed and then gets another region is
+    deployed there a second time, without its data."""
+
+    tags: dict[str, str] = field(default_factory=dict)
+    """Tags of everything that is deployed, beside `gazette:stage` and `gazette:part`, such as
+    `{"cost-center": "4711"}`.
+
+    A key of `aws:` or `gazette:` is refused. Activate the keys in the billing console: else the
+    bill does not show them."""
+
     bus: str = "gazette"
     """The event bus on which services put events.
 
@@ -330,6 +348,13 @@ class Stage:
     """[days] How long runs, and what became of their emails, are stored.
 
     More than the longest life of an event, 196 days with the default retention."""
+
+    archive_days: int = 0
+    """[days] How long an archive of the bus holds each event that services put, so that it can be
+    [replayed](runbook/replay-events.md). 0: no archive.
+
+    0 to 30: an event that is replayed is known by its id for `event_retention_days`. An erasure
+    does not reach the archive: what was put about a reader stays there for so long."""
 
     restorable: list[str] = field(default_factory=lambda: ["runs"])
     """Tables with point-in-time recovery beside those that always have it: `subscribers`,

@@ -11,6 +11,7 @@ from typing import Any, get_origin
 from gazette.settings.budgets import LONGEST_INVOCATION, MAX_RATE_WITH_SMTP
 from gazette.settings.ranges import RANGES
 
+from infra.guards import wrong_settings
 from infra.stage import Stage
 from infra.topology import GENERATE, TABLES
 
@@ -89,6 +90,8 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
         )
     _check_windows(stage)
     _check_restorable(stage)
+    for wrong in wrong_settings(stage):
+        raise StageError(f"Stage {name!r} in cdk.json: {wrong}")
     for setting, allowed in RANGES.items():
         if getattr(stage, setting) not in allowed:
             raise StageError(f"Stage {name!r} in cdk.json: {setting} must be {allowed}.")

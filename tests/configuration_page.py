@@ -16,7 +16,17 @@ PAGE = ROOT / "docs" / "configuration.md"
 SOURCE = ROOT / "infra" / "stage.py"
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Who you are": ("sender", "list_id", "alarm_email", "bus", "sources", "templates"),
+    "Who you are": (
+        "sender",
+        "list_id",
+        "alarm_email",
+        "account",
+        "region",
+        "tags",
+        "bus",
+        "sources",
+        "templates",
+    ),
     "What readers get": (
         "default_frequencies",
         "link_hosts",
@@ -71,6 +81,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "How long data is stored": (
         "event_retention_days",
         "run_retention_days",
+        "archive_days",
         "restorable",
         "retain",
     ),

@@ -1,12 +1,13 @@
 """The data stack, which outlives the service: the tables, and the keys."""
 
-from typing import Any
+from typing import Any, Unpack
 
 from aws_cdk import Fn, RemovalPolicy, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
+from infra.stacks.placed import Placed
 from infra.stage import Stage
 from infra.topology import TABLES, Table
 
@@ -20,8 +21,10 @@ class DataStack(Stack):
     https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/pseudo-parameter-reference.html
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, stage: Stage) -> None:
-        super().__init__(scope, construct_id, termination_protection=stage.retain)
+    def __init__(
+        self, scope: Construct, construct_id: str, *, stage: Stage, **placed: Unpack[Placed]
+    ) -> None:
+        super().__init__(scope, construct_id, **placed)
         self.installation = Fn.select(2, Fn.split("/", self.stack_id))
         self.tables = {table.name: self._table(table, stage) for table in TABLES}
         self.links_secret = secretsmanager.Secret(

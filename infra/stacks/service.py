@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 from aws_cdk import CfnOutput, Duration, Stack
 from aws_cdk import aws_dynamodb as dynamodb
@@ -38,6 +38,7 @@ from infra.constructs.edge import Edge
 from infra.constructs.layers import build_layers
 from infra.constructs.queues import WatchedQueue
 from infra.constructs.step import StepConstruct
+from infra.stacks.placed import Placed
 from infra.stage import Stage, Stream
 from infra.topology import (
     FANOUT,
@@ -67,8 +68,9 @@ class ServiceStack(Stack):
         links_secret: secretsmanager.ISecret,
         suppressions_secret: secretsmanager.ISecret,
         installation: str,
+        **placed: Unpack[Placed],
     ) -> None:
-        super().__init__(scope, construct_id)
+        super().__init__(scope, construct_id, **placed)
         self._stage = stage
         self._installation = installation
         self._tables = tables
@@ -95,6 +97,7 @@ class ServiceStack(Stack):
             "redrive to the custom destination "
             f"gazette-{stage.name}-resend, not to the source. "
             "See docs/runbook/failed-not-empty.md.",
+            of=f"gazette-{stage.name}-{RESEND.queue}-dead",
         )
         ingest = self._step(INGEST)
         followers = self._step(FOLLOWERS)
@@ -160,6 +163,14 @@ class ServiceStack(Stack):
     def _receive_events(self, ingest_queue: sqs.Queue) -> events.EventBus:
         """Send every event on the bus to ingest, so that unknown types reach the quarantine."""
         bus = events.EventBus(self, "Bus", event_bus_name=self._stage.bus)
+        if self._stage.archive_days:
+            bus.archive(
+                "Archive",
+                archive_name=f"gazette-{self._stage.name}",
+                description="What services put, to be replayed. See docs/runbook/replay-events.md.",
+                event_pattern=events.EventPattern(source=events.Match.prefix("")),
+                retention=Duration.days(self._stage.archive_days),
+            )
         undelivered = self._undelivered(
             "undelivered", "EventBridge could not put events on the ingest queue."
         )
@@ -294,13 +305,14 @@ class ServiceStack(Stack):
             "See docs/runbook/undelivered.md.",
         )
 
-    def _watched(self, name: str, meaning: str) -> WatchedQueue:
+    def _watched(self, name: str, meaning: str, *, of: str = "") -> WatchedQueue:
         return WatchedQueue(
             self,
             name.title().replace("-", ""),
             name=f"gazette-{self._stage.name}-{name}",
             topic=self._topic,
             meaning=meaning,
+            of=of,
         )
 
 

@@ -106,13 +106,18 @@ def _listed(value: str | list[str]) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Synthesis:
-    """Both stacks of a stage. `protected`: names of stacks that refuse to be deleted."""
+    """Both stacks of a stage. `protected`: names of stacks that refuse to be deleted.
+
+    `tags` and `places` (as `aws://account/region`) by the name of the stack.
+    """
 
     stage: str
     folder: Path
     data: Template
     service: Template
     protected: frozenset[str]
+    tags: Mapping[str, Mapping[str, str]]
+    places: Mapping[str, str]
 
     def function(self, step: str) -> tuple[str, Properties]:
         """Logical id and properties of the function of a step."""
@@ -163,6 +168,13 @@ def synthesise(stage: str, folder: Path, *, bundled: bool, **changed: object) ->
     data, service = (
         json.loads((folder / f"{stack.stack_name}.template.json").read_text()) for stack in stacks
     )
+    deployed = {
+        name: artifact
+        for name, artifact in json.loads((folder / "manifest.json").read_text())[
+            "artifacts"
+        ].items()
+        if artifact["type"] == "aws:cloudformation:stack"
+    }
     kept = Template(data, imports={})
     return Synthesis(
         stage=stage,
@@ -170,4 +182,6 @@ def synthesise(stage: str, folder: Path, *, bundled: bool, **changed: object) ->
         data=kept,
         service=Template(service, imports=kept.exports),
         protected=frozenset(stack.stack_name for stack in stacks if stack.termination_protection),
+        tags={name: each["properties"].get("tags", {}) for name, each in deployed.items()},
+        places={name: each["environment"] for name, each in deployed.items()},
     )

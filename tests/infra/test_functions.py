@@ -38,6 +38,7 @@ def test_no_function_sends_traces(prod: Synthesis) -> None:
     for step in STEPS:
         _, function = prod.function(step.name)
         assert "TracingConfig" not in function
+        assert not [grant for grant in prod.grants(step.name) if grant.action.startswith("xray:")]
 
 
 def test_every_function_has_the_time_and_the_memory_of_its_step(prod: Synthesis) -> None:

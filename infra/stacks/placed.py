@@ -1,0 +1,29 @@
+"""Where the stacks of a stage are, what tags they have, and whether they can be deleted."""
+
+from typing import TypedDict
+
+from aws_cdk import Environment
+
+from infra.stage import Stage
+
+
+class Placed(TypedDict):
+    """What every stack of a stage is created with."""
+
+    env: Environment
+    termination_protection: bool
+    tags: dict[str, str]
+
+
+def placed(stage: Stage, part: str) -> Placed:
+    """Return that for the stack of a part of the stage, such as `data`.
+
+    The tags are those of the stack: CloudFormation hands them on to all of its resources that can
+    have tags.
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cfn-console-add-tags.html
+    """
+    return Placed(
+        env=Environment(account=stage.account or None, region=stage.region or None),
+        termination_protection=stage.retain,
+        tags={**stage.tags, "gazette:stage": stage.name, "gazette:part": part},
+    )
