@@ -19,6 +19,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
             shards = build_tick()(datetime.fromisoformat(event["time"]))
             logger().info("tick queued", time=event["time"], shards=shards)
             _learn_quota()
+            count("ticks_done")
             return {"shards": shards}
         return each_message(event, context, _fan_out)
 
@@ -43,6 +44,8 @@ def _fan_out(message: Message, time_left: TimeLeft) -> None:
     if done.cancelled:
         count("run_cancelled", done.cancelled)
     record_unreadable_rows(done.unreadable)
+    if not done.handed_on:
+        count("shards_done")
     logger().info("shard fanned out", shard=message.body, **asdict(done))
 
 

@@ -46,6 +46,7 @@ def _sweep(message: Message, time_left: TimeLeft) -> None:
     record_unreadable_rows(unreadable)
     measure_seconds("oldest_due_age", build_oldest_due_age()(message.body))
     _audit(message.body, time_left)
+    count("partitions_swept")
     logger().info("partition swept", partition=message.body, swept=swept)
 
 

@@ -2,10 +2,11 @@
 
 from aws_cdk import Duration, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
-from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
+
+from infra.constructs.alarms import announce
 
 _KEPT = Duration.days(14)
 
@@ -57,7 +58,7 @@ class WatchedQueue(sqs.Queue):
             comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
             treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
         )
-        alarm.add_alarm_action(actions.SnsAction(topic))
+        announce(alarm, topic)
 
 
 def step_queue(

@@ -13,10 +13,15 @@ from constructs import Construct
 from gazette.settings.environment import Settings
 
 from infra.assets.layers import ROOT
-from infra.constructs.alarms import service_name
+from infra.constructs.alarms import Urgency, service_name
 from infra.constructs.queues import WatchedQueue, step_queue
 from infra.stage import Stage
 from infra.topology import PREFERENCES, VISIBILITY_FACTOR, Step
+
+_URGENCIES = {"ingest": Urgency.NOW, "feedback": Urgency.NOW}
+"""Of dead letters. What ingest could not process, no reader hears of; what feedback could not,
+suppresses nobody and leaves outcomes unknown. All others the sweep or the next tick makes up for,
+or they concern few."""
 
 
 class StepConstruct(Construct):
@@ -95,6 +100,7 @@ class StepConstruct(Construct):
             name=f"gazette-{stage.name}-{self.step.queue}-dead",
             topic=topic,
             meaning=(
+                f"{_URGENCIES.get(str(self.step.queue), Urgency.MORNING)}: "
                 f"The function {self.step.name} could not process some messages. What to do: "
                 f"`gazette dlq show {self.step.queue}-dead --stage {stage.name}` says what a "
                 "redrive would do to each; the function's log says why they failed. Fix the cause; "

@@ -24,20 +24,13 @@ from gazette.settings.ingest import FollowersSettings, IngestSettings
 from gazette.settings.preferences import PreferencesSettings
 from gazette.settings.sweep import SweepSettings
 
-from infra.constructs.alarms import (
-    COUNTED,
-    RATES,
-    SHARES,
-    AlarmTopic,
-    CountedAlarm,
-    RateAlarm,
-    ShareAlarm,
-)
+from infra.constructs.alarms import AlarmTopic, Urgency
 from infra.constructs.delivery_events import name_of_set, publish_delivery_events
 from infra.constructs.edge import Edge
 from infra.constructs.layers import build_layers
 from infra.constructs.queues import WatchedQueue
 from infra.constructs.step import StepConstruct
+from infra.constructs.watch import watch_metrics
 from infra.stacks.placed import Placed
 from infra.stage import Stage, Stream
 from infra.topology import (
@@ -75,14 +68,7 @@ class ServiceStack(Stack):
         self._installation = installation
         self._tables = tables
         self._topic = AlarmTopic(self, "Alarms", stage=stage)
-        for counted in COUNTED:
-            CountedAlarm(self, counted, stage=stage, topic=self._topic)
-        for rate in RATES if stage.mail_provider == "ses" else ():
-            name = rate.name.title().replace("-", "")
-            RateAlarm(self, name, rate=rate, stage=stage, topic=self._topic)
-        # the embedded engine does not support alarms with metric math
-        for share in SHARES if stage.mail_provider == "ses" and not stage.host_layers else ():
-            ShareAlarm(self, share, stage=stage, topic=self._topic)
+        watch_metrics(self, stage, self._topic)
         self._layers = build_layers(self, stage)
         self._links_secret = links_secret
         self._suppressions_secret = suppressions_secret
@@ -303,15 +289,18 @@ class ServiceStack(Stack):
             f"{what_happened} What to do: check the queue's policy and the function's log; then "
             f"run `gazette dlq redrive {name} --stage {self._stage.name}`. "
             "See docs/runbook/undelivered.md.",
+            urgency=Urgency.NOW,
         )
 
-    def _watched(self, name: str, meaning: str, *, of: str = "") -> WatchedQueue:
+    def _watched(
+        self, name: str, meaning: str, *, of: str = "", urgency: Urgency = Urgency.MORNING
+    ) -> WatchedQueue:
         return WatchedQueue(
             self,
             name.title().replace("-", ""),
             name=f"gazette-{self._stage.name}-{name}",
             topic=self._topic,
-            meaning=meaning,
+            meaning=f"{urgency}: {meaning}",
             of=of,
         )
 

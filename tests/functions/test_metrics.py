@@ -16,7 +16,7 @@ from gazette.domain.model import DAILY, RunKey
 from gazette.observability import metrics
 from gazette.steps.sweep import audit
 
-from tests.functions.conftest import Cloud, due_shard, fan_out
+from tests.functions.conftest import Cloud, Context, due_shard, fan_out
 from tests.functions.messages import (
     bounce,
     complaint,
@@ -106,7 +106,7 @@ def test_a_shard_tells_what_was_due_because_something_waits(
         shard = due_shard(cloud)
         written(capsys)
         cloud.work("fanout", shard)
-        assert counted(written(capsys)) == {"due": [due]}
+        assert counted(written(capsys)) == {"due": [due], "shards_done": [1]}
         cloud.say("event.created", event(1))
 
 
@@ -122,7 +122,44 @@ def test_a_shard_tells_what_became_of_what_is_not_sent(
     monkeypatch.setattr(fanout, "now", lambda: due + timedelta(days=1, hours=1))
     written(capsys)
     cloud.work("fanout", shard)
-    assert counted(written(capsys)) == {"due": [2], "run_skipped": [1], "skipped_too_late": [1]}
+    assert counted(written(capsys)) == {
+        "due": [2],
+        "run_skipped": [1],
+        "skipped_too_late": [1],
+        "shards_done": [1],
+    }
+
+
+def test_a_tick_is_counted_once_its_shards_are_queued(
+    cloud: Cloud, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So a tick that fails is not: the alarm on silence hears of it."""
+    struck = {"time": "2026-11-23T08:00:00Z"}
+    written(capsys)
+    cloud.invoke("fanout", struck)
+    assert counted(written(capsys))["ticks_done"] == [1]
+    monkeypatch.setattr(fanout, "tick", fails)
+    fanout.build_tick.cache_clear()
+    with pytest.raises(ConnectionError):
+        cloud.invoke("fanout", struck)
+    fanout.build_tick.cache_clear()
+    assert counted(written(capsys)) == {}
+
+
+def fails(*_: object, **__: object) -> int:
+    raise ConnectionError("no answer")
+
+
+def test_a_shard_that_runs_out_of_time_is_not_done(
+    cloud: Cloud, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another message continues with the rest, and counts at its end."""
+    cloud.say("subscriber.changed", profile())
+    shard = due_shard(cloud)
+    monkeypatch.setattr(Context, "get_remaining_time_in_millis", lambda _: 29_000)
+    written(capsys)
+    cloud.work("fanout", shard)
+    assert counted(written(capsys)) == {"due": [0]}
 
 
 @pytest.mark.usefixtures("later")
@@ -164,6 +201,21 @@ def test_an_email_at_once_has_no_slot_to_be_measured_from(
     assert "slot_to_accepted" not in found
 
 
+@pytest.mark.usefixtures("later")
+def test_an_email_at_once_is_measured_from_the_second_in_which_its_event_was_stored(
+    cloud: Cloud, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cloud.say("subscriber.changed", profile(frequencies={"comment": "immediate"}))
+    cloud.say("event.created", event(1))
+    (stored,) = cloud.rows("events")
+    second = datetime.fromisoformat(stored["stored"].partition("#")[2]).replace(microsecond=0)
+    monkeypatch.setattr(sending, "now", lambda: second + timedelta(minutes=10, milliseconds=250))
+    (entry,) = cloud.queued("generate")
+    written(capsys)
+    cloud.work("generate", entry["MessageBody"])
+    assert counted(written(capsys))["stored_to_accepted"] == [600.25]
+
+
 def test_the_sweep_tells_for_how_long_the_oldest_run_has_been_due(
     cloud: Cloud, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,7 +229,9 @@ def test_the_sweep_tells_for_how_long_the_oldest_run_has_been_due(
     written(capsys)
     for partition in range(PARTITIONS):
         cloud.work("sweep", json.dumps({"partition": partition}))
-    ages = counted(written(capsys))["oldest_due_age"]
+    found = counted(written(capsys))
+    ages = found["oldest_due_age"]
+    assert found["partitions_swept"] == [1] * PARTITIONS
     assert sorted(ages) == [0] * (PARTITIONS - 1) + [1200]
 
 

@@ -5,10 +5,14 @@ from pathlib import Path
 
 import gazette
 import pytest
+from gazette.adapters.dynamodb.runs import PARTITIONS
 from gazette.domain.outcome import Outcome
 from gazette.steps.sweep.unknown import Swept
 
-from infra.constructs.alarms import COUNTED, RATES, SHARES, Counted, Rate, Share
+from infra.constructs.counted import COUNTED, Counted
+from infra.constructs.heartbeats import HEARTBEATS, SWEPT, Heartbeat
+from infra.constructs.shares import RATES, SHARES, Rate, Share
+from infra.stage import Stage
 from tests.infra.synthesis import Properties, Synthesis
 from tests.unit.house.test_metrics_page import documented
 
@@ -186,6 +190,36 @@ def test_each_alarm_leads_to_a_page_of_the_runbook_that_begins_with_its_name(
         assert title == f"# {name}" or f"`{name}`" in first, name
 
 
-@pytest.mark.parametrize("alarm", [*COUNTED, *RATES, *SHARES], ids=lambda alarm: alarm.name)
-def test_an_alarm_says_what_to_do(alarm: Counted | Rate | Share) -> None:
+@pytest.mark.parametrize(
+    "alarm", [*COUNTED, *HEARTBEATS, *RATES, *SHARES], ids=lambda alarm: alarm.name
+)
+def test_an_alarm_says_what_to_do(alarm: Counted | Heartbeat | Rate | Share) -> None:
     assert " What to do: " in alarm.meaning
+
+
+def test_every_alarm_tells_when_it_begins_and_when_it_ends_and_whom_it_wakes(
+    prod: Synthesis,
+) -> None:
+    """By the first word of its text, which a pager's filter reads."""
+    for alarm in prod.service.of_type("AWS::CloudWatch::Alarm").values():
+        assert alarm["AlarmActions"] == alarm["OKActions"] == ["{Alarms}"], alarm["AlarmName"]
+        assert re.match(r"(NOW|MORNING): [A-Z]", alarm["AlarmDescription"]), alarm["AlarmName"]
+        assert len(alarm["AlarmDescription"]) <= 1024, alarm["AlarmName"]
+
+
+@pytest.mark.parametrize("heartbeat", HEARTBEATS, ids=lambda heartbeat: heartbeat.name)
+def test_silence_of_the_clock_is_an_alarm(prod: Synthesis, heartbeat: Heartbeat) -> None:
+    alarm = prod.service.of_type("AWS::CloudWatch::Alarm")[heartbeat.name.title().replace("-", "")]
+    assert heartbeat.metric in documented()
+    assert (alarm["Statistic"], alarm["TreatMissingData"]) == ("Sum", "breaching")
+    assert alarm["ComparisonOperator"] == "LessThanThreshold"
+    assert alarm["Threshold"] == heartbeat.least(Stage(name="s", sender="s@s.example", list_id="s"))
+    assert SWEPT == PARTITIONS
+
+
+def test_a_stage_without_a_clock_is_not_listened_to(local: Synthesis) -> None:
+    watched = {
+        alarm.get("MetricName")
+        for alarm in local.service.of_type("AWS::CloudWatch::Alarm").values()
+    }
+    assert not watched & {heartbeat.metric for heartbeat in HEARTBEATS}

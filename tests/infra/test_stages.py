@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from infra.app import context, main
-from infra.constructs.alarms import SHARES
+from infra.constructs.heartbeats import HEARTBEATS
+from infra.constructs.shares import SHARES
 from infra.stages import StageError, read_stage
 from tests.infra.synthesis import Properties, Synthesis, Template, without_hash
 
@@ -45,8 +46,9 @@ _FOLLOWS = {
 }
 """The properties that a field of a stage decides, for the fields in which local differs."""
 
-_NOT_ON_THIS_MACHINE = {share.name.title().replace("-", "") for share in SHARES}
-"""What `host_layers` leaves out: alarms with metric math."""
+_NOT_ON_THIS_MACHINE = {each.name.title().replace("-", "") for each in (*SHARES, *HEARTBEATS)}
+"""What `host_layers` leaves out: alarms with metric math; and what `ticks` leaves out: those that
+listen to the clock."""
 
 
 def test_local_differs_from_prod_only_in_what_cdk_json_says(

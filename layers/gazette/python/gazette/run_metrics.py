@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from time import thread_time
 
 from gazette.domain.delivery.redrive import Redriven
@@ -65,7 +65,9 @@ def record_delivery(done: Delivery | None, message_id: str) -> None:
     whole stream) and `permits_unused` (a permit lapsed because no email was sent with it). Of
     events, count `events_excluded` (no template can show them), `events_deferred` (their category
     is held) and `events_expired` (no email showed them in time).
-    Measure `slot_to_accepted`: how long after its due time the provider accepted a digest.
+    Measure `slot_to_accepted`: how long after its due time the provider accepted a digest. Measure
+    `stored_to_accepted`: how long after its first event was stored it accepted an immediate email,
+    of which the sequence is that second (decision 11).
     """
     if done is None:
         logger().warning("message names no run", message_id=message_id)
@@ -77,6 +79,9 @@ def record_delivery(done: Delivery | None, message_id: str) -> None:
         count(f"run_{run.status}" if run.status.is_final else "run_requeued")
     if done.accepted_at and run.slot:
         measure_seconds("slot_to_accepted", done.accepted_at - run.due_at)
+    if done.accepted_at and run.key.is_immediate:
+        began = datetime.fromtimestamp(run.key.sequence, UTC)
+        measure_seconds("stored_to_accepted", done.accepted_at - began)
     if isinstance(done.outcome, Uncertain):
         count("run_unknown")
     if isinstance(done.outcome, RefusedAccount):

@@ -1,0 +1,98 @@
+"""Alarms on silence: they fire when a count that comes with each beat of the clock stays away."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from aws_cdk import Duration
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from infra.constructs.alarms import Urgency, announce, described, own_metric
+from infra.stage import Stage
+
+SWEPT = 16
+"""Partitions of the open runs, each of which the sweep looks at."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heartbeat:
+    """An alarm on a count that never stops: `metric` is below `least` in `beats` periods in a row.
+
+    `minutes`: the length of a period, in which the clock strikes once. A period without data is a
+    bad one. CloudWatch looks further back than `beats` periods for data that may be late, so that
+    complete silence raises the alarm after up to two periods more.
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation.html
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html
+    """
+
+    name: str
+    urgency: Urgency
+    metric: str
+    minutes: int
+    beats: int
+    least: Callable[[Stage], int]
+    meaning: str
+
+
+HEARTBEATS = (
+    Heartbeat(
+        name="fanout-silent",
+        urgency=Urgency.NOW,
+        metric="shards_done",
+        minutes=10,
+        beats=2,
+        least=lambda stage: stage.shards,
+        meaning=(
+            "For twenty minutes fan-out has not finished as many shards as there are: some or all "
+            "digests do not start. What to do: if the metric ticks_done is missing too, the clock "
+            "or the function has stopped: look at the schedules of EventBridge Scheduler and at "
+            "the log of gazette-{stage}-fanout. If not, look at the queue shard and at its dead "
+            "letters (`gazette dlq list --stage {stage}`). Fan-out makes up for every slot that it "
+            "missed. See docs/runbook/fanout-silent.md."
+        ),
+    ),
+    Heartbeat(
+        name="sweep-silent",
+        urgency=Urgency.NOW,
+        metric="partitions_swept",
+        minutes=5,
+        beats=3,
+        least=lambda _: SWEPT,
+        meaning=(
+            "For a quarter of an hour the sweep has not finished every partition: lost messages "
+            "and dead workers are not made up for, emails of unknown outcome are not decided, and "
+            "the alarms that rest on the sweep are blind (shards-late, given-up, "
+            "delivery-events-missing, digests-standing). What to do: look at the schedules of "
+            "EventBridge Scheduler, at the log of gazette-{stage}-sweep, and at the queue sweep "
+            "and its dead letters (`gazette dlq list --stage {stage}`). See "
+            "docs/runbook/sweep-silent.md."
+        ),
+    ),
+)
+
+
+class HeartbeatAlarm(cloudwatch.Alarm):
+    """An alarm on silence."""
+
+    def __init__(
+        self, scope: Construct, heartbeat: Heartbeat, *, stage: Stage, topic: sns.ITopic
+    ) -> None:
+        super().__init__(
+            scope,
+            heartbeat.name.title().replace("-", ""),
+            alarm_name=f"gazette-{stage.name}-{heartbeat.name}",
+            alarm_description=described(heartbeat.urgency, heartbeat.meaning, stage=stage),
+            metric=own_metric(
+                heartbeat.metric,
+                stage,
+                cloudwatch.Stats.SUM,
+                period=Duration.minutes(heartbeat.minutes),
+            ),
+            threshold=heartbeat.least(stage),
+            evaluation_periods=heartbeat.beats,
+            datapoints_to_alarm=heartbeat.beats,
+            comparison_operator=cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
+            treat_missing_data=cloudwatch.TreatMissingData.BREACHING,
+        )
+        announce(self, topic)
