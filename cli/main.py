@@ -2,6 +2,7 @@
 
 import io
 import sys
+import traceback
 
 import typer
 
@@ -15,13 +16,13 @@ from cli.explain.command import explain
 from cli.links.command import links
 from cli.preview.command import preview
 from cli.sending.command import sending
+from cli.shared.commands import Command
 from cli.statistics.command import statistics
 from cli.suppression.command import suppression
 
 app = typer.Typer(
     help="Check events, follow batches, explain what readers got, and operate a stage.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 app.add_typer(event, name="event")
@@ -32,10 +33,14 @@ app.add_typer(links, name="links")
 app.add_typer(quarantine, name="quarantine")
 app.add_typer(sending, name="sending")
 app.add_typer(suppression, name="suppression")
-app.command("cost")(cost)
-app.command("explain")(explain)
-app.command("preview")(preview)
-app.command("statistics")(statistics)
+app.command("cost", cls=Command)(cost)
+app.command("explain", cls=Command)(explain)
+app.command("preview", cls=Command)(preview)
+app.command("statistics", cls=Command)(statistics)
+
+
+A_BUG = 3
+"""The exit status where the command fails in a way that it does not know."""
 
 
 def main() -> None:
@@ -43,4 +48,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without the letters of a name
-    app()
+    try:
+        app()
+    except Exception:  # noqa: BLE001  # 1 would say that it found something
+        traceback.print_exc()
+        sys.exit(A_BUG)

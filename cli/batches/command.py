@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, suppress
 from datetime import datetime
 from itertools import islice
 from typing import Annotated
@@ -22,18 +21,19 @@ from gazette.steps.support.batches import (
     latest_batches,
     read_batch,
 )
-from rich.console import Console
-from rich.live import Live
-from rich.progress import track
 
-from cli.shared.aws_errors import refusals_in_words
-from cli.shared.console import NotPossible, note, one_line_errors, say
+from cli.batches.views import BatchProgress, listing
+from cli.shared.answers import confirm, tell
+from cli.shared.aws_errors import refusals_of_tables
+from cli.shared.commands import Command
+from cli.shared.completion import recent_slots
+from cli.shared.console import NotPossible, note
 from cli.shared.deployed import StageName, settings_of
-from cli.shared.formatting import BatchProgress, listing, row
+from cli.shared.live import progress, watch
 from cli.shared.slots import named_slot
 
 _BETWEEN_LOOKS = 2.0
-"""Seconds, at least: reading a large batch takes a quarter of the time at most."""
+"""Seconds."""
 
 _AT_ONCE, _A_TIME = 16, 500
 """Runs that are cancelled at the same time, and held in memory."""
@@ -45,31 +45,29 @@ batch = typer.Typer(
     help="The digests due in one slot: list, watch and cancel them.", no_args_is_help=True
 )
 BatchId = Annotated[
-    str, typer.Argument(metavar="ID", help="The slot in UTC, such as 2026-11-22T06:10Z.")
+    str,
+    typer.Argument(
+        metavar="ID",
+        help="The slot in UTC, such as 2026-11-22T06:10Z.",
+        autocompletion=recent_slots,
+    ),
 ]
 
 
-@batch.command("list")
-@one_line_errors()
+@batch.command("list", cls=Command)
 def list_batches(
     stage: StageName = "prod",
     limit: Annotated[int, typer.Option(min=1, help="How many batches at most.")] = 10,
 ) -> None:
     """List the latest batches, newest first, with their status and counts."""
-    with _refusals(stage):
+    with refusals_of_tables(stage):
         found = latest_batches(limit, context=_context(stage))
-    console = Console()
-    if not console.is_terminal:
-        for view in found:
-            typer.echo("\t".join(row(view)))
-    elif found:
-        console.print(listing(found))
+    listing(found).show()
     if not found:
         note("There is no batch yet: the first is made when a digest is due.")
 
 
-@batch.command("show")
-@one_line_errors()
+@batch.command("show", cls=Command)
 def show(
     batch_id: BatchId,
     stage: StageName = "prod",
@@ -77,26 +75,18 @@ def show(
 ) -> None:
     """Show the progress of a batch; a terminal refreshes until it is over or you press Ctrl-C."""
     slot = named_slot(batch_id)
-    with _refusals(stage):
+    with refusals_of_tables(stage):
         context = _context(stage)
         read_rate = build_digest_rate(settings_of(stage, "generate", GenerateSettings))
-        sight, took = BatchProgress.first(_known(slot, context), read_rate()), 0.0
-        console = Console()
-        if not console.is_terminal:
-            for line in sight.lines():
-                typer.echo("\t".join(line))
-            return
-        with suppress(KeyboardInterrupt), Live(sight.picture(), console=console) as live:
-            while not once and not sight.view.is_over:
-                _pause(max(_BETWEEN_LOOKS, 3 * took))
-                began = time.monotonic()
-                sight = sight.then(read_batch(slot, context=context), read_rate())
-                live.update(sight.picture())
-                took = time.monotonic() - began
+        sight = BatchProgress.first(_known(slot, context), read_rate())
+
+        def again(before: BatchProgress) -> BatchProgress:
+            return before.then(read_batch(slot, context=context), read_rate())
+
+        watch(sight, again, is_last=lambda seen: once or seen.view.is_over)
 
 
-@batch.command("cancel")
-@one_line_errors()
+@batch.command("cancel", cls=Command)
 def cancel(
     batch_id: BatchId,
     stage: StageName = "prod",
@@ -104,11 +94,11 @@ def cancel(
 ) -> None:
     """Cancel the digests of a batch that no worker has claimed; their events go with the next."""
     slot = named_slot(batch_id)
-    with _refusals(stage):
+    with refusals_of_tables(stage):
         context = _context(stage)
         before = _known(slot, context)
         if not yes:
-            typer.confirm(_question(before), abort=True)
+            confirm(_question(before))
         after = _cancel(slot, context)
     _report(after)
 
@@ -128,7 +118,7 @@ def _cancel(slot: datetime, context: BatchContext) -> BatchView:
             stopped = cancel_batch(
                 slot, batches=context.batches, runs=context.runs, each=many_at_a_time
             )
-            for _ in track(stopped, "stopping", console=Console(stderr=True)):
+            for _ in progress(stopped, "stopping"):
                 pass
             after = read_batch(slot, context=context)
             if not after.pending:
@@ -146,20 +136,23 @@ def _question(before: BatchView) -> str:
 
 def _report(after: BatchView) -> None:
     """How many runs were cancelled, and how many had been sent."""
-    say(
-        f"cancelled {after.number(Status.CANCELLED)}, "
-        f"already sent {after.number(Status.SENT)}, "
-        f"may have been sent {after.number(Status.UNKNOWN)}, "
-        f"ended otherwise {after.number(Status.SKIPPED, Status.FAILED)}"
+    cancelled, sent = after.number(Status.CANCELLED), after.number(Status.SENT)
+    unknown, otherwise = after.number(Status.UNKNOWN), after.number(Status.SKIPPED, Status.FAILED)
+    tell(
+        f"cancelled {cancelled}, already sent {sent}, may have been sent {unknown}, "
+        f"ended otherwise {otherwise}",
+        batch=slot_id(after.batch.slot),
+        cancelled=cancelled,
+        sent=sent,
+        unknown=unknown,
+        ended_otherwise=otherwise,
+        not_started=after.not_started,
+        pending=after.pending,
     )
     if after.not_started:
         note(f"{after.not_started} not started: they will be cancelled when they start.")
     if after.pending:
         note(f"{after.pending} have not ended yet: run the command again in a minute.")
-
-
-def _refusals(stage: str) -> AbstractContextManager[None]:
-    return refusals_in_words(f"the tables of stage {stage}", service="dynamodb")
 
 
 def _context(stage: str) -> BatchContext:

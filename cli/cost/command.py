@@ -1,29 +1,33 @@
 """`gazette cost`: what a stage costs with an adopter's own numbers."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from cli.cost.bill import Line, bill
-from cli.cost.prices import OURS, Prices, read_prices
+from cli.cost.prices import OURS, read_prices
 from cli.cost.usage import Usage
-from cli.shared.console import NotPossible, note, one_line_errors
+from cli.shared.answers import Rows, Shown
+from cli.shared.console import NotPossible, note, say
 from cli.shared.deployed import StageName
 from cli.shared.stages import stage_of
 
 _PROJECT = Path(__file__).parents[2]
-COLUMNS = ("service", "what", "quantity", "unit", "dollars")
+COLUMNS = {
+    "service": "service",
+    "what": "what",
+    "quantity": "quantity",
+    "unit": "unit",
+    "dollars": "dollars",
+    "stands": "",
+}
 STANDS = "stands"
 """Beside a service: a line that is due whatever happens."""
 
 
-@one_line_errors()
 def cost(
     readers: Annotated[int, typer.Option(min=1, help="Readers who get email.")],
     events: Annotated[
@@ -62,7 +66,6 @@ def cost(
         Path, typer.Option(help="A file of prices.", show_default="cli/cost/prices.json")
     ] = OURS,
     stage: StageName = "prod",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Print what a stage costs, item by item: everything in AWS, without taxes and free tiers.
 
@@ -100,10 +103,13 @@ def cost(
         run_retention_days=settings.run_retention_days,
     )
     lines = bill(usage, charged)
-    if as_json:
-        typer.echo(json.dumps(_for_programs(usage, lines, charged), indent=2))
-        return
-    _print(lines)
+    Rows("items", COLUMNS, [*map(_row, lines)]).show(
+        usage=asdict(usage),
+        region=charged.region,
+        oldest_price=charged.oldest(),
+        sums=sums(lines),
+        emails=usage.emails,
+    )
     _say_sums(usage, lines)
     note(f"Prices of {charged.region}, the oldest of {charged.oldest()}; without free tiers.")
 
@@ -119,53 +125,24 @@ def sums(lines: Sequence[Line]) -> dict[str, float]:
     return {**found, "total": sum(found.values())}
 
 
-def _for_programs(usage: Usage, lines: Sequence[Line], prices: Prices) -> dict[str, object]:
-    return {
-        "usage": asdict(usage),
-        "region": prices.region,
-        "oldest_price": prices.oldest(),
-        "items": [
-            {
-                "service": line.item.service,
-                "what": line.item.what,
-                "quantity": line.item.quantity,
-                "unit": line.unit,
-                "dollars": line.dollars,
-                "stands": line.item.stands,
-            }
-            for line in lines
-        ],
-        "sums": sums(lines),
-        "emails": usage.emails,
-    }
-
-
-def _print(lines: Sequence[Line]) -> None:
-    rows = [_row(line) for line in lines]
-    console = Console()
-    if not console.is_terminal:
-        for row in (COLUMNS, *rows):
-            typer.echo("\t".join(row))
-        return
-    table = Table(*COLUMNS)
-    table.columns[2].justify = table.columns[4].justify = "right"
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
-
-
-def _row(line: Line) -> tuple[str, ...]:
+def _row(line: Line) -> tuple[object, ...]:
     item = line.item
-    service = f"{item.service} ({STANDS})" if item.stands else item.service
-    return service, item.what, f"{item.quantity:,.2f}", line.unit, f"{line.dollars:.2f}"
+    return (
+        Shown(item.service, f"{item.service} ({STANDS})" if item.stands else item.service),
+        item.what,
+        Shown(item.quantity, f"{item.quantity:,.2f}"),
+        line.unit,
+        Shown(line.dollars, f"{line.dollars:.2f}"),
+        item.stands,
+    )
 
 
 def _say_sums(usage: Usage, lines: Sequence[Line]) -> None:
     found = sums(lines)
-    typer.echo(
+    say(
         f"Grows with use: ${found['grows']:,.2f}; stands: ${found['stands']:,.2f}; "
         f"SES: ${found['ses']:,.2f}; in all ${found['total']:,.2f}."
     )
     if usage.emails:
         each = found["grows"] / usage.emails * 1_000_000
-        typer.echo(f"{usage.emails:,.0f} emails; beside SES ${each:,.2f} for a million of them.")
+        say(f"{usage.emails:,.0f} emails; beside SES ${each:,.2f} for a million of them.")

@@ -10,28 +10,36 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from gazette.bootstrap.support.dead_letters import build_due_at, build_forecast
+from gazette.domain.identity import run_id
 from gazette.settings.delivery import GenerateSettings
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from cli.dead_letters.forecasts import ForecastOf, answer
 from cli.dead_letters.messages import DeadLetter, look, read
-from cli.dead_letters.queues import DeadQueue, chosen
+from cli.dead_letters.queues import DeadQueue, chosen, queue_names
 from cli.dead_letters.redrive import Choice, move
 from cli.dead_letters.selection import DueAt, Selection, select
 from cli.dead_letters.sqs_queues import Queue, queues
-from cli.shared.aws_errors import refusals_in_words
-from cli.shared.console import NotPossible, note, one_line_errors, say
+from cli.shared.answers import Document, Rows, Shown, cell, confirm, give
+from cli.shared.aws_errors import refusals_of_tables
+from cli.shared.commands import Command
+from cli.shared.completion import recent_slots
+from cli.shared.console import NotPossible, note, say
 from cli.shared.deployed import StageName, settings_of
-from cli.shared.formatting import moment
 from cli.shared.suppression_key import suppression_key
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
-_LISTED = ("queue", "messages", "oldest")
-_SHOWN = ("queue", "about", "since", "received", "redrive", "why")
+_LISTED = {"queue": "queue", "messages": "messages", "oldest": "oldest"}
+_SHOWN = {
+    "queue": "queue",
+    "about": "about",
+    "run": "",
+    "since": "since",
+    "received": "received",
+    "redrive": "redrive",
+    "why": "why",
+}
 
 _ENOUGH = 100
 """How many messages of a queue `list` looks at to find the oldest."""
@@ -45,26 +53,28 @@ dlq = typer.Typer(
 )
 Name = Annotated[
     str | None,
-    typer.Argument(metavar="[QUEUE]", help="Such as generate-dead; without it, all of them."),
+    typer.Argument(
+        metavar="[QUEUE]",
+        help="Such as generate-dead; without it, all of them.",
+        autocompletion=queue_names,
+    ),
 ]
 
 
-@dlq.command("list")
-@one_line_errors()
+@dlq.command("list", cls=Command)
 def list_queues(stage: StageName = "prod") -> None:
     """List the dead-letter queues, with the number of messages and the age of the oldest."""
     rows = []
     for dead, queue in _of(stage, chosen(None, stage)):
         waiting = queue.waiting()
         letters = look(dead, queue, most=_ENOUGH) if waiting else []
-        oldest = moment(letters[0].since) if letters else "-"
+        oldest = letters[0].since if letters else None
         more = " or earlier" if letters and waiting > len(letters) else ""
-        rows.append((dead.name, str(waiting), f"{oldest}{more}"))
-    _show(_LISTED, rows)
+        rows.append((dead.name, waiting, Shown(oldest, f"{cell(oldest)}{more}")))
+    Rows("queues", _LISTED, rows).show()
 
 
-@dlq.command("show")
-@one_line_errors()
+@dlq.command("show", cls=Command)
 def show(
     name: Name = None,
     stage: StageName = "prod",
@@ -79,22 +89,26 @@ def show(
         if len(some) == limit and (waiting := queue.waiting()) > limit:
             cut.append(f"{limit} of about {waiting} in {queue.name}: --limit shows more.")
     with _tables(stage) as tables:
-        _show(_SHOWN, [_row(letter, tables.forecast) for letter in letters])
+        rows = [_row(letter, tables.forecast) for letter in letters]
+    Rows("dead_letters", _SHOWN, rows).show(more=bool(cut))
     for line in cut:
         note(line)
     if not letters:
         note(f"{found[0][1].name} is empty." if name else "There are no dead letters.")
 
 
-@dlq.command("redrive")
-@one_line_errors()
+@dlq.command("redrive", cls=Command)
 def redrive(
     name: Name = None,
     stage: StageName = "prod",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     run: Annotated[str | None, typer.Option(help="Only this run, such as ann-daily-17.")] = None,
     batch: Annotated[
-        str | None, typer.Option(help="Only digests due in this slot, such as 2026-11-22T06:10Z.")
+        str | None,
+        typer.Option(
+            help="Only digests due in this slot, such as 2026-11-22T06:10Z.",
+            autocompletion=recent_slots,
+        ),
     ] = None,
     on: Annotated[
         datetime | None,
@@ -111,12 +125,15 @@ def redrive(
     ]
     if not ways:
         note("There is nothing to redrive.")
+        give({"queues": [], "messages": []})
         return
+    results: list[tuple[str, int, int]] = []
+    told: list[Document] = []
     with _tables(stage) as tables:
         if not yes:
             _ask([(dead, queue) for dead, queue, _ in ways], asked, tables)
         for dead, queue, target in ways:
-            moved = _Chosen(dead, asked, tables)
+            moved = _Chosen(dead, asked, tables, told)
             is_chosen = dead.has_forecast or not asked.is_everything
             choice = Choice(moved.selects, moved.print_forecast) if is_chosen else None
             done = move(dead, queue, target, choice=choice, report=note)
@@ -125,6 +142,14 @@ def redrive(
                 raise NotPossible(
                     f"{done.problem} The rest is still in {queue.name}: run the command again."
                 )
+            results.append((dead.name, done.moved, done.left))
+    columns = ("queue", "moved", "left")
+    give(
+        {
+            "queues": [dict(zip(columns, each, strict=True)) for each in results],
+            "messages": told,
+        }
+    )
 
 
 def _redrivable(name: str | None, stage: str, asked: Selection) -> Sequence[DeadQueue]:
@@ -149,7 +174,8 @@ class _Chosen:
     dead: DeadQueue
     asked: Selection
     tables: "_Tables"
-    lines: dict[str, str] = field(default_factory=dict)
+    told: list[Document]
+    forecasts: dict[str, tuple[str, str, str]] = field(default_factory=dict)
 
     def selects(self, message: "MessageTypeDef") -> bool:
         """Whether the options name it."""
@@ -157,13 +183,14 @@ class _Chosen:
         is_wanted = self.asked.includes(letter, self.tables.due_at)
         if is_wanted and self.dead.has_forecast:
             word, why = answer(letter, self.tables.forecast)
-            self.lines[message["MessageId"]] = f"{letter.about}: {word}: {why}"
+            self.forecasts[message["MessageId"]] = (letter.about, word, why)
         return is_wanted
 
     def print_forecast(self, message: "MessageTypeDef") -> None:
         """Print what its redrive was forecast to do."""
-        if line := self.lines.pop(message["MessageId"], ""):
-            say(line)
+        if forecast := self.forecasts.pop(message["MessageId"], None):
+            say(": ".join(forecast))
+            self.told.append(dict(zip(("about", "redrive", "why"), forecast, strict=True)))
 
 
 def _ask(waiting: Sequence[tuple[DeadQueue, Queue]], asked: Selection, tables: "_Tables") -> None:
@@ -175,7 +202,7 @@ def _ask(waiting: Sequence[tuple[DeadQueue, Queue]], asked: Selection, tables: "
         counted = Counter(answer(letter, tables.forecast)[0] for letter in letters)
         said = ", ".join(f"{number} {word}" for word, number in counted.most_common())
         say(f"{dead.name}: {first}{len(letters)}: {said or 'none of them'}")
-    typer.confirm("Redrive them? What was sent is not sent again.", abort=True)
+    confirm("Redrive them? What was sent is not sent again.")
 
 
 def _of(stage: str, wanted: Sequence[DeadQueue]) -> list[tuple[DeadQueue, Queue]]:
@@ -206,25 +233,11 @@ def _tables(stage: str) -> Iterator[_Tables]:
     def dues() -> DueAt:
         return build_due_at(settings())
 
-    with refusals_in_words(f"the tables of stage {stage}", service="dynamodb"):
+    with refusals_of_tables(stage):
         yield _Tables(lambda key, given_up: forecasts()(key, given_up), lambda key: dues()(key))
 
 
-def _row(letter: DeadLetter, forecast: ForecastOf) -> tuple[str, ...]:
+def _row(letter: DeadLetter, forecast: ForecastOf) -> tuple[object, ...]:
+    run = run_id(letter.key) if letter.key else None
     word, why = answer(letter, forecast)
-    since, received = moment(letter.since), str(letter.received)
-    return letter.dead.name, letter.about, since, received, word, why
-
-
-def _show(columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
-    """A table on a terminal; otherwise one line per row, separated by tabs."""
-    console = Console()
-    if not console.is_terminal:
-        for row in rows:
-            typer.echo("\t".join(row))
-        return
-    table = Table(*columns)
-    for row in rows:
-        table.add_row(*map(Text, row))
-    if rows:
-        console.print(table)
+    return letter.dead.name, letter.about, run, letter.since, letter.received, word, why

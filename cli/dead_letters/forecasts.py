@@ -11,8 +11,8 @@ from gazette.steps.support.dead_letters import Forecast, Redrive
 
 from cli.dead_letters.messages import DeadLetter
 from cli.explain.reasons import words_for
+from cli.shared.answers import moment
 from cli.shared.console import printable
-from cli.shared.formatting import moment
 
 AGAIN = "again"
 """It is processed as if it were delivered for the first time."""

@@ -5,28 +5,26 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from gazette.adapters.mail.ses_events import decode_delivery_event
 from gazette.domain.errors import InvalidEvent
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from cli.dead_letters.sqs_queues import Held, queues, sent_at
 from cli.dead_letters.transfer import redrive
 from cli.events.envelopes import detail_type
-from cli.shared.console import NotPossible, note, one_line_errors, printable, say
+from cli.shared.answers import Rows, Shown, give
+from cli.shared.commands import Command
+from cli.shared.console import NotPossible, note, printable, say
 from cli.shared.deployed import StageName
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
-_COLUMNS = ("when (UTC)", "detail-type", "reason")
+_COLUMNS = {"since": "when (UTC)", "detail_type": "detail-type", "reason": "reason"}
 
 quarantine = typer.Typer(
     help="Events that do not fit the contract: list them, redrive them.", no_args_is_help=True
 )
 
 
-@quarantine.command("list")
-@one_line_errors()
+@quarantine.command("list", cls=Command)
 def show(
     stage: StageName = "prod",
     limit: Annotated[int, typer.Option(min=1, help="How many events at most.")] = 50,
@@ -37,15 +35,16 @@ def show(
     with Held(queue) as held:
         while len(found) < limit and (new := held.receive(limit - len(found))):
             found += new
-    _show([_row(message) for message in sorted(found, key=sent_at)])
+        waiting = queue.waiting() if found else 0
+    rows = [_row(message) for message in sorted(found, key=sent_at)]
+    Rows("events", _COLUMNS, rows).show(more=waiting > len(found))
     if not found:
         note(f"{queue.name} is empty.")
-    elif (waiting := queue.waiting()) > len(found):
+    elif waiting > len(found):
         note(f"{len(found)} of about {waiting} in {queue.name}: --limit shows more.")
 
 
-@quarantine.command("redrive")
-@one_line_errors()
+@quarantine.command("redrive", cls=Command)
 def move(stage: StageName = "prod") -> None:
     """Send everything in quarantine to its function again, after you fixed the cause."""
     waiting, ingest, feedback = queues(stage, "quarantine", "ingest", "feedback")
@@ -59,6 +58,7 @@ def move(stage: StageName = "prod") -> None:
         raise NotPossible(
             f"{done.problem} The rest is still in {waiting.name}: run the command again."
         )
+    give({"moved": done.moved, "left": done.left})
 
 
 def is_delivery_event(body: str) -> bool:
@@ -69,22 +69,9 @@ def is_delivery_event(body: str) -> bool:
         return False
 
 
-def _show(rows: list[tuple[str, str, str]]) -> None:
-    """A table on a terminal; otherwise one line per message, separated by tabs."""
-    console = Console()
-    if not console.is_terminal:
-        for row in rows:
-            typer.echo("\t".join(row))  # rich would turn tabs into spaces
-        return
-    table = Table(*_COLUMNS)
-    for row in rows:
-        table.add_row(*map(Text, row))
-    if rows:
-        console.print(table)
-
-
-def _row(message: "MessageTypeDef") -> tuple[str, str, str]:
+def _row(message: "MessageTypeDef") -> tuple[object, ...]:
     attributes = message.get("MessageAttributes") or {}
     reason = attributes["reason"].get("StringValue", "") if "reason" in attributes else ""
-    when = f"{sent_at(message):%Y-%m-%d %H:%M:%S}"
+    since = sent_at(message)
+    when = Shown(since, f"{since:%Y-%m-%d %H:%M:%S}")
     return when, printable(detail_type(message["Body"])), printable(reason)

@@ -62,6 +62,11 @@ KNOWN = (
 )
 
 
+def queue_names(incomplete: str) -> list[str]:
+    """The names that begin so, for a shell that completes them."""
+    return [dead.name for dead in KNOWN if dead.name.startswith(incomplete)]
+
+
 def chosen(name: str | None, stage: str) -> tuple[DeadQueue, ...]:
     """The queue of that name, also with `gazette-<stage>-` before it; all where none is given.
 

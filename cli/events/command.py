@@ -9,7 +9,9 @@ from gazette.adapters.contract import published
 from cli.events.checking import Checked, check
 from cli.events.digest_lines import events_in, lines_by, preview
 from cli.events.entries import read_entries
-from cli.shared.console import NotPossible, note, one_line_errors, say
+from cli.shared.answers import Document, give
+from cli.shared.commands import Command
+from cli.shared.console import NotPossible, note, say
 from cli.shared.deployed import StageName
 from cli.shared.descriptions import in_words
 from cli.shared.stages import hosts_of, sources_of
@@ -29,8 +31,7 @@ File = Annotated[
 ]
 
 
-@event.command("lint")
-@one_line_errors()
+@event.command("lint", cls=Command)
 def lint(file: File, stage: StageName = "prod") -> None:
     """Check events: say what each one does, or everything that is wrong with it (exit code 1).
 
@@ -40,26 +41,31 @@ def lint(file: File, stage: StageName = "prod") -> None:
     checked = _checked(file, stage)
     for each in checked:
         _report(each)
+    give({"entries": [*map(_document, checked)]})
     if any(each.problems for each in checked):
         raise typer.Exit(1)
 
 
-@event.command("preview")
-@one_line_errors()
+@event.command("preview", cls=Command)
 def show(file: File, stage: StageName = "prod") -> None:
     """Show the lines that events become in a digest, and what other types do instead."""
     checked = _checked(file, stage)
     commands = [each.command for each in checked if each.command]
     events = events_in(commands)
-    for line in preview(events, lines_by(_PROJECT / "templates")):
+    lines = [*preview(events, lines_by(_PROJECT / "templates"))]
+    others = [
+        {"detail_type": each.detail_type, "does": in_words(each.command)}
+        for each in checked
+        if each.command and not events_in([each.command])
+    ]
+    refused = [each.label for each in checked if each.problems]
+    for line in lines:
         say(line)
-    others = [each for each in checked if each.command and not events_in([each.command])]
     if events and others:
         say("")
-    for each in others:
-        if each.command:
-            say(f"{each.detail_type}: {in_words(each.command)}")
-    refused = [each.label for each in checked if each.problems]
+    for other in others:
+        say(": ".join(other.values()))
+    give({"lines": lines, "others": others, "refused": refused})
     if refused:
         note(
             f"gazette: not all of it would be taken ({', '.join(refused)}): "
@@ -69,8 +75,7 @@ def show(file: File, stage: StageName = "prod") -> None:
         raise typer.Exit(1)
 
 
-@event.command("schemas")
-@one_line_errors()
+@event.command("schemas", cls=Command)
 def schemas(
     folder: Annotated[
         Path,
@@ -79,17 +84,34 @@ def schemas(
 ) -> None:
     """Write the JSON Schema and worked examples of every detail type."""
     try:
-        for path in published.write(folder):
-            say(str(path))
+        written = [str(path) for path in published.write(folder)]
     except OSError as err:
         raise NotPossible(
             f"{folder} cannot be written ({err.strerror}): name a folder of yours."
         ) from err
+    for path in written:
+        say(path)
+    give({"files": written})
 
 
 def _checked(file: str, stage: str) -> list[Checked]:
     hosts, sources = hosts_of(stage, _PROJECT), sources_of(stage, _PROJECT)
     return [check(entry, hosts=hosts, sources=sources) for entry in read_entries(file)]
+
+
+def _document(checked: Checked) -> Document:
+    found = checked.envelope
+    return {
+        "entry": checked.label,
+        "ok": not checked.problems,
+        "detail_type": checked.detail_type or None,
+        "does": in_words(checked.command) if checked.command and not checked.problems else None,
+        "bytes": found.size if found else None,
+        "billed_events": found.billed if found else None,
+        "problems": checked.problems,
+        "more_problems": checked.more,
+        "warning": checked.warning or None,
+    }
 
 
 def _report(checked: Checked) -> None:

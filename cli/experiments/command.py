@@ -1,7 +1,7 @@
 """`gazette experiment`: who gets which variation of the emails; start one, change it, stop it."""
 
 import re
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -15,10 +15,11 @@ from gazette.settings.delivery import GenerateSettings
 from gazette.steps.support.experiments import start_experiment
 
 from cli.preview.rendering import templates_of
-from cli.shared.aws_errors import refusals_in_words
-from cli.shared.console import NotPossible, note, one_line_errors, say
+from cli.shared.answers import Document, confirm, facts, moment, tell
+from cli.shared.aws_errors import refusals_of_tables
+from cli.shared.commands import Command
+from cli.shared.console import NotPossible, note
 from cli.shared.deployed import StageName, settings_of
-from cli.shared.formatting import moment
 
 _SHARE = re.compile(r"([0-9]{1,2})=([0-9]{1,5})")
 PROJECT = Path(__file__).parents[2]
@@ -31,23 +32,19 @@ experiment = typer.Typer(
 )
 
 
-@experiment.command("show")
-@one_line_errors()
+@experiment.command("show", cls=Command)
 def show(stage: StageName = "prod") -> None:
     """Show the running experiment, its start, and the share of each variation."""
-    with _refusals(stage):
+    with refusals_of_tables(stage):
         running = _experiments(stage).running()
     if running is None:
-        say(f"no experiment runs in stage {stage}: everybody gets variation 1")
+        tell(f"no experiment runs in stage {stage}: everybody gets variation 1", **_document(None))
         return
-    typer.echo(f"name\t{running.name}")
-    typer.echo(f"since\t{moment(running.since)}")
-    for variation, share in _shares(running):
-        typer.echo(f"variation {variation}\t{share:.1%}")
+    shares = [(f"variation {each}", f"{share:.1%}") for each, share in _shares(running)]
+    facts(_document(running), [("name", running.name), ("since", moment(running.since)), *shares])
 
 
-@experiment.command("start")
-@one_line_errors()
+@experiment.command("start", cls=Command)
 def start(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Such as short-subjects.")],
     weights: Annotated[
@@ -62,17 +59,17 @@ def start(
     With the same name, only the readers whom the new weights move change their variation.
     """
     given = _weights(weights)
-    with _refusals(stage):
+    with refusals_of_tables(stage):
         experiments = _experiments(stage)
         before = experiments.running()
         if before and before.name != name and not yes:
-            typer.confirm(f"End the running experiment {before.name} and start {name}?", abort=True)
+            confirm(f"End the running experiment {before.name} and start {name}?")
         try:
             running = start_experiment(name, given, experiments=experiments, clock=now)
         except InvalidExperiment as err:
             raise NotPossible(f"{err}.") from err
     shares = ", ".join(f"{share:.1%} get variation {each}" for each, share in _shares(running))
-    say(f"experiment {name} runs in stage {stage}: {shares}")
+    tell(f"experiment {name} runs in stage {stage}: {shares}", **_document(running))
     note(_SOON)
     for variation in missing(given, stage):
         note(
@@ -81,13 +78,15 @@ def start(
         )
 
 
-@experiment.command("stop")
-@one_line_errors()
+@experiment.command("stop", cls=Command)
 def stop(stage: StageName = "prod") -> None:
     """End the experiment: everybody gets variation 1."""
-    with _refusals(stage):
+    with refusals_of_tables(stage):
         _experiments(stage).stop(now())
-    say(f"no experiment runs in stage {stage} any more: everybody gets variation 1")
+    tell(
+        f"no experiment runs in stage {stage} any more: everybody gets variation 1",
+        **_document(None),
+    )
     note(_SOON)
 
 
@@ -122,8 +121,16 @@ def _shares(running: Experiment) -> list[tuple[int, float]]:
     return [(variation, weight / total) for variation, weight in running.weights]
 
 
-def _refusals(stage: str) -> AbstractContextManager[None]:
-    return refusals_in_words(f"the tables of stage {stage}", service="dynamodb")
+def _document(running: Experiment | None) -> Document:
+    shares = dict(_shares(running)) if running else {}
+    return {
+        "experiment": running.name if running else None,
+        "since": running.since if running else None,
+        "variations": [
+            {"variation": each, "weight": weight, "share": shares[each]}
+            for each, weight in (running.weights if running else ())
+        ],
+    }
 
 
 def _experiments(stage: str) -> Experiments:

@@ -1,5 +1,6 @@
 """`gazette explain`: why a reader got an email, or none."""
 
+from collections.abc import Iterator
 from datetime import date, datetime
 from typing import Annotated
 
@@ -7,13 +8,15 @@ import typer
 from gazette.bootstrap.support.explain import build_explain
 from gazette.domain.identity import USER_ID
 from gazette.settings.ingest import IngestSettings
-from rich.console import Console
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from cli.explain.document import document
 from cli.explain.sections import RUN, Section, sections
-from cli.shared.aws_errors import refusals_in_words
-from cli.shared.console import NotPossible, one_line_errors, printable, say
+from cli.shared.answers import answer
+from cli.shared.aws_errors import refusals_of_tables
+from cli.shared.console import NotPossible, printable
 from cli.shared.deployed import StageName, settings_of
 from cli.shared.suppression_key import suppression_key
 
@@ -22,7 +25,6 @@ _SIDE = len(RUN[:4])
 """Columns of a run that say which one it is; the others say what became of it."""
 
 
-@one_line_errors()
 def explain(
     user: Annotated[str, typer.Argument(metavar="USER", help="The user_id that services put.")],
     day: Annotated[
@@ -47,9 +49,10 @@ def explain(
         )
     settings = settings_of(stage, "ingest", IngestSettings)
     key = suppression_key(stage, settings.suppressions_secret)
-    with refusals_in_words(f"the tables of stage {stage}", service="dynamodb"):
+    with refusals_of_tables(stage):
         found = build_explain(settings, key)(user, on)
-    _show(sections(found))
+    told = sections(found)
+    answer(document(found), lines=_lines(told), picture=lambda: Group(*_picture(told)))
 
 
 def _date(text: str) -> date:
@@ -67,23 +70,23 @@ def _date(text: str) -> date:
     return day
 
 
-def _show(found: list[Section]) -> None:
-    """Tables for people; where it is piped, a line per row, its section first, tabs between."""
-    console = Console()
-    if not console.is_terminal:
-        for section in found:
-            for row in section.rows:
-                typer.echo("\t".join(map(printable, (section.name, *row))))
-        return
-    answer, *tables = found
-    for (line,) in answer.rows:
-        console.print(Text(printable(line), style="bold"))
+def _lines(found: list[Section]) -> Iterator[tuple[str, ...]]:
+    """A line per row, its section first."""
+    for section in found:
+        for row in section.rows:
+            yield (section.name, *row)
+
+
+def _picture(found: list[Section]) -> Iterator[RenderableType]:
+    verdicts, *tables = found
+    for (line,) in verdicts.rows:
+        yield Text(printable(line), style="bold")
     for section in tables:
-        console.print()
+        yield ""
         if section.rows:
-            console.print(_runs(section) if section.columns == RUN else _table(section))
+            yield _runs(section) if section.columns == RUN else _table(section)
         else:
-            say(section.nothing, style="dim")
+            yield Text(section.nothing, style="dim")
 
 
 def _table(section: Section) -> Table:

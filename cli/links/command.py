@@ -11,8 +11,10 @@ from gazette.domain.ports.rendering import KeyStore
 from gazette.settings.preferences import PreferencesSettings
 from gazette.steps.support import link_keys
 
+from cli.shared.answers import Rows, Shown, confirm, tell
 from cli.shared.aws_errors import refusals_in_words
-from cli.shared.console import NotPossible, note, one_line_errors, printable, say
+from cli.shared.commands import Command
+from cli.shared.console import NotPossible, note, printable
 from cli.shared.deployed import StageName, settings_of
 
 _KEPT_FOR_MAIL = (
@@ -27,29 +29,37 @@ _LEAKED = (
     "preferences in your own product, or by writing to you."
 )
 
+_SIGNS = "signs and verifies"
+
 links = typer.Typer(
     help="The keys that sign the links in emails: list, rotate and retire them.",
     no_args_is_help=True,
 )
 
 
-@links.command("list")
-@one_line_errors()
+@links.command("list", cls=Command)
 def show(stage: StageName = "prod") -> None:
     """List the ids of the keys, and which one signs. Never shows a key."""
     with _refusals(stage):
         keys = _store(stage).read()
-    for key_id in keys.ids:
-        typer.echo(f"{key_id}\t{'signs and verifies' if key_id == keys.newest else 'verifies'}")
+    rows = [
+        (each, Shown(each == keys.newest, _SIGNS if each == keys.newest else "verifies"))
+        for each in keys.ids
+    ]
+    Rows("keys", {"key": "key", "signs": "what it does"}, rows).show()
 
 
-@links.command("rotate")
-@one_line_errors()
+@links.command("rotate", cls=Command)
 def rotate(stage: StageName = "prod") -> None:
     """Add a key, which signs from now on. Links in older emails keep working."""
     with _refusals(stage):
         keys = link_keys.rotate(store=_store(stage), draw_key=draw_key)
-    say(f"{keys.newest} signs the links of stage {stage} within a minute; all others work on")
+    tell(
+        f"{keys.newest} signs the links of stage {stage} within a minute; all others work on",
+        signs=keys.newest,
+        retired=None,
+        keys=keys.ids,
+    )
     if older := keys.ids[:-1]:
         note(
             f"Where {older[-1]} leaked, or is too old: `gazette links retire {older[-1]} "
@@ -57,8 +67,7 @@ def rotate(stage: StageName = "prod") -> None:
         )
 
 
-@links.command("retire")
-@one_line_errors()
+@links.command("retire", cls=Command)
 def retire(
     key_id: Annotated[str, typer.Argument(metavar="KEY", help="Its id, as `list` shows it.")],
     stage: StageName = "prod",
@@ -74,13 +83,17 @@ def retire(
         link_keys.refuse_to_retire(key_id, store.read(), leaked=now)
         if not yes:
             note(f"This cannot be undone. {_LEAKED if now else _KEPT_FOR_MAIL}")
-            typer.confirm(
+            confirm(
                 f"End every link that {key_id} signed, also those to unsubscribe, in all emails "
-                f"of stage {stage} that are older than the key after it?",
-                abort=True,
+                f"of stage {stage} that are older than the key after it?"
             )
         left = link_keys.retire(key_id, store=store, draw_key=draw_key if now else None)
-    say(f"{key_id} of stage {stage} is retired: links signed with it stop within a minute")
+    tell(
+        f"{key_id} of stage {stage} is retired: links signed with it stop within a minute",
+        retired=key_id,
+        signs=left.newest,
+        keys=left.ids,
+    )
     note(f"Left: {', '.join(left.ids)}; {left.newest} signs.")
 
 

@@ -15,15 +15,15 @@ from cli.events.entries import read_entries
 from cli.preview import content, folder
 from cli.preview.content import EmailContent, Kind
 from cli.preview.rendering import render, templates_of
-from cli.shared.aws_errors import refusals_in_words
-from cli.shared.console import NotPossible, note, one_line_errors, printable, say
+from cli.shared.answers import give
+from cli.shared.aws_errors import refusals_of_tables
+from cli.shared.console import NotPossible, note, printable, say
 from cli.shared.deployed import StageName, settings_of
 from cli.shared.stages import hosts_of
 
 _PROJECT = Path(__file__).parents[2]
 
 
-@one_line_errors()
 def preview(
     kind: Annotated[Kind, typer.Argument(help="Which kind of email.")] = Kind.DIGEST,
     file: Annotated[
@@ -82,6 +82,15 @@ def preview(
     say(f"subject: {edition.subject}")
     say(f"size: {folder.sizes(edition)}")
     say(f"page: {index}")
+    html, text = (len(part.encode()) for part in (edition.html, edition.text))
+    give(
+        {
+            "subject": edition.subject,
+            "html_bytes": html,
+            "text_bytes": text,
+            "page": str(index),
+        }
+    )
     if open_it and not webbrowser.open(index.absolute().as_uri()):
         note("gazette: there is no browser here: open the page yourself.")
 
@@ -93,6 +102,6 @@ def _of_user(user: str, stage: str, kind: Kind) -> EmailContent:
             "put, 1 to 64 ASCII characters without spaces."
         )
     settings = settings_of(stage, "generate", GenerateSettings)
-    with refusals_in_words(f"the tables of stage {stage}", service="dynamodb"):
+    with refusals_of_tables(stage):
         waiting = build_pending(settings)(user)
     return content.of_waiting(waiting, user, kind)

@@ -10,28 +10,11 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from cli.main import app
 from cli.reference.examples import EXAMPLES
 from cli.reference.permissions import PERMISSIONS, Grant, policy
+from cli.reference.shapes import ONE_A_LINE, SHAPES
 
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
 
-_INTRO = """\
-# The command `gazette`
-
-For platform engineers and support. `make docs` writes this page from the commands themselves.
-
-`make setup` installs `gazette` into `.venv/bin`. It uses the AWS credentials and the region of
-your shell (`AWS_PROFILE`, `AWS_DEFAULT_REGION`), and takes the names of tables and secrets from the
-settings of the stage's functions. On a terminal it prints tables; piped, one line per row,
-separated by tabs. Only `gazette event` and `gazette preview` print the content of events.
-
-| exit code | meaning |
-| --- | --- |
-| 0 | The command did what you asked. |
-| 1 | You answered no to its question; or, of `gazette event`, an event does not fit the contract. |
-| 2 | The command could not do it: one line on standard error says why, and what to do. |
-
-The policies are for the stage `prod`; for another stage, replace `prod` and `Prod`. CloudFormation
-draws the last part of the names of tables and of the secret, hence the `*`. A test runs every
-command and fails where its calls differ from its policy."""
+_INTRO = Path(__file__).with_name("introduction.md")
 
 
 def commands() -> dict[str, dict[str, TyperCommand]]:
@@ -46,7 +29,7 @@ def commands() -> dict[str, dict[str, TyperCommand]]:
 
 def page() -> str:
     """The whole page."""
-    return "\n".join((_INTRO, *_contents(), *_groups())) + "\n"
+    return "\n".join((_INTRO.read_text().rstrip(), *_contents(), *_groups())) + "\n"
 
 
 def _roots() -> list[tuple[str, TyperGroup | TyperCommand]]:
@@ -90,13 +73,15 @@ def _command(path: str, command: TyperCommand) -> Iterator[str]:
     rows = [
         row
         for each in command.params
-        if isinstance(each, (TyperArgument, TyperOption))
+        if isinstance(each, (TyperArgument, TyperOption)) and each.name != "as_json"
         for row in _row(each)
     ]
     if rows:
         yield "\n| argument or option | meaning | default |"
         yield "| --- | --- | --- |"
         yield from rows
+    lines = ", an object a line" if path in ONE_A_LINE else ""
+    yield f"\nWith `--json`{lines}:\n\n```json\n{json.dumps(SHAPES[path], indent=2)}\n```"
 
 
 def _row(parameter: TyperArgument | TyperOption) -> Iterator[str]:

@@ -1,6 +1,5 @@
 """`gazette sending`: show whether digests, immediate email and categories go out; stop, resume."""
 
-from contextlib import AbstractContextManager
 from typing import Annotated
 
 import typer
@@ -15,15 +14,21 @@ from gazette.steps.support.sending import (
     resume_sending,
     stop_sending,
 )
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from cli.sending.categories import check_category, resume_category, row, stop_category
-from cli.shared.aws_errors import refusals_in_words
-from cli.shared.console import NotPossible, note, one_line_errors, printable, say
+from cli.sending.categories import (
+    check_category,
+    held_document,
+    resume_category,
+    row,
+    stop_category,
+    stopped,
+)
+from cli.shared.answers import confirm, facts, moment, tell
+from cli.shared.aws_errors import refusals_of_tables
+from cli.shared.commands import Command
+from cli.shared.console import NotPossible, note, printable
 from cli.shared.deployed import StageName, settings_of
-from cli.shared.formatting import moment, next_try, rate_text
+from cli.shared.pace import next_try, rate_text, state, stream
 
 Category = Annotated[
     str | None,
@@ -35,26 +40,31 @@ sending = typer.Typer(
 )
 
 
-@sending.command("status")
-@one_line_errors()
+@sending.command("status", cls=Command)
 def status(stage: StageName = "prod") -> None:
     """Show whether digests and immediate email go out, at which rate, and which categories are
     held.
 
     For a stream that is stopped: why, since when, and when the next email is tried.
     """
-    with _refusals(stage):
+    with refusals_of_tables(stage):
         context = _context(stage)
         found, categories = read_streams(context=context), held_categories(context=context)
-    _show([*rows(found), *map(row, categories)])
+    facts(
+        {
+            "digest": stream(found.digest),
+            "immediate": stream(found.immediate),
+            "held_categories": [*map(held_document, categories)],
+        },
+        [*rows(found), *map(row, categories)],
+    )
     if found.digest.breaker or found.immediate.breaker:
         note(f"`gazette sending resume --stage {stage}` resumes all email at once.")
     if categories:
         note(f"`gazette sending resume --category NAME --stage {stage}` resumes a category.")
 
 
-@sending.command("stop")
-@one_line_errors()
+@sending.command("stop", cls=Command)
 def stop(
     reason: Annotated[
         str, typer.Argument(metavar="REASON", help="Why; `gazette sending status` shows it.")
@@ -68,39 +78,40 @@ def stop(
         raise NotPossible("REASON is empty: say in a few words why you stop sending.")
     if category is not None:
         check_category(category)
-    with _refusals(stage):
+    with refusals_of_tables(stage):
         context = _context(stage)
         if category is not None:
             why = printable(reason.strip())
             stop_category(category, why, context=context, stage=stage, yes=yes)
             return
         if not yes:
-            typer.confirm(
+            confirm(
                 f"Stop all email of stage {stage} until somebody runs "
-                f"`gazette sending resume --stage {stage}`?",
-                abort=True,
+                f"`gazette sending resume --stage {stage}`?"
             )
         stop_sending(printable(reason.strip()), context=context)
-    say(f"all email of stage {stage} is stopped until you resume it")
+    tell(f"all email of stage {stage} is stopped until you resume it", **stopped())
     note("Emails that workers already prepared may still go out for some seconds.")
 
 
-@sending.command("resume")
-@one_line_errors()
+@sending.command("resume", cls=Command)
 def resume(stage: StageName = "prod", category: Category = None) -> None:
     """Resume all email, or one category, whether it was stopped by hand or automatically."""
     if category is not None:
         check_category(category)
-        with _refusals(stage):
+        with refusals_of_tables(stage):
             resume_category(category, stage=stage)
         return
-    with _refusals(stage):
+    with refusals_of_tables(stage):
         before = resume_sending(context=_context(stage))
     if before is None:
-        say(f"email of stage {stage} was not stopped")
+        tell(f"email of stage {stage} was not stopped", **stopped(False, changed=False))
         return
     since = min(each.breaker.since for each in (before.digest, before.immediate) if each.breaker)
-    say(f"all email of stage {stage} is sent again; it was stopped since {moment(since)}")
+    tell(
+        f"all email of stage {stage} is sent again; it was stopped since {moment(since)}",
+        **stopped(False, since=since),
+    )
     note("Waiting email goes out within 15 minutes.")
 
 
@@ -109,34 +120,17 @@ def rows(found: Streams[PaceReading]) -> list[tuple[str, str]]:
     return [*_of("digest", found.digest), *_of("immediate", found.immediate)]
 
 
-def _of(stream: str, found: PaceReading) -> list[tuple[str, str]]:
-    rate = (f"{stream} rate", rate_text(found))
+def _of(name: str, found: PaceReading) -> list[tuple[str, str]]:
+    rate = (f"{name} rate", rate_text(found))
     if found.breaker is None:
-        return [(stream, "sending"), rate]
+        return [(name, state(None)), rate]
     return [
-        (stream, "stopped by hand" if found.breaker.by_hand else "stopped automatically"),
-        (f"{stream} reason", printable(found.breaker.why)),
-        (f"{stream} since", moment(found.breaker.since)),
-        (f"{stream} next try", next_try(found.breaker)),
+        (name, state(found.breaker)),
+        (f"{name} reason", found.breaker.why),
+        (f"{name} since", moment(found.breaker.since)),
+        (f"{name} next try", next_try(found.breaker)),
         rate,
     ]
-
-
-def _show(rows: list[tuple[str, str]]) -> None:
-    """Two columns on a terminal; otherwise one line per row, separated by tabs."""
-    console = Console()
-    if not console.is_terminal:
-        for row in rows:
-            typer.echo("\t".join(row))
-        return
-    table = Table.grid(padding=(0, 2))
-    for name, value in rows:
-        table.add_row(Text(name, style="dim"), Text(value))
-    console.print(table)
-
-
-def _refusals(stage: str) -> AbstractContextManager[None]:
-    return refusals_in_words(f"the tables of stage {stage}", service="dynamodb")
 
 
 def _context(stage: str) -> SendingContext:

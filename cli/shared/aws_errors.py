@@ -1,7 +1,7 @@
 """What AWS or the SDK refused, in one line with what to do."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from botocore.exceptions import (
     BotoCoreError,
@@ -68,6 +68,11 @@ def refusals_in_words(name: str, *, service: str = "sqs") -> Iterator[None]:
         raise NotPossible(printable(said)) from err
     except ValueError as err:  # an endpoint that is no URL
         raise NotPossible(f"{printable(str(err))}: check AWS_ENDPOINT_URL.") from err
+
+
+def refusals_of_tables(stage: str) -> AbstractContextManager[None]:
+    """Makes NotPossible of what goes wrong with the tables of a stage."""
+    return refusals_in_words(f"the tables of stage {stage}", service="dynamodb")
 
 
 def in_words(err: BotoCoreError | ClientError, name: str, service: str = "sqs") -> str:

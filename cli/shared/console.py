@@ -1,7 +1,9 @@
 """The output of the command: plain lines, and one line with what to do if it cannot go on."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from unicodedata import category
 
 import typer
@@ -10,6 +12,9 @@ from rich.text import Text
 
 NOT_POSSIBLE = 2
 """The exit status where the command could not do what it was asked, as for a wrong option."""
+
+_IN_JSON = ContextVar("in_json", default=False)
+"""Whether the command that runs was given `--json`."""
 
 _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 """Categories of characters that steer a terminal or cannot be seen: controls, those that turn the
@@ -32,23 +37,48 @@ def printable(text: str) -> str:
 
 
 def say(text: str, *, style: str = "") -> None:
-    """One line of the answer, never wrapped."""
-    _line(Console(), text, style)
+    """One line of the answer for people, never wrapped; nothing with `--json`."""
+    if not wants_json():
+        _line(Console(), text, style)
 
 
 def note(text: str, *, style: str = "") -> None:
-    """One line beside the answer, on standard error."""
-    _line(Console(stderr=True), text, style)
+    """One line beside the answer, on standard error; with `--json`, an object."""
+    if wants_json():
+        _object(note=text)
+    else:
+        _line(Console(stderr=True), text, style)
+
+
+def failed(text: str, *, in_json: bool) -> None:
+    """Why the command cannot go on, on standard error."""
+    if in_json:
+        _object(error=text, exit_code=NOT_POSSIBLE)
+    else:
+        _line(Console(stderr=True), f"gazette: {text}", "red")
+
+
+def wants_json() -> bool:
+    """Whether the command that runs was given `--json`."""
+    return _IN_JSON.get()
 
 
 @contextmanager
-def one_line_errors() -> Iterator[None]:
-    """Ends the command with one line where it cannot go on."""
+def one_line_errors(*, in_json: bool = False) -> Iterator[None]:
+    """Ends the command with one line where it cannot go on; `in_json`: its answer, notes and error
+    are JSON."""
+    before = _IN_JSON.set(in_json)
     try:
         yield
     except NotPossible as err:
-        note(f"gazette: {err}", style="red")
+        failed(str(err), in_json=in_json)
         raise typer.Exit(NOT_POSSIBLE) from err
+    finally:
+        _IN_JSON.reset(before)
+
+
+def _object(**fields: object) -> None:
+    typer.echo(json.dumps(fields), err=True)
 
 
 def _line(console: Console, text: str, style: str) -> None:

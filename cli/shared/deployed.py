@@ -11,6 +11,7 @@ import typer
 from gazette.settings.environment import InvalidSetting, Settings
 
 from cli.shared.aws_errors import refusals_in_words
+from cli.shared.completion import known_stages
 from cli.shared.console import NotPossible
 
 if TYPE_CHECKING:
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
 
 SettingsT = TypeVar("SettingsT", bound=Settings)
 
-StageName = Annotated[str, typer.Option("--stage", help="The stage, as in cdk.json.")]
+StageName = Annotated[
+    str,
+    typer.Option("--stage", help="The stage, as in cdk.json.", autocompletion=known_stages),
+]
 
 
 def environment(stage: str, step: str) -> dict[str, str]:

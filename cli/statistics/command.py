@@ -17,12 +17,12 @@ from gazette.steps.support.statistics import (
     collect_statistics,
     digests_sent,
 )
-from rich.console import Console
-from rich.progress import track
 
-from cli.shared.aws_errors import refusals_in_words
-from cli.shared.console import NotPossible, note, one_line_errors
+from cli.shared.aws_errors import refusals_of_tables
+from cli.shared.completion import recent_slots
+from cli.shared.console import NotPossible, note
 from cli.shared.deployed import StageName, settings_of
+from cli.shared.live import progress
 from cli.statistics.files import check_writable, readers_file, write, write_csv
 from cli.statistics.page import page
 from cli.statistics.periods import Span, of_batch, of_experiment, of_week
@@ -34,11 +34,15 @@ _AT_ONCE = 32
 """Slots that are read at the same time. A week has 1,008, each in sixteen partitions."""
 
 
-@one_line_errors()
 def statistics(
     batch: Annotated[
         str | None,
-        typer.Option("--batch", metavar="SLOT", help="A slot in UTC: 2026-11-22T06:10Z."),
+        typer.Option(
+            "--batch",
+            metavar="SLOT",
+            help="A slot in UTC: 2026-11-22T06:10Z.",
+            autocompletion=recent_slots,
+        ),
     ] = None,
     week: Annotated[
         str | None, typer.Option("--week", metavar="WEEK", help="A week in UTC: 2026-W47.")
@@ -69,7 +73,7 @@ def statistics(
     began = now()
     span = of_week(week, now=began) if batch is None else of_batch(batch)
     settings = settings_of(stage, "feedback", FeedbackSettings)
-    with refusals_in_words(f"the tables of stage {stage}", service="dynamodb"):
+    with refusals_of_tables(stage):
         context = build_statistics(settings, connections=_AT_ONCE)
         if experiment is not None:
             span = of_experiment(experiment, context.experiments.periods(), now=began)
@@ -81,7 +85,7 @@ def statistics(
         )
         unreported = 0 if batch is None else _unreported(span, found, context)
     told = answer(span, found)
-    show(told)
+    show(told, beside={"since": span.since, "until": span.until, "unreported": unreported})
     if not told.counts:
         note("Nothing was reported of any. Where mail_provider is smtp, nothing ever is.")
     if unreported:
@@ -106,14 +110,6 @@ def _many_at_once(
     read: Callable[[datetime], Statistics], slots: Iterable[datetime]
 ) -> Iterator[Statistics]:
     """Reads many slots at once, with a progress bar on a terminal. Ctrl-C reads no more."""
-    console = Console(stderr=True)
     wanted = list(slots)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        yield from track(
-            pool.map(read, wanted),
-            "reading",
-            total=len(wanted),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
+        yield from progress(pool.map(read, wanted), "reading", total=len(wanted))

@@ -8,7 +8,7 @@ from pathlib import Path
 from gazette.domain.feedback.statistics import Counts, Dimension, Measure, is_tracked
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from cli.shared.formatting import moment
+from cli.shared.answers import moment
 from cli.statistics.comparisons import Verdict
 from cli.statistics.rows import Row, percent, rows
 from cli.statistics.summary import Answer

@@ -60,8 +60,8 @@ def table(counts: Counts) -> Iterator[tuple[str, ...]]:
     yield (
         "group",
         "value",
-        *(_column(measure) for measure in Measure),
-        *(f"{_column(measure)}_rate" for measure in _RATES),
+        *(column(measure) for measure in Measure),
+        *(f"{column(measure)}_rate" for measure in _RATES),
     )
     for dimension in Dimension:
         for row in rows(counts, dimension):
@@ -103,5 +103,6 @@ def _told(verdict: Verdict | None) -> tuple[str, str, str]:
     return f"{verdict.low:.6f}", f"{verdict.high:.6f}", verdict.words
 
 
-def _column(measure: Measure) -> str:
+def column(measure: Measure) -> str:
+    """The name of a measure as a column."""
     return measure.value.replace(" ", "_")

@@ -1,43 +1,79 @@
 """A report in the terminal: tables for people, lines with tabs where it is piped."""
 
-import typer
+from collections.abc import Iterator
+
 from gazette.domain.feedback.statistics import Dimension, Measure
 from rich.box import SIMPLE
-from rich.console import Console, JustifyMethod
+from rich.console import Group, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from cli.shared.console import say
-from cli.statistics.rows import percent, readers_table, rows, table
+from cli.shared.answers import Document, answer
+from cli.statistics.rows import column, percent, readers_table, rows, table
 from cli.statistics.summary import Answer
 
 _IF_ANY = (Measure.REJECTED, Measure.DELAYED)
 """Columns that are left out where they are zero in all."""
 
 
-def show(answer: Answer) -> None:
-    """All of it; where it is piped, a line per row, its section first."""
-    console = Console()
-    if not console.is_terminal:
-        _lines(answer)
-        return
-    say(answer.title, style="bold")
-    for number, line in enumerate(answer.verdicts):
-        say(line, style="" if number else "bold")
-    if answer.arms:
-        console.print(_readers(answer))
-    if answer.counts:
-        console.print(_emails(answer))
-    for note in answer.notes:
-        console.print(note, style="dim", highlight=False)
+def show(told: Answer, *, beside: Document) -> None:
+    """All of it; where it is piped, a line per row, its section first; `beside`: in JSON alone."""
+    answer(
+        {
+            "title": told.title,
+            **beside,
+            "emails": [*_emails_document(told)],
+            "readers": [*_readers_document(told)],
+            "verdicts": told.verdicts,
+            "notes": told.notes,
+        },
+        lines=_lines(told),
+        picture=lambda: Group(*_picture(told)),
+    )
 
 
-def _lines(answer: Answer) -> None:
-    for row in table(answer.counts):
-        typer.echo("\t".join(("emails", *row)))
-    if answer.arms:
-        for row in readers_table(answer.arms, answer.findings):
-            typer.echo("\t".join(("readers", *row)))
+def _picture(told: Answer) -> Iterator[RenderableType]:
+    yield Text(told.title, style="bold")
+    for number, line in enumerate(told.verdicts):
+        yield Text(line, style="" if number else "bold")
+    if told.arms:
+        yield _readers(told)
+    if told.counts:
+        yield _emails(told)
+    for note in told.notes:
+        yield Text(note, style="dim")
+
+
+def _lines(told: Answer) -> Iterator[tuple[str, ...]]:
+    for row in table(told.counts):
+        yield ("emails", *row)
+    if told.arms:
+        for row in readers_table(told.arms, told.findings):
+            yield ("readers", *row)
+
+
+def _emails_document(told: Answer) -> Iterator[Document]:
+    """What is not tracked is null, not zero."""
+    for dimension in Dimension:
+        for row in rows(told.counts, dimension):
+            numbers = {column(cell.measure): cell.number for cell in row.cells}
+            yield {"group": dimension.value, "value": row.value, **numbers}
+
+
+def _readers_document(told: Answer) -> Iterator[Document]:
+    for outcome, verdicts in told.findings.items():
+        found = {each.arm.variation: each for each in verdicts}
+        for arm in told.arms:
+            verdict = found.get(arm.variation)
+            yield {
+                "outcome": outcome.value,
+                "variation": arm.variation,
+                "readers": arm.readers,
+                "did": arm.did[outcome],
+                "low": verdict.low if verdict else None,
+                "high": verdict.high if verdict else None,
+                "verdict": verdict.words if verdict else None,
+            }
 
 
 def _readers(answer: Answer) -> Table:
@@ -70,7 +106,7 @@ def _table(names: int, *columns: str) -> Table:
     """Numbers stand to the right of so many columns of names; nothing is cut off."""
     side: JustifyMethod
     found = Table(box=SIMPLE, padding=0)
-    for place, column in enumerate(columns):
+    for place, heading in enumerate(columns):
         side = "left" if place < names else "right"
-        found.add_column(column, justify=side, overflow="fold", no_wrap=not place)
+        found.add_column(heading, justify=side, overflow="fold", no_wrap=not place)
     return found

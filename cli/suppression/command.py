@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from heapq import nlargest
 from pathlib import Path
 from typing import Annotated
@@ -16,12 +17,13 @@ from gazette.domain.subscribers.suppression import Cause, Suppression
 from gazette.settings.feedback import FeedbackSettings
 from gazette.steps.support.suppression import SuppressionContext, remove_suppression
 
-from cli.shared.aws_errors import refusals_in_words
-from cli.shared.console import NOT_POSSIBLE, NotPossible, note, one_line_errors, printable, say
+from cli.shared.answers import Rows, confirm, moment, tell
+from cli.shared.aws_errors import refusals_of_tables
+from cli.shared.commands import Command
+from cli.shared.console import NotPossible, note, printable, wants_json
 from cli.shared.deployed import StageName, settings_of
-from cli.shared.formatting import moment
 from cli.shared.suppression_key import suppression_key
-from cli.suppression.lists import Unreadable, hash_of, instant_of, read_list, write_list
+from cli.suppression.lists import Unreadable, hash_of, instant_of, read_list, write_json, write_list
 
 _MEANING = {
     Cause.UNSUBSCRIBED: "The reader left: only they can subscribe again.",
@@ -36,6 +38,8 @@ _MEANING = {
     Cause.MANUAL: "An operator suppressed it, with this command or by an import.",
 }
 
+_COLUMNS = {"address_hash": "address", "reason": "reason", "since": "since"}
+
 suppression = typer.Typer(
     help="Addresses that get no email: list, add, remove, import, export.",
     no_args_is_help=True,
@@ -48,8 +52,7 @@ Address = Annotated[
 ]
 
 
-@suppression.command("list")
-@one_line_errors()
+@suppression.command("list", cls=Command)
 def show(
     stage: StageName = "prod",
     reason: Annotated[
@@ -73,16 +76,16 @@ def show(
             ),
             key=lambda each: (each.since, each.address),
         )
-    for each in found[(page - 1) * limit : page * limit]:
-        typer.echo(f"{each.address}\t{each.cause}\t{moment(each.since)}")
+    shown = found[(page - 1) * limit : page * limit]
+    rows = [(each.address, each.cause, each.since) for each in shown]
+    Rows("addresses", _COLUMNS, rows).show(more=len(found) > page * limit)
     if len(found) > page * limit:
         note(f"There are more: `--page {page + 1}`.")
     elif len(found) <= (page - 1) * limit:
         note("No suppressed addresses here.")
 
 
-@suppression.command("add")
-@one_line_errors()
+@suppression.command("add", cls=Command)
 def add(
     address: Address,
     stage: StageName = "prod",
@@ -95,14 +98,25 @@ def add(
         is_new = suppressions.add(hashed, reason, now())
         there = None if is_new else suppressions.get(hashed)
     if is_new:
-        say(f"{hashed} of stage {stage} is suppressed: {reason}")
+        tell(
+            f"{hashed} of stage {stage} is suppressed: {reason}",
+            address_hash=hashed,
+            suppressed=True,
+            changed=True,
+            reason=reason,
+        )
         note("Emails that workers already prepared may still go out for some seconds.")
     elif there:
-        say(f"{hashed} of stage {stage} was suppressed already: {there.cause}")
+        tell(
+            f"{hashed} of stage {stage} was suppressed already: {there.cause}",
+            address_hash=hashed,
+            suppressed=True,
+            changed=False,
+            reason=there.cause,
+        )
 
 
-@suppression.command("remove")
-@one_line_errors()
+@suppression.command("remove", cls=Command)
 def remove(
     address: Address,
     stage: StageName = "prod",
@@ -113,29 +127,34 @@ def remove(
         hashed, context = _opened(stage, address)
         found = context.suppressions.get(hashed)
         if found is None:
-            say(f"{hashed} of stage {stage} was not suppressed")
+            _told(f"{hashed} of stage {stage} was not suppressed", hashed, changed=False)
             return
         meaning = _MEANING.get(found.cause, "Another release of Gazette suppressed it.")
         note(f"{found.cause} since {moment(found.since)}. {meaning}")
         if not yes:
-            typer.confirm(f"Allow email to {hashed} of stage {stage} again?", abort=True)
+            confirm(f"Allow email to {hashed} of stage {stage} again?")
         remove_suppression(found, context=context)
         left = context.suppressions.get(hashed)
     if left and left.cause is Cause.UNSUBSCRIBED and found.cause is not left.cause:
-        say(f"{hashed} of stage {stage} is no longer suppressed for {found.cause}")
+        tell(
+            f"{hashed} of stage {stage} is no longer suppressed for {found.cause}",
+            address_hash=hashed,
+            suppressed=True,
+            changed=True,
+            reason=left.cause,
+        )
         note("A reader of it has unsubscribed as well: it stays suppressed for that.")
         return
     if left:
         raise NotPossible(f"It was suppressed for {left.cause} in the meantime: look again.")
-    say(f"{hashed} of stage {stage} is no longer suppressed")
+    _told(f"{hashed} of stage {stage} is no longer suppressed", hashed, changed=True)
     note(
         "Its reader still gets nothing until subscriber.changed is put with a newer changed_at, "
         "or until they start again on their preference page; who unsubscribed, only there."
     )
 
 
-@suppression.command("import")
-@one_line_errors()
+@suppression.command("import", cls=Command)
 def take(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV: address, reason, since.")],
     stage: StageName = "prod",
@@ -153,8 +172,9 @@ def take(
     except Unreadable as err:
         for line in err.lines:
             note(f"{file}, {line}", style="red")
-        note("gazette: nothing was imported: fix these lines, then import the file again.")
-        raise typer.Exit(NOT_POSSIBLE) from err
+        raise NotPossible(
+            "nothing was imported: fix these lines, then import the file again."
+        ) from err
     done = 0
     try:
         with _problems(stage):
@@ -168,22 +188,35 @@ def take(
             f"{err} {done} of {len(wanted)} lines were imported: import the file again, what is "
             "there stays as it is."
         ) from err
-    say(f"imported into stage {stage}: {changed} new, {len(wanted) - changed} there already")
+    there = len(wanted) - changed
+    tell(
+        f"imported into stage {stage}: {changed} new, {there} there already",
+        new=changed,
+        there_already=there,
+    )
 
 
-@suppression.command("export")
-@one_line_errors()
+@suppression.command("export", cls=Command)
 def give(stage: StageName = "prod") -> None:
-    """Write all suppressed addresses as CSV for `import`: keyed hashes, never addresses."""
+    """Write all suppressed addresses as CSV for `import`: keyed hashes, never addresses.
+
+    With `--json` an object a line.
+    """
     with _problems(stage):
-        number = sum(1 for _ in write_list(_listed(stage), sys.stdout))
+        write = write_json if wants_json() else partial(write_list, to=sys.stdout)
+        number = sum(1 for _ in write(_listed(stage)))
     note(f"{number} addresses")
+
+
+def _told(sentence: str, hashed: str, *, changed: bool) -> None:
+    """It is not suppressed."""
+    tell(sentence, address_hash=hashed, suppressed=False, changed=changed, reason=None)
 
 
 @contextmanager
 def _problems(stage: str) -> Iterator[None]:
     try:
-        with refusals_in_words(f"the tables of stage {stage}", service="dynamodb"):
+        with refusals_of_tables(stage):
             yield
     except Unreadable as err:
         raise NotPossible(f"{printable(str(err))}.") from err

@@ -9,6 +9,7 @@ from typing import TextIO
 from gazette.domain.identity import KEYED_HASH, address_hash
 from gazette.domain.subscribers.suppression import Cause, Suppression
 
+from cli.shared.answers import give_line
 from cli.shared.console import printable
 
 COLUMNS = ("address_hash", "reason", "since")
@@ -87,6 +88,13 @@ def write_list(found: Iterable[Suppression], to: TextIO) -> Iterator[Suppression
     rows.writerow(COLUMNS)
     for each in found:
         rows.writerow((each.address, each.cause.value, each.since.isoformat()))
+        yield each
+
+
+def write_json(found: Iterable[Suppression]) -> Iterator[Suppression]:
+    """The same as an object a line."""
+    for each in found:
+        give_line({"address_hash": each.address, "reason": each.cause, "since": each.since})
         yield each
 
 

@@ -19,6 +19,7 @@ from typer.testing import CliRunner, Result
 
 from cli.batches import command as batch
 from cli.main import app
+from cli.shared import answers, live
 from tests.builders import NOW
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.deployed import deploy
@@ -156,7 +157,8 @@ def looking(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> list[
         times.append(len(times))
         act()
 
-    monkeypatch.setattr(batch, "_pause", pause)
+    for module in (batch, live):
+        monkeypatch.setattr(module, "_pause", pause)
     return times
 
 
@@ -185,7 +187,8 @@ def test_on_a_terminal_a_batch_is_shown_until_it_is_over(
     id_ = slot()
     messages = started(stage)
     times = looking(monkeypatch, lambda: stage.work("generate", messages.pop()))
-    monkeypatch.setattr(batch, "Console", lambda: Console(force_terminal=True, width=100))
+    for module in (live, answers):
+        monkeypatch.setattr(module, "Console", lambda: Console(force_terminal=True, width=100))
     shown = run(stage, "show", id_)
     assert len(times) == 2
     assert "2 of 2" in shown.stdout

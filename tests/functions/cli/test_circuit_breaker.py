@@ -12,7 +12,7 @@ from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from cli.main import app
-from cli.sending import command
+from cli.shared import answers
 from tests.builders import NOW
 from tests.functions.cli.test_batches import slot
 from tests.functions.conftest import Cloud, fan_out
@@ -77,7 +77,7 @@ def test_status_of_a_stopped_stream_says_why_since_when_and_the_next_try(stage: 
 
 def test_people_see_the_same(stage: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
     refused()
-    monkeypatch.setattr(command, "Console", lambda: Console(force_terminal=True, width=100))
+    monkeypatch.setattr(answers, "Console", lambda: Console(force_terminal=True, width=100))
     shown = run(stage, "status").stdout
     for said in ("stopped", WHY, SINCE, UNTIL):
         assert said in shown

@@ -27,9 +27,10 @@ from gazette.steps.runs import apply
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from cli.dead_letters import command, redrive, sqs_queues
+from cli.dead_letters import redrive, sqs_queues
 from cli.dead_letters.queues import KNOWN
 from cli.main import app
+from cli.shared import answers
 from tests.builders import NOW
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.deployed import deploy
@@ -546,7 +547,7 @@ def test_on_a_terminal_it_is_a_table(
     stage: Cloud, sqs: Sqs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sqs.put("sweep-dead", '{"partition": 5}')
-    monkeypatch.setattr(command, "Console", lambda: Console(force_terminal=True, width=160))
+    monkeypatch.setattr(answers, "Console", lambda: Console(force_terminal=True, width=160))
     for arguments in (("show",), ("list",)):
         shown = run(stage, *arguments)
         assert "sweep-dead" in shown.stdout

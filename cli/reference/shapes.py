@@ -1,0 +1,262 @@
+"""What each command prints with `--json`: its fields, and what kind of value each has.
+
+A test runs the commands and compares. Field names are stable: add, but never rename or remove.
+`?` behind a kind: it may be null. An instant is ISO 8601 in UTC; a rate is emails a second.
+"""
+
+from collections.abc import Mapping
+
+Shape = str | list["Shape"] | Mapping[str, "Shape"]
+"""The kind of a value, a list of one kind, or an object by field; the field `*` is any name."""
+
+ONE_A_LINE = frozenset({"suppression export"})
+"""Commands that print such an object a line (https://jsonlines.org), because it may be long."""
+
+_STREAM: Shape = {
+    "state": "text",
+    "reason": "text?",
+    "since": "instant?",
+    "next_try_at": "instant?",
+    "per_second": "number",
+    "at_most_per_second": "number",
+    "sent_today": "number",
+    "daily_cap": "number?",
+    "quota": "number?",
+    "quota_left": "number?",
+}
+
+_VARIATIONS: Shape = [{"variation": "number", "weight": "number", "share": "number"}]
+_EXPERIMENT: Shape = {
+    "experiment": "text?",
+    "since": "instant?",
+    "variations": _VARIATIONS,
+}
+
+_SUPPRESSED: Shape = {
+    "address_hash": "text",
+    "suppressed": "boolean",
+    "changed": "boolean",
+    "reason": "text?",
+}
+
+_STOPPED: Shape = {
+    "category": "text?",
+    "stopped": "boolean",
+    "changed": "boolean",
+    "since": "instant?",
+}
+
+_WAITING: Shape = [
+    {
+        "schedule": "text",
+        "about": "text?",
+        "category": "text",
+        "events": "number",
+        "oldest": "instant",
+        "newest": "instant",
+    }
+]
+
+RUN: Shape = {
+    "run": "text",
+    "schedule": "text",
+    "about": "text?",
+    "status": "text",
+    "reason": "text",
+    "meaning": "text",
+    "what_to_do": "text",
+    "due_at": "instant",
+    "attempts": "number",
+    "provider_code": "text?",
+    "message_id": "text?",
+    "window_since": "instant?",
+    "window_until": "instant?",
+    "covers": {"*": "number"},
+}
+
+SHAPES: Mapping[str, Shape] = {
+    "batch list": {
+        "batches": [
+            {
+                "batch": "text",
+                "state": "text",
+                "expected": "number",
+                "to_come": "number",
+                "sent": "number",
+                "skipped": "number",
+                "failed": "number",
+                "cancelled": "number",
+                "unknown": "number",
+                "started_at": "instant?",
+                "cancelled_at": "instant?",
+            }
+        ]
+    },
+    "batch show": {
+        "batch": "text",
+        "state": "text",
+        "started_at": "instant?",
+        "cancelled_at": "instant?",
+        "expected": "number",
+        "not_started": "number",
+        "to_come": "number",
+        "ended": "number",
+        "ended_per_second": "number?",
+        "seconds_left": "number?",
+        "runs": [{"status": "text", "reason": "text", "runs": "number"}],
+        "digests": _STREAM,
+    },
+    "batch cancel": {
+        "batch": "text",
+        "cancelled": "number",
+        "sent": "number",
+        "unknown": "number",
+        "ended_otherwise": "number",
+        "not_started": "number",
+        "pending": "number",
+    },
+    "cost": {
+        "items": [
+            {
+                "service": "text",
+                "what": "text",
+                "quantity": "number",
+                "unit": "text",
+                "dollars": "number",
+                "stands": "boolean",
+            }
+        ],
+        "usage": {"*": "any"},
+        "region": "text",
+        "oldest_price": "date",
+        "sums": {"*": "number"},
+        "emails": "number",
+    },
+    "dlq list": {"queues": [{"queue": "text", "messages": "number", "oldest": "instant?"}]},
+    "dlq show": {
+        "dead_letters": [
+            {
+                "queue": "text",
+                "about": "text",
+                "run": "text?",
+                "since": "instant",
+                "received": "number",
+                "redrive": "text",
+                "why": "text",
+            }
+        ],
+        "more": "boolean",
+    },
+    "dlq redrive": {
+        "queues": [{"queue": "text", "moved": "number", "left": "number"}],
+        "messages": [{"about": "text", "redrive": "text", "why": "text"}],
+    },
+    "event lint": {
+        "entries": [
+            {
+                "entry": "text",
+                "ok": "boolean",
+                "detail_type": "text?",
+                "does": "text?",
+                "bytes": "number?",
+                "billed_events": "number?",
+                "problems": ["text"],
+                "more_problems": "number",
+                "warning": "text?",
+            }
+        ]
+    },
+    "event preview": {
+        "lines": ["text"],
+        "others": [{"detail_type": "text", "does": "text"}],
+        "refused": ["text"],
+    },
+    "event schemas": {"files": ["text"]},
+    "experiment show": _EXPERIMENT,
+    "experiment start": _EXPERIMENT,
+    "experiment stop": _EXPERIMENT,
+    "explain": {
+        "answer": ["text"],
+        "user_id": "text",
+        "on": "date?",
+        "now": "instant",
+        "status": "text?",
+        "suppressed_for": "text?",
+        "suppressed_since": "instant?",
+        "time_zone": "text",
+        "changed_at": "instant?",
+        "chosen_at": "instant?",
+        "erased_at": "instant?",
+        "registered_on": "date?",
+        "active_on": "date?",
+        "paused_until": "date?",
+        "follows": "number",
+        "schedules": [
+            {"schedule": "text", "due": "text", "next": ["instant"], "quiet": ["instant"]}
+        ],
+        "choices": [
+            {"category": "text", "frequency": "text", "chosen": "text?", "default": "text?"}
+        ],
+        "overrides": [{"entity": "text", "frequency": "text", "since": "instant"}],
+        "waiting": _WAITING,
+        "expired": _WAITING,
+        "given_up": _WAITING,
+        "held_categories": ["text"],
+        "runs": [RUN],
+        "unreadable": ["text"],
+    },
+    "links list": {"keys": [{"key": "text", "signs": "boolean"}]},
+    "links rotate": {"signs": "text", "retired": "text?", "keys": ["text"]},
+    "links retire": {"signs": "text", "retired": "text?", "keys": ["text"]},
+    "preview": {"subject": "text", "html_bytes": "number", "text_bytes": "number", "page": "text"},
+    "quarantine list": {
+        "events": [{"since": "instant", "detail_type": "text", "reason": "text"}],
+        "more": "boolean",
+    },
+    "quarantine redrive": {"moved": "number", "left": "number"},
+    "sending status": {
+        "digest": _STREAM,
+        "immediate": _STREAM,
+        "held_categories": [
+            {"category": "text", "by_hand": "boolean", "since": "instant", "reason": "text"}
+        ],
+    },
+    "sending stop": _STOPPED,
+    "sending resume": _STOPPED,
+    "statistics": {
+        "title": "text",
+        "since": "instant",
+        "until": "instant",
+        "unreported": "number",
+        "emails": [
+            {
+                "group": "text",
+                "value": "text",
+                "sent": "number",
+                "*": "number?",
+            }
+        ],
+        "readers": [
+            {
+                "outcome": "text",
+                "variation": "number",
+                "readers": "number",
+                "did": "number",
+                "low": "number?",
+                "high": "number?",
+                "verdict": "text?",
+            }
+        ],
+        "verdicts": ["text"],
+        "notes": ["text"],
+    },
+    "suppression list": {
+        "addresses": [{"address_hash": "text", "reason": "text", "since": "instant"}],
+        "more": "boolean",
+    },
+    "suppression add": _SUPPRESSED,
+    "suppression remove": _SUPPRESSED,
+    "suppression import": {"new": "number", "there_already": "number"},
+    "suppression export": {"address_hash": "text", "reason": "text", "since": "instant"},
+}
+"""By the path of the command."""

@@ -1,0 +1,56 @@
+"""The class of every command: its errors, its exit codes, and `--json`."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperOption
+
+from cli.shared.console import NOT_POSSIBLE, failed, one_line_errors
+
+
+class Command(TyperCommand):
+    """A command that ends with one line where it cannot go on, and answers in JSON if asked."""
+
+    def __init__(self, name: str | None, **options: Any) -> None:
+        super().__init__(name, **options)
+        self.params.append(_json_option())
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
+    ) -> Any:
+        """As for any command; with `--json`, a wrong option is told in JSON too."""
+        is_json = "--json" in _options(args)
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except typer.TyperException as err:
+            if not is_json:
+                raise
+            failed(err.format_message(), in_json=True)
+            raise typer.Exit(NOT_POSSIBLE) from err
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run it."""
+        with one_line_errors(in_json=ctx.params.pop("as_json", False)):
+            return super().invoke(ctx)
+
+
+def _options(args: Sequence[str]) -> list[str]:
+    """The words before `--`, behind which everything is an argument."""
+    return list(args[: args.index("--")] if "--" in args else args)
+
+
+def _json_option() -> TyperOption:
+    """A fresh option, as Typer makes it of a parameter."""
+    probe = typer.Typer(add_completion=False)
+
+    @probe.command()
+    def _(as_json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False) -> None:
+        """Has the option."""
+
+    (found,) = (
+        each
+        for each in typer.main.get_command(probe).params
+        if isinstance(each, TyperOption) and each.name == "as_json"
+    )
+    return found
