@@ -250,6 +250,8 @@ def _take(request: dict[str, Any]) -> Accepted:
     for text in (*tags, *tags.values()):
         if not _TAG.fullmatch(text):
             raise BadRequest(f"Invalid tag: {text!r}")
+    if not request["FromEmailAddress"].isascii():
+        raise BadRequest("Non ASCII characters are not supported in the sender")
     message_id = f"{uuid.uuid4().hex}-000000"
     message = EmailMessage(policy=_POLICY)
     message["From"] = request["FromEmailAddress"]

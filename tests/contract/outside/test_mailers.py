@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from email import message_from_bytes
+from email.header import decode_header, make_header
 from email.message import EmailMessage
 from email.policy import SMTP as SMTP_POLICY
 from types import SimpleNamespace
@@ -15,7 +16,8 @@ from typing import cast
 import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, Session
-from gazette.adapters.mail.ses import SesMailer, ses_client
+from gazette.adapters.mail.canary import SesCanary
+from gazette.adapters.mail.ses import SesMailer, ascii_sender, ses_client
 from gazette.adapters.mail.smtp import SmtpMailer, mime
 from gazette.adapters.mail.smtp_exchange import SmtpServer, SmtpTimes
 from gazette.bootstrap.parts.sending import mailers
@@ -144,6 +146,23 @@ def test_ses_gets_both_parts_all_headers_and_the_tags(ses: StandIn) -> None:
     (taken,) = ses.accepted
     assert taken.tags == {"run": "ann-daily-1", "attempt": "1"}
     arrived(taken.message)
+
+
+@pytest.mark.parametrize("name", ["Käse & Wein", '"Müller, Söhne"', "猫の手帖" * 20])
+def test_ses_gets_a_display_name_in_encoded_words(ses: StandIn, name: str) -> None:
+    """SES takes ASCII only; a word of RFC 2047 has 75 characters at most."""
+    sender = f"{name} <digest@example.com>"
+    mailer = SesMailer(ses_client(TIMEOUT), sender=sender, configuration_set="digest")
+    assert isinstance(mailer.send(a_mail(), 1), Accepted)
+    SesCanary(
+        ses_client(TIMEOUT), sender=sender, configuration_set="digest", installation="i"
+    ).send()
+    for taken in ses.accepted:
+        words = str(taken.message["From"].addresses[0].display_name)
+        assert words.replace(" ", "") == name.strip('"').replace(" ", "")
+    sent = ascii_sender(sender)
+    assert str(make_header(decode_header(sent))) == f"{name.strip(chr(34))} <digest@example.com>"
+    assert max(map(len, sent.split())) <= 75
 
 
 def test_smtp_gets_both_parts_all_headers_and_the_tags(

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from gazette.adapters.mail.ses import ascii_sender
 from gazette.domain.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ class SesCanary:
     ) -> None:
         self._client = client
         self._installation = installation
-        self._sender = sender
+        self._sender = ascii_sender(sender)
         self._configuration_set = configuration_set
 
     def send(self) -> None:

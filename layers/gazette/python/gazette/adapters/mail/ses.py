@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
+from email.header import Header
 from email.utils import parseaddr
 from typing import TYPE_CHECKING
 
@@ -102,6 +103,19 @@ def ses_client(send_timeout: timedelta) -> "SESV2Client":
     return ses
 
 
+def ascii_sender(sender: str) -> str:
+    """A sender as SES takes it: a display name with other letters than ASCII as encoded words.
+
+    https://docs.aws.amazon.com/ses/latest/APIReference/API_SendEmail.html, "Source". Words are at
+    most 75 characters long (RFC 2047, section 2).
+    """
+    name, address = parseaddr(sender)
+    if name.isascii():
+        return sender
+    words = Header(name, "utf-8", maxlinelen=75).encode(linesep="")
+    return f"{words} <{address}>"
+
+
 class SesMailer:
     """The port `Mailer` on SES. Each call is made inside a context that `waiting` returns."""
 
@@ -114,7 +128,7 @@ class SesMailer:
         waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self._client = client
-        self._sender = sender
+        self._sender = ascii_sender(sender)
         self._configuration_set = configuration_set
         self._waiting = waiting
 
