@@ -42,6 +42,7 @@ _FILTER = {"FilterExpression", "ExpressionAttributeNames", "ExpressionAttributeV
 
 _STAGE = re.compile("^gazette-[a-z]+-")
 _SUFFIX = re.compile("-[A-Za-z]{6}$")  # of the ARN of a secret
+_OF_A_SENDER = {"SendEmail"}
 _QUEUE_NAMED_BY = ("QueueName", "QueueUrl", "SourceArn")
 
 
@@ -163,6 +164,8 @@ def _grants(service: str, operation: str, request: dict[str, Any]) -> Iterator[t
         case "secretsmanager":
             name = _SUFFIX.sub("", request["SecretId"].rpartition(":")[2])
             yield f"secret/{name}", f"secretsmanager:{operation}"
+        case "sesv2" if operation not in _OF_A_SENDER:
+            yield "*", f"ses:{operation}"
         case _:
             yield service, f"{service}:{operation}"
 

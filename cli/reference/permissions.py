@@ -1,7 +1,8 @@
 """What each command may do in AWS, as IAM names it. Tests run the commands and compare.
 
 A resource is named by its kind and short name: `table/runs`, `table/runs/index/*`,
-`queue/generate-dead`, `function/generate`, `secret/links`, `secret/suppressions`.
+`queue/generate-dead`, `function/generate`, `secret/links`, `secret/suppressions`. `*` is any: the
+action has no resources to name.
 """
 
 from collections import defaultdict
@@ -24,6 +25,11 @@ _SERVICES = {
 def _on(resource: str, *actions: str) -> frozenset[Grant]:
     service = _SERVICES[resource.partition("/")[0]]
     return frozenset((resource, f"{service}:{action}") for action in actions)
+
+
+def _anywhere(*actions: str) -> frozenset[Grant]:
+    """Actions that IAM knows without a resource."""
+    return frozenset(("*", action) for action in actions)
 
 
 def _settings_of(function: str) -> frozenset[Grant]:
@@ -115,7 +121,8 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     "suppression remove": _settings_of("feedback")
     | _SUPPRESSION_KEY
     | _on("table/suppressions", "GetItem", "DeleteItem", "UpdateItem")
-    | _on("table/bounces", "DeleteItem"),
+    | _on("table/bounces", "DeleteItem")
+    | _anywhere("ses:DeleteSuppressedDestination"),
     "suppression import": _settings_of("feedback")
     | _SUPPRESSION_KEY
     | _on("table/suppressions", "UpdateItem"),
@@ -164,6 +171,8 @@ def arn(resource: str, stage: str) -> str:
     """The ARN of a resource of a stage, in any region and account of the `aws` partition."""
     kind, _, name = resource.partition("/")
     match kind:
+        case "*":
+            return "*"
         case "table":
             table, _, index = name.partition("/")
             named = f"GazetteData{stage.capitalize()}-{table.title().replace('_', '')}*"

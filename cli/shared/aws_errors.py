@@ -51,6 +51,7 @@ _NOT_HERE = {
     "lambda": "There is no function {name} here",
     "dynamodb": "There is no such table among {name}",
     "secretsmanager": "There is no secret with {name} here",
+    "ses": "There is no {name} here",
 }
 """By the service as IAM names it."""
 

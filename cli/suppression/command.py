@@ -23,6 +23,7 @@ from cli.shared.commands import Command
 from cli.shared.console import NotPossible, note, printable, wants_json
 from cli.shared.deployed import StageName, settings_of
 from cli.shared.suppression_key import suppression_key
+from cli.suppression.account_list import remove_in_ses
 from cli.suppression.lists import Unreadable, hash_of, instant_of, read_list, write_json, write_list
 
 _MEANING = {
@@ -122,36 +123,9 @@ def remove(
     stage: StageName = "prod",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Allow an address again, and say what makes its reader active again."""
-    with _problems(stage):
-        hashed, context = _opened(stage, address)
-        found = context.suppressions.get(hashed)
-        if found is None:
-            _told(f"{hashed} of stage {stage} was not suppressed", hashed, changed=False)
-            return
-        meaning = _MEANING.get(found.cause, "Another release of Gazette suppressed it.")
-        note(f"{found.cause} since {moment(found.since)}. {meaning}")
-        if not yes:
-            confirm(f"Allow email to {hashed} of stage {stage} again?")
-        remove_suppression(found, context=context)
-        left = context.suppressions.get(hashed)
-    if left and left.cause is Cause.UNSUBSCRIBED and found.cause is not left.cause:
-        tell(
-            f"{hashed} of stage {stage} is no longer suppressed for {found.cause}",
-            address_hash=hashed,
-            suppressed=True,
-            changed=True,
-            reason=left.cause,
-        )
-        note("A reader of it has unsubscribed as well: it stays suppressed for that.")
-        return
-    if left:
-        raise NotPossible(f"It was suppressed for {left.cause} in the meantime: look again.")
-    _told(f"{hashed} of stage {stage} is no longer suppressed", hashed, changed=True)
-    note(
-        "Its reader still gets nothing until subscriber.changed is put with a newer changed_at, "
-        "or until they start again on their preference page; who unsubscribed, only there."
-    )
+    """Allow an address again, in SES too, and say what makes its reader active again."""
+    _allow(address, stage, yes=yes)
+    remove_in_ses(address)
 
 
 @suppression.command("import", cls=Command)
@@ -211,6 +185,39 @@ def give(stage: StageName = "prod") -> None:
 def _told(sentence: str, hashed: str, *, changed: bool) -> None:
     """It is not suppressed."""
     tell(sentence, address_hash=hashed, suppressed=False, changed=changed, reason=None)
+
+
+def _allow(address: str, stage: str, *, yes: bool) -> None:
+    """Lift the suppression of the stage."""
+    with _problems(stage):
+        hashed, context = _opened(stage, address)
+        found = context.suppressions.get(hashed)
+        if found is None:
+            _told(f"{hashed} of stage {stage} was not suppressed", hashed, changed=False)
+            return
+        meaning = _MEANING.get(found.cause, "Another release of Gazette suppressed it.")
+        note(f"{found.cause} since {moment(found.since)}. {meaning}")
+        if not yes:
+            confirm(f"Allow email to {hashed} of stage {stage} again?")
+        remove_suppression(found, context=context)
+        left = context.suppressions.get(hashed)
+    if left and left.cause is Cause.UNSUBSCRIBED and found.cause is not left.cause:
+        tell(
+            f"{hashed} of stage {stage} is no longer suppressed for {found.cause}",
+            address_hash=hashed,
+            suppressed=True,
+            changed=True,
+            reason=left.cause,
+        )
+        note("A reader of it has unsubscribed as well: it stays suppressed for that.")
+        return
+    if left:
+        raise NotPossible(f"It was suppressed for {left.cause} in the meantime: look again.")
+    _told(f"{hashed} of stage {stage} is no longer suppressed", hashed, changed=True)
+    note(
+        "Its reader still gets nothing until subscriber.changed is put with a newer changed_at, "
+        "or until they start again on their preference page; who unsubscribed, only there."
+    )
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import boto3
 import pytest
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from botocore.client import BaseClient
-from botocore.exceptions import ConnectTimeoutError
+from botocore.exceptions import ClientError, ConnectTimeoutError
 from gazette.adapters.aws import clients
 from gazette.adapters.aws.link_keys import SecretKeyStore
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
@@ -106,6 +106,9 @@ GRANTED = {
 """(table, DynamoDB action) that the topology allows each function."""
 
 
+SesAnswers = dict[str, Callable[[dict[str, Any]], Any]]
+
+
 class Context(LambdaContext):
     """The context that Lambda passes to a handler."""
 
@@ -124,12 +127,14 @@ class Context(LambdaContext):
 class Cloud:
     """An account on moto with everything that the functions need.
 
-    `send_quota` is what SES says that it may send; where it is empty, SES does not answer.
+    `send_quota` is what SES says that it may send; where it is empty, SES does not answer. `ses`
+    answers operations of SES that moto does not know, by name.
     """
 
     meter: Meter
     queues: dict[str, str]
     send_quota: dict[str, float]
+    ses: SesAnswers
 
     def invoke(self, step: str, event: dict[str, Any]) -> dict[str, Any]:
         """One invocation of a function, as Lambda makes it."""
@@ -313,8 +318,9 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cloud]:
             for variable, value in settings.to_env().items():
                 monkeypatch.setenv(variable, value)
         make_cold()
-        with quoted(monkeypatch) as send_quota, metered(monkeypatch) as meter:
-            yield Cloud(meter, queues, send_quota)
+        ses: SesAnswers = {"DeleteSuppressedDestination": nobody_is_suppressed}
+        with quoted(monkeypatch, ses) as send_quota, metered(monkeypatch) as meter:
+            yield Cloud(meter, queues, send_quota, ses)
         for step, granted in GRANTED.items():
             assert meter.actions[step] <= granted, step
 
@@ -353,13 +359,20 @@ def make_cold() -> None:
     clients.forget()
 
 
+def nobody_is_suppressed(request: dict[str, Any]) -> Any:
+    """What SES answers where an address is not on its own suppression list."""
+    raise ClientError({"Error": {"Code": "NotFoundException"}}, "DeleteSuppressedDestination")
+
+
 @contextmanager
-def quoted(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, float]]:
-    """GetAccount, which moto does not know."""
+def quoted(monkeypatch: pytest.MonkeyPatch, ses: SesAnswers) -> Iterator[dict[str, float]]:
+    """GetAccount, which moto does not know, and what `ses` answers."""
     send_quota: dict[str, float] = {}
     real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
 
     def answered(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:
+        if operation in ses and client.meta.service_model.service_name == "sesv2":
+            return ses[operation](request)
         if operation != "GetAccount":
             return real(client, operation, request)
         if not send_quota:

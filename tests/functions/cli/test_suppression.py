@@ -5,6 +5,7 @@ from pathlib import Path
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.identity import address_hash, keyed_hash
@@ -17,7 +18,7 @@ from typer.testing import CliRunner, Result
 from cli.main import app
 from cli.suppression.lists import Unreadable, read_list
 from tests.builders import NOW, SUPPRESSION_KEY
-from tests.functions.conftest import Cloud
+from tests.functions.conftest import Cloud, nobody_is_suppressed
 from tests.functions.deployed import deploy
 from tests.functions.messages import ago, bounce, profile
 from tests.functions.test_handlers import ann
@@ -120,6 +121,31 @@ def test_every_cause_is_explained_before_it_is_removed(each: Cause) -> None:
     assert "subscriber.changed is put with a newer changed_at" in done.stderr
     assert cause() is None
     assert run("remove", ANN).stdout == f"{LISTED} of stage prod was not suppressed\n"
+
+
+def test_removing_an_address_removes_the_entry_of_ses_too(stage: Cloud) -> None:
+    """Otherwise SES accepts the next email, and sends it to nobody."""
+    gone: list[str] = []
+    stage.ses["DeleteSuppressedDestination"] = lambda asked: gone.append(asked["EmailAddress"])
+    run("add", "ann@example.com")
+    done = run("remove", " ann@example.com", "--yes")
+    assert done.stderr.endswith("SES's own entry is removed too\n")
+    assert gone == ["ann@example.com"]
+    stage.ses["DeleteSuppressedDestination"] = nobody_is_suppressed
+    assert run("remove", "ann@example.com").stderr == "SES's own entry was not there\n"
+    by_hash = run("remove", ANN)
+    assert "run this with the address to remove that too" in by_hash.stderr
+
+
+def test_what_ses_refuses_to_remove_is_said_with_the_action_that_it_needs(stage: Cloud) -> None:
+    def denied(_: object) -> None:
+        raise ClientError({"Error": {"Code": "AccessDenied"}}, "DeleteSuppressedDestination")
+
+    stage.ses["DeleteSuppressedDestination"] = denied
+    run("add", "ann@example.com")
+    done = run("remove", "ann@example.com", "--yes")
+    assert (done.exit_code, cause()) == (2, None)
+    assert "need ses:DeleteSuppressedDestination" in done.stderr
 
 
 def test_after_removing_a_newer_profile_brings_the_reader_back(stage: Cloud) -> None:

@@ -2,11 +2,13 @@
 
 from datetime import timedelta
 
+from gazette.adapters.aws.clients import client
 from gazette.adapters.dynamodb.feedback.bounces import DynamoBounces
 from gazette.adapters.dynamodb.feedback.suppressions import (
     DynamoSuppressionList,
     DynamoSuppressions,
 )
+from gazette.adapters.mail.ses_suppressions import SesSuppressions
 from gazette.bootstrap.parts.clock import now
 from gazette.settings.feedback import FeedbackSettings
 from gazette.steps.support.suppression import SuppressionContext
@@ -24,3 +26,8 @@ def build_suppression(settings: FeedbackSettings, key: bytes) -> SuppressionCont
         suppressions=DynamoSuppressions(settings.suppressions_table, key=key, clock=now),
         bounces=DynamoBounces(settings.bounces_table, key=key, retention=2 * span, clock=now),
     )
+
+
+def build_ses_suppressions() -> SesSuppressions:
+    """The list of the SES account."""
+    return SesSuppressions(client("sesv2"))
