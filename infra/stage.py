@@ -115,6 +115,44 @@ class Stage:
 
     As `sender`."""
 
+    domain: str = ""
+    """The domain that the stack verifies in SES, such as `shop.example`: DKIM, MAIL FROM, DMARC.
+    Empty: you have verified the sender yourself.
+
+    Each sender must be under it. One stage of an account and region may have it, and only if the
+    domain is not verified there yet; else the deployment fails. Needs `ses`."""
+
+    hosted_zone: dict[str, str] = field(default_factory=dict)
+    """The Route 53 zone into which the stack writes DNS records, such as
+    `{"id": "Z0123456789ABC", "name": "shop.example"}`. Empty: the records are outputs of the data
+    stack, and you enter them yourself.
+
+    Must have both, and `domain` must be under the name. A record that is there already is not
+    overwritten: the deployment fails."""
+
+    mail_from_domain: str = ""
+    """Where bounces go, for SPF. Empty: `bounce.` before `domain`.
+
+    A subdomain of `domain` in which nothing else sends or receives email. Needs `domain`."""
+
+    dmarc: str = "v=DMARC1; p=none"
+    """The DMARC record of `domain`, such as `v=DMARC1; p=none; rua=mailto:dmarc@shop.example`, to
+    get reports. Empty: none is written, because you have one.
+
+    Anything but a DMARC record is refused. With `p=reject`, receivers refuse what is not
+    authenticated, email of other systems with this domain too."""
+
+    tls: str = "optional"
+    """`optional`: SES encrypts email to every server that can. `require`: it sends no other.
+
+    With `require`, email to a server without TLS bounces."""
+
+    tracking_domain: str = ""
+    """The host of the links and pictures that SES tracks. Empty: a host of SES.
+
+    It must serve HTTPS: a CloudFront of yours before `r.REGION.awstrack.me`, under a domain that
+    is verified in SES. Otherwise links are broken. Needs `track_clicks` or `track_opens`."""
+
     digest_pool: str = ""
     """The dedicated IP pool of SES for digests. Empty: as the account sends.
 
@@ -389,6 +427,11 @@ class Stage:
             Stream("digest", self.sender, self.digest_pool),
             Stream("immediate", self.immediate_sender or self.sender, self.immediate_pool),
         )
+
+    @property
+    def bounce_domain(self) -> str:
+        """The MAIL FROM domain; empty without `domain`."""
+        return self.mail_from_domain or (f"bounce.{self.domain}" if self.domain else "")
 
     def restores(self, table: Table) -> bool:
         """Whether the table has point-in-time recovery."""

@@ -12,6 +12,7 @@ from gazette.settings.budgets import LONGEST_INVOCATION, MAX_RATE_WITH_SMTP
 from gazette.settings.ranges import RANGES
 
 from infra.guards import wrong_settings
+from infra.sender_domain import wrong_with_domain
 from infra.stage import Stage
 from infra.topology import GENERATE, TABLES
 
@@ -52,6 +53,10 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
         raise StageError(f"Stage {name!r} in cdk.json: a name is 1 to 16 of a-z and 0-9.")
     stage = Stage(name=name, **given)
     _check_streams(stage)
+    if wrong := wrong_with_domain(stage):
+        raise StageError(f"Stage {name!r} in cdk.json: {wrong}")
+    if stage.tls not in ("optional", "require"):
+        raise StageError(f"Stage {name!r} in cdk.json: tls must be optional or require.")
     if not re.fullmatch(r"[A-Za-z0-9.-]{1,200}", stage.list_id):
         raise StageError(f"Stage {name!r} in cdk.json: list_id must be like digest.shop.example.")
     if stage.templates and not (ROOT / stage.templates).is_dir():
@@ -162,6 +167,11 @@ def _check_streams(stage: Stage) -> None:
                 f"Stage {stage.name!r} in cdk.json: {setting} must be an address, such as "
                 "'Shop <digest@shop.example>'."
             ) from err
+        if not stream.address.isascii():
+            raise StageError(
+                f"Stage {stage.name!r} in cdk.json: {setting} must have an address in ASCII; only "
+                "its display name may have other letters. Write the domain as Punycode (xn--…)."
+            )
         if stream.pool and stage.mail_provider != "ses":
             raise StageError(
                 f"Stage {stage.name!r} in cdk.json: {stream.name}_pool is a dedicated IP pool of "

@@ -10,7 +10,8 @@ from aws_cdk import aws_sns_subscriptions as subscriptions
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from infra.stage import Stage, Stream
+from infra.constructs.configuration_set import build_configuration_set, name_of_set
+from infra.stage import Stage
 
 _REPORTED = (
     ses.EmailSendingEvent.SEND,
@@ -36,7 +37,7 @@ def publish_delivery_events(
     cannot be delivered go to `undelivered`.
     """
     sets = {
-        name_of_set(stage, stream): _configuration_set(scope, stage, stream)
+        name_of_set(stage, stream): build_configuration_set(scope, stage, stream)
         for stream in stage.streams
     }
     if stage.mail_provider != "ses":
@@ -114,26 +115,6 @@ def _publish_by_sns(
             destination=ses.EventDestination.sns_topic(topic),
             events=_reported(stage),
         )
-
-
-def name_of_set(stage: Stage, stream: Stream) -> str:
-    """The configuration set of a stream, by which SES counts what becomes of emails."""
-    return f"gazette-{stage.name}-{stream.name}"
-
-
-def _configuration_set(scope: Construct, stage: Stage, stream: Stream) -> ses.ConfigurationSet:
-    name = stream.name.capitalize()
-    pool = (
-        ses.DedicatedIpPool.from_dedicated_ip_pool_name(scope, f"{name}Pool", stream.pool)
-        if stream.pool
-        else None
-    )
-    return ses.ConfigurationSet(
-        scope,
-        name,
-        configuration_set_name=name_of_set(stage, stream),
-        dedicated_ip_pool=pool,
-    )
 
 
 def _reported(stage: Stage) -> list[ses.EmailSendingEvent]:

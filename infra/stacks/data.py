@@ -1,4 +1,4 @@
-"""The data stack, which outlives the service: the tables, and the keys."""
+"""The data stack, which outlives the service: the tables, the keys and the sending domain."""
 
 from typing import Any, Unpack
 
@@ -7,6 +7,7 @@ from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
+from infra.constructs.domain import SendingDomain
 from infra.stacks.placed import Placed
 from infra.stage import Stage
 from infra.topology import TABLES, Table
@@ -56,6 +57,9 @@ class DataStack(Stack):
             ),
             removal_policy=RemovalPolicy.RETAIN if stage.retain else RemovalPolicy.DESTROY,
         )
+
+        if stage.domain:
+            SendingDomain(self, "Domain", stage=stage)
 
     def _table(self, table: Table, stage: Stage) -> dynamodb.Table:
         built = dynamodb.Table(

@@ -25,7 +25,8 @@ from gazette.settings.preferences import PreferencesSettings
 from gazette.settings.sweep import SweepSettings
 
 from infra.constructs.alarms import AlarmTopic, Urgency
-from infra.constructs.delivery_events import name_of_set, publish_delivery_events
+from infra.constructs.configuration_set import name_of_set
+from infra.constructs.delivery_events import publish_delivery_events
 from infra.constructs.edge import Edge
 from infra.constructs.layers import build_layers
 from infra.constructs.queues import WatchedQueue

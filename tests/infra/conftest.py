@@ -53,6 +53,8 @@ def tracking(stages: Stages) -> Synthesis:
         track_clicks=True,
         track_opens=True,
         feedback_by_sns=True,
+        tls="require",
+        tracking_domain="go.example.com",
         immediate_sender="Now <now@example.com>",
         digest_pool="digests",
         immediate_pool="at-once",

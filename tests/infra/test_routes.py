@@ -127,13 +127,38 @@ def test_ses_may_publish_before_it_is_told_to(tracking: Synthesis) -> None:
 def test_each_stream_has_a_configuration_set_and_where_given_a_pool(
     prod: Synthesis, tracking: Synthesis
 ) -> None:
-    digest, immediate = ({"Name": name} for name in _SETS)
     kind = "AWS::SES::ConfigurationSet"
-    assert prod.service.of_type(kind) == {"Digest": digest, "Immediate": immediate}
-    assert tracking.service.of_type(kind) == {
-        "Digest": digest | {"DeliveryOptions": {"SendingPoolName": "digests"}},
-        "Immediate": immediate | {"DeliveryOptions": {"SendingPoolName": "at-once"}},
-    }
+    for stage, pools in ((prod, (None, None)), (tracking, ("digests", "at-once"))):
+        found = stage.service.of_type(kind)
+        named = [
+            (each["Name"], each["DeliveryOptions"].get("SendingPoolName"))
+            for each in (found["Digest"], found["Immediate"])
+        ]
+        assert named == list(zip(_SETS, pools, strict=True))
+
+
+def test_a_configuration_set_says_everything_so_that_no_setting_of_the_account_decides(
+    prod: Synthesis, tracking: Synthesis
+) -> None:
+    """Engagement metrics of the account would rewrite the links that must never be tracked."""
+    kind = "AWS::SES::ConfigurationSet"
+    for each in prod.service.of_type(kind).values():
+        assert {name: value for name, value in each.items() if name != "Name"} == {
+            "DeliveryOptions": {"TlsPolicy": "OPTIONAL"},
+            "ReputationOptions": {"ReputationMetricsEnabled": True},
+            "SendingOptions": {"SendingEnabled": True},
+            "SuppressionOptions": {"SuppressedReasons": ["BOUNCE", "COMPLAINT"]},
+            "VdmOptions": {
+                "DashboardOptions": {"EngagementMetrics": "DISABLED"},
+                "GuardianOptions": {"OptimizedSharedDelivery": "DISABLED"},
+            },
+        }
+    for each in tracking.service.of_type(kind).values():
+        assert each["DeliveryOptions"]["TlsPolicy"] == "REQUIRE"
+        assert each["TrackingOptions"] == {
+            "CustomRedirectDomain": "go.example.com",
+            "HttpsPolicy": "REQUIRE",
+        }
 
 
 @pytest.mark.parametrize(

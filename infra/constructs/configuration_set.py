@@ -1,0 +1,49 @@
+"""The configuration set of a stream: under it SES counts, limits and reports its email."""
+
+from aws_cdk import aws_ses as ses
+from constructs import Construct
+
+from infra.stage import Stage, Stream
+
+
+def name_of_set(stage: Stage, stream: Stream) -> str:
+    """The configuration set of a stream, by which SES counts what becomes of emails."""
+    return f"gazette-{stage.name}-{stream.name}"
+
+
+def build_configuration_set(scope: Construct, stage: Stage, stream: Stream) -> ses.ConfigurationSet:
+    """Everything is said, so that no setting of the account decides.
+
+    - Reputation metrics: bounces and complaints of this set, in CloudWatch.
+    - TLS: `tls` of the stage. SES always tries; if it must, it delivers nothing to a server that
+      offers none. https://docs.aws.amazon.com/ses/latest/dg/security-protocols.html
+    - Suppression: SES keeps back what goes to an address that bounced or complained before,
+      as a second net behind the table `suppressions`: it holds if that is restored to an earlier
+      time. https://docs.aws.amazon.com/ses/latest/dg/sending-email-suppression-list.html
+    - Virtual Deliverability Manager: off, whatever the account says. It costs extra without a
+      plan, and its engagement metrics rewrite links and add a picture.
+      https://docs.aws.amazon.com/ses/latest/dg/vdm-settings.html
+    - Tracking domain: HTTPS. A host of one's own needs a certificate for that, as links of events
+      have https; so it is a CloudFront before SES's, and not a CNAME.
+      https://docs.aws.amazon.com/ses/latest/dg/configure-custom-open-click-domains.html
+    """
+    name = stream.name.capitalize()
+    pool = (
+        ses.DedicatedIpPool.from_dedicated_ip_pool_name(scope, f"{name}Pool", stream.pool)
+        if stream.pool
+        else None
+    )
+    tracking = stage.tracking_domain or None
+    return ses.ConfigurationSet(
+        scope,
+        name,
+        configuration_set_name=name_of_set(stage, stream),
+        custom_tracking_https_policy=ses.HttpsPolicy.REQUIRE if tracking else None,
+        custom_tracking_redirect_domain=tracking,
+        dedicated_ip_pool=pool,
+        reputation_metrics=True,
+        sending_enabled=True,
+        suppression_reasons=ses.SuppressionReasons.BOUNCES_AND_COMPLAINTS,
+        tls_policy=ses.ConfigurationSetTlsPolicy[stage.tls.upper()],
+        vdm_options=ses.VdmOptions(engagement_metrics=False, optimized_shared_delivery=False),
+    )
