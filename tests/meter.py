@@ -25,19 +25,12 @@ import pytest
 from botocore.client import BaseClient
 from botocore.config import Config
 
+from proofs.enforce.calls import Asked, asked, table_actions
 from tests.moto_tables import moto_backend
 
 Item = dict[str, dict[str, Any]]
 
 _CALL = "_make_api_call"
-_TRANSACTED = {
-    "Put": "PutItem",
-    "Update": "UpdateItem",
-    "Delete": "DeleteItem",
-    "ConditionCheck": "ConditionCheckItem",
-}
-"""What IAM calls the parts of a transaction."""
-
 _FILTER = {"FilterExpression", "ExpressionAttributeNames", "ExpressionAttributeValues"}
 
 _STAGE = re.compile("^gazette-[a-z]+-")
@@ -51,7 +44,8 @@ class Meter:
     """`calls` by `service.Operation`; units by table; `requests` as they were made.
 
     `actions` are (table, DynamoDB action) as IAM sees them, by who was acting; `grants` are
-    (resource, action) of every service, such as (`queue/generate-dead`, `sqs:SendMessage`).
+    (resource, action) of every service, such as (`queue/generate-dead`, `sqs:SendMessage`);
+    `asked` is the same with the resources as the calls name them, and the condition keys.
     """
 
     calls: Counter[str] = field(default_factory=Counter)
@@ -60,6 +54,7 @@ class Meter:
     requests: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     actions: dict[str, set[tuple[str, str]]] = field(default_factory=lambda: defaultdict(set))
     grants: dict[str, set[tuple[str, str]]] = field(default_factory=lambda: defaultdict(set))
+    asked: dict[str, set[Asked]] = field(default_factory=lambda: defaultdict(set))
     actor: str = ""
 
     def clear(self) -> None:
@@ -119,9 +114,10 @@ def metered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Meter]:
         meter.calls[f"{service}.{operation}"] += 1
         meter.requests.append((f"{service}.{operation}", request))
         meter.grants[meter.actor].update(_grants(service, operation, request))
+        meter.asked[meter.actor].update(asked(service, operation, request))
         if service != "dynamodb":
             return original(client, operation, request)
-        meter.actions[meter.actor].update(_actions(operation, request))
+        meter.actions[meter.actor].update(table_actions(operation, request))
         with ExitStack() as writes:
             for write in _writes(operation, request):
                 writes.enter_context(weighed(write))
@@ -153,7 +149,7 @@ def _grants(service: str, operation: str, request: dict[str, Any]) -> Iterator[t
     match service:
         case "dynamodb":
             index = "/index/*" if "IndexName" in request else ""
-            for table, action in _actions(operation, request):
+            for table, action in table_actions(operation, request):
                 yield f"table/{table}{index}", f"dynamodb:{action}"
         case "sqs":
             named = next(request[key] for key in _QUEUE_NAMED_BY if key in request)
@@ -168,19 +164,6 @@ def _grants(service: str, operation: str, request: dict[str, Any]) -> Iterator[t
             yield "*", f"ses:{operation}"
         case _:
             yield service, f"{service}:{operation}"
-
-
-def _actions(operation: str, request: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    match operation:
-        case "TransactWriteItems":
-            for part in request["TransactItems"]:
-                ((kind, asked),) = part.items()
-                yield asked["TableName"], _TRANSACTED[kind]
-        case "BatchGetItem" | "BatchWriteItem":
-            for table in request["RequestItems"]:
-                yield table, operation
-        case _:
-            yield request["TableName"], operation
 
 
 def _writes(operation: str, request: dict[str, Any]) -> Sequence[_Write]:

@@ -59,6 +59,10 @@ from functions.preferences.handler import lambda_handler as preferences_handler
 from functions.resend.handler import lambda_handler as resend_handler
 from functions.sweep.handler import lambda_handler as sweep_handler
 from infra.topology import STEPS
+from proofs.enforce.account import Account
+from proofs.enforce.record import keep, settings
+from proofs.enforce.stages import EVERYTHING, account_with
+from proofs.enforce.verdict import Verdict
 from tests.builders import KEY, SUPPRESSION_KEY
 from tests.credentials import set_credentials
 from tests.functions.messages import envelope, records
@@ -100,7 +104,9 @@ _BUILDS: dict[str, tuple[Any, ...]] = {
     "preferences": (preferences.build,),
 }
 GRANTED = {
-    step.name: {(table, action) for table, actions in step.tables for action in actions}
+    step.name: {
+        (what.partition("/")[0], action) for what, actions in step.tables for action in actions
+    }
     for step in STEPS
 }
 """(table, DynamoDB action) that the topology allows each function."""
@@ -294,11 +300,26 @@ def fan_out(cloud: Cloud, user_id: str = "ann", schedule: str = DAILY) -> list[s
     return [message["Body"] for message in cloud.take("generate")]
 
 
+@pytest.fixture(scope="session")
+def policies(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Account:
+    """What the templates of a stage that uses everything allow its functions."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base if worker_id == "master" else base.parent
+    return account_with(shared / "enforce", **EVERYTHING)
+
+
 @pytest.fixture
-def cloud(monkeypatch: pytest.MonkeyPatch, templates_on_path: None) -> Iterator[Cloud]:
-    """An account of its own for each test."""
+def cloud(
+    monkeypatch: pytest.MonkeyPatch, templates_on_path: None, policies: Account
+) -> Iterator[Cloud]:
+    """An account of its own for each test. At the end: AWS would have denied no call."""
     with account(monkeypatch) as made:
         yield made
+        verdict = Verdict(policies)
+        for step in policies.functions:
+            verdict.judge(step, made.meter.asked[step], settings(os.environ))
+        assert verdict.denied == set()
+        keep(made.meter.asked, os.environ)
 
 
 @contextmanager

@@ -1,0 +1,1 @@
+"""Least privilege: policies allow every call that is made, and nothing that nobody uses."""

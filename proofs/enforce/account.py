@@ -1,0 +1,167 @@
+"""A stage as IAM sees it: who holds which grants, and what the settings of its functions name."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from email.utils import parseaddr
+from typing import Any
+
+from proofs.enforce.calls import Asked
+from proofs.enforce.policies import Grant, Request, allowing, read
+from proofs.enforce.template import Resource, Templates, in_account
+
+_OF_A_RESOURCE = {
+    "AWS::SQS::QueuePolicy": "Queues",
+    "AWS::SNS::TopicPolicy": "Topics",
+}
+_MANAGED = {
+    "arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole": [
+        "logs:CreateLogGroup",
+        "logs:CreateLogStream",
+        "logs:PutLogEvents",
+    ]
+}
+"""What managed policies of AWS allow, on everything.
+https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AWSLambdaBasicExecutionRole.html"""
+
+
+class Misplaced(Exception):
+    """A call names what no setting of its function names."""
+
+
+@dataclass(slots=True)
+class Account:
+    """`functions` by the name of their step; `grants` of all roles and resources."""
+
+    templates: Templates
+    functions: dict[str, Resource] = field(default_factory=dict)
+    grants: list[Grant] = field(default_factory=list)
+    _by_holder: dict[str, list[Grant]] = field(default_factory=lambda: defaultdict(list))
+    _answers: dict[Request, frozenset[Grant]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, templates: Templates) -> "Account":
+        """The account into which the templates are deployed."""
+        made = cls(templates)
+        made.functions = {
+            each.ref.rpartition("-")[2]: each for each in templates.of_type("AWS::Lambda::Function")
+        }
+        made.grants = list(made._grants())
+        for grant in made.grants:
+            made._by_holder["" if grant.principals else grant.holder].append(grant)
+        return made
+
+    def role_of(self, step: str) -> str:
+        """The ARN of the role of a function."""
+        return str(self.functions[step].properties["Role"])
+
+    def settings_of(self, step: str) -> Mapping[str, str]:
+        """The environment of a function."""
+        variables: Mapping[str, str] = self.functions[step].properties["Environment"]["Variables"]
+        return variables
+
+    def request(self, step: str, asked: Asked, told: Mapping[str, str]) -> Request:
+        """A call of a function as IAM gets it, if the function had the settings of the template.
+
+        `told`: the settings that it had. A call names a resource as one of them does; here it is
+        what the same setting names in the template. Raises Misplaced.
+        """
+        context = {("aws:securetransport", ("true",)), *asked.context}
+        if asked.kind == "identity":
+            context = {each for each in context if each[0] != "ses:fromaddress"}
+            context.add(("ses:fromaddress", (self._meant(step, asked, told),)))
+        elif asked.kind == "configuration set":
+            sender = dict(asked.context)["ses:fromaddress"][0]
+            context = {each for each in context if each[0] != "ses:fromaddress"}
+            meant = self._meant(step, Asked("", "identity", sender), told)
+            context.add(("ses:fromaddress", (meant,)))
+        return Request(
+            caller=self.role_of(step),
+            action=asked.action,
+            resource=self._arn(asked, self._meant(step, asked, told)) + asked.inside,
+            context=frozenset(context),
+        )
+
+    def allowing(self, request: Request) -> frozenset[Grant]:
+        """The grants that allow it; none if it would be denied."""
+        if request not in self._answers:
+            own, of_resources = self._by_holder[request.caller], self._by_holder[""]
+            self._answers[request] = allowing(request, [*own, *of_resources])
+        return self._answers[request]
+
+    def label(self, text: str) -> str:
+        """A pattern of ARNs with the labels of the templates, such as `Runs/index/due`."""
+        for resource in self._by_length():
+            if text.startswith(resource.arn):
+                return resource.label + text.removeprefix(resource.arn)
+        return text.removeprefix(in_account("")).rpartition(":")[2] or text
+
+    def _by_length(self) -> list[Resource]:
+        return sorted(self.templates.resources, key=lambda each: -len(each.arn))
+
+    def _meant(self, step: str, asked: Asked, told: Mapping[str, str]) -> str:
+        if not asked.named:
+            return ""
+        settings = self.settings_of(step)
+        for variable, value in sorted(told.items()):
+            if variable not in settings:
+                continue
+            if asked.kind == "identity":
+                if parseaddr(value)[1] == asked.named:
+                    return parseaddr(settings[variable])[1]
+            elif value == asked.named:
+                return settings[variable]
+        raise Misplaced(f"{step} calls {asked.action} on {asked.named}, which no setting names")
+
+    def _arn(self, asked: Asked, meant: str) -> str:
+        match asked.kind:
+            case "":
+                return "*"
+            case "identity":
+                return in_account(f"ses:{{place}}:identity/{meant}")
+            case "configuration set":
+                return in_account(f"ses:{{place}}:configuration-set/{meant}")
+        found = [each.arn for each in self.templates.resources if meant in (each.ref, each.arn)]
+        if not found:
+            raise Misplaced(f"{asked.action} on {meant}, which is in no template")
+        return found[0]
+
+    def _grants(self) -> Iterator[Grant]:
+        roles = {each.ref: each.arn for each in self.templates.of_type("AWS::IAM::Role")}
+        for role in self.templates.of_type("AWS::IAM::Role"):
+            for policy in role.properties.get("Policies", []):
+                yield from read(role.arn, policy["PolicyDocument"])
+            for managed in role.properties.get("ManagedPolicyArns", []):
+                for action in _MANAGED[managed]:
+                    yield Grant(holder=role.arn, allows=True, action=action, resource="*")
+            trust = role.properties["AssumeRolePolicyDocument"]
+            yield from read(role.arn, trust, resource=role.arn)
+        for policy in self.templates.of_type("AWS::IAM::Policy"):
+            for name in policy.properties["Roles"]:
+                yield from read(roles[name], policy.properties["PolicyDocument"])
+        for kind, of in _OF_A_RESOURCE.items():
+            for policy in self.templates.of_type(kind):
+                for _ in policy.properties[of]:
+                    yield from read(policy.arn, policy.properties["PolicyDocument"])
+        for permission in self.templates.of_type("AWS::Lambda::Permission"):
+            yield _permission(permission.arn, permission.properties)
+
+
+def _permission(holder: str, given: Mapping[str, Any]) -> Grant:
+    """https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-lambda-permission.html"""
+    named = given["FunctionName"]
+    conditions = []
+    if "SourceArn" in given:
+        conditions.append(("ArnLike", "aws:sourcearn", (given["SourceArn"],)))
+    if "SourceAccount" in given:
+        conditions.append(("StringEquals", "aws:sourceaccount", (given["SourceAccount"],)))
+    return Grant(
+        holder=holder,
+        allows=True,
+        action=given["Action"],
+        resource=named
+        if named.startswith("arn:")
+        else in_account(f"lambda:{{place}}:function:{named}"),
+        principals=frozenset({given["Principal"]}),
+        conditions=tuple(conditions),
+    )

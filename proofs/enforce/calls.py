@@ -1,0 +1,104 @@
+"""What a call to AWS asks of IAM, by the service authorization reference.
+
+https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from email.utils import parseaddr
+from typing import Any
+
+TRANSACTED = {
+    "Put": "PutItem",
+    "Update": "UpdateItem",
+    "Delete": "DeleteItem",
+    "ConditionCheck": "ConditionCheckItem",
+}
+"""What IAM calls the parts of a transaction.
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html"""
+
+UNKNOWN = "unknown"
+_QUEUE_NAMED_BY = ("QueueUrl", "QueueName", "SourceArn")
+
+Context = frozenset[tuple[str, tuple[str, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An action on what the call names: a table, the URL of a queue, the ARN of a secret.
+
+    `inside`: the part of it, such as `/index/due`. `named` is empty where the action has no
+    resources, and `kind` is UNKNOWN where nobody has said here what IAM asks of the call: it is
+    then taken for denied. `context` has the condition keys of the call, in lower case.
+    """
+
+    action: str
+    kind: str
+    named: str
+    inside: str = ""
+    context: Context = frozenset()
+
+
+def asked(service: str, operation: str, request: Mapping[str, Any]) -> Iterator[Asked]:
+    """What IAM is asked for one call of botocore."""
+    match service, operation:
+        case "dynamodb", _:
+            # An index is a resource of its own, and its table is not asked for.
+            # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/api-permissions-reference.html
+            index = f"/index/{request['IndexName']}" if "IndexName" in request else ""
+            for table, action in table_actions(operation, request):
+                yield Asked(f"dynamodb:{action}", "table", table, index)
+        case "sqs", _:
+            # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-api-permissions-reference.html
+            action = operation.removesuffix("Batch")
+            named = next(request[key] for key in _QUEUE_NAMED_BY if key in request)
+            yield Asked(f"sqs:{action}", "queue", named)
+        case "lambda", _:
+            yield Asked(f"lambda:{operation}", "function", request["FunctionName"])
+        case "secretsmanager", _:
+            yield Asked(f"secretsmanager:{operation}", "secret", request["SecretId"])
+        case "events", "PutEvents":
+            for entry in request["Entries"]:
+                context = {
+                    ("events:source", (entry["Source"],)),
+                    ("events:detail-type", (entry["DetailType"],)),
+                }
+                yield Asked(
+                    "events:PutEvents", "bus", entry["EventBusName"], "", frozenset(context)
+                )
+        case "sesv2", "SendEmail":
+            yield from _sending(request)
+        case ("sesv2", "GetAccount") | ("cloudwatch", "GetMetricData"):
+            prefix = service.removesuffix("v2")
+            yield Asked(f"{prefix}:{operation}", "", "")
+        case _:
+            yield Asked(f"{service}:{operation}", UNKNOWN, operation)
+
+
+def table_actions(operation: str, request: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """(table, DynamoDB action) of a call."""
+    match operation:
+        case "TransactWriteItems":
+            for part in request["TransactItems"]:
+                ((kind, wanted),) = part.items()
+                yield wanted["TableName"], TRANSACTED[kind]
+        case "BatchGetItem" | "BatchWriteItem":
+            for table in request["RequestItems"]:
+                yield table, operation
+        case _:
+            yield request["TableName"], operation
+
+
+def _sending(request: Mapping[str, Any]) -> Iterator[Asked]:
+    """The identity, and the configuration set if one is named.
+
+    https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsimpleemailservicev2.html
+    """
+    _, sender = parseaddr(request["FromEmailAddress"])
+    destination = request.get("Destination", {})
+    recipients = tuple(each for key in sorted(destination) for each in destination[key])
+    context = frozenset({("ses:fromaddress", (sender,)), ("ses:recipients", recipients)})
+    yield Asked("ses:SendEmail", "identity", sender, "", context)
+    if "ConfigurationSetName" in request:
+        named = request["ConfigurationSetName"]
+        yield Asked("ses:SendEmail", "configuration set", named, "", context)

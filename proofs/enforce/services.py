@@ -1,0 +1,147 @@
+"""The calls that AWS itself makes for a stage, as its templates say, and what each is for."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from proofs.enforce.account import Account
+from proofs.enforce.policies import Request
+from proofs.enforce.template import ACCOUNT, Resource, function_of, in_account, queues_behind
+
+Made = Iterator[tuple[Request, str]]
+
+
+def calls_of_aws(account: Account) -> Made:
+    """Each request, with what it is for."""
+    for kind, calls in _BY_TYPE.items():
+        for resource in account.templates.of_type(kind):
+            yield from calls(account, resource)
+
+
+def _of_function(account: Account, function: Resource) -> Made:
+    """Lambda takes on the role, and writes the log with it.
+
+    https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html
+    """
+    role = function.properties["Role"]
+    yield _request("lambda.amazonaws.com", "sts:AssumeRole", role), "Lambda runs the function"
+    group = function.properties.get("LoggingConfig", {}).get("LogGroup")
+    group = group or f"/aws/lambda/{function.ref}"
+    for action in ("CreateLogStream", "PutLogEvents"):
+        stream = in_account(f"logs:{{place}}:log-group:{group}:log-stream:a")
+        yield _request(role, f"logs:{action}", stream), "Lambda writes the function's log"
+
+
+def _of_mapping(account: Account, mapping: Resource) -> Made:
+    """https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html"""
+    queue = mapping.properties["EventSourceArn"]
+    role = _role(account, mapping.properties["FunctionName"])
+    for action in ("ReceiveMessage", "DeleteMessage", "GetQueueAttributes"):
+        yield _request(role, f"sqs:{action}", queue), "Lambda takes messages from the queue"
+
+
+def _of_async(account: Account, config: Resource) -> Made:
+    """https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-retain-records.html"""
+    role = _role(account, config.properties["FunctionName"])
+    for outcome in config.properties.get("DestinationConfig", {}).values():
+        why = "Lambda puts what failed on the queue"
+        yield _request(role, "sqs:SendMessage", outcome["Destination"]), why
+
+
+def _of_schedule(account: Account, schedule: Resource) -> Made:
+    """https://docs.aws.amazon.com/scheduler/latest/UserGuide/cross-service-confused-deputy-prevention.html"""
+    target = schedule.properties["Target"]
+    group = in_account("scheduler:{place}:schedule-group/default")
+    source = {"aws:sourcearn": group, "aws:sourceaccount": ACCOUNT}
+    role = target["RoleArn"]
+    yield _request("scheduler.amazonaws.com", "sts:AssumeRole", role, source), "Scheduler ticks"
+    yield _request(role, "lambda:InvokeFunction", target["Arn"]), "Scheduler ticks"
+    for dead in _dead(target):
+        yield _request(role, "sqs:SendMessage", dead), "Scheduler could not tick"
+
+
+def _of_rule(account: Account, rule: Resource) -> Made:
+    """https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-use-resource-based.html"""
+    source = {"aws:sourcearn": rule.arn, "aws:sourceaccount": ACCOUNT}
+    for target in rule.properties.get("Targets", []):
+        for queue in (target["Arn"], *_dead(target)):
+            yield (
+                _request("events.amazonaws.com", "sqs:SendMessage", queue, source),
+                "EventBridge puts events on the queue",
+            )
+
+
+def _of_subscription(account: Account, subscription: Resource) -> Made:
+    """https://docs.aws.amazon.com/sns/latest/dg/subscribe-sqs-queue-to-sns-topic.html"""
+    given = subscription.properties
+    source = {"aws:sourcearn": given["TopicArn"], "aws:sourceaccount": ACCOUNT}
+    for queue in (given["Endpoint"], *queues_behind(subscription)):
+        if given["Protocol"] == "sqs":
+            yield (
+                _request("sns.amazonaws.com", "sqs:SendMessage", queue, source),
+                "SNS puts messages on the queue",
+            )
+
+
+def _of_destination(account: Account, destination: Resource) -> Made:
+    """https://docs.aws.amazon.com/ses/latest/dg/event-publishing-add-event-destination-sns.html"""
+    given = destination.properties
+    topic = given["EventDestination"].get("SnsDestination", {}).get("TopicARN")
+    if topic:
+        name = given["ConfigurationSetName"]
+        arn = in_account(f"ses:{{place}}:configuration-set/{name}")
+        source = {"aws:sourcearn": arn, "aws:sourceaccount": ACCOUNT}
+        yield _request("ses.amazonaws.com", "sns:Publish", topic, source), "SES reports"
+
+
+def _of_alarm(account: Account, alarm: Resource) -> Made:
+    """https://repost.aws/knowledge-center/cloudwatch-receive-sns-for-alarm-trigger"""
+    source = {"aws:sourcearn": alarm.arn, "aws:sourceaccount": ACCOUNT}
+    for key in ("AlarmActions", "OKActions", "InsufficientDataActions"):
+        for topic in alarm.properties.get(key, []):
+            yield _request("cloudwatch.amazonaws.com", "sns:Publish", topic, source), "an alarm"
+
+
+def _of_integration(account: Account, integration: Resource) -> Made:
+    """https://docs.aws.amazon.com/lambda/latest/dg/services-apigateway.html"""
+    given = integration.properties
+    stage = in_account(f"execute-api:{{place}}:{given['ApiId']}") + "/$default/$default"
+    source = {"aws:sourcearn": stage, "aws:sourceaccount": ACCOUNT}
+    invoked = given["IntegrationUri"]
+    yield (
+        _request("apigateway.amazonaws.com", "lambda:InvokeFunction", invoked, source),
+        "API Gateway asks the function",
+    )
+
+
+_BY_TYPE = {
+    "AWS::Lambda::Function": _of_function,
+    "AWS::Lambda::EventSourceMapping": _of_mapping,
+    "AWS::Lambda::EventInvokeConfig": _of_async,
+    "AWS::Scheduler::Schedule": _of_schedule,
+    "AWS::Events::Rule": _of_rule,
+    "AWS::SNS::Subscription": _of_subscription,
+    "AWS::SES::ConfigurationSetEventDestination": _of_destination,
+    "AWS::CloudWatch::Alarm": _of_alarm,
+    "AWS::ApiGatewayV2::Integration": _of_integration,
+}
+
+
+def _request(
+    caller: str, action: str, resource: str, source: Mapping[str, str] | None = None
+) -> Request:
+    context = {key: (value,) for key, value in (source or {}).items()}
+    context["aws:securetransport"] = ("true",)
+    return Request(caller, action, resource, frozenset(context.items()))
+
+
+def _role(account: Account, named: str) -> str:
+    """The role of the function that a mapping names: by its name, its ARN, or that of an alias."""
+    name = function_of(named) if named.startswith("arn:") else named.split(":")[0]
+    return next(
+        str(each.properties["Role"]) for each in account.functions.values() if each.ref == name
+    )
+
+
+def _dead(target: Mapping[str, Any]) -> list[str]:
+    arn = target.get("DeadLetterConfig", {}).get("Arn")
+    return [arn] if arn else []
