@@ -40,7 +40,8 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """A function. `queue`: the queue that feeds it. `tables`: its DynamoDB actions by table.
+    """A function. `queue`: the queue that feeds it. `tables`: its DynamoDB actions by table, and
+    by index, as `table/index`: who may query the one may not query the other.
 
     `max_receives`: how often SQS delivers a message before it moves to the dead-letter queue.
     `may_recurse`: the function may put messages on its own queue more than 16 times in a row;
@@ -133,11 +134,11 @@ INGEST = Step(
         ("subscribers", ("GetItem", "BatchGetItem", "PutItem", "UpdateItem")),
         ("schedules", ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
         ("follows", ("GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem")),
-        ("activities", ("GetItem", "Query", "PutItem", "UpdateItem")),
-        (
-            "events",
-            ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem"),
-        ),
+        ("follows/by_user", ("Query",)),
+        ("activities", ("GetItem", "PutItem", "UpdateItem")),
+        ("activities/occurred", ("Query",)),
+        ("events", ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem")),
+        ("events/stored", ("Query",)),
         ("runs", ("Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
         ("control", ("UpdateItem",)),
         ("suppressions", ("GetItem", "UpdateItem")),
@@ -170,7 +171,8 @@ FANOUT = Step(
     tables=(
         ("subscribers", ("GetItem", "UpdateItem")),
         ("schedules", ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem")),
-        ("events", ("Query",)),
+        ("schedules/due", ("Query",)),
+        ("events/stored", ("Query",)),
         ("runs", ("Query", "PutItem")),
         ("control", ("Query", "UpdateItem", "DeleteItem")),
         ("pace", ("UpdateItem",)),
@@ -179,7 +181,8 @@ FANOUT = Step(
 _SENDING = (
     ("runs", ("GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
     ("suppressions", ("BatchGetItem",)),
-    ("events", ("Query", "UpdateItem")),
+    ("events", ("UpdateItem",)),
+    ("events/stored", ("Query",)),
     ("control", ("GetItem", "BatchGetItem", "Query")),
     ("pace", ("UpdateItem",)),
 )
@@ -233,9 +236,10 @@ SWEEP = Step(
     batch_size=1,
     tables=(
         ("runs", ("Query", "BatchGetItem", "PutItem")),
+        ("runs/open", ("Query",)),
         ("control", ("GetItem", "Query")),
         ("schedules", ("Scan", "PutItem")),
-        ("events", ("Query",)),
+        ("events/stored", ("Query",)),
     ),
 )
 PREFERENCES = Step(
@@ -246,8 +250,10 @@ PREFERENCES = Step(
     tables=(
         ("subscribers", ("GetItem", "BatchGetItem", "UpdateItem")),
         ("schedules", ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
-        ("follows", ("GetItem", "BatchGetItem", "Query", "PutItem")),
-        ("events", ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
+        ("follows", ("GetItem", "BatchGetItem", "PutItem")),
+        ("follows/by_user", ("Query",)),
+        ("events", ("GetItem", "PutItem", "UpdateItem", "DeleteItem")),
+        ("events/stored", ("Query",)),
         ("runs", ("GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
         ("control", ("UpdateItem",)),
         ("engagement", ("UpdateItem",)),

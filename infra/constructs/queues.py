@@ -7,6 +7,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.constructs.alarms import announce
+from infra.constructs.least import LeastQueue
 
 _KEPT = Duration.days(14)
 
@@ -15,7 +16,7 @@ _MOST_RECEIVES = 1000
 https://repost.aws/knowledge-center/sqs-dead-letter-queue"""
 
 
-class WatchedQueue(sqs.Queue):
+class WatchedQueue(LeastQueue):
     """A queue that should be empty. An alarm fires while it has a message.
 
     `of`: the name of the queue whose dead letters it takes; empty if it takes those of none.
@@ -65,7 +66,7 @@ def step_queue(
     scope: Construct, *, name: str, visibility: Duration, max_receives: int, dead: sqs.IQueue
 ) -> sqs.Queue:
     """A queue that feeds a function, with its own dead-letter queue."""
-    return sqs.Queue(
+    return LeastQueue(
         scope,
         "Queue",
         queue_name=name,

@@ -14,6 +14,7 @@ from gazette.settings.environment import Settings
 
 from infra.assets.layers import ROOT
 from infra.constructs.alarms import Urgency, service_name
+from infra.constructs.least import may_use, role_that_logs
 from infra.constructs.queues import WatchedQueue, step_queue
 from infra.stage import Stage
 from infra.topology import PREFERENCES, VISIBILITY_FACTOR, Step
@@ -47,6 +48,13 @@ class StepConstruct(Construct):
         self.dead = self._dead_letters(stage, topic, failed) if step.queue else None
         self.queue = self._queue(stage, self.dead) if self.dead else None
         name = f"gazette-{stage.name}-{step.name}"
+        log = logs.LogGroup(
+            self,
+            "Logs",
+            log_group_name=f"/aws/lambda/{name}",
+            retention=logs.RetentionDays.ONE_MONTH,
+            removal_policy=RemovalPolicy.DESTROY,
+        )
         self.function = lambda_.Function(
             self,
             "Function",
@@ -65,13 +73,8 @@ class StepConstruct(Construct):
             reserved_concurrent_executions=(
                 stage.preferences_concurrency or None if step is PREFERENCES else None
             ),
-            log_group=logs.LogGroup(
-                self,
-                "Logs",
-                log_group_name=f"/aws/lambda/{name}",
-                retention=logs.RetentionDays.ONE_MONTH,
-                removal_policy=RemovalPolicy.DESTROY,
-            ),
+            role=role_that_logs(self, log),
+            log_group=log,
         )
         if self.queue:
             self.function.add_event_source(
@@ -83,8 +86,8 @@ class StepConstruct(Construct):
                     report_batch_item_failures=True,
                 )
             )
-        for table, table_actions in step.tables:
-            tables[table].grant(self.function, *(f"dynamodb:{action}" for action in table_actions))
+        for what, table_actions in step.tables:
+            may_use(self.function, tables, what, table_actions)
 
     def configure(self, settings: Settings) -> None:
         """Write the settings that the function reads."""

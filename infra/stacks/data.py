@@ -8,6 +8,7 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from infra.constructs.domain import SendingDomain
+from infra.constructs.least import LeastSecret
 from infra.stacks.placed import Placed
 from infra.stage import Stage
 from infra.topology import TABLES, Table
@@ -28,7 +29,7 @@ class DataStack(Stack):
         super().__init__(scope, construct_id, **placed)
         self.installation = Fn.select(2, Fn.split("/", self.stack_id))
         self.tables = {table.name: self._table(table, stage) for table in TABLES}
-        self.links_secret = secretsmanager.Secret(
+        self.links_secret = LeastSecret(
             self,
             "LinksKey",
             description=(
@@ -44,7 +45,7 @@ class DataStack(Stack):
             ),
             removal_policy=RemovalPolicy.RETAIN if stage.retain else RemovalPolicy.DESTROY,
         )
-        self.suppressions_secret = secretsmanager.Secret(
+        self.suppressions_secret = LeastSecret(
             self,
             "SuppressionsKey",
             description=(

@@ -29,6 +29,7 @@ from infra.constructs.configuration_set import name_of_set
 from infra.constructs.delivery_events import publish_delivery_events
 from infra.constructs.edge import Edge
 from infra.constructs.layers import build_layers
+from infra.constructs.least import may_read
 from infra.constructs.queues import WatchedQueue
 from infra.constructs.step import StepConstruct
 from infra.constructs.watch import watch_metrics
@@ -196,14 +197,17 @@ class ServiceStack(Stack):
         queues = ("generate", "resend") if kind is GenerateSettings else ("resend", "failed")
         for queue in queues:
             self._queues[queue].grant_send_messages(sending.function)
+        if kind is ResendSettings:  # it says when a message comes again
+            self._queues["resend"].grant(sending.function, "sqs:ChangeMessageVisibility")
         self._links_secret.grant_read(sending.function)
         if stage.mail_provider == "ses":
             for stream in stage.streams:
                 sending.function.add_to_role_policy(_may_send(self, stage, stream))
         if stage.smtp_secret:
-            secretsmanager.Secret.from_secret_name_v2(
+            login = secretsmanager.Secret.from_secret_name_v2(
                 sending, "SmtpLogin", stage.smtp_secret
-            ).grant_read(sending.function)
+            )
+            may_read(sending.function, f"{login.secret_arn}-??????")
         sending.configure(self._settings(kind, base_url=base_url))
 
     def _configure_feedback(self, feedback: StepConstruct, bus: events.EventBus) -> None:

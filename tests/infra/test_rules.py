@@ -20,19 +20,10 @@ _LINT_IGNORED = {
 }
 
 _OLD_LINKS = "Old keys must stay while links signed with them are to work: rotated by hand."
-_ALL_INDEXES = "All indexes of one table, which is granted by name and by action."
 _NAG_ACKNOWLEDGED = {
     "AwsSolutions-SMG4": _OLD_LINKS,
     "AwsSolutions-APIG4": "Readers need no login: each link is signed, and the function looks.",
-    "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/"
-    "AWSLambdaBasicExecutionRole]": "It may write logs and nothing else.",
     "AwsSolutions-IAM5[Resource::*]": "SES's quota and metrics have no resources to name.",
-    **{
-        f"AwsSolutions-IAM5[Resource::GazetteDataProd:ExportsOutputFnGetAtt{table}Arn/index/*]": (
-            _ALL_INDEXES
-        )
-        for table in ("Schedules", "Follows", "Activities", "Events", "Runs")
-    },
     "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:"
     "identity/*]": "The identity may be the address or its domain; a condition names the sender.",
     "AwsSolutions-IAM5[Resource::<FanoutFunction.Arn>:*]": "Versions of the one function.",
