@@ -19,7 +19,14 @@ from benchmarks.reckoning import Stored
 from demo.engine import Engine
 from demo.service import Service
 
-_DEAD = ("ingest-dead", "followers-dead", "shard-dead", "generate-dead", "quarantine")
+_DEAD = (
+    "ingest-dead",
+    "followers-dead",
+    "shard-dead",
+    "generate-dead",
+    "immediate-dead",
+    "quarantine",
+)
 
 
 @contextmanager

@@ -104,7 +104,7 @@ def let_pass(service: Service, until: datetime) -> None:
     """Let it be `until`, strike once for all slots until then, and let the digests go out."""
     service.set_clock(until)
     service.tick(until)
-    service.wait_until_drained("shard", "generate")
+    service.wait_until_drained("shard", "generate", "immediate")
 
 
 def _occurrences(wanted: Recurrence, *, after: datetime) -> Iterator[datetime]:

@@ -43,6 +43,8 @@ class Step:
     """A function. `queue`: the queue that feeds it. `tables`: its DynamoDB actions by table, and
     by index, as `table/index`: who may query the one may not query the other.
 
+    `beside`: further queues of the function, whose messages do not wait behind those of `queue`.
+
     `max_receives`: how often SQS delivers a message before it moves to the dead-letter queue.
     `may_recurse`: the function may put messages on its own queue more than 16 times in a row;
     Lambda would otherwise stop it as a loop.
@@ -54,10 +56,16 @@ class Step:
     timeout: int
     memory: int
     queue: str | None
+    beside: tuple[str, ...] = ()
     batch_size: int = 10
     max_receives: int = MAX_RECEIVES
     may_recurse: bool = False
     tables: tuple[tuple[str, tuple[str, ...]], ...]
+
+    @property
+    def queues(self) -> tuple[str, ...]:
+        """All queues that feed it."""
+        return (self.queue, *self.beside) if self.queue else ()
 
 
 SUBSCRIBERS = Table(name="subscribers", partition_key="user_id", is_irreplaceable=True)
@@ -191,6 +199,7 @@ GENERATE = Step(
     timeout=120,  # ten emails side by side: all are rendered, then sent and committed
     memory=1024,
     queue="generate",
+    beside=("immediate",),  # an immediate email does not wait behind a backlog of digests
     may_recurse=True,  # a run without a permit is requeued with a new message
     tables=(
         *_SENDING,

@@ -38,7 +38,7 @@ class Deployed:
     def tick(self, due: datetime) -> None:
         """Let the clock strike, and the digests go out."""
         self.service.tick(due)
-        self.service.wait_until_drained("shard", "generate")
+        self.service.wait_until_drained("shard", "generate", "immediate")
 
     def gazette(self, *arguments: str) -> str:
         """What the command says, as support runs it; in this process, which is faster."""

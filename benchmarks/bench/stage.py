@@ -24,8 +24,8 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "build" / "bench"
 
 _QUEUES = (
-    *("quarantine", "followers", "shard", "generate", "resend", "failed", "feedback"),
-    *("feedback_dead", "feedback_undelivered", "sweep"),
+    *("quarantine", "followers", "shard", "generate", "immediate", "resend", "failed"),
+    *("feedback", "feedback_dead", "feedback_undelivered", "sweep"),
 )
 
 

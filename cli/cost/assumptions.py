@@ -71,10 +71,10 @@ POLLERS, A_POLL = 5, 20
 """Lambda asks each queue with five long polls, which last twenty seconds where nothing comes.
 https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html"""
 
-QUEUES = 7
+QUEUES = 8
 """Queues that feed functions."""
 
-ALARMS = 28
+ALARMS = 29
 """Metrics of alarms in a stage that sends with SES."""
 
 METRICS = 44

@@ -89,7 +89,7 @@ def _text(prices: Prices) -> Iterator[str]:
     yield f"| what stands, for each month of a stage | ${stands:.2f} | ${stands:.2f} |"
     yield ""
     yield (
-        "What stands: metrics and alarms, Lambda's polls of seven queues, the clock, two secrets. "
+        "What stands: metrics and alarms, Lambda's polls of eight queues, the clock, two secrets. "
         "Storage is that of each row until it expires."
     )
     yield ""

@@ -24,7 +24,7 @@ class DeadQueue:
     @property
     def names_runs(self) -> bool:
         """Whether each of its messages is about one run."""
-        return self.source in {"generate", "resend"}
+        return self.source in {"generate", "immediate", "resend"}
 
 
 _STORED = "stored as if it were new; what is stored already changes nothing"
@@ -43,6 +43,7 @@ KNOWN = (
         "its slots are fanned out again; no digest is started twice",
     ),
     DeadQueue("generate-dead", "generate"),
+    DeadQueue("immediate-dead", "immediate"),
     DeadQueue("resend-dead", "resend"),
     DeadQueue("failed", "resend", is_policy=False, has_forecast=True),
     DeadQueue("feedback-dead", "feedback", _NOTED),

@@ -63,12 +63,18 @@ class WatchedQueue(LeastQueue):
 
 
 def step_queue(
-    scope: Construct, *, name: str, visibility: Duration, max_receives: int, dead: sqs.IQueue
+    scope: Construct,
+    construct_id: str,
+    *,
+    name: str,
+    visibility: Duration,
+    max_receives: int,
+    dead: sqs.IQueue,
 ) -> sqs.Queue:
     """A queue that feeds a function, with its own dead-letter queue."""
     return LeastQueue(
         scope,
-        "Queue",
+        construct_id,
         queue_name=name,
         visibility_timeout=visibility,
         retention_period=_KEPT,

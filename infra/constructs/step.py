@@ -26,7 +26,7 @@ or they concern few."""
 
 
 class StepConstruct(Construct):
-    """`queue`, and `dead` with its dead letters, are None if no queue feeds the step.
+    """`queues` and `dead`, their dead letters, have the names of the queues that feed the step.
 
     `failed`: the queue on which the function puts failed runs, so that they can be redriven.
     """
@@ -45,8 +45,10 @@ class StepConstruct(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         self.step = step
-        self.dead = self._dead_letters(stage, topic, failed) if step.queue else None
-        self.queue = self._queue(stage, self.dead) if self.dead else None
+        self.dead = {
+            queue: self._dead_letters(queue, stage, topic, failed) for queue in step.queues
+        }
+        self.queues = {queue: self._queue(queue, stage, dead) for queue, dead in self.dead.items()}
         name = f"gazette-{stage.name}-{step.name}"
         log = logs.LogGroup(
             self,
@@ -76,10 +78,10 @@ class StepConstruct(Construct):
             role=role_that_logs(self, log),
             log_group=log,
         )
-        if self.queue:
+        for queue in self.queues.values():
             self.function.add_event_source(
                 SqsEventSource(
-                    self.queue,
+                    queue,
                     batch_size=step.batch_size,
                     max_batching_window=_window(self.step, stage),
                     max_concurrency=stage.concurrency,
@@ -95,33 +97,38 @@ class StepConstruct(Construct):
             self.function.add_environment(variable, value)
 
     def _dead_letters(
-        self, stage: Stage, topic: sns.ITopic, failed: sqs.IQueue | None
+        self, queue: str, stage: Stage, topic: sns.ITopic, failed: sqs.IQueue | None
     ) -> sqs.Queue:
         return WatchedQueue(
             self,
-            "Dead",
-            name=f"gazette-{stage.name}-{self.step.queue}-dead",
+            f"{self._id_of(queue)}Dead",
+            name=f"gazette-{stage.name}-{queue}-dead",
             topic=topic,
             meaning=(
-                f"{_URGENCIES.get(str(self.step.queue), Urgency.MORNING)}: "
+                f"{_URGENCIES.get(queue, Urgency.MORNING)}: "
                 f"The function {self.step.name} could not process some messages. What to do: "
-                f"`gazette dlq show {self.step.queue}-dead --stage {stage.name}` says what a "
+                f"`gazette dlq show {queue}-dead --stage {stage.name}` says what a "
                 "redrive would do to each; the function's log says why they failed. Fix the cause; "
-                f"then run `gazette dlq redrive {self.step.queue}-dead --stage {stage.name}`, "
+                f"then run `gazette dlq redrive {queue}-dead --stage {stage.name}`, "
                 "which is safe at any time. See docs/runbook/dead-letters.md."
             ),
-            of=f"gazette-{stage.name}-{self.step.queue}",
+            of=f"gazette-{stage.name}-{queue}",
             behind=failed,
         )
 
-    def _queue(self, stage: Stage, dead: sqs.Queue) -> sqs.Queue:
+    def _queue(self, queue: str, stage: Stage, dead: sqs.Queue) -> sqs.Queue:
         return step_queue(
             self,
-            name=f"gazette-{stage.name}-{self.step.queue}",
+            f"{self._id_of(queue)}Queue",
+            name=f"gazette-{stage.name}-{queue}",
             visibility=self._visibility(stage),
             max_receives=self.step.max_receives,
             dead=dead,
         )
+
+    def _id_of(self, queue: str) -> str:
+        """The beginning of the ids of a queue's resources: none for the step's first queue."""
+        return "" if queue == self.step.queue else queue.title()
 
     def _visibility(self, stage: Stage) -> Duration:
         """Messages are hidden while Lambda gathers a batch, and then while the function works."""

@@ -96,8 +96,8 @@ class ServiceStack(Stack):
         sweep = self._step(SWEEP)
         preferences = self._step(PREFERENCES)
         fed = (ingest, followers, fanout, generate, resend, feedback, sweep)
-        self._queues = {str(built.step.queue): built.queue for built in fed if built.queue}
-        self._queues |= {f"{built.step.queue}_dead": built.dead for built in fed if built.dead}
+        self._queues = {name: queue for built in fed for name, queue in built.queues.items()}
+        self._queues |= {f"{name}_dead": dead for built in fed for name, dead in built.dead.items()}
         self._queues["failed"] = failed
         self._queues["quarantine"] = self._watched(
             "quarantine",
@@ -173,7 +173,8 @@ class ServiceStack(Stack):
 
     def _configure_ingest(self, ingest: StepConstruct, followers: StepConstruct) -> None:
         for step in (ingest, followers):
-            self._queues["generate"].grant_send_messages(step.function)
+            for queue in GENERATE.queues:
+                self._queues[queue].grant_send_messages(step.function)
             self._queues["followers"].grant_send_messages(step.function)
         self._queues["quarantine"].grant_send_messages(ingest.function)
         ingest.configure(self._settings(IngestSettings))
@@ -194,7 +195,7 @@ class ServiceStack(Stack):
         base_url: str,
     ) -> None:
         stage = self._stage
-        queues = ("generate", "resend") if kind is GenerateSettings else ("resend", "failed")
+        queues = (*GENERATE.queues, "resend") if kind is GenerateSettings else ("resend", "failed")
         for queue in queues:
             self._queues[queue].grant_send_messages(sending.function)
         if kind is ResendSettings:  # it says when a message comes again
@@ -218,7 +219,7 @@ class ServiceStack(Stack):
 
     def _configure_sweep(self, sweep: StepConstruct) -> None:
         """The sweep sends its canary as a digest: delivery events of both streams take one way."""
-        for queue in ("sweep", "shard", "generate", "resend"):
+        for queue in ("sweep", "shard", *GENERATE.queues, "resend"):
             self._queues[queue].grant_send_messages(sweep.function)
         for queue in ("feedback", "feedback_dead", "feedback_undelivered"):
             self._queues[queue].grant(sweep.function, "sqs:GetQueueAttributes")
@@ -232,7 +233,8 @@ class ServiceStack(Stack):
         self, preferences: StepConstruct, bus: events.EventBus, base_url: str
     ) -> None:
         bus.grant_put_events_to(preferences.function)
-        self._queues["generate"].grant_send_messages(preferences.function)
+        for queue in GENERATE.queues:
+            self._queues[queue].grant_send_messages(preferences.function)
         self._links_secret.grant_read(preferences.function)
         preferences.configure(self._settings(PreferencesSettings, base_url=base_url))
 

@@ -52,7 +52,7 @@ _RECEIVES = 2
 """So few that messages of killed workers end among the dead letters, and are redriven."""
 
 _KILLED = ("fanout", "generate", "generate", "generate", "resend", "feedback", "sweep")
-_QUEUES = ("shard", "generate", "resend", "feedback", "sweep")
+_QUEUES = ("shard", "generate", "immediate", "resend", "feedback", "sweep")
 _SENT = "sent"
 _CANARY = "canary"
 

@@ -44,7 +44,7 @@ def correspond(deployed: Deployed) -> dict[str, Letters]:
         )
         deployed.service.put("event.created", _events(user))
     deployed.settle()
-    deployed.service.wait_until_drained("generate")
+    deployed.service.wait_until_drained("immediate")
     deployed.tick(next_due())
     found = {}
     for locale, user in readers.items():

@@ -32,7 +32,7 @@ def ended(deployed: Deployed) -> Mapping[str, str]:
         put("subscriber.changed", [{**a_profile(user), "frequencies": {"comment": "immediate"}}])
         put("event.created", [a_comment(user, 1)])
     deployed.settle()
-    deployed.service.wait_until_drained("generate")
+    deployed.service.wait_until_drained("immediate")
     links = {}
     for locale in languages():
         (mail,) = deployed.inbox(reader_of(locale))
@@ -52,7 +52,7 @@ def inspector(browser: Browser, locale: str) -> Iterator[Page]:
 
 def told(deployed: Deployed, locale: str) -> Accepted:
     """The email with the new link, once it has come."""
-    deployed.service.wait_until_drained("generate")
+    deployed.service.wait_until_drained("immediate")
     (mail,) = (mail for mail in deployed.ses.accepted if mail.to == moved(locale)["email"])
     return mail
 

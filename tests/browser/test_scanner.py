@@ -16,7 +16,10 @@ from tests.browser.links import links_in, links_of, ours
 from tests.browser.stored import everything
 from tests.stage import Deployed
 
-QUEUES = ("ingest", "followers", "generate", "resend", "shard", "feedback", "sweep")
+QUEUES = (
+    *("ingest", "followers", "generate", "immediate", "resend"),
+    *("shard", "feedback", "sweep"),
+)
 
 
 def ask(method: str, link: str) -> tuple[int, str]:

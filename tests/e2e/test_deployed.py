@@ -14,6 +14,7 @@ import pytest
 from gazette.domain.scheduling.calendar import slot_id, slot_of
 
 from demo.engine import ROOT
+from infra.topology import GENERATE
 from tests.stage import Deployed, a_comment, a_profile, next_due
 
 
@@ -91,7 +92,7 @@ def test_every_detail_type_goes_through_the_bus(deployed: Deployed) -> None:
         [{**a_comment("dee", 23), "excerpt": "Amended", "amended_at": began}],
     )
     deployed.settle()
-    deployed.service.wait_until_drained("generate")
+    deployed.service.wait_until_drained("immediate")
     (at_once,) = deployed.inbox("dee")
     assert at_once.message["Subject"].startswith("1 new mention from Reader 25")
     assert "At once" in at_once.part("plain")
@@ -202,7 +203,8 @@ def test_a_batch_is_cancelled_from_the_command_line_and_its_events_come_with_the
 
 
 def test_nothing_was_left_on_a_dead_letter_queue(deployed: Deployed) -> None:
-    for queue in ("ingest-dead", "followers-dead", "shard-dead", "generate-dead", "undelivered"):
+    dead = (f"{queue}-dead" for queue in ("ingest", "followers", "shard", *GENERATE.queues))
+    for queue in (*dead, "undelivered"):
         assert deployed.service.messages_in(queue) == 0
 
 

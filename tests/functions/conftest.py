@@ -76,6 +76,7 @@ QUEUES = (
     "followers",
     "shard",
     "generate",
+    "immediate",
     "resend",
     "failed",
     "feedback",

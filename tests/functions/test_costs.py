@@ -484,7 +484,7 @@ def test_an_immediate_event_that_joins_a_run_costs_two_write_units(ann_at_once: 
 @pytest.mark.usefixtures("later")
 def test_an_immediate_event_is_sent_at_the_price_of_any_digest(ann_at_once: Cloud) -> None:
     ann_at_once.say("event.created", event(1))
-    (entry,) = ann_at_once.queued("generate")
+    (entry,) = ann_at_once.queued("immediate")
     ann_at_once.meter.clear()
     ann_at_once.work("generate", entry["MessageBody"])
     assert ann_at_once.meter.calls == calls(
@@ -500,7 +500,7 @@ def test_an_immediate_event_is_sent_at_the_price_of_any_digest(ann_at_once: Clou
 @pytest.mark.usefixtures("later")
 def test_an_immediate_event_whose_run_was_sent_already_costs_one_query(ann_at_once: Cloud) -> None:
     ann_at_once.say("event.created", event(1), event(2))
-    first, again = ann_at_once.queued("generate")
+    first, again = ann_at_once.queued("immediate")
     ann_at_once.work("generate", first["MessageBody"])
     ann_at_once.meter.clear()
     ann_at_once.work("generate", again["MessageBody"])

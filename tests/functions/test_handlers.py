@@ -117,7 +117,7 @@ def test_an_activity_travels_to_a_follower_of_its_parent_and_not_to_the_actor(
 def test_what_happens_on_an_entity_at_once_travels_in_one_email(cloud: Cloud) -> None:
     cloud.say("subscriber.changed", profile(frequencies={"comment": "immediate"}))
     cloud.say("event.created", event(1), event(2), event(3, entity="post#p2"))
-    entries = cloud.queued("generate")
+    entries = cloud.queued("immediate")
     assert all(0 < entry["DelaySeconds"] <= 20 + 300 + 1 for entry in entries), "collapse, lag, 1"
     first, again, other = (entry["MessageBody"] for entry in entries)
     assert first == again != other
@@ -133,10 +133,10 @@ def test_what_happens_on_an_entity_at_once_travels_in_one_email(cloud: Cloud) ->
 def test_an_immediate_run_that_still_collects_is_requeued(cloud: Cloud, logs: io.StringIO) -> None:
     cloud.say("subscriber.changed", profile(frequencies={"comment": "immediate"}))
     cloud.say("event.created", event(1))
-    (entry,) = cloud.queued("generate")
+    (entry,) = cloud.queued("immediate")
     cloud.work("generate", entry["MessageBody"])
     assert not cloud.sent()
-    (_, again) = cloud.queued("generate")
+    (_, again) = cloud.queued("immediate")
     assert again["MessageBody"] == entry["MessageBody"]
     assert 0 < again["DelaySeconds"] <= 20 + 300, "what is left of collapse and lag"
     assert '"message":"run requeued"' in logs.getvalue()

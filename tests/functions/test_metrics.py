@@ -193,7 +193,7 @@ def test_an_email_at_once_has_no_slot_to_be_measured_from(
 ) -> None:
     cloud.say("subscriber.changed", profile(frequencies={"comment": "immediate"}))
     cloud.say("event.created", event(1))
-    (entry,) = cloud.queued("generate")
+    (entry,) = cloud.queued("immediate")
     written(capsys)
     cloud.work("generate", entry["MessageBody"])
     found = counted(written(capsys))

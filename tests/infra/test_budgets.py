@@ -27,12 +27,11 @@ def settings(synthesis: Synthesis, step: str) -> SendingSettings:
 
 def batch_size(synthesis: Synthesis, step: str) -> int:
     name, _ = synthesis.function(step)
-    (mapping,) = (
-        mapping
+    return max(
+        int(mapping["BatchSize"])
         for mapping in synthesis.service.of_type("AWS::Lambda::EventSourceMapping").values()
         if mapping["FunctionName"] == f"{{{name}}}"
     )
-    return int(mapping["BatchSize"])
 
 
 def timeout(synthesis: Synthesis, step: str) -> timedelta:

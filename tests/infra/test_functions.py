@@ -139,7 +139,7 @@ def test_every_function_is_told_of_the_queues_that_it_may_use_and_of_no_other(
 ) -> None:
     """Those that it may send to, and those whose length it may ask for."""
     for step in STEPS:
-        own = f"{{{prod.queue(step.queue)[0]}.Arn}}" if step.queue else ""
+        own = {f"{{{prod.queue(queue)[0]}.Arn}}" for queue in step.queues}
         told = {
             value for name, value in _environment(prod, step).items() if name.endswith("_QUEUE_URL")
         }
@@ -147,7 +147,7 @@ def test_every_function_is_told_of_the_queues_that_it_may_use_and_of_no_other(
             grant.resource.replace(".Arn", "")
             for grant in prod.grants(step.name)
             if grant.action == "sqs:SendMessage"
-            or (grant.action == "sqs:GetQueueAttributes" and grant.resource != own)
+            or (grant.action == "sqs:GetQueueAttributes" and grant.resource not in own)
         }
         assert told == allowed - {_UNDELIVERED}
 

@@ -23,6 +23,7 @@ _WILDCARDS = {
 }
 """Action, or the start of one, and resource, with the reason why a wildcard is right."""
 
+_BY_STREAM = {"GenerateQueue", "GenerateImmediateQueue"}
 _BUS = str({"Service": "events.amazonaws.com"})
 _RULE = str({"ArnEquals": {"aws:SourceArn": "{AllEvents.Arn}"}})
 _DELIVERY_EVENTS = str({"ArnEquals": {"aws:SourceArn": "{DeliveryEventsByBus.Arn}"}})
@@ -104,17 +105,17 @@ def _by_resource(step: Step) -> dict[str, set[str]]:
 @pytest.mark.parametrize(
     ("step", "queues"),
     [
-        ("ingest", {"Quarantine", "FollowersQueue", "GenerateQueue"}),
-        ("followers", {"FollowersQueue", "GenerateQueue"}),
+        ("ingest", {"Quarantine", "FollowersQueue", *_BY_STREAM}),
+        ("followers", {"FollowersQueue", *_BY_STREAM}),
         ("fanout", {"FanoutQueue", "GenerateQueue", "TicksUndelivered"}),
-        ("generate", {"GenerateQueue", "ResendQueue"}),
+        ("generate", {*_BY_STREAM, "ResendQueue"}),
         ("resend", {"ResendQueue", "Failed"}),
         ("feedback", {"Quarantine"}),
         (
             "sweep",
-            {"SweepQueue", "FanoutQueue", "GenerateQueue", "ResendQueue", "TicksUndelivered"},
+            {"SweepQueue", "FanoutQueue", *_BY_STREAM, "ResendQueue", "TicksUndelivered"},
         ),
-        ("preferences", {"GenerateQueue"}),
+        ("preferences", _BY_STREAM),
     ],
 )
 def test_a_function_puts_messages_on_these_queues_only(
@@ -124,15 +125,14 @@ def test_a_function_puts_messages_on_these_queues_only(
     assert sent == {f"{{{queue}.Arn}}" for queue in queues}
 
 
-def test_a_function_takes_messages_from_its_own_queue_only(prod: Synthesis) -> None:
+def test_a_function_takes_messages_from_its_own_queues_only(prod: Synthesis) -> None:
     for step in STEPS:
         taken = {
             grant.resource
             for grant in prod.grants(step.name)
             if grant.action in {"sqs:ReceiveMessage", "sqs:DeleteMessage"}
         }
-        own = {f"{{{prod.queue(step.queue)[0]}.Arn}}"} if step.queue else set()
-        assert taken == own
+        assert taken == {f"{{{prod.queue(queue)[0]}.Arn}}" for queue in step.queues}
 
 
 @pytest.mark.parametrize("stage", ["prod", "tracking"])

@@ -5,7 +5,7 @@ from infra.topology import FEEDBACK, INGEST, STEPS
 from tests.infra.conftest import Stages
 from tests.infra.synthesis import Properties, Synthesis
 
-_FED = [step for step in STEPS if step.queue]
+_FED = [(step, queue) for step in STEPS for queue in step.queues]
 _FORTNIGHT = 14 * 24 * 3600
 
 
@@ -21,9 +21,9 @@ def test_every_queue_that_feeds_a_function_has_a_dead_letter_queue_of_its_own(
     prod: Synthesis,
 ) -> None:
     dead = []
-    for step in _FED:
-        _, queue = prod.queue(str(step.queue))
-        name, _ = prod.queue(f"{step.queue}-dead")
+    for step, fed in _FED:
+        _, queue = prod.queue(fed)
+        name, _ = prod.queue(f"{fed}-dead")
         assert queue["RedrivePolicy"] == {
             "deadLetterTargetArn": f"{{{name}.Arn}}",
             "maxReceiveCount": step.max_receives,
@@ -52,7 +52,7 @@ def test_the_alarm_of_a_queue_says_what_to_do_and_where_to_read_on(prod: Synthes
         for alarm in prod.service.of_type("AWS::CloudWatch::Alarm").values()
         if str(alarm.get("AlarmName")).endswith("-not-empty")
     }
-    assert len(told) == 12
+    assert len(told) == 13
     for name, text in told.items():
         assert " What to do: " in text, name
         assert " See docs/runbook/" in text, name
@@ -79,7 +79,7 @@ def test_gazette_dlq_knows_every_dead_letter_queue_and_where_a_redrive_goes(
     dead = {name for name in named if name.endswith(("-dead", "undelivered", "-failed"))}
     assert {f"gazette-prod-{each.name}" for each in KNOWN} == dead
     assert {each.name: each.source for each in KNOWN if each.is_policy} == {
-        f"{step.queue}-dead": step.queue for step in _FED
+        f"{queue}-dead": queue for _, queue in _FED
     }
 
 
@@ -110,8 +110,8 @@ def test_attack_nobody_makes_a_queue_of_a_stage_the_dead_letter_queue_of_another
 def test_every_queue_that_feeds_a_function_hides_a_message_for_six_time_outs(
     prod: Synthesis,
 ) -> None:
-    for step in _FED:
-        _, queue = prod.queue(str(step.queue))
+    for step, fed in _FED:
+        _, queue = prod.queue(fed)
         _, function = prod.function(step.name)
         assert queue["VisibilityTimeout"] >= 6 * function["Timeout"], step.name
 
@@ -147,24 +147,24 @@ def test_every_function_with_a_queue_reports_partial_failures_and_is_bounded_by_
     prod: Synthesis,
 ) -> None:
     mappings = list(prod.service.of_type("AWS::Lambda::EventSourceMapping").values())
-    assert sorted(mappings, key=_function) == sorted(
+    assert sorted(mappings, key=_source) == sorted(
         (
             {
                 "BatchSize": step.batch_size,
-                "EventSourceArn": f"{{{prod.queue(str(step.queue))[0]}.Arn}}",
+                "EventSourceArn": f"{{{prod.queue(queue)[0]}.Arn}}",
                 "FunctionName": f"{{{prod.function(step.name)[0]}}}",
                 "FunctionResponseTypes": ["ReportBatchItemFailures"],
                 "ScalingConfig": {"MaximumConcurrency": 20},
                 **({"MaximumBatchingWindowInSeconds": 20} if step is FEEDBACK else {}),
             }
-            for step in _FED
+            for step, queue in _FED
         ),
-        key=_function,
+        key=_source,
     )
 
 
-def _function(mapping: Properties) -> str:
-    return str(mapping["FunctionName"])
+def _source(mapping: Properties) -> str:
+    return str(mapping["EventSourceArn"])
 
 
 def test_every_queue_that_no_function_empties_has_an_alarm_with_an_action(prod: Synthesis) -> None:
@@ -179,7 +179,7 @@ def test_every_queue_that_no_function_empties_has_an_alarm_with_an_action(prod: 
         if alarm.get("MetricName") == "ApproximateNumberOfMessagesVisible"
     }
     assert {queue["QueueName"] for name, queue in queues.items() if name not in emptied} == {
-        *(f"gazette-prod-{step.queue}-dead" for step in _FED),
+        *(f"gazette-prod-{queue}-dead" for _, queue in _FED),
         "gazette-prod-quarantine",
         "gazette-prod-undelivered",
         "gazette-prod-failed",

@@ -119,7 +119,7 @@ def test_what_waits_is_told_also_without_a_profile(stage: Cloud) -> None:
 def test_a_date_shows_the_runs_of_that_date_alone(stage: Cloud) -> None:
     stage.say("subscriber.changed", profile(frequencies={"comment": "immediate"}))
     stage.say("event.created", event(1))
-    (entry,) = stage.queued("generate")
+    (entry,) = stage.queued("immediate")
     stage.work("generate", entry["MessageBody"])
     due = datetime.fromisoformat(stage.rows("runs")[0]["due_at"]).astimezone(BERLIN).date()
     (sent,) = rows(run("ann", due.isoformat()))["run"]

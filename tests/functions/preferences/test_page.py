@@ -126,7 +126,7 @@ def test_what_is_chosen_survives_a_profile_that_is_put_again(ann: Cloud) -> None
 def test_trace_w_what_goes_out_at_once_is_stopped_before_the_page_says_saved(ann: Cloud) -> None:
     """Its run is there, and its message comes before ingest has heard of the choice."""
     press(ann, frequency="immediate")
-    (message,) = ann.queued("generate")
+    (message,) = ann.queued("immediate")
     assert "saved" in told(press(ann, frequency="never"))
     (run,) = ann.rows("runs")
     assert (run["status"], run["epoch"]) == ("pending", 2), "on its way there and back"
@@ -292,7 +292,7 @@ def test_who_comes_with_an_ended_link_is_mailed_one_that_works(ann: Cloud) -> No
     for _ in range(2):
         answer = ann.invoke("preferences", http("POST", ended))
         assert (answer["statusCode"], "on its way" in answer["body"]) == (410, True)
-    for entry in ann.queued("generate"):
+    for entry in ann.queued("immediate"):
         ann.work("generate", entry["MessageBody"])
     (email,) = ann.sent()
     assert email["Destination"]["ToAddresses"] == ["new@example.com"]

@@ -8,6 +8,7 @@ import pytest
 from gazette.adapters.aws.queues import (
     SqsQuarantine,
     SqsQueue,
+    SqsStreamQueues,
     decode_followers,
     decode_run_key,
     decode_shard,
@@ -20,10 +21,13 @@ from gazette.domain.errors import InvalidEvent, Unavailable
 from gazette.domain.model import RunKey
 from gazette.domain.ports.queues import FollowerPage, QueuedRun, Shard, Walk
 from gazette.domain.scheduling.calendar import SLOT, slot_of
+from gazette.domain.scheduling.kinds import immediate_schedule
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.builders import KEY, NOW
+
+AT_ONCE = immediate_schedule("post#p1")
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -34,11 +38,13 @@ class RecordingSqs:
 
     def __init__(self, *, refused: int = 0) -> None:
         self.batches: list[list[dict[str, Any]]] = []
+        self.urls: list[str] = []
         self.messages: list[dict[str, Any]] = []
         self._refused = refused
 
     def send_message_batch(self, *, QueueUrl: str, Entries: Any) -> Any:  # noqa: N803
         self.batches.append(Entries)
+        self.urls.append(QueueUrl)
         return {"Failed": [{"Message": "slow down"}] * self._refused}
 
     def send_message(self, **message: Any) -> None:
@@ -70,6 +76,29 @@ def test_what_is_on_the_followers_queue_is_read_back_as_it_was_written(
     SqsQueue(sqs.client, "url", encode_followers).send(sent)
     assert [decode_followers(body) for body in sqs.bodies()] == sent
     assert len({entry["Id"] for entry in sqs.batches[0]}) == len(sent)
+
+
+@given(st.lists(st.sampled_from(("daily", "weekly", "custom", AT_ONCE)), max_size=25))
+@settings(max_examples=60, deadline=None)
+def test_each_run_is_put_on_the_queue_of_its_stream_in_order_and_none_twice(
+    schedules: list[str],
+) -> None:
+    sqs = RecordingSqs()
+    runs = [
+        QueuedRun(RunKey("ann", schedule, number), timedelta(0))
+        for number, schedule in enumerate(schedules)
+    ]
+    SqsStreamQueues(sqs.client, digest_url="digest", immediate_url="immediate").send(iter(runs))
+    for url in ("digest", "immediate"):
+        found = [
+            decode_run_key(entry["MessageBody"])
+            for to, batch in zip(sqs.urls, sqs.batches, strict=True)
+            for entry in batch
+            if to == url
+        ]
+        wanted = [run.key for run in runs if (run.key.schedule == AT_ONCE) is (url == "immediate")]
+        assert found == wanted
+    assert all(sqs.batches)
 
 
 def test_a_walk_from_the_beginning_needs_no_place_to_go_on_from() -> None:

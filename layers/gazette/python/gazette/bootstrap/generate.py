@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from gazette.adapters.aws.clients import client
-from gazette.adapters.aws.queues import SqsQueue, decode_run_key, encode_run
+from gazette.adapters.aws.queues import SqsQueue, SqsStreamQueues, decode_run_key, encode_run
 from gazette.adapters.cached import once
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap.parts.clock import now
@@ -23,7 +23,9 @@ def build() -> Callable[[str, TimeLeft], Delivery | None]:
     settings = GenerateSettings.from_env()
     context = delivery_context(settings)
     sqs = client("sqs")
-    generate_queue = SqsQueue(sqs, settings.generate_queue_url, encode_run)
+    generate_queues = SqsStreamQueues(
+        sqs, digest_url=settings.generate_queue_url, immediate_url=settings.immediate_queue_url
+    )
     resend_queue = SqsQueue(sqs, settings.resend_queue_url, encode_run)
     stop = partial(
         stop_if_suppressed,
@@ -37,7 +39,7 @@ def build() -> Callable[[str, TimeLeft], Delivery | None]:
         decode=decode_run_key,
         deliver=partial(deliver, context=context),
         stop_suppressed=lambda user_id: stop(context.subscribers.get(user_id)),
-        generate_queue=generate_queue,
+        generate_queue=generate_queues,
         resend_queue=resend_queue,
         clock=now,
     )

@@ -9,6 +9,7 @@ from gazette.adapters.aws.clients import client
 from gazette.adapters.aws.evidence_backlog import SqsEvidenceBacklog
 from gazette.adapters.aws.queues import (
     SqsQueue,
+    SqsStreamQueues,
     decode_partition,
     encode_partition,
     encode_run,
@@ -63,7 +64,11 @@ def build_sweep() -> Callable[[str, TimeLeft], list[tuple[RunKey | UnreadableRow
     sqs = client("sqs")
     context = SweepContext(
         runs=_runs(settings),
-        generate_queue=SqsQueue(sqs, settings.generate_queue_url, encode_run),
+        generate_queue=SqsStreamQueues(
+            sqs,
+            digest_url=settings.generate_queue_url,
+            immediate_url=settings.immediate_queue_url,
+        ),
         resend_queue=SqsQueue(sqs, settings.resend_queue_url, encode_run),
         evidence_log=DynamoEvidenceLog(settings.control_table),
         backlog=SqsEvidenceBacklog(

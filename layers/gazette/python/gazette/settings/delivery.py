@@ -131,6 +131,7 @@ class GenerateSettings(SendingSettings):
 
     schedules_table: str
     generate_queue_url: str
+    immediate_queue_url: str
     shards: int
 
 

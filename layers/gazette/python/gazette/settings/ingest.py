@@ -31,6 +31,7 @@ class RoutingSettings(Settings):
     runs_table: str
     control_table: str
     generate_queue_url: str
+    immediate_queue_url: str
     shards: int
     default_frequencies: str
     collapse: int

@@ -20,6 +20,7 @@ class SweepSettings(Settings):
     runs_table: str
     control_table: str
     generate_queue_url: str
+    immediate_queue_url: str
     resend_queue_url: str
     shard_queue_url: str
     sweep_queue_url: str

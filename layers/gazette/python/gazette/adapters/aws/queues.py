@@ -69,6 +69,20 @@ class SqsQueue(Generic[MessageT]):
             )
 
 
+class SqsStreamQueues:
+    """The port `RunQueue` on the two queues of `generate`: each run goes to that of its stream."""
+
+    def __init__(self, client: "SQSClient", *, digest_url: str, immediate_url: str) -> None:
+        self._digest = SqsQueue(client, digest_url, encode_run)
+        self._immediate = SqsQueue(client, immediate_url, encode_run)
+
+    def send(self, messages: Iterable[QueuedRun]) -> None:
+        """One SendMessageBatch per ten messages of a stream."""
+        runs = list(messages)
+        self._immediate.send(run for run in runs if run.key.is_immediate)
+        self._digest.send(run for run in runs if not run.key.is_immediate)
+
+
 class SqsQuarantine:
     """The port `Quarantine`: the unchanged body, with the reason as the attribute `reason`."""
 
