@@ -24,8 +24,8 @@ test: setup ## Run all tests that need no deployed stage, on all cores
 seeds: setup ## Run a short seed of each proof
 	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder proofs
 
-e2e: setup ## Test the stacks as deployed to the embedded engine; beside them a seed of chaos
-	@$(BIN)/python -m pytest -n 2 -m e2e tests/e2e proofs/chaos
+e2e: setup .awscli/.ready ## Test the stacks as deployed to the embedded engine, and the runbook; beside them a seed of chaos
+	@$(BIN)/python -m pytest -n 2 -m e2e tests/e2e tests/runbook proofs/chaos
 
 browser: setup chromium ## Test emails and pages in Chromium on the deployed stacks: keyboard, axe-core
 	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -vv -m browser tests/browser
@@ -110,7 +110,7 @@ deploy: setup ## Deploy the stage STAGE (default prod) to the AWS account of you
 
 lock: setup ## Update and pin all dependencies
 	@for name in layers/dependencies/requirements requirements/dev requirements/engine \
-	    requirements/bench; do \
+	    requirements/awscli requirements/bench; do \
 	  $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade \
 	    --generate-hashes --no-emit-index-url --no-header --no-annotate \
 	    $$name.in --output-file $$name.txt || exit 1; \
@@ -143,6 +143,12 @@ setup: .venv/.ready .engine/.ready node_modules/.ready ## Install what the targe
 	@$(BIN)/uv pip sync --quiet --python .engine/bin/python --require-hashes requirements/engine.txt
 	@touch $@
 
+.awscli/.ready: requirements/awscli.txt | .venv/.ready
+	@echo "setting up .awscli"
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .awscli
+	@$(BIN)/uv pip sync --quiet --python .awscli/bin/python --require-hashes requirements/awscli.txt
+	@touch $@
+
 node_modules/.ready: package-lock.json | .venv/.ready
 	@echo "setting up node_modules"
 	@$(BIN)/npm ci --loglevel=error --ignore-scripts >/dev/null
@@ -170,4 +176,4 @@ chromium:
 	      "say CHROMIUM=… for the path of one." >&2; exit 1; }; }
 
 clean: ## Remove everything that was built or installed
-	rm -rf .venv .engine .bench node_modules build
+	rm -rf .venv .engine .awscli .bench node_modules build

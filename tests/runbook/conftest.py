@@ -1,0 +1,61 @@
+"""The stage `prod` on the embedded engine, and the folder where commands of the runbook run."""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from gazette.adapters.aws.clients import forget
+
+from benchmarks.stored import as_client_of
+from demo.engine import ROOT, deploy, running
+from demo.service import Service
+from demo.ses import StandIn
+from tests.runbook.state import State
+from tests.stage import Deployed, mark_below
+
+_A_CENTURY = 100 * 365
+"""Days. The pages name a slot of 2026, which is too late for no test, whenever it runs."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What is below this folder deploys: `make test` leaves it to `make e2e`."""
+    mark_below(Path(__file__).parent, "e2e", items)
+
+
+@pytest.fixture(scope="session")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
+    """The stage as the pages name it."""
+    folder = tmp_path_factory.mktemp("engine")
+    with StandIn() as ses, running(ses_url=ses.url, folder=folder) as engine:
+        outputs = deploy(
+            engine,
+            folder,
+            stage="prod",
+            base_url=ses.url,
+            concurrency=2,
+            sunset_days=0,
+            max_lateness=_A_CENTURY * 86_400,
+        )
+        ses.forward = partial(engine.request, outputs["PreferencesUrl"])
+        yield Deployed(engine, Service.at(engine, outputs, stage="prod"), ses)
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Looks like the folder of the project, so that what commands write into it stays outside."""
+    made = tmp_path_factory.mktemp("project")
+    for path in ROOT.iterdir():
+        (made / path.name).symlink_to(path)
+    return made
+
+
+@pytest.fixture
+def state(stage: Deployed, folder: Path) -> Iterator[State]:
+    """The stage as each page finds it: a digest of Ann is due, and nothing is wrong."""
+    with as_client_of(stage.engine):
+        forget()
+        found = State.of(stage, folder)
+        found.begin()
+        yield found
+    forget()

@@ -1,0 +1,282 @@
+"""The state in which a page of the runbook finds the stage: Ann's digest of a slot of 2026.
+
+Rows are written by the adapters of Gazette, events and profiles go by the bus, messages are put on
+the queues as functions put them.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from gazette.adapters.aws.queues import encode_failed_run, encode_run_key
+from gazette.adapters.aws.suppression_key import read_suppression_key
+from gazette.adapters.dynamodb.control.batches import DynamoBatches
+from gazette.adapters.dynamodb.events import DynamoEvents
+from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
+from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
+from gazette.bootstrap.parts.clock import now
+from gazette.bootstrap.support.sending import build_sending
+from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status
+from gazette.domain.identity import address_hash
+from gazette.domain.model import DAILY, Actor, Entity, Event, RunKey, Window
+from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.settings.delivery import GenerateSettings
+from gazette.settings.ingest import IngestSettings
+from gazette.steps.support.sending import SendingContext, resume_sending
+
+from cli.dead_letters.queues import KNOWN
+from demo.replay import SETTLE_SECONDS
+from demo.ses import Accepted
+from tests.stage import Deployed
+
+ANN = "ann"
+ADDRESS = "ann@example.com"
+KEY = RunKey(ANN, DAILY, 17)
+SLOT = datetime(2026, 11, 22, 6, 10, tzinfo=UTC)
+CATEGORY = "like"
+
+_WORK = ("ingest", "followers", "shard", "generate", "resend", "feedback")
+_OTHERS = ("quarantine",)
+_NUMBERS = count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The deployed stage with its tables, and `folder`, where commands run."""
+
+    deployed: Deployed
+    folder: Path
+    runs: DynamoRuns
+    schedules: DynamoSchedules
+    events: DynamoEvents
+    batches: DynamoBatches
+    subscribers: DynamoSubscribers
+    suppressions: DynamoSuppressions
+    sending: SendingContext
+
+    @classmethod
+    def of(cls, deployed: Deployed, folder: Path) -> "State":
+        """By the settings of its functions."""
+        settings = GenerateSettings.from_env(deployed.service.settings("generate"))
+        ingest = IngestSettings.from_env(deployed.service.settings("ingest"))
+        retention = timedelta(days=settings.run_retention_days)
+        return cls(
+            deployed,
+            folder,
+            runs=DynamoRuns(settings.runs_table, retention=retention),
+            schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
+            events=DynamoEvents(
+                settings.events_table,
+                retention=timedelta(days=ingest.event_retention_days),
+                timeout=5,
+                clock=_a_moment_ago,
+            ),
+            batches=DynamoBatches(settings.control_table, retention=retention, clock=now),
+            subscribers=DynamoSubscribers(settings.subscribers_table),
+            suppressions=DynamoSuppressions(
+                settings.suppressions_table,
+                key=read_suppression_key(settings.suppressions_secret),
+                clock=now,
+            ),
+            sending=build_sending(settings),
+        )
+
+    def begin(self) -> None:
+        """Nothing is wrong, and Ann's digest waits to be sent."""
+        self.deployed.ses.script.clear()
+        for queue in (*(dead.name for dead in KNOWN), *_OTHERS):
+            self.empty(queue)
+        resume_sending(context=self.sending)
+        if self.sending.holds.release(CATEGORY):
+            self.new_workers()
+        self.allow()
+        if not isinstance(self.subscribers.get(ANN), Subscriber):
+            self.register()
+        self.digest_is_due()
+
+    def register(self) -> None:
+        """Ann's profile, changed now."""
+        self.deployed.service.put(
+            "subscriber.changed",
+            [
+                {
+                    "user_id": ANN,
+                    "email": ADDRESS,
+                    "name": "Ann",
+                    "time_zone": "Europe/Berlin",
+                    "changed_at": datetime.now(UTC).isoformat(),
+                    "digest": {"hour": 7, "minute": 10},
+                }
+            ],
+        )
+        self.settle()
+
+    def allow(self) -> None:
+        """No address of hers is suppressed."""
+        if found := self.suppressions.get(address_hash(ADDRESS)):
+            self.suppressions.lift(address_hash(ADDRESS), found.cause)
+
+    def digest_is_due(self, **given: Any) -> Run:
+        """Her run of the slot, and one event for it, and nothing else of her; `given` of the run.
+
+        No message for the run is on any queue.
+        """
+        self.empty("generate")
+        self.empty("resend")
+        for table in ("runs", "events"):
+            self._forget(table, user_id=ANN)
+        self._forget("control", kind="batch")
+        self.batches.begin(SLOT)
+        schedule = self.schedules.get(ANN, DAILY)
+        assert schedule
+        spent = replace(
+            schedule, sequence=KEY.sequence + 1, revision=schedule.revision + 1, last_due_at=SLOT
+        )
+        assert self.schedules.put(spent, replacing=schedule)
+        self.event_waits()
+        run = Run(KEY, due_at=SLOT, check_at=now() + timedelta(hours=1))
+        return self.runs.create(replace(run, **given))
+
+    def event_waits(self) -> None:
+        """Something new for her next digest, stored a moment ago."""
+        event = Event(
+            ANN,
+            f"e{next(_NUMBERS)}",
+            CATEGORY,
+            Entity("post", "p1", "On digests", "https://example.com/p1"),
+            Actor("bo", "Bo"),
+            occurred_at=_a_moment_ago(),
+        )
+        assert self.events.store(event, DAILY)[0]
+
+    def digest_failed(self) -> None:
+        """The provider refused her run six times: it is on the queue `failed`."""
+        self.digest_is_due(
+            status=Status.FAILED,
+            reason=Reason.ATTEMPTS_EXHAUSTED,
+            attempt=6,
+            refusals=6,
+            detail="TooManyRequestsException",
+            window=Window(BEGINNING, _a_moment_ago()),
+        )
+        self.send("failed", encode_failed_run(KEY).body)
+
+    def try_to_send(self) -> None:
+        """Her run comes to generate, and is worked off or delayed."""
+        self.empty("generate")
+        self.send("generate", encode_run_key(KEY))
+        self.settle(delayed=False)
+
+    def send(self, queue: str, body: str) -> None:
+        """A message as a function puts it there."""
+        service = self.deployed.service
+        service.queues.send_message(QueueUrl=service.queue_url(queue), MessageBody=body)
+
+    def empty(self, queue: str) -> None:
+        """Delete what waits there."""
+        service = self.deployed.service
+        service.queues.purge_queue(QueueUrl=service.queue_url(queue))
+
+    def waiting(self, queue: str) -> int:
+        """How many messages are on the queue."""
+        return self.deployed.service.messages_in(queue)
+
+    def settle(self, *, delayed: bool = True) -> None:
+        """Everything that was put on a queue is worked off."""
+        self.deployed.service.wait_until_drained(*_WORK, delayed=delayed)
+
+    def new_workers(self) -> None:
+        """What workers keep for a minute is read anew."""
+        functions = self.deployed.service.functions
+        for page in functions.get_paginator("list_functions").paginate():
+            for found in page["Functions"]:
+                settings = {**found["Environment"]["Variables"], "RENEWED": str(next(_NUMBERS))}
+                functions.update_function_configuration(
+                    FunctionName=found["FunctionName"], Environment={"Variables": settings}
+                )
+
+    def next_digest(self) -> None:
+        """One more event comes by the bus, and then the hour of her next digest."""
+        self.deployed.service.put(
+            "event.created",
+            [
+                {
+                    "id": f"e{next(_NUMBERS)}",
+                    "user_id": ANN,
+                    "category": CATEGORY,
+                    "entity": {
+                        "type": "post",
+                        "id": "p1",
+                        "title": "On digests",
+                        "url": "https://example.com/p1",
+                    },
+                    "actor": {"id": "bo", "name": "Bo"},
+                    "occurred_at": datetime.now(UTC).isoformat(),
+                }
+            ],
+        )
+        self.settle()
+        time.sleep(SETTLE_SECONDS)
+        schedule = self.schedules.get(ANN, DAILY)
+        assert schedule
+        self.deployed.service.turn_back(schedule.next_due_at - timedelta(minutes=20))
+        self.deployed.service.tick(schedule.next_due_at)
+        self.settle()
+
+    @property
+    def inbox(self) -> list[Accepted]:
+        """Her emails, in order."""
+        return self.deployed.inbox(ANN)
+
+    @contextmanager
+    def emails(self, number: int) -> Iterator[None]:
+        """She gets so many meanwhile, neither more nor less."""
+        before = len(self.inbox)
+        yield
+        assert len(self.inbox) - before == number
+
+    def _forget(self, table: str, **key: str) -> None:
+        """Delete all rows of a partition."""
+        tables = self.deployed.service.tables
+        name = self.deployed.service.settings("generate")[f"GAZETTE_{table.upper()}_TABLE"]
+        ((partition, value),) = key.items()
+        described = tables.describe_table(TableName=name)["Table"]["KeySchema"]
+        found = tables.query(
+            TableName=name,
+            KeyConditionExpression="#key = :key",
+            ExpressionAttributeNames={"#key": partition},
+            ExpressionAttributeValues={":key": {"S": value}},
+        )
+        for row in found["Items"]:
+            keys = {each["AttributeName"]: row[each["AttributeName"]] for each in described}
+            tables.delete_item(TableName=name, Key=keys)
+
+
+def _a_moment_ago() -> datetime:
+    """Long enough that every window holds it."""
+    return datetime.now(UTC) - timedelta(minutes=1)
+
+
+def envelope(detail_type: str, detail: dict[str, Any]) -> str:
+    """A message of the ingest queue, as EventBridge writes it."""
+    return json.dumps(
+        {
+            "version": "0",
+            "id": f"00000000-0000-0000-0000-{next(_NUMBERS):012}",
+            "detail-type": detail_type,
+            "source": "campus.messages",
+            "account": "000000000000",
+            "time": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+            "region": "us-east-1",
+            "resources": [],
+            "detail": detail,
+        }
+    )

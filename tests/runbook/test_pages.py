@@ -1,0 +1,68 @@
+"""Each command of the runbook is run as it is printed, and does what its page says."""
+
+import os
+import re
+import subprocess
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+from demo.engine import ROOT
+from tests.runbook.pages import PAGES, Command, commands
+from tests.runbook.scenarios import has_its_test, scenario_of
+from tests.runbook.state import State
+
+_WITHIN = 120
+"""Seconds."""
+
+_TROUBLE = re.compile(r"^(gazette: |Traceback|An error occurred)", re.MULTILINE)
+"""A line that no command prints while all is well, whatever its exit code."""
+
+
+def run(command: Command, state: State) -> subprocess.CompletedProcess[str]:
+    """By bash, in a folder like that of the project, and confirmed where it asks."""
+    paths = [str(Path(sys.executable).parent), str(ROOT / ".awscli" / "bin"), os.environ["PATH"]]
+    return subprocess.run(
+        ["/bin/bash", "-o", "pipefail", "-c", command.text],
+        cwd=state.folder,
+        env={
+            **os.environ,
+            **state.deployed.engine.environment,
+            "PATH": os.pathsep.join(paths),
+            "AWS_PAGER": "",
+            "BROWSER": "true",  # a program that does nothing
+        },
+        input="y\n",
+        capture_output=True,
+        text=True,
+        timeout=_WITHIN,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_command_of_the_page_does_what_it_says(page: Path, state: State) -> None:
+    for command in commands(page):
+        if command.why_not:
+            continue
+        scenario = scenario_of(command.bare)
+        said = ""
+        try:
+            with scenario(state) if scenario else nullcontext():
+                done = run(command, state)
+                said = f"{done.stdout}{done.stderr}".strip()
+                assert not done.returncode, f"it exits with {done.returncode}"
+                assert not _TROUBLE.search(said), "it says that something is wrong"
+        except AssertionError as err:
+            pytest.fail(f"{command}\n{err}\nIt said: {said[-2000:]}", pytrace=False)
+
+
+def test_every_command_that_changes_something_has_a_scenario() -> None:
+    assert [
+        str(command)
+        for page in PAGES
+        for command in commands(page)
+        if not (command.why_not or has_its_test(command.bare))
+    ] == []
