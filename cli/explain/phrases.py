@@ -1,8 +1,9 @@
 """Schedules, instants and recurring hours as support reads them out on the phone."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from gazette.domain.delivery.run import Run
 from gazette.domain.scheduling.calendar import EVERY_DAY, WORKDAYS, Days, Recurrence
 from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
 from gazette.domain.subscribers.frequency import EVERYTHING
@@ -60,6 +61,31 @@ def bare_utc(at: datetime) -> str:
 def utc(at: datetime) -> str:
     """An instant as the logs have it, such as `2026-11-21 07:10 UTC`."""
     return f"{bare_utc(at)} UTC"
+
+
+def times(run: Run) -> str:
+    """When a run was created, claimed and sent, and how long after it was due; empty if unknown."""
+    named = (("created", run.created_at), ("claimed", run.claimed_at), ("sent", run.sent_at))
+    told = ", ".join(f"{what} {seconds(at)}" for what, at in named if at)
+    delay = f" ({after(run.sent_at - run.due_at)})" if run.sent_at else ""
+    return f"{told} UTC{delay}" if told else ""
+
+
+def seconds(at: datetime) -> str:
+    """An instant of UTC to the second, such as `2026-11-21 07:10:03`."""
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
+
+
+def after(delay: timedelta) -> str:
+    """How long after it was due, such as `3 minutes 5 seconds after it was due`."""
+    total = max(0, round(delay.total_seconds()))
+    units = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
+    parts = []
+    for unit, size in units:
+        number, total = divmod(total, size)
+        if number:
+            parts.append(f"{number} {unit}{'s' * (number > 1)}")
+    return f"{' '.join(parts[:2]) or '0 seconds'} after it was due"
 
 
 def recurring(wanted: Recurrence) -> str:

@@ -8,7 +8,7 @@ from gazette.domain.explanation import Choice, ExplainedRun, Explanation, Waitin
 from gazette.domain.identity import run_id
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 
-from cli.explain.phrases import bare_utc, counted, local, name_of, named, recurring, utc
+from cli.explain.phrases import bare_utc, counted, local, name_of, named, recurring, times, utc
 from cli.explain.reasons import DUE, often, standing, words_for
 from cli.explain.summary import verdict
 
@@ -65,6 +65,7 @@ RUN = (
     "attempts",
     "provider's code",
     "message id",
+    "times",
     "window",
     "covers",
 )
@@ -149,6 +150,7 @@ def _run(entry: ExplainedRun, found: Explanation) -> tuple[str, ...]:
         f"{run.attempt}",
         run.detail,
         run.message_id,
+        times(run),
         window,
         ", ".join(f"{category}: {counted(events)}" for category, events in entry.covers),
     )

@@ -10,7 +10,7 @@ from gazette.domain.subscribers.frequency import DIGESTS, Frequency
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause, Suppression
 
-from cli.explain.phrases import clock_time, counted, local, name_of, named, sentence, utc
+from cli.explain.phrases import after, clock_time, counted, local, name_of, named, sentence, utc
 from cli.explain.reasons import SUPPRESSED_FOR, became, standing, words_for
 from cli.explain.upcoming import expected, following, late, quiet
 from cli.shared.descriptions import listed
@@ -137,6 +137,8 @@ def _told(entry: ExplainedRun, when: str, found: Explanation, *, lead: str = "")
     run, words = entry.run, words_for(entry.run)
     what = f"{lead}{name_of(run.key.schedule, entry.about)} {when}{', which' if lead else ''}"
     proof = f" (message id {run.message_id})" if run.message_id else ""
+    if run.sent_at and run.status is Status.SENT:
+        proof += f" at {utc(run.sent_at)}, {after(run.sent_at - run.due_at)}"
     code = f" ({run.detail})" if run.detail else ""
     said = f"{sentence(what)} {became(run)}: {words.why}{proof}{code}."
     if run.overtaken:

@@ -77,6 +77,7 @@ def test_a_digest_from_fan_out_to_its_reports(ann: Cloud) -> None:
         assert spent(ann) == actions.report(of_sending=of_sending, categories=1)
     for name in ("runs", "engagement", "subscribers", "schedules"):
         assert row_of(name) == pytest.approx(ROWS[name], rel=0.1), name
+    assert row_of("runs") < 1024, "each write of it is one unit"
 
 
 @pytest.mark.usefixtures("later")

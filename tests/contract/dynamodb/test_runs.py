@@ -4,6 +4,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from gazette.adapters.dynamodb.runs import run_sort_key
+from gazette.adapters.dynamodb.tables import RunRow
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.errors import Unavailable
 from gazette.domain.identity import latest_run
@@ -41,6 +43,9 @@ def test_a_run_comes_back_with_everything_it_knows(runs: Runs) -> None:
         uncertain=frozenset({1, 2}),
         resent=True,
         window=a_window(),
+        created_at=NOW,
+        claimed_at=NOW + SECOND,
+        sent_at=NOW + 2 * SECOND,
         deadline=NOW + SECOND,
         nonce="nonce",
         message_id="message",
@@ -49,6 +54,16 @@ def test_a_run_comes_back_with_everything_it_knows(runs: Runs) -> None:
     assert runs.swap(a_run(), full) == full
     assert list(runs.chain(KEY)) == [full]
     assert list(runs.of_user("ann")) == [full]
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+@pytest.mark.usefixtures("engine")
+def test_a_run_of_an_earlier_version_has_no_times(runs: Runs) -> None:
+    timed = replace(a_run(), created_at=NOW, claimed_at=NOW, sent_at=NOW)
+    runs.create(timed)
+    row = RunRow.get("ann", run_sort_key(KEY))
+    row.update([each.remove() for each in (RunRow.created_at, RunRow.claimed_at, RunRow.sent_at)])
+    assert runs.get(KEY) == replace(timed, created_at=None, claimed_at=None, sent_at=None)
 
 
 def test_a_swap_that_lost_returns_what_won(runs: Runs) -> None:

@@ -1,5 +1,6 @@
 """`gazette explain` on moto: from the name of a stage to the answer."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -25,6 +26,7 @@ from tests.functions.failing import denied
 from tests.functions.messages import event, follow, profile
 from tests.moto_tables import NAMES
 
+SECONDS = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
 BERLIN = ZoneInfo("Europe/Berlin")
 READS = {
     ("subscribers", "GetItem"),
@@ -99,8 +101,14 @@ def test_a_digest_is_told_from_the_event_to_the_message_id(stage: Cloud) -> None
     message_id = sent[RUN.index("message id")]
     assert message_id
     assert sent[RUN.index("run")] == "ann-daily-1"
+    assert re.fullmatch(
+        rf"created {SECONDS}, claimed {SECONDS}, sent {SECONDS} UTC \(.* after it was due\)",
+        sent[RUN.index("times")],
+    )
     assert sent[RUN.index("covers")] == "comment: 2 events"
-    assert f"was sent: the provider accepted it (message id {message_id})" in told["answer"][0][0]
+    assert (
+        f"was sent: the provider accepted it (message id {message_id}) at " in told["answer"][0][0]
+    )
     assert [row[:2] for row in told["schedule"]] == [["daily", "every day at 08:10"]] * 3
     assert [row[:2] for row in told["choice"]] == [["comment", "daily"], ["like", "never (muted)"]]
     assert ["time zone", "Europe/Berlin"] in told["reader"]

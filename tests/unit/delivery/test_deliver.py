@@ -10,12 +10,13 @@ from gazette.domain.delivery.signals import (
     RefusedAccount,
     RefusedForGood,
     RefusedForNow,
+    SendOutcome,
     Stop,
     Uncertain,
 )
 from gazette.domain.errors import NotYet, Unavailable
 from gazette.domain.links import LinkToken
-from gazette.domain.model import DAILY, RunKey, StoredEvent, Window
+from gazette.domain.model import DAILY, Mail, RunKey, StoredEvent, Window
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.queues import QueuedRun
 from gazette.domain.ports.rendering import Links
@@ -298,6 +299,21 @@ def test_a_refusal_of_the_whole_account_is_no_attempt_and_comes_again_here(ready
     )
     assert ready.generate_queue.sent == [QueuedRun(KEY, timedelta(minutes=1))]
     assert not ready.resend_queue.sent
+
+
+def test_a_run_says_when_it_was_claimed_and_when_it_was_accepted(
+    ready: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each by the clock of its own moment: the provider may take seconds."""
+    claimed, send = ready.clock.now, ready.mailer.send
+
+    def slowly(mail: Mail, attempt: int) -> SendOutcome:
+        ready.clock.pass_time(seconds=3)
+        return send(mail, attempt)
+
+    monkeypatch.setattr(ready.mailer, "send", slowly)
+    run = ready.work()
+    assert (run.claimed_at, run.sent_at) == (claimed, claimed + 3 * SECOND)
 
 
 def test_a_retry_sends_the_window_of_the_first_claim(ready: Worker) -> None:

@@ -60,6 +60,15 @@ def test_a_template_of_the_providers_that_failed_proves_nothing() -> None:
     assert run.status is Status.UNKNOWN
 
 
+def test_what_evidence_settles_was_sent_when_the_provider_took_it() -> None:
+    """Not when the delivery event came, which may be hours later."""
+    world = having(a_claimed_run(status=Status.UNKNOWN))
+    taken = NOW - timedelta(hours=3)
+    run = world.feedback(replace(EVENT, sent_at=taken))
+    assert run is not None
+    assert (run.status, run.sent_at) == (Status.SENT, taken)
+
+
 @pytest.mark.parametrize("delivery_event", [EVENT, replace(EVENT, run=None)])
 def test_a_delivery_event_that_names_no_run_still_proves_that_delivery_events_come_in(
     delivery_event: DeliveryEvent,

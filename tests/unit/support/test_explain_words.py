@@ -268,7 +268,10 @@ def test_it_was_sent(world: World) -> None:
     for _ in range(2):
         world.create(an_event(f"e{world.clock()}"))
         world.send_digest()
-    sent = "was sent: the provider accepted it (message id message2). "
+    sent = (
+        "was sent: the provider accepted it (message id message2) at 2026-11-24 07:00 UTC, "
+        "30 seconds after it was due. "
+    )
     covers = f"{COVERS} after Mon 2026-11-23 08:00, up to Tue 2026-11-24 08:00."
     assert answer(world, TUESDAY) == f"The daily digest of 08:00 {sent}{covers}"
     last = f"The last was the daily digest of Tue 2026-11-24 08:00, which {sent}{covers}"

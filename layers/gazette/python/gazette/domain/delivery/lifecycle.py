@@ -86,7 +86,13 @@ def _accept(run: Run, signal: Accepted | Evidence) -> Run | Ignored:
     if not run.knows(signal.attempt):
         return Ignored(f"nobody claimed attempt {signal.attempt}")
     reason = Reason.ACCEPTED if isinstance(signal, Accepted) else Reason.EVIDENCE
-    return replace(run, status=Status.SENT, reason=reason, message_id=signal.message_id)
+    return replace(
+        run,
+        status=Status.SENT,
+        reason=reason,
+        message_id=signal.message_id,
+        sent_at=signal.at,
+    )
 
 
 def _claim(run: Run, signal: Claim) -> Run | Ignored:
@@ -105,6 +111,7 @@ def _claim(run: Run, signal: Claim) -> Run | Ignored:
         window=window,
         deadline=signal.deadline,
         nonce=signal.nonce,
+        claimed_at=signal.at,
         variant=signal.variant,
         locale=signal.locale,
         categories=signal.categories,

@@ -100,6 +100,9 @@ class Run:
     run at `check_at`. A refused run is not sent before `retry_at`. `overtaken`: a stop or a change
     came after a claim, and so too late. `detail` is the provider's code for the last refusal or
     unknown outcome. `variant`, `locale` and `categories` describe the email of the last claim.
+    `claimed_at` is the instant of the last claim; `sent_at` that at which the provider accepted
+    the message. These and `created_at` are for people: no rule reads them, and each is None where
+    it has not happened, or in rows of a version that did not store it.
     `newest` names its events that were stored last (`newest_of`). `left_out` names the events of
     its window that it does not show, because an earlier attempt with an unknown outcome should have
     shown them and did not.
@@ -108,6 +111,7 @@ class Run:
     key: RunKey
     due_at: datetime
     check_at: datetime
+    created_at: datetime | None = None
     status: Status = Status.PENDING
     reason: Reason = Reason.DUE
     attempt: int = 0
@@ -120,6 +124,8 @@ class Run:
     window: Window | None = None
     deadline: datetime | None = None
     nonce: str = ""
+    claimed_at: datetime | None = None
+    sent_at: datetime | None = None
     message_id: str = ""
     detail: str = ""
     variant: Variant = DEFAULT_VARIANT

@@ -19,7 +19,7 @@ class Policy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A worker is about to call the provider.
+    """A worker is about to call the provider, at the instant `at`.
 
     `variant`, `locale`, `categories`, `newest` and `left_out` describe the email (run.Run).
     """
@@ -32,14 +32,16 @@ class Claim:
     categories: tuple[str, ...] = ()
     newest: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The provider accepted this attempt's message."""
+    """The provider accepted this attempt's message. `at`: when; None until the worker says so."""
 
     attempt: int
     message_id: str
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +107,12 @@ class DeadlinePassed:
 class Evidence:
     """A delivery event proves that the provider accepted this attempt's message.
 
-    `attempt` None: the delivery event does not name the attempt.
+    `attempt` None: the delivery event does not name the attempt. `at`: when it accepted it.
     """
 
     attempt: int | None
     message_id: str
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

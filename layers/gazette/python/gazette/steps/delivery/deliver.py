@@ -119,7 +119,8 @@ def _claim(
         return Delivery(apply(run, Cancel(Reason.BATCH_CANCELLED), runs=context.runs))
     if due.held:
         run = _defer(prepared, tries, context)
-    deadline = context.clock() + time_left() + context.limits.clock_skew
+    at = context.clock()
+    deadline = at + time_left() + context.limits.clock_skew
     claim = Claim(
         prepared.window,
         deadline,
@@ -129,6 +130,7 @@ def _claim(
         categories=rendered.edition.categories,
         newest=due.newest,
         left_out=due.left_out,
+        at=at,
     )
     claimed = make_claim(run, claim, prepared.older, runs=context.runs)
     if claimed is None:
@@ -233,7 +235,7 @@ def _send(claimed: _Claimed, context: DeliveryContext, time_left: TimeLeft) -> D
     outcome = context.mailers.of(run.key.schedule).send(mail, run.attempt)
     accepted_at = context.clock() if isinstance(outcome, Accepted) else None
     try:
-        stored = apply(run, _dated(outcome, run, context), runs=context.runs)
+        stored = apply(run, _dated(outcome, run, accepted_at, context), runs=context.runs)
     finally:
         record_outcome(outcome, run, claimed.permit, pacing=context.pacing)
     again_at, waiting_for = _again(stored, context.clock())
@@ -255,9 +257,13 @@ def is_cancelled(run: Run, batches: Batches) -> bool:
     return run.slot is not None and batches.get(run.slot).cancelled_at is not None
 
 
-def _dated(outcome: SendOutcome, run: Run, context: DeliveryContext) -> Signal:
-    """Return the outcome with the time of the next attempt, or of the sweep's next look."""
+def _dated(
+    outcome: SendOutcome, run: Run, accepted_at: datetime | None, context: DeliveryContext
+) -> Signal:
+    """Return the outcome with its time, that of the next attempt, or of the sweep's next look."""
     match outcome:
+        case Accepted():
+            return replace(outcome, at=accepted_at)
         case RefusedForNow():
             pause = pause_after(run.refusals + 1, random=context.random())
             return replace(outcome, retry_at=context.clock() + pause)

@@ -100,7 +100,8 @@ def record_event(event: DeliveryEvent, body: str, *, context: FeedbackContext) -
         context.quarantine.keep(body, _unknown_attempt(event, run))
         return Recorded(run, is_of_unknown_attempt=True)
     if run and event.type is not DeliveryEventType.RENDERING_FAILED:
-        run = apply(run, Evidence(event.attempt, event.message_id), runs=context.runs)
+        proof = Evidence(event.attempt, event.message_id, at=event.sent_at)
+        run = apply(run, proof, runs=context.runs)
     context.evidence_log.record(event.sent_at)
     engagement = engagement_of(event)
     if run is None or engagement is None:

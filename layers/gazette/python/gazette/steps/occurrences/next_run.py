@@ -15,4 +15,4 @@ def next_run(newest: Run, *, at_least: int = 0, now: datetime, check_after: time
     if newest.key.is_immediate:
         at_least = int(now.timestamp())
     key = replace(newest.key, sequence=max(newest.key.sequence + 1, at_least))
-    return Run(key, due_at=now, check_at=now + check_after)
+    return Run(key, due_at=now, check_at=now + check_after, created_at=now)

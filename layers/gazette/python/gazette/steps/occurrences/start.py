@@ -58,11 +58,12 @@ def start(occurrence: Occurrence, batch: Batch, *, context: FanoutContext) -> St
 
     Safe to repeat: an existing run stays as it is.
     """
-    schedule, limits = occurrence.schedule, context.limits
+    schedule, limits, now = occurrence.schedule, context.limits, context.clock()
     run = Run(
         key=RunKey(schedule.user_id, schedule.name, schedule.sequence),
         due_at=schedule.next_due_at,
-        check_at=context.clock() + limits.spread + limits.check_after,
+        check_at=now + limits.spread + limits.check_after,
+        created_at=now,
     )
     until = _active_until(schedule, context)
     if isinstance(until, Reason):
@@ -141,10 +142,12 @@ def go_idle(schedule: Schedule, *, context: FanoutContext) -> Schedule | None:
 
 
 def _ended(schedule: Schedule, context: FanoutContext) -> Run:
+    now = context.clock()
     return Run(
         key=RunKey(schedule.user_id, schedule.name, schedule.sequence),
         due_at=schedule.next_due_at,
-        check_at=context.clock(),
+        check_at=now,
+        created_at=now,
         status=Status.SKIPPED,
         reason=Reason.NOTHING_WAITED,
     )

@@ -70,6 +70,7 @@ def _new(user_id: str, schedule: str, at: datetime, context: RoutingContext) -> 
         key=RunKey(user_id, schedule, int(at.timestamp())),
         due_at=due_at,
         check_at=due_at + context.hold + context.check_after,
+        created_at=context.clock(),
     )
 
 

@@ -63,10 +63,12 @@ def _spend(schedule: Schedule, context: ScheduleContext) -> bool:
 
     Another run may have the sequence already: of a redrive, or of a schedule that was erased.
     """
+    now = context.clock()
     spent = Run(
         key=RunKey(schedule.user_id, schedule.name, schedule.sequence),
         due_at=schedule.next_due_at,
-        check_at=context.clock(),
+        check_at=now,
+        created_at=now,
         status=Status.SKIPPED,
         reason=Reason.SUPERSEDED,
     )
