@@ -4,7 +4,7 @@ import re
 
 from infra.stage import Stage
 
-_DOMAIN = re.compile(
+DOMAIN = re.compile(
     r"(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]"
 )
 """A domain name of at least two labels, in lower case; an international one as Punycode."""
@@ -19,7 +19,7 @@ def wrong_with_domain(stage: Stage) -> str | None:
         ("mail_from_domain", stage.mail_from_domain),
         ("tracking_domain", stage.tracking_domain),
     ):
-        if domain and not _DOMAIN.fullmatch(domain):
+        if domain and not DOMAIN.fullmatch(domain):
             return f"{setting} must be a domain in lower case, such as mail.shop.example."
         if domain and stage.mail_provider != "ses":
             return f"{setting} is verified in SES and needs mail_provider ses."

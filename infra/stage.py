@@ -7,6 +7,9 @@ from gazette.settings.budgets import invocation_of_one, smtp_budget
 
 from infra.topology import FEEDBACK, GENERATE, INGEST, RESEND, Step, Table
 
+NOTHING = "none"
+"""What `alarm_email` and `links_domain` say where a stage means to have none."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stream:
@@ -43,9 +46,9 @@ class Stage:
     Only letters, digits, dots and hyphens."""
 
     alarm_email: str = ""
-    """Who gets the alarms, by an email subscription that they have to confirm.
+    """Who gets the alarms, by an email subscription that they have to confirm. `none`: nobody.
 
-    Empty: alarms reach nobody, and synthesis warns."""
+    Empty: synthesis refuses it with `retain`, because alarms would reach nobody."""
 
     account: str = ""
     """The AWS account of this stage, such as `123456789012`. Empty: that of your credentials.
@@ -82,8 +85,35 @@ class Stage:
 
     A missing folder, or a template that cannot be rendered, is refused."""
 
+    links_domain: str = ""
+    """The domain of the links in emails, such as `links.shop.example`, which
+    [stays the same](links.md) whatever becomes of the stack. `none`: the HTTP API's own address.
+
+    Needs `hosted_zone` or `links_certificate`. With `retain`, synthesis asks for it or `base_url`:
+    links to the API's own address end with the service stack, two years too early."""
+
+    links_certificate: str = ""
+    """The ARN of a certificate of ACM for `links_domain`. Empty: one is made in `hosted_zone`.
+
+    Must be of the region of the stage; with `edge_rate_limit`, of `us-east-1`."""
+
+    api_address: bool = False
+    """The HTTP API answers at its own address too, beside `links_domain`.
+
+    If emails have led there before and it is not `true`, their links are broken. `true` together
+    with `edge_rate_limit` is refused: that limit would not hold there."""
+
+    edge_rate_limit: int = 0
+    """[requests in five minutes] What one IP address may ask of `links_domain`, before the
+    throttle of all readers: [CloudFront with a rule of WAF](links.md#a-limit-for-each-address). 0:
+    no CloudFront and no limit.
+
+    0, or 100 to 1,000,000. Too few: one-click unsubscribes come from few addresses of mailbox
+    providers, and are turned away. Needs `links_domain` and `region`."""
+
     base_url: str = ""
-    """Where readers reach their links, if not at the stage's own HTTP API: your CloudFront.
+    """Where readers reach their links, if neither at `links_domain` nor at the stage's own HTTP
+    API: an address of yours that leads there.
 
     Must begin with `https://`. If it leads elsewhere, links in emails are broken."""
 
@@ -419,6 +449,11 @@ class Stage:
     """Builds the layers for this machine instead of Lambda's; for the embedded engine.
 
     `true` on another platform than Lambda's: functions cannot import their libraries."""
+
+    @property
+    def links_host(self) -> str:
+        """The domain of the links in emails, if they have one; empty if not."""
+        return "" if self.links_domain == NOTHING else self.links_domain
 
     @property
     def streams(self) -> tuple[Stream, Stream]:

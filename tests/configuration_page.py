@@ -79,6 +79,10 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Unknown outcomes": ("unknown_policy", "evidence_grace", "longest_unknown"),
     "Where readers' links lead": (
+        "links_domain",
+        "links_certificate",
+        "api_address",
+        "edge_rate_limit",
         "base_url",
         "requests_per_second",
         "requests_burst",

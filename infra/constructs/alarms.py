@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from aws_cdk import Annotations, Duration, Stack
+from aws_cdk import Duration, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_iam as iam
@@ -10,7 +10,7 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
-from infra.stage import Stage
+from infra.stage import NOTHING, Stage
 
 
 class Urgency(StrEnum):
@@ -43,13 +43,8 @@ class AlarmTopic(sns.Topic):
                 conditions={"StringEquals": {"aws:SourceAccount": Stack.of(self).account}},
             )
         )
-        if stage.alarm_email:
+        if stage.alarm_email not in {"", NOTHING}:
             self.add_subscription(subscriptions.EmailSubscription(stage.alarm_email))
-        elif stage.retain:
-            Annotations.of(self).add_warning_v2(
-                "gazette:no-alarm-email",
-                f"Stage {stage.name!r} has no alarm_email in cdk.json: alarms reach nobody.",
-            )
 
 
 def described(urgency: Urgency, meaning: str, *, stage: Stage) -> str:

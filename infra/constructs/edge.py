@@ -29,7 +29,7 @@ https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-logging-va
 
 
 class Edge(Construct):
-    """`url`: the endpoint, without a trailing slash.
+    """`url`: where readers reach it, without a trailing slash. `host`: the API's own address.
 
     The API throttles requests before a function runs, and its access log tells whether readers get
     answers. docs/decisions/0023-an-http-api-at-the-edge.md,
@@ -44,6 +44,9 @@ class Edge(Construct):
             api_name=f"gazette-{stage.name}-readers",
             description="The links in emails: unsubscribe, preferences, view in the browser.",
             create_default_stage=False,
+            disable_execute_api_endpoint=bool(
+                stage.links_host and not stage.api_address and not stage.edge_rate_limit
+            ),
         )
         everything = apigateway.HttpStage(
             self,
@@ -56,7 +59,18 @@ class Edge(Construct):
             ),
         )
         self._log(everything, stage)
-        self.url = self._api.api_endpoint
+        here = Stack.of(self)
+        self.host = f"{self._api.api_id}.execute-api.{here.region}.{here.url_suffix}"
+        self.url = f"https://{stage.links_host}" if stage.links_host else self._api.api_endpoint
+        if stage.links_host and not stage.edge_rate_limit:
+            mapping = apigateway.CfnApiMapping(
+                self,
+                "Mapping",
+                api_id=self._api.api_id,
+                domain_name=stage.links_host,
+                stage="$default",
+            )
+            mapping.node.add_dependency(everything)
 
     def lead_to(self, function: lambda_.IFunction) -> None:
         """Route every request to `function`, which also answers unknown paths with a page."""

@@ -9,6 +9,7 @@ from constructs import Construct
 
 from infra.constructs.domain import SendingDomain
 from infra.constructs.least import LeastSecret
+from infra.constructs.links_domain import LinksDomain
 from infra.stacks.placed import Placed
 from infra.stage import Stage
 from infra.topology import TABLES, Table
@@ -61,6 +62,8 @@ class DataStack(Stack):
 
         if stage.domain:
             SendingDomain(self, "Domain", stage=stage)
+        if stage.links_host and not stage.edge_rate_limit:
+            LinksDomain(self, "Links", stage=stage)
 
     def _table(self, table: Table, stage: Stage) -> dynamodb.Table:
         built = dynamodb.Table(

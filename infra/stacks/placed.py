@@ -15,15 +15,15 @@ class Placed(TypedDict):
     tags: dict[str, str]
 
 
-def placed(stage: Stage, part: str) -> Placed:
-    """Return that for the stack of a part of the stage, such as `data`.
+def placed(stage: Stage, part: str, *, region: str = "") -> Placed:
+    """Return that for the stack of a part of the stage, such as `data`; in `region`, if given.
 
     The tags are those of the stack: CloudFormation hands them on to all of its resources that can
     have tags.
     https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cfn-console-add-tags.html
     """
     return Placed(
-        env=Environment(account=stage.account or None, region=stage.region or None),
+        env=Environment(account=stage.account or None, region=region or stage.region or None),
         termination_protection=stage.retain,
         tags={**stage.tags, "gazette:stage": stage.name, "gazette:part": part},
     )

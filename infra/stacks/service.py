@@ -28,11 +28,13 @@ from infra.constructs.alarms import AlarmTopic, Urgency
 from infra.constructs.configuration_set import name_of_set
 from infra.constructs.delivery_events import publish_delivery_events
 from infra.constructs.edge import Edge
+from infra.constructs.front import Front
 from infra.constructs.layers import build_layers
 from infra.constructs.least import may_read
 from infra.constructs.queues import WatchedQueue
 from infra.constructs.step import StepConstruct
 from infra.constructs.watch import watch_metrics
+from infra.stacks.front import FrontStack
 from infra.stacks.placed import Placed
 from infra.stage import Stage, Stream
 from infra.topology import (
@@ -63,9 +65,10 @@ class ServiceStack(Stack):
         links_secret: secretsmanager.ISecret,
         suppressions_secret: secretsmanager.ISecret,
         installation: str,
+        front: FrontStack | None,
         **placed: Unpack[Placed],
     ) -> None:
-        super().__init__(scope, construct_id, **placed)
+        super().__init__(scope, construct_id, cross_region_references=bool(front), **placed)
         self._stage = stage
         self._installation = installation
         self._tables = tables
@@ -113,6 +116,15 @@ class ServiceStack(Stack):
         )
         edge = Edge(self, "Edge", stage=stage)
         edge.lead_to(preferences.function)
+        if front:
+            Front(
+                self,
+                "Front",
+                stage=stage,
+                origin=edge.host,
+                certificate=front.certificate,
+                rules=front.rules.attr_arn,
+            )
         base_url = stage.base_url or edge.url
 
         bus = self._receive_events(self._queues["ingest"])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aws_cdk import App
+from aws_cdk import App, Stack
 
 from infra.app import build, context
 
@@ -106,8 +106,9 @@ def _listed(value: str | list[str]) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Synthesis:
-    """Both stacks of a stage. `protected`: names of stacks that refuse to be deleted.
+    """Both stacks of a stage, and what CloudFront needs, if it is asked for.
 
+    `protected`: names of stacks that refuse to be deleted.
     `tags` and `places` (as `aws://account/region`) by the name of the stack.
     """
 
@@ -115,6 +116,7 @@ class Synthesis:
     folder: Path
     data: Template
     service: Template
+    front: Template | None
     protected: frozenset[str]
     tags: Mapping[str, Mapping[str, str]]
     places: Mapping[str, str]
@@ -163,11 +165,12 @@ def synthesise(stage: str, folder: Path, *, bundled: bool, **changed: object) ->
     given = context()
     stages = {**given["stages"], stage: {**given["stages"][stage], **changed}}
     app = App(context={**given, "stages": stages, "stage": stage, **bundling}, outdir=str(folder))
-    stacks = build(app)
+    build(app)
     app.synth()
-    data, service = (
-        json.loads((folder / f"{stack.stack_name}.template.json").read_text()) for stack in stacks
-    )
+    stacks = {each.stack_name: each for each in app.node.children if isinstance(each, Stack)}
+    templates = {
+        name: json.loads((folder / f"{name}.template.json").read_text()) for name in stacks
+    }
     deployed = {
         name: artifact
         for name, artifact in json.loads((folder / "manifest.json").read_text())[
@@ -175,13 +178,17 @@ def synthesise(stage: str, folder: Path, *, bundled: bool, **changed: object) ->
         ].items()
         if artifact["type"] == "aws:cloudformation:stack"
     }
-    kept = Template(data, imports={})
+    kept = Template(templates[f"GazetteData{stage.capitalize()}"], imports={})
+    of_front = templates.get(f"GazetteFront{stage.capitalize()}")
+    front = Template(of_front, imports={}) if of_front else None
+    exports = kept.exports | (front.exports if front else {})
     return Synthesis(
         stage=stage,
         folder=folder,
         data=kept,
-        service=Template(service, imports=kept.exports),
-        protected=frozenset(stack.stack_name for stack in stacks if stack.termination_protection),
+        service=Template(templates[f"Gazette{stage.capitalize()}"], imports=exports),
+        front=front,
+        protected=frozenset(name for name, each in stacks.items() if each.termination_protection),
         tags={name: each["properties"].get("tags", {}) for name, each in deployed.items()},
         places={name: each["environment"] for name, each in deployed.items()},
     )

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from infra.app import context
+from infra.guards import not_ready
 from infra.stages import StageError, read_stage
 from tests.infra.conftest import Stages
 from tests.infra.synthesis import Synthesis
@@ -76,3 +78,47 @@ def test_events_are_archived_only_where_a_stage_asks_for_it(
 def test_a_guard_that_would_guard_nothing_is_refused(wrong: dict[str, Any], words: str) -> None:
     with pytest.raises(StageError, match=words):
         read_stage("prod", {"prod": {**_VALID, **wrong}})
+
+
+_READY = {
+    "sender": "Gazette <digest@gazette.dev>",
+    "list_id": "digest.gazette.dev",
+    "alarm_email": "none",
+    "links_domain": "none",
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "asked_for"),
+    [
+        ({}, []),
+        ({"sender": "Gazette <digest@mail.example.com>"}, ["sender"]),
+        ({"sender": "digest@shop.EXAMPLE"}, ["sender"]),
+        ({"immediate_sender": "now@gazette.test"}, ["immediate_sender"]),
+        ({"list_id": "digest.example.org"}, ["list_id"]),
+        ({"alarm_email": ""}, ["alarm_email"]),
+        ({"alarm_email": "ops@example.net"}, ["alarm_email"]),
+        ({"alarm_email": "ops@gazette.dev"}, []),
+        ({"links_domain": ""}, ["links_domain"]),
+        ({"links_domain": "", "base_url": "https://links.gazette.dev"}, []),
+        ({"links_domain": "", "base_url": "https://links.example"}, ["base_url"]),
+        ({"sender": "digest@counterexample.com", "list_id": "myexample.com"}, []),
+        ({"links_domain": "", "alarm_email": "", "retain": False}, []),
+    ],
+)
+def test_a_stage_that_keeps_data_has_an_owner_and_links_that_last(
+    given: dict[str, Any], asked_for: list[str]
+) -> None:
+    """Domains that nobody can have: https://www.rfc-editor.org/rfc/rfc2606"""
+    stage = read_stage("prod", {"prod": {**_READY, **given}})
+    assert [each.split()[0] for each in not_ready(stage)] == asked_for
+
+
+def test_the_stage_of_the_demo_is_asked_for_nothing() -> None:
+    assert not list(not_ready(read_stage("local", context()["stages"])))
+
+
+def test_alarms_that_are_meant_to_reach_nobody_have_no_subscriber(stages: Stages) -> None:
+    silent = stages("silent", "prod", bundled=False, alarm_email="none", links_domain="none")
+    assert not silent.service.of_type("AWS::SNS::Subscription")
+    assert not silent.data.of_type("AWS::ApiGatewayV2::DomainName")

@@ -154,6 +154,28 @@ def test_a_wrong_stage_is_refused_with_its_name_and_the_field(
     assert words in str(refused.value)
 
 
+def test_the_stage_of_a_fresh_clone_ends_in_a_line_for_each_setting_that_it_has_to_get(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Not in a stack that nobody can send from, whose alarms reach nobody."""
+    lines = _ends_in(monkeypatch, {"stage": "prod", "aws:cdk:bundling-stacks": []})
+    settings = ("sender", "list_id", "alarm_email", "links_domain")
+    for line, setting in zip(lines, settings, strict=True):
+        assert line.startswith(f"gazette: Stage 'prod' in cdk.json: {setting} is "), line
+        assert ": write " in line
+
+
+def test_a_stage_that_says_what_it_has_to_say_is_synthesised(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    own = {"sender": "Gazette <digest@gazette.dev>", "list_id": "digest.gazette.dev"}
+    meant = {"alarm_email": "none", "links_domain": "none"}
+    known = context()
+    given = _canary(**own, **meant)
+    monkeypatch.setattr("infra.app.context", lambda: {**known, **given})
+    main()
+
+
 def test_an_unknown_stage_ends_in_one_line_that_names_it_and_the_known_ones(
     tmp_path: Path,
 ) -> None:

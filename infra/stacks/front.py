@@ -1,0 +1,73 @@
+"""The stack of what CloudFront takes from us-east-1 alone: a certificate, and a rule of WAF."""
+
+from typing import Unpack
+
+from aws_cdk import Stack
+from aws_cdk import aws_wafv2 as waf
+from constructs import Construct
+
+from infra.constructs.links_domain import certificate
+from infra.stacks.placed import Placed
+from infra.stage import Stage
+
+REGION = "us-east-1"
+"""https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/cnames-and-https-requirements.html,
+https://docs.aws.amazon.com/waf/latest/developerguide/how-aws-waf-works-resources.html"""
+
+_MINUTES = 5
+"""For so long requests are counted."""
+
+
+class FrontStack(Stack):
+    """`certificate` of `links_domain`, and `rules`, which turn away an address that asks too much.
+
+    It outlives the service stack, which has the distribution.
+    """
+
+    def __init__(
+        self, scope: Construct, construct_id: str, *, stage: Stage, **placed: Unpack[Placed]
+    ) -> None:
+        super().__init__(scope, construct_id, cross_region_references=True, **placed)
+        self.certificate = certificate(self, stage)
+        self.rules = waf.CfnWebACL(
+            self,
+            "Rules",
+            description="Turns away an address that asks too much of the links in emails.",
+            scope="CLOUDFRONT",
+            default_action=waf.CfnWebACL.DefaultActionProperty(allow={}),
+            visibility_config=_seen("rules", stage),
+            rules=[_too_many(stage)],
+        )
+
+
+def _too_many(stage: Stage) -> waf.CfnWebACL.RuleProperty:
+    """It answers as API Gateway does where all readers together are too many.
+
+    https://docs.aws.amazon.com/waf/latest/developerguide/waf-rule-statement-type-rate-based.html
+    """
+    return waf.CfnWebACL.RuleProperty(
+        name="too-many",
+        priority=0,
+        statement=waf.CfnWebACL.StatementProperty(
+            rate_based_statement=waf.CfnWebACL.RateBasedStatementProperty(
+                limit=stage.edge_rate_limit,
+                aggregate_key_type="IP",
+                evaluation_window_sec=_MINUTES * 60,
+            )
+        ),
+        action=waf.CfnWebACL.RuleActionProperty(
+            block=waf.CfnWebACL.BlockActionProperty(
+                custom_response=waf.CfnWebACL.CustomResponseProperty(response_code=429)
+            )
+        ),
+        visibility_config=_seen("too-many", stage),
+    )
+
+
+def _seen(name: str, stage: Stage) -> waf.CfnWebACL.VisibilityConfigProperty:
+    """Counted, but no requests are kept as samples: their paths hold tokens."""
+    return waf.CfnWebACL.VisibilityConfigProperty(
+        cloud_watch_metrics_enabled=True,
+        metric_name=f"gazette-{stage.name}-{name}",
+        sampled_requests_enabled=False,
+    )

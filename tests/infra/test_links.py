@@ -1,0 +1,274 @@
+"""The domain of the links in emails, and what stands before the HTTP API."""
+
+from typing import Any
+
+import pytest
+
+from infra.stages import StageError, read_stage
+from tests.infra.conftest import Stages
+from tests.infra.synthesis import Properties, Synthesis, without_hash
+
+_HOST = "links.gazette.dev"
+_ZONE = {"id": "Z0123", "name": "gazette.dev"}
+_ELSEWHERE = "arn:aws:acm:eu-central-1:123456789012:certificate/1"
+_VIRGINIA = "arn:aws:acm:us-east-1:123456789012:certificate/1"
+_VALID = {"sender": "Gazette <digest@example.com>", "list_id": "digest.example.com"}
+
+
+@pytest.fixture(scope="session")
+def own_domain(stages: Stages) -> Synthesis:
+    return stages("own_domain", "prod", bundled=False, links_domain=_HOST, hosted_zone=_ZONE)
+
+
+@pytest.fixture(scope="session")
+def elsewhere(stages: Stages) -> Synthesis:
+    """The zone of the domain is at another provider."""
+    return stages(
+        "elsewhere",
+        "prod",
+        bundled=False,
+        links_domain=_HOST,
+        links_certificate=_ELSEWHERE,
+        api_address=True,
+    )
+
+
+@pytest.fixture(scope="session")
+def limited(stages: Stages) -> Synthesis:
+    return stages(
+        "limited",
+        "prod",
+        bundled=False,
+        region="eu-central-1",
+        links_domain=_HOST,
+        hosted_zone=_ZONE,
+        edge_rate_limit=2000,
+    )
+
+
+@pytest.fixture(scope="session")
+def limited_elsewhere(stages: Stages) -> Synthesis:
+    return stages(
+        "limited_elsewhere",
+        "prod",
+        bundled=False,
+        region="us-east-1",
+        links_domain=_HOST,
+        links_certificate=_VIRGINIA,
+        edge_rate_limit=100,
+    )
+
+
+def _api(synthesis: Synthesis) -> Properties:
+    (api,) = synthesis.service.of_type("AWS::ApiGatewayV2::Api").values()
+    return api
+
+
+def _distribution(synthesis: Synthesis) -> Properties:
+    (found,) = synthesis.service.of_type("AWS::CloudFront::Distribution").values()
+    return dict(found["DistributionConfig"])
+
+
+def _records(resources: dict[str, Properties]) -> dict[str, Properties]:
+    return {
+        each["Type"]: each for each in resources.values() if each["Name"] in {_HOST, f"{_HOST}."}
+    }
+
+
+def test_the_name_in_links_and_its_certificate_outlive_the_service(own_domain: Synthesis) -> None:
+    (name,) = own_domain.data.of_type("AWS::ApiGatewayV2::DomainName").values()
+    (certificate,) = own_domain.data.of_type("AWS::CertificateManager::Certificate")
+    assert name["DomainName"] == _HOST
+    (configuration,) = name["DomainNameConfigurations"]
+    assert configuration["CertificateArn"] == f"{{{certificate}}}"
+    assert configuration["SecurityPolicy"] == "TLS_1_2"
+    assert not own_domain.service.of_type("AWS::ApiGatewayV2::DomainName")
+
+
+def test_the_certificate_is_validated_and_the_name_is_found_in_the_stages_zone(
+    own_domain: Synthesis,
+) -> None:
+    (certificate,) = own_domain.data.of_type("AWS::CertificateManager::Certificate").values()
+    assert certificate["ValidationMethod"] == "DNS"
+    assert certificate["DomainValidationOptions"] == [
+        {"DomainName": _HOST, "HostedZoneId": "Z0123"}
+    ]
+    record = _records(own_domain.data.of_type("AWS::Route53::RecordSet"))["A"]
+    assert record["HostedZoneId"] == "Z0123"
+    assert record["AliasTarget"]["DNSName"] == "{LinksName.RegionalDomainName}"
+
+
+def test_the_service_answers_at_that_name_and_at_no_other(own_domain: Synthesis) -> None:
+    (mapping,) = own_domain.service.of_type("AWS::ApiGatewayV2::ApiMapping").values()
+    assert mapping == {"ApiId": "{EdgeApi}", "DomainName": _HOST, "Stage": "$default"}
+    (stage,) = own_domain.service.resources["EdgeMapping"]["DependsOn"]
+    assert without_hash(stage) == "EdgeStage"
+    assert _api(own_domain)["DisableExecuteApiEndpoint"] is True
+
+
+def test_emails_link_to_that_name(own_domain: Synthesis, limited: Synthesis) -> None:
+    for synthesis in (own_domain, limited):
+        for step in ("generate", "resend", "preferences"):
+            variables = synthesis.function(step)[1]["Environment"]["Variables"]
+            assert variables["GAZETTE_BASE_URL"] == f"https://{_HOST}"
+        assert synthesis.service.outputs["PreferencesUrl"] == f"https://{_HOST}"
+
+
+def test_a_zone_that_is_elsewhere_is_told_where_the_name_has_to_lead(elsewhere: Synthesis) -> None:
+    (name,) = elsewhere.data.of_type("AWS::ApiGatewayV2::DomainName").values()
+    assert name["DomainNameConfigurations"][0]["CertificateArn"] == _ELSEWHERE
+    assert not elsewhere.data.of_type("AWS::CertificateManager::Certificate")
+    assert not elsewhere.data.of_type("AWS::Route53::RecordSet")
+    assert elsewhere.data.outputs["LinksTarget"] == "{LinksName.RegionalDomainName}"
+
+
+def test_emails_that_led_to_the_apis_own_address_lead_there_where_a_stage_says_so(
+    elsewhere: Synthesis,
+) -> None:
+    assert not _api(elsewhere).get("DisableExecuteApiEndpoint")
+
+
+def test_a_stage_without_a_domain_has_none_of_it(prod: Synthesis) -> None:
+    for template in (prod.data, prod.service):
+        for kind in ("DomainName", "ApiMapping"):
+            assert not template.of_type(f"AWS::ApiGatewayV2::{kind}")
+        assert not template.of_type("AWS::CloudFront::Distribution")
+    assert not _api(prod).get("DisableExecuteApiEndpoint")
+    assert prod.front is None
+
+
+def test_attack_one_address_does_not_use_up_what_all_readers_have(limited: Synthesis) -> None:
+    """It gets 429 from WAF, before anything counts against the throttle of all."""
+    assert limited.front
+    (rules,) = limited.front.of_type("AWS::WAFv2::WebACL").values()
+    assert rules["Scope"] == "CLOUDFRONT"
+    (rule,) = rules["Rules"]
+    assert rule["Statement"]["RateBasedStatement"] == {
+        "AggregateKeyType": "IP",
+        "EvaluationWindowSec": 300,
+        "Limit": 2000,
+    }
+    assert rule["Action"] == {"Block": {"CustomResponse": {"ResponseCode": 429}}}
+    assert "FnGetAttRulesArn" in str(_distribution(limited)["WebACLId"])
+
+
+def test_attack_no_name_that_anybody_is_told_leads_around_the_limit(limited: Synthesis) -> None:
+    """The distribution alone knows the API's address; no email, record or certificate has it."""
+    (origin,) = _distribution(limited)["Origins"]
+    own = "{EdgeApi}.execute-api.eu-central-1.{AWS::URLSuffix}"
+    assert origin["DomainName"] == own
+    assert not limited.service.of_type("AWS::ApiGatewayV2::ApiMapping")
+    assert not limited.data.of_type("AWS::ApiGatewayV2::DomainName")
+    told = str(limited.service.outputs) + str(limited.service.of_type("AWS::Lambda::Function"))
+    assert "execute-api" not in told
+    assert "{EdgeApi" not in told
+
+
+def test_what_readers_and_mail_programs_send_arrives_as_it_was_sent(limited: Synthesis) -> None:
+    """One-click unsubscribe is a POST with a body; pages follow Accept-Language and the query.
+
+    https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/using-managed-origin-request-policies.html
+    https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/using-managed-cache-policies.html
+    """
+    behaviour = _distribution(limited)["DefaultCacheBehavior"]
+    assert {"GET", "HEAD", "POST"} <= set(behaviour["AllowedMethods"])
+    all_but_host, nothing_stored = (
+        "b689b0a8-53d0-40ab-baf2-68738e2966ac",
+        "4135ea2d-6df8-44a3-9df3-4b5a84be39ad",
+    )
+    assert behaviour["OriginRequestPolicyId"] == all_but_host
+    assert behaviour["CachePolicyId"] == nothing_stored
+    assert behaviour["ViewerProtocolPolicy"] == "redirect-to-https"
+    (origin,) = _distribution(limited)["Origins"]
+    assert origin["CustomOriginConfig"]["OriginProtocolPolicy"] == "https-only"
+
+
+def test_attack_neither_cloudfront_nor_waf_keeps_a_path(limited: Synthesis) -> None:
+    assert "Logging" not in _distribution(limited)
+    assert limited.front
+    (rules,) = limited.front.of_type("AWS::WAFv2::WebACL").values()
+    for each in (rules, *rules["Rules"]):
+        assert each["VisibilityConfig"]["SampledRequestsEnabled"] is False
+    assert not limited.front.of_type("AWS::WAFv2::LoggingConfiguration")
+
+
+def test_the_name_leads_to_cloudfront_over_both_protocols(limited: Synthesis) -> None:
+    records = _records(limited.service.of_type("AWS::Route53::RecordSet"))
+    assert {kind: each["AliasTarget"]["DNSName"] for kind, each in records.items()} == (
+        dict.fromkeys(("A", "AAAA"), "{FrontDistribution.DomainName}")
+    )
+    assert _distribution(limited)["Aliases"] == [_HOST]
+
+
+def test_what_cloudfront_takes_from_virginia_is_there_and_is_protected(limited: Synthesis) -> None:
+    assert limited.places["GazetteFrontProd"].endswith("/us-east-1")
+    assert "GazetteFrontProd" in limited.protected
+    assert limited.tags["GazetteFrontProd"]["gazette:part"] == "front"
+
+
+def test_a_certificate_of_virginia_serves_where_the_zone_is_elsewhere(
+    limited_elsewhere: Synthesis,
+) -> None:
+    viewer = _distribution(limited_elsewhere)["ViewerCertificate"]
+    assert viewer["AcmCertificateArn"] == _VIRGINIA
+    assert viewer["MinimumProtocolVersion"] == "TLSv1.2_2021"
+    assert limited_elsewhere.service.outputs["FrontTarget"] == "{FrontDistribution.DomainName}"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"links_domain": "Links.gazette.dev", "hosted_zone": _ZONE}, "must be a domain in lower"),
+        ({"links_domain": "links", "hosted_zone": _ZONE}, "must be a domain in lower"),
+        ({"links_domain": _HOST}, "links_domain needs a hosted_zone"),
+        ({"links_domain": "links.mygazette.dev", "hosted_zone": _ZONE}, "needs a hosted_zone"),
+        (
+            {"links_domain": _HOST, "hosted_zone": _ZONE, "base_url": "https://a.dev"},
+            "links_domain and base_url exclude each other",
+        ),
+        ({"api_address": True}, "need links_domain"),
+        ({"edge_rate_limit": 2000}, "need links_domain"),
+        ({"links_domain": "none", "links_certificate": _ELSEWHERE}, "need links_domain"),
+        ({"links_domain": _HOST, "links_certificate": "arn:x"}, "must be the ARN of a certificate"),
+        (
+            {"links_domain": _HOST, "links_certificate": _VIRGINIA, "region": "eu-central-1"},
+            "must be the ARN of a certificate of ACM",
+        ),
+        (
+            {
+                "links_domain": _HOST,
+                "links_certificate": _ELSEWHERE,
+                "region": "eu-central-1",
+                "edge_rate_limit": 2000,
+            },
+            "in us-east-1 with edge_rate_limit",
+        ),
+        (
+            {"links_domain": _HOST, "hosted_zone": _ZONE, "edge_rate_limit": 2000},
+            "edge_rate_limit needs region",
+        ),
+        (
+            {
+                "links_domain": _HOST,
+                "hosted_zone": _ZONE,
+                "edge_rate_limit": 9,
+                "region": "eu-central-1",
+            },
+            "edge_rate_limit must be 100 to 1000000",
+        ),
+        (
+            {
+                "links_domain": _HOST,
+                "hosted_zone": _ZONE,
+                "edge_rate_limit": 2000,
+                "region": "eu-central-1",
+                "api_address": True,
+            },
+            "edge_rate_limit and api_address exclude each other",
+        ),
+        ({"alarm_email": "nobody"}, "alarm_email must be an address"),
+    ],
+)
+def test_links_that_would_lead_nowhere_are_refused(wrong: dict[str, Any], words: str) -> None:
+    with pytest.raises(StageError, match=words):
+        read_stage("prod", {"prod": {**_VALID, **wrong}})
