@@ -9,7 +9,7 @@ from constructs import Construct
 
 from infra.constructs.domain import SendingDomain
 from infra.constructs.least import LeastSecret
-from infra.constructs.links_domain import LinksDomain
+from infra.constructs.web.links_domain import LinksDomain
 from infra.stacks.placed import Placed
 from infra.stage import Stage
 from infra.topology import TABLES, Table

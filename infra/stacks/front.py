@@ -6,7 +6,7 @@ from aws_cdk import Stack
 from aws_cdk import aws_wafv2 as waf
 from constructs import Construct
 
-from infra.constructs.links_domain import certificate
+from infra.constructs.web.links_domain import certificate
 from infra.stacks.placed import Placed
 from infra.stage import Stage
 

@@ -27,13 +27,13 @@ from gazette.settings.sweep import SweepSettings
 from infra.constructs.alarms import AlarmTopic, Urgency
 from infra.constructs.configuration_set import name_of_set
 from infra.constructs.delivery_events import publish_delivery_events
-from infra.constructs.edge import Edge
-from infra.constructs.front import Front
 from infra.constructs.layers import build_layers
 from infra.constructs.least import may_read
 from infra.constructs.queues import WatchedQueue
 from infra.constructs.step import StepConstruct
 from infra.constructs.watch import watch_metrics
+from infra.constructs.web.edge import Edge
+from infra.constructs.web.front import Front
 from infra.stacks.front import FrontStack
 from infra.stacks.placed import Placed
 from infra.stage import Stage, Stream

@@ -7,7 +7,7 @@ from aws_cdk import aws_route53 as route53
 from aws_cdk import aws_route53_targets as targets
 from constructs import Construct
 
-from infra.constructs.links_domain import lead_to
+from infra.constructs.web.links_domain import lead_to
 from infra.stage import Stage
 
 

@@ -1,0 +1,1 @@
+"""What readers reach: the HTTP API, its domain, and CloudFront before it."""
