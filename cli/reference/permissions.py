@@ -6,8 +6,10 @@ action has no resources to name.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+from gazette.settings.environment import LIVE
 
 from cli.dead_letters.queues import KNOWN
 
@@ -157,7 +159,7 @@ def policy(grants: frozenset[Grant], stage: str) -> dict[str, Any]:
         actions[resource].add(action)
     resources: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for resource, needed in sorted(actions.items()):
-        resources[tuple(sorted(needed))].append(arn(resource, stage))
+        resources[tuple(sorted(needed))].extend(arns(resource, stage))
     return {
         "Version": "2012-10-17",
         "Statement": [
@@ -167,8 +169,19 @@ def policy(grants: frozenset[Grant], stage: str) -> dict[str, Any]:
     }
 
 
-def arn(resource: str, stage: str) -> str:
-    """The ARN of a resource of a stage, in any region and account of the `aws` partition."""
+def arns(resource: str, stage: str) -> Iterator[str]:
+    """The ARNs of a resource of a stage, in any region and account of the `aws` partition.
+
+    A function has two: what is asked for by an alias may be judged by the alias's own.
+    https://docs.aws.amazon.com/lambda/latest/dg/lambda-api-permissions-ref.html
+    """
+    named = _arn(resource, stage)
+    yield named
+    if resource.startswith("function/"):
+        yield f"{named}:{LIVE}"
+
+
+def _arn(resource: str, stage: str) -> str:
     kind, _, name = resource.partition("/")
     match kind:
         case "*":

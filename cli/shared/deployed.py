@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import boto3
 import typer
-from gazette.settings.environment import InvalidSetting, Settings
+from gazette.settings.environment import LIVE, InvalidSetting, Settings
 
 from cli.shared.aws_errors import refusals_in_words
 from cli.shared.completion import known_stages
@@ -26,7 +26,9 @@ StageName = Annotated[
 
 
 def environment(stage: str, step: str) -> dict[str, str]:
-    """The environment of the function `gazette-<stage>-<step>`. Raises NotPossible.
+    """The environment of the function `gazette-<stage>-<step>`, as it works. Raises NotPossible.
+
+    That is the version to which the alias `live` points, also after a rollback.
 
     One GetFunctionConfiguration. Where Lambda may not decrypt the variables for the caller, it
     answers with an error in their place:
@@ -35,7 +37,8 @@ def environment(stage: str, step: str) -> dict[str, str]:
     name = f"gazette-{stage}-{step}"
     with refusals_in_words(name, service="lambda"):
         client: LambdaClient = boto3.client("lambda")
-        given = client.get_function_configuration(FunctionName=name).get("Environment", {})
+        found = client.get_function_configuration(FunctionName=name, Qualifier=LIVE)
+    given = found.get("Environment", {})
     if refused := given.get("Error"):
         raise NotPossible(
             f"The settings of {name} cannot be read ({refused.get('ErrorCode', 'no code')}): "

@@ -14,6 +14,7 @@ from gazette.settings.environment import Settings
 
 from infra.assets.layers import ROOT
 from infra.constructs.alarms import Urgency, service_name
+from infra.constructs.deployment import VERSION, live_alias
 from infra.constructs.least import may_use, role_that_logs
 from infra.constructs.queues import WatchedQueue, step_queue
 from infra.stage import Stage
@@ -27,6 +28,9 @@ or they concern few."""
 
 class StepConstruct(Construct):
     """`queues` and `dead`, their dead letters, have the names of the queues that feed the step.
+
+    `live`: the alias by which everything calls the function; never the function itself.
+    `variables`: what the function reads from its environment.
 
     `failed`: the queue on which the function puts failed runs, so that they can be redriven.
     """
@@ -75,11 +79,14 @@ class StepConstruct(Construct):
             reserved_concurrent_executions=(
                 stage.preferences_concurrency or None if step is PREFERENCES else None
             ),
+            current_version_options=VERSION,
             role=role_that_logs(self, log),
             log_group=log,
         )
+        self.variables: dict[str, str] = {}
+        self.live = live_alias(self, self.function)
         for queue in self.queues.values():
-            self.function.add_event_source(
+            self.live.add_event_source(
                 SqsEventSource(
                     queue,
                     batch_size=step.batch_size,
@@ -93,7 +100,8 @@ class StepConstruct(Construct):
 
     def configure(self, settings: Settings) -> None:
         """Write the settings that the function reads."""
-        for variable, value in settings.to_env().items():
+        self.variables = settings.to_env()
+        for variable, value in self.variables.items():
             self.function.add_environment(variable, value)
 
     def _dead_letters(

@@ -27,6 +27,7 @@ from gazette.settings.sweep import SweepSettings
 from infra.constructs.alarms import AlarmTopic, Urgency
 from infra.constructs.configuration_set import name_of_set
 from infra.constructs.delivery_events import publish_delivery_events
+from infra.constructs.deployment import name_deployment
 from infra.constructs.layers import build_layers
 from infra.constructs.least import may_read
 from infra.constructs.queues import WatchedQueue
@@ -115,7 +116,7 @@ class ServiceStack(Stack):
             "EventBridge could not put delivery events of SES on the feedback queue.",
         )
         edge = Edge(self, "Edge", stage=stage)
-        edge.lead_to(preferences.function)
+        edge.lead_to(preferences.live)
         if front:
             Front(
                 self,
@@ -144,6 +145,7 @@ class ServiceStack(Stack):
         for reader in (ingest, generate, resend, feedback, preferences):
             self._suppressions_secret.grant_read(reader.function)
         self._start_clocks(fanout, sweep)
+        name_deployment(self, (*fed, preferences), self._layers)
 
         CfnOutput(self, "BusName", value=bus.event_bus_name)
         CfnOutput(self, "PreferencesUrl", value=edge.url)
@@ -286,14 +288,14 @@ class ServiceStack(Stack):
             "them. See docs/runbook/undelivered.md.",
         )
         for name, step, minutes in (("Tick", fanout, "0/10"), ("SweepTick", sweep, "3/5")):
-            step.function.configure_async_invoke(on_failure=SqsDestination(undelivered))
+            step.live.configure_async_invoke(on_failure=SqsDestination(undelivered))
             scheduler.Schedule(
                 self,
                 name,
                 schedule=scheduler.ScheduleExpression.cron(minute=minutes),
                 enabled=self._stage.ticks,
                 target=scheduler_targets.LambdaInvoke(
-                    step.function,
+                    step.live,
                     input=scheduler.ScheduleTargetInput.from_object(
                         {"time": scheduler.ContextAttribute.scheduled_time}
                     ),

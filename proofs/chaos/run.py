@@ -22,6 +22,7 @@ import boto3
 from gazette.adapters.aws.queues import encode_run_key
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import slot_of
+from gazette.settings.environment import LIVE
 from gazette.settings.fanout import FanoutSettings
 
 from benchmarks.readers import Progress, fill
@@ -225,7 +226,9 @@ def _sweep(service: Service, slot: datetime) -> None:
     """Start the sweep and fan-out, as EventBridge Scheduler does; an invocation may be killed."""
     for step, at in (("sweep", datetime.now(UTC)), ("fanout", slot)):
         service.functions.invoke(
-            FunctionName=f"gazette-local-{step}", Payload=json.dumps({"time": at.isoformat()})
+            FunctionName=f"gazette-local-{step}",
+            Qualifier=LIVE,
+            Payload=json.dumps({"time": at.isoformat()}),
         )
 
 

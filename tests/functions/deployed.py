@@ -4,19 +4,29 @@ import io
 import zipfile
 
 import boto3
+from gazette.settings.environment import LIVE
 
 
 def deploy(step: str, variables: dict[str, str]) -> None:
-    """`gazette-prod-<step>`, with the settings that the stack would write."""
+    """`gazette-prod-<step>`, with the settings that the stack would write.
+
+    The alias `live` points to a version; what the function itself is set to afterwards is not live.
+    """
     code = io.BytesIO()
     with zipfile.ZipFile(code, "w") as archive:
         archive.writestr("handler.py", "")
     role = boto3.client("iam").create_role(RoleName=step, AssumeRolePolicyDocument="{}")
-    boto3.client("lambda").create_function(
+    functions = boto3.client("lambda")
+    functions.create_function(
         FunctionName=f"gazette-prod-{step}",
         Runtime="python3.13",
         Role=role["Role"]["Arn"],
         Handler="handler.lambda_handler",
         Code={"ZipFile": code.getvalue()},
         Environment={"Variables": variables},
+    )
+    version = functions.publish_version(FunctionName=f"gazette-prod-{step}")["Version"]
+    functions.create_alias(FunctionName=f"gazette-prod-{step}", Name=LIVE, FunctionVersion=version)
+    functions.update_function_configuration(
+        FunctionName=f"gazette-prod-{step}", Environment={"Variables": {}}
     )

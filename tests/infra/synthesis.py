@@ -8,16 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from aws_cdk import App, Stack
+from gazette.settings.environment import LIVE
 
 from infra.app import build, context
 
 Properties = dict[str, Any]
 
-_HASH = re.compile(r"(?:[0-9A-F]{8})+\b")
+_HASH = re.compile(r"(?:[0-9A-F]{8})+(?:[0-9a-f]{32})?\b")
 
 
 def without_hash(text: str) -> str:
-    """Names as a person wrote them: CDK puts a hash of the path behind them."""
+    """Names as a person wrote them: CDK puts a hash of the path behind them.
+
+    Behind that of a version follows one of what the version is made of.
+    """
     return _HASH.sub("", text)
 
 
@@ -128,6 +132,19 @@ class Synthesis:
             "FunctionName",
             f"gazette-{self.stage}-{step}",
         )
+
+    def live(self, step: str) -> str:
+        """Logical id of the alias by which the function of a step is called."""
+        function, _ = self.function(step)
+        return next(
+            name
+            for name, alias in self.service.of_type("AWS::Lambda::Alias").items()
+            if alias["FunctionName"] == f"{{{function}}}" and alias["Name"] == LIVE
+        )
+
+    def mapped(self, step: str) -> str:
+        """How an event source mapping names that alias."""
+        return f"{{{self.live(step)}}} split by :, part 6:{LIVE}"
 
     def queue(self, name: str) -> tuple[str, Properties]:
         """Logical id and properties of a queue."""

@@ -26,11 +26,10 @@ def settings(synthesis: Synthesis, step: str) -> SendingSettings:
 
 
 def batch_size(synthesis: Synthesis, step: str) -> int:
-    name, _ = synthesis.function(step)
     return max(
         int(mapping["BatchSize"])
         for mapping in synthesis.service.of_type("AWS::Lambda::EventSourceMapping").values()
-        if mapping["FunctionName"] == f"{{{name}}}"
+        if mapping["FunctionName"] == synthesis.mapped(step)
     )
 
 

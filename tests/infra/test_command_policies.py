@@ -1,6 +1,8 @@
 """The policies in docs/cli.md name the tables, queues, functions and secret that exist."""
 
-from cli.reference.permissions import PERMISSIONS, arn
+from gazette.settings.environment import LIVE
+
+from cli.reference.permissions import PERMISSIONS, arns
 from tests.infra.synthesis import Synthesis
 
 
@@ -11,11 +13,17 @@ def test_every_resource_of_a_policy_is_deployed(prod: Synthesis) -> None:
         *(f"secret:{name}*" for name in data("AWS::SecretsManager::Secret")),
         *(each["QueueName"] for each in service("AWS::SQS::Queue").values()),
         *(
-            f"function:{each['FunctionName']}"
+            f"function:{each['FunctionName']}{qualifier}"
             for each in service("AWS::Lambda::Function").values()
             if "FunctionName" in each
+            for qualifier in ("", f":{LIVE}")
         ),
     }
-    named = {arn(resource, "prod") for grants in PERMISSIONS.values() for resource, _ in grants}
+    named = {
+        arn
+        for grants in PERMISSIONS.values()
+        for resource, _ in grants
+        for arn in arns(resource, "prod")
+    }
     named.discard("*")  # actions that have no resources to name
     assert {each.split(":", 5)[5].removesuffix("/index/*") for each in named} <= deployed

@@ -66,8 +66,7 @@ def test_every_request_goes_to_preferences(prod: Synthesis) -> None:
     (integration,) = prod.service.of_type("AWS::ApiGatewayV2::Integration").values()
     assert route["RouteKey"] == "$default"
     assert route["AuthorizationType"] == "NONE"
-    name, _ = prod.function("preferences")
-    assert integration["IntegrationUri"] == f"{{{name}.Arn}}"
+    assert integration["IntegrationUri"] == f"{{{prod.live('preferences')}}}"
     assert integration["PayloadFormatVersion"] == "2.0"
 
 

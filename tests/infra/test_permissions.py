@@ -18,8 +18,6 @@ _WILDCARDS = {
     "a condition names the sender",
     ("ses:GetAccount", "*"): "the account is no resource to name",
     ("cloudwatch:GetMetricData", "*"): "metrics are no resources to name",
-    ("lambda:InvokeFunction", "{FanoutFunction.Arn}:*"): "versions of the one function",
-    ("lambda:InvokeFunction", "{SweepFunction.Arn}:*"): "versions of the one function",
 }
 """Action, or the start of one, and resource, with the reason why a wildcard is right."""
 
@@ -250,7 +248,6 @@ def test_only_preferences_puts_events_and_only_on_the_bus(prod: Synthesis) -> No
 
 
 def test_only_preferences_is_open_to_the_world_and_only_through_the_edge(prod: Synthesis) -> None:
-    preferences, _ = prod.function("preferences")
     assert not prod.service.of_type("AWS::Lambda::Url")
     (permission,) = (
         permission
@@ -258,7 +255,7 @@ def test_only_preferences_is_open_to_the_world_and_only_through_the_edge(prod: S
         if permission["Principal"] != "events.amazonaws.com"
     )
     assert permission["Principal"] == "apigateway.amazonaws.com"
-    assert permission["FunctionName"] == f"{{{preferences}.Arn}}"
+    assert permission["FunctionName"] == f"{{{prod.live('preferences')}}}"
     assert permission["SourceArn"].endswith(":{EdgeApi}/*/*")
 
 

@@ -126,7 +126,7 @@ def test_messages_are_hidden_longer_where_lambda_gathers_them(stages: Stages) ->
         for mapping in gathering.service.of_type("AWS::Lambda::EventSourceMapping").values()
         if "MaximumBatchingWindowInSeconds" in mapping
     }
-    assert windows == {f"{{{gathering.function('ingest')[0]}}}": 7}
+    assert windows == {gathering.mapped("ingest"): 7}
     for step, window in ((INGEST, 7), (FEEDBACK, 0)):
         _, queue = gathering.queue(str(step.queue))
         assert queue["VisibilityTimeout"] == 6 * step.timeout + window
@@ -134,7 +134,7 @@ def test_messages_are_hidden_longer_where_lambda_gathers_them(stages: Stages) ->
 
 def test_an_event_waits_for_no_other_before_it_is_stored(prod: Synthesis) -> None:
     """An immediate email is promised within a minute; any window may take a third of it."""
-    ingest = f"{{{prod.function('ingest')[0]}}}"
+    ingest = prod.mapped("ingest")
     (mapping,) = (
         each
         for each in prod.service.of_type("AWS::Lambda::EventSourceMapping").values()
@@ -152,7 +152,7 @@ def test_every_function_with_a_queue_reports_partial_failures_and_is_bounded_by_
             {
                 "BatchSize": step.batch_size,
                 "EventSourceArn": f"{{{prod.queue(queue)[0]}.Arn}}",
-                "FunctionName": f"{{{prod.function(step.name)[0]}}}",
+                "FunctionName": prod.mapped(step.name),
                 "FunctionResponseTypes": ["ReportBatchItemFailures"],
                 "ScalingConfig": {"MaximumConcurrency": 20},
                 **({"MaximumBatchingWindowInSeconds": 20} if step is FEEDBACK else {}),

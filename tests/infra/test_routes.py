@@ -173,7 +173,7 @@ def test_the_clock_starts_fanout_and_sweep_with_the_time_of_the_tick(
     assert tick["ScheduleExpressionTimezone"] == "Etc/UTC"
     assert tick["FlexibleTimeWindow"] == {"Mode": "OFF"}
     assert tick["State"] == "ENABLED"
-    assert tick["Target"]["Arn"] == f"{{{prod.function(step)[0]}.Arn}}"
+    assert tick["Target"]["Arn"] == f"{{{prod.live(step)}}}"
     assert json.loads(tick["Target"]["Input"]) == {"time": "<aws.scheduler.scheduled-time>"}
 
 
@@ -186,7 +186,7 @@ def test_a_tick_that_does_not_arrive_is_kept_where_it_is_seen(
     assert tick["Target"]["DeadLetterConfig"] == {"Arn": undelivered}
     role = tick["Target"]["RoleArn"].removeprefix("{").removesuffix(".Arn}")
     assert {(grant.action, grant.resource) for grant in prod.service.grants(role)} >= {
-        ("lambda:InvokeFunction", f"{{{prod.function(step)[0]}.Arn}}"),
+        ("lambda:InvokeFunction", f"{{{prod.live(step)}}}"),
         ("sqs:SendMessage", undelivered),
     }
 

@@ -26,8 +26,6 @@ _NAG_ACKNOWLEDGED = {
     "AwsSolutions-IAM5[Resource::*]": "SES's quota and metrics have no resources to name.",
     "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:"
     "identity/*]": "The identity may be the address or its domain; a condition names the sender.",
-    "AwsSolutions-IAM5[Resource::<FanoutFunction.Arn>:*]": "Versions of the one function.",
-    "AwsSolutions-IAM5[Resource::<SweepFunction.Arn>:*]": "Versions of the one function.",
     "AwsSolutions-DDB3": "What the other tables hold is told again, or soon over (restorable).",
     "AwsSolutions-L1": "The layers are built and tested for Python 3.13.",
     "AwsSolutions-SQS3": "These are where undelivered and refused messages end; each has an alarm.",

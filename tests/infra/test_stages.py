@@ -32,7 +32,7 @@ _FOLLOWS = {
         "PointInTimeRecoveryEnabled",
     },
     "ticks": {"State", "GAZETTE_TICKS"},
-    "host_layers": {"S3Key"},
+    "host_layers": {"S3Key", "Description"},  # the name of a deployment follows from all of it
     "shards": {"GAZETTE_SHARDS"},
     "lookback_slots": {"GAZETTE_LOOKBACK_SLOTS"},
     "spread": {"GAZETTE_SPREAD"},

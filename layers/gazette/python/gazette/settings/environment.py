@@ -7,6 +7,9 @@ from typing import Any, Self
 
 from gazette.settings.ranges import CHOICES, RANGES
 
+LIVE = "live"
+"""The alias of each function by which everything calls it: the version that works."""
+
 _PREFIX = "GAZETTE_"
 
 
