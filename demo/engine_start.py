@@ -1,4 +1,4 @@
-"""Starts the embedded engine, by its own interpreter, and differs from it in three things.
+"""Starts the embedded engine, by its own interpreter, and differs from it in four things.
 
 Its default bus takes `aws.` sources. PutEvents refuses a `source` that begins with `aws.`, on AWS
 as in the engine, and the engine has no SES events of its own: so the stand-in for SES must be let
@@ -9,10 +9,13 @@ It unpacks a layer once. The engine does so for each worker of each function, wh
 than all else of a cold start; on a busy machine so long that invocations time out.
 
 Functions can be ahead of time: by the seconds in DEMO_CLOCK_AHEAD, a variable of theirs.
+
+Their workers run the file that DEMO_WORKERS_RUN_FIRST names, if the engine has that variable.
 """
 
 import hashlib
 import importlib
+import os
 import runpy
 import tempfile
 import threading
@@ -62,7 +65,9 @@ def main() -> None:
     workers.zipfile = SimpleNamespace(
         ZipFile=_Archive, BadZipFile=BadZipFile, LargeFileError=LargeZipFile
     )
-    workers._PYTHON_WORKER_SCRIPT = _CLOCK + workers._PYTHON_WORKER_SCRIPT
+    first = os.environ.get("DEMO_WORKERS_RUN_FIRST")
+    before = _CLOCK + (Path(first).read_text() if first else "")
+    workers._PYTHON_WORKER_SCRIPT = f"{before}\n{workers._PYTHON_WORKER_SCRIPT}"
     runpy.run_module("ministack", run_name="__main__")
 
 

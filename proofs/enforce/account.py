@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from email.utils import parseaddr
 from typing import Any
@@ -14,6 +15,9 @@ _OF_A_RESOURCE = {
     "AWS::SQS::QueuePolicy": "Queues",
     "AWS::SNS::TopicPolicy": "Topics",
 }
+_BY_NAME = {"queue": "AWS::SQS::Queue", "function": "AWS::Lambda::Function"}
+"""What commands name by its name, because the stage tells it."""
+
 _MANAGED = {
     "arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole": [
         "logs:CreateLogGroup",
@@ -82,6 +86,20 @@ class Account:
             context=frozenset(context),
         )
 
+    def named_by_any(self, asked: Asked, told: Mapping[str, str]) -> str:
+        """The ARN of what a command names: by its name, or as the settings of any function do.
+
+        Raises Misplaced.
+        """
+        name = asked.named.replace(":", "/").rpartition("/")[2]
+        for resource in self.templates.of_type(_BY_NAME.get(asked.kind, "")):
+            if name == resource.arn.rpartition(":")[2]:
+                return resource.arn
+        for step in self.functions:
+            with suppress(Misplaced):
+                return self._arn(asked, self._meant(step, asked, told)) + asked.inside
+        raise Misplaced(f"{asked.action} on {asked.named}, which no setting names")
+
     def allowing(self, request: Request) -> frozenset[Grant]:
         """The grants that allow it; none if it would be denied."""
         if request not in self._answers:
@@ -113,12 +131,22 @@ class Account:
                 return settings[variable]
         raise Misplaced(f"{step} calls {asked.action} on {asked.named}, which no setting names")
 
+    def _identity(self, address: str) -> str:
+        """The one of the templates that verifies the sender, else its own: SES takes the closest.
+
+        https://docs.aws.amazon.com/ses/latest/dg/creating-identities.html
+        """
+        for identity in self.templates.of_type("AWS::SES::EmailIdentity"):
+            if identity.ref in {address, address.rpartition("@")[2]}:
+                return identity.arn
+        return in_account(f"ses:{{place}}:identity/{address}")
+
     def _arn(self, asked: Asked, meant: str) -> str:
         match asked.kind:
             case "":
                 return "*"
             case "identity":
-                return in_account(f"ses:{{place}}:identity/{meant}")
+                return self._identity(meant)
             case "configuration set":
                 return in_account(f"ses:{{place}}:configuration-set/{meant}")
         found = [each.arn for each in self.templates.resources if meant in (each.ref, each.arn)]

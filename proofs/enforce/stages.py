@@ -15,10 +15,17 @@ from proofs.enforce.template import Templates
 ROOT = Path(__file__).parents[2]
 
 EVERYTHING: Mapping[str, Any] = {
+    "sender": "Gazette <digest@gazette.dev>",
+    "immediate_sender": "Now <now@gazette.dev>",
+    "list_id": "digest.gazette.dev",
+    "alarm_email": "alarms@gazette.dev",
+    "links_domain": "links.gazette.dev",
+    "domain": "gazette.dev",
+    "hosted_zone": {"name": "gazette.dev", "id": "Z0123456789ABCDEFGHIJ"},
     "track_clicks": True,
     "track_opens": True,
     "feedback_by_sns": True,
-    "immediate_sender": "Now <now@example.com>",
+    "archive_days": 7,
 }
 """Settings of the stage prod with which every grant exists that a stage with SES may have."""
 

@@ -1,4 +1,8 @@
-"""What would be denied, and what is granted for nothing."""
+"""What would be denied, and what is granted for nothing.
+
+A grant counts as used where it alone allows some call. So one that another grant covers is found
+too: each of them could go.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -29,7 +33,8 @@ class Verdict:
             grants = account.allowing(request)
             if not grants:
                 made.denied.add(_told(account, request.caller, request.action, request.resource))
-            made.of_aws.update(dict.fromkeys(grants, why))
+            if len(grants) == 1:
+                made.of_aws.update(dict.fromkeys(grants, why))
         return made
 
     def judge(self, step: str, asked: Iterable[Asked], told: Mapping[str, str]) -> None:
@@ -43,7 +48,8 @@ class Verdict:
             grants = self.account.allowing(request)
             if not grants:
                 self.denied.add(_told(self.account, request.caller, each.action, request.resource))
-            self.used |= grants
+            if len(grants) == 1:
+                self.used |= grants
 
     def line(self, grant: Grant) -> Line:
         """A grant as people read it."""

@@ -13,6 +13,10 @@ from xdist.scheduler import LoadScopeScheduling
 from demo.engine import deploy, running
 from demo.service import Service
 from demo.ses import StandIn
+from proofs.enforce.account import Account
+from proofs.enforce.record import called, keep_used, recorded_workers
+from proofs.enforce.template import Templates
+from proofs.enforce.verdict import Verdict
 from tests.stage import Deployed, mark_below
 
 
@@ -30,9 +34,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 
 @pytest.fixture(scope="session")
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
-    """The stage, with delivery events by both ways."""
+    """The stage, with delivery events by both ways. At the end: AWS would have denied no call."""
     folder = tmp_path_factory.mktemp("engine")
-    with StandIn() as ses, running(ses_url=ses.url, folder=folder) as engine:
+    with (
+        recorded_workers(folder / "calls"),
+        StandIn() as ses,
+        running(ses_url=ses.url, folder=folder) as engine,
+    ):
         outputs = deploy(
             engine,
             folder,
@@ -43,6 +51,12 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
         )
         ses.forward = partial(engine.request, outputs["PreferencesUrl"])
         yield Deployed(engine, Service.at(engine, outputs), ses)
+    verdict = Verdict.of(Account.of(Templates.of(folder / "cdk.out")))
+    for step, asked, told in called(folder / "calls"):
+        verdict.judge(step, asked, told)
+    keep_used(verdict.lines(verdict.used))
+    assert verdict.denied == set()
+    assert verdict.used, "no worker was recorded"
 
 
 @pytest.fixture

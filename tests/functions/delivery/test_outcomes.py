@@ -12,6 +12,8 @@ import boto3
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError, ReadTimeoutError
+from gazette.adapters.aws.queues import decode_run_key
+from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
 from gazette.adapters.dynamodb.runs import PARTITIONS, DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
@@ -19,6 +21,7 @@ from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.delivery.run import Reason, Run, Status, name_of
 from gazette.domain.model import DAILY, RunKey
+from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.steps.sweep import audit
 
@@ -146,6 +149,29 @@ def test_a_run_that_failed_is_a_dead_letter_and_stays_one(
     assert not cloud.take("failed")
 
 
+def test_an_immediate_email_that_was_refused_for_now_goes_out_by_resend(
+    cloud: Cloud, message: str, ses_says: Callable[[Exception], None]
+) -> None:
+    cloud.say("subscriber.changed", profile("bo", frequencies={"comment": "immediate"}))
+    cloud.meter.clear()
+    cloud.say("event.created", event(1, user_id="bo"))
+    (at_once,) = (
+        entry["MessageBody"]
+        for name, request in cloud.meter.requests
+        if name == "sqs.SendMessageBatch"
+        for entry in request["Entries"]
+    )
+    ses_says(throttled())
+    cloud.work("generate", at_once)
+    assert [entry["MessageBody"] for entry in cloud.queued("resend")] == [at_once]
+    runs = DynamoRuns("runs", retention=RUNS)
+    run = runs.chain(decode_run_key(at_once))[0]
+    runs.swap(run, replace(run, retry_at=None))
+    cloud.work("resend", at_once)
+    (email,) = cloud.sent()
+    assert email["FromEmailAddress"] == "Gazette now <now@example.com>"
+
+
 def test_a_delivery_event_settles_an_unknown_outcome(
     cloud: Cloud, message: str, ses_says: Callable[[Exception], None], logs: io.StringIO
 ) -> None:
@@ -185,6 +211,13 @@ def test_the_sweep_queues_every_partition(cloud: Cloud) -> None:
     assert cloud.invoke("sweep", {"time": now().isoformat()}) == {"late_shards": 0}
     partitions = {json.loads(entry["MessageBody"])["partition"] for entry in cloud.queued("sweep")}
     assert partitions == set(range(16))
+
+
+def test_the_sweep_queues_a_shard_again_that_has_fallen_behind(cloud: Cloud) -> None:
+    batches = DynamoBatches("control", retention=RUNS, clock=now)
+    batches.save_checkpoint(0, slot_of(now()) - 5 * SLOT)
+    assert cloud.invoke("sweep", {"time": now().isoformat()}) == {"late_shards": 1}
+    assert [json.loads(entry["MessageBody"])["shard"] for entry in cloud.queued("shard")] == [0]
 
 
 def swept(cloud: Cloud) -> None:

@@ -1,0 +1,56 @@
+"""`python -m proofs.enforce`: record what tests and the deployed stacks call, and judge it."""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from proofs.enforce.record import FOLDER, used_on_the_engine
+from proofs.enforce.report import report_on
+from proofs.enforce.stages import EVERYTHING, ROOT, account_with
+
+_TESTS = ("-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder", "tests/functions")
+_DEPLOYED = ("-n", "1", "-m", "e2e", "tests/e2e")
+
+
+def main() -> int:
+    """Exit status 0 only if nothing is denied, and nothing is granted for nothing."""
+    parser = argparse.ArgumentParser(prog="make enforce", description=__doc__)
+    parser.add_argument("--without-engine", action="store_true", help="only the functions' tests")
+    parser.add_argument("--from", dest="folder", type=Path, help="judge what was recorded here")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as made:
+        folder = asked.folder or Path(made)
+        if not asked.folder:
+            _record(folder, *_TESTS)
+            if not asked.without_engine:
+                _record(folder, *_DEPLOYED)
+        engine = folder / "engine.json"
+        on_the_engine = frozenset(used_on_the_engine(folder)) if engine.exists() else frozenset()
+        account = account_with(folder / "stage", **EVERYTHING)
+        report = report_on(account, folder, on_the_engine=on_the_engine)
+    for problem in report.problems:
+        print(f"enforce: {problem}", file=sys.stderr)  # noqa: T201 -- what the command is for
+    print(report)  # noqa: T201
+    return 1 if report.problems else 0
+
+
+def _record(folder: Path, *tests: str) -> None:
+    """Run tests, which leave what they saw. Raises SystemExit where one fails."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", *tests],
+        cwd=ROOT,
+        env={**os.environ, FOLDER: str(folder)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        sys.exit(f"{done.stdout[-4000:]}\nenforce: the tests failed, so nothing is proven")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,50 @@
+"""The policies of docs/cli.md, held against what the commands asked of AWS in their tests."""
+
+from collections.abc import Iterable, Mapping
+
+from cli.reference.permissions import PERMISSIONS, policy
+from proofs.enforce.account import Account, Misplaced
+from proofs.enforce.calls import Asked
+from proofs.enforce.policies import Grant, Request, allowing, read
+from proofs.enforce.verdict import Line
+
+_STAGE = "prod"
+
+
+class Commands:
+    """`denied` in words, and `used` grants, of all commands."""
+
+    def __init__(self, account: Account) -> None:
+        self._account = account
+        self._grants = {
+            path: [*read(path, policy(grants, _STAGE))] for path, grants in PERMISSIONS.items()
+        }
+        self.denied: set[str] = set()
+        self.used: set[Grant] = set()
+
+    def judge(self, path: str, asked: Iterable[Asked], told: Mapping[str, str]) -> None:
+        """Calls of a command that found the settings `told`."""
+        for each in asked:
+            try:
+                resource = self._account.named_by_any(each, told)
+            except Misplaced as err:
+                self.denied.add(f"gazette {path}: {err}")
+                continue
+            request = Request(path, each.action, resource, each.context)
+            grants = allowing(request, self._grants[path])
+            if not grants:
+                label = self._account.label(resource)
+                self.denied.add(f"gazette {path} may not {each.action} on {label}")
+            self.used |= grants
+
+    def granted(self) -> set[Line]:
+        """Everything that the page allows."""
+        return {self._line(grant) for grants in self._grants.values() for grant in grants}
+
+    def lines(self) -> set[Line]:
+        """What of it was used."""
+        return {self._line(grant) for grant in self.used}
+
+    @staticmethod
+    def _line(grant: Grant) -> Line:
+        return f"gazette {grant.holder}", grant.action, grant.resource.split(":", 5)[-1]
