@@ -10,6 +10,7 @@ from cli.batches.command import batch
 from cli.cost.command import cost
 from cli.dead_letters.command import dlq
 from cli.dead_letters.quarantine import quarantine
+from cli.doctor.command import doctor
 from cli.events.command import event
 from cli.experiments.command import experiment
 from cli.explain.command import explain
@@ -34,6 +35,7 @@ app.add_typer(quarantine, name="quarantine")
 app.add_typer(sending, name="sending")
 app.add_typer(suppression, name="suppression")
 app.command("cost", cls=Command)(cost)
+app.command("doctor", cls=Command)(doctor)
 app.command("explain", cls=Command)(explain)
 app.command("preview", cls=Command)(preview)
 app.command("statistics", cls=Command)(statistics)

@@ -15,9 +15,11 @@ import json
 import re
 import socket
 import threading
+import urllib.error
+import urllib.request
 import uuid
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -31,6 +33,7 @@ from demo.ses_events import Channel, Postman, Publish, Taken, chance
 from demo.ses_http import Forward, Loss, Reply, handler
 
 _POLICY = SMTP.clone(max_line_length=998)  # never fold, and so encode, a long link
+_SIGNED = {"authorization", "x-amz-date"}
 _TAG = re.compile(r"[A-Za-z0-9_-]{1,256}")
 _HEADER_NAME = re.compile(r"[!-9;-~]{1,126}")
 
@@ -104,6 +107,8 @@ class _Server(ThreadingHTTPServer):
 class StandIn:
     """The server. Start it as a context manager; `url` is where SESv2 is to be sent.
 
+    Operations that it does not speak go to the SES at the URL `behind`, if there is one.
+
     While `publish` is set, each message that is taken makes SES's events, whatever became of the
     answer; `channel` says how they travel. `on_first` is called when the first one is taken.
     """
@@ -117,6 +122,7 @@ class StandIn:
         self.max_24_hour_send = 50_000.0
         self.script: deque[Answer] = deque()
         self.forward: Forward | None = None
+        self.behind = ""
         self.publish: Publish | None = None
         self.on_first: Callable[[], None] | None = None
         self.postman = Postman(lambda: self.publish, channel or Channel())
@@ -174,6 +180,18 @@ class StandIn:
         if number.isdigit() and int(number) < len(self.accepted):
             return self.accepted[int(number)].part("html")
         return None
+
+    def elsewhere(self, method: str, path: str, headers: Mapping[str, str]) -> Reply | None:
+        """What the SES behind answers; an emulator knows by the signature that SES is meant."""
+        if not self.behind:
+            return None
+        signed = {name: value for name, value in headers.items() if name.lower() in _SIGNED}
+        asked = urllib.request.Request(self.behind + path, headers=signed, method=method)  # noqa: S310
+        try:
+            with urllib.request.urlopen(asked, timeout=30) as answer:  # noqa: S310
+                return Reply(answer.status, "", answer.read())
+        except urllib.error.HTTPError as err:
+            return Reply(err.code, err.headers.get("x-amzn-errortype", ""), err.read())
 
     def send_email(self, request: dict[str, Any]) -> Reply:
         """The answer to SendEmail."""

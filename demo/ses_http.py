@@ -3,14 +3,15 @@
 import json
 import socket
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from http.server import BaseHTTPRequestHandler
 from typing import Any, Protocol
 
 _READER_LINKS = ("/unsubscribe/", "/preferences/", "/email/", "/updates/")
-_ACCOUNT = "/v2/email/account"
+_API = "/v2/email/"
+_ACCOUNT = f"{_API}account"
 
 Forward = Callable[[str, str, dict[str, str], bytes], tuple[int, str, bytes]]
 """Answers a reader's request: method, path, headers and body; status, content type and body."""
@@ -59,6 +60,9 @@ class Served(Protocol):
     def page(self, path: str) -> str | None:
         """The HTML of a page of the mailbox; None where there is none."""
 
+    def elsewhere(self, method: str, path: str, headers: Mapping[str, str]) -> Reply | None:
+        """The answer to another operation of SES; None where nobody knows it."""
+
     def hang(self, connection: socket.socket) -> None:
         """Returns when the client has gone away, or nothing is served any more."""
 
@@ -87,11 +91,23 @@ def handler(stand_in: Served) -> type[BaseHTTPRequestHandler]:
             if self.path == _ACCOUNT:
                 self._reply(stand_in.account())
                 return
+            if self.path.startswith(_API) and self._reply_from_elsewhere("GET"):
+                return
             page = stand_in.page(self.path)
             if page is None:
                 self._answer(404, "NotFoundException", b"no such page", "text/plain")
                 return
             self._answer(200, "", page.encode(), "text/html; charset=utf-8")
+
+        def do_DELETE(self) -> None:
+            if not self._reply_from_elsewhere("DELETE"):
+                self._answer(404, "NotFoundException", b"{}", "application/json")
+
+        def _reply_from_elsewhere(self, method: str) -> bool:
+            reply = stand_in.elsewhere(method, self.path, dict(self.headers.items()))
+            if reply:
+                self._reply(reply)
+            return reply is not None
 
         def _forward(self, method: str, body: bytes) -> None:
             if stand_in.forward is None:

@@ -36,6 +36,21 @@ _FILTER = {"FilterExpression", "ExpressionAttributeNames", "ExpressionAttributeV
 _STAGE = re.compile("^gazette-[a-z]+-")
 _SUFFIX = re.compile("-[A-Za-z]{6}$")  # of the ARN of a secret
 _OF_A_SENDER = {"SendEmail"}
+_OF_ANY = {
+    "DescribeAlarms": "*",
+    "DescribeRule": "rule/*",
+    "GetAccountSettings": "*",
+    "GetAlias": "function/*",
+    "GetEventSourceMapping": "mapping/*",
+    "GetMetricStatistics": "*",
+    "GetSchedule": "schedule/*",
+    "GetTemplate": "stack/*",
+    "ListStackResources": "stack/*",
+    "ListSubscriptionsByTopic": "topic/*",
+    "ListVersionsByFunction": "function/*",
+}
+"""Operations on resources whose names CloudFormation draws, or that have none."""
+
 _QUEUE_NAMED_BY = ("QueueName", "QueueUrl", "SourceArn")
 
 
@@ -155,13 +170,18 @@ def _grants(service: str, operation: str, request: dict[str, Any]) -> Iterator[t
             named = next(request[key] for key in _QUEUE_NAMED_BY if key in request)
             queue = _STAGE.sub("", named.replace(":", "/").rpartition("/")[2])
             yield f"queue/{queue}", f"sqs:{operation.removesuffix('Batch')}"
-        case "lambda":
+        case "lambda" if operation not in _OF_ANY:
             yield f"function/{_STAGE.sub('', request['FunctionName'])}", f"lambda:{operation}"
         case "secretsmanager":
             name = _SUFFIX.sub("", request["SecretId"].rpartition(":")[2])
             yield f"secret/{name}", f"secretsmanager:{operation}"
-        case "sesv2" if operation not in _OF_A_SENDER:
+        case "sesv2" if operation in _OF_A_SENDER:
+            yield "identity/*", f"ses:{operation}"
+            yield "configuration-set/*", f"ses:{operation}"
+        case "sesv2":
             yield "*", f"ses:{operation}"
+        case _ if operation in _OF_ANY:
+            yield _OF_ANY[operation], f"{service}:{operation}"
         case _:
             yield service, f"{service}:{operation}"
 

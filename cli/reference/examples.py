@@ -28,6 +28,7 @@ EXAMPLES: Mapping[str, str] = {
     "suppression remove": "gazette suppression remove ann@example.com",
     "suppression import": "gazette suppression import suppressed.csv",
     "suppression export": "gazette suppression export > suppressed.csv",
+    "doctor": "gazette doctor --send",
     "explain": "gazette explain ann 2026-11-21",
     "preview": "gazette preview immediate --user ann --locale de",
     "cost": "gazette cost --readers 100000 --events 10 --immediate 0.02 --plan essentials",

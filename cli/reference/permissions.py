@@ -1,8 +1,8 @@
 """What each command may do in AWS, as IAM names it. Tests run the commands and compare.
 
 A resource is named by its kind and short name: `table/runs`, `table/runs/index/*`,
-`queue/generate-dead`, `function/generate`, `secret/links`, `secret/suppressions`. `*` is any: the
-action has no resources to name.
+`queue/generate-dead`, `function/generate`, `secret/links`, `secret/suppressions`. `queue/*` is any
+of the stage, and `*` alone any at all: the action has no resources to name.
 """
 
 from collections import defaultdict
@@ -21,6 +21,13 @@ _SERVICES = {
     "queue": "sqs",
     "function": "lambda",
     "secret": "secretsmanager",
+    "stack": "cloudformation",
+    "schedule": "scheduler",
+    "rule": "events",
+    "topic": "sns",
+    "mapping": "lambda",
+    "identity": "ses",
+    "configuration-set": "ses",
 }
 
 
@@ -129,6 +136,29 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     | _SUPPRESSION_KEY
     | _on("table/suppressions", "UpdateItem"),
     "suppression export": _settings_of("feedback") | _on("table/suppressions", "Scan"),
+    "doctor": _settings_of("generate")
+    | _settings_of("sweep")
+    | _anywhere(
+        "ses:GetAccount",
+        "ses:GetConfigurationSet",
+        "ses:GetConfigurationSetEventDestinations",
+        "ses:GetEmailIdentity",
+        "lambda:GetAccountSettings",
+        "cloudwatch:DescribeAlarms",
+        "cloudwatch:GetMetricStatistics",
+    )
+    | _on("stack/*", "GetTemplate", "ListStackResources")
+    | _on("table/*", "DescribeContinuousBackups", "DescribeTable", "DescribeTimeToLive")
+    | _on("queue/*", "GetQueueAttributes")
+    | _on("topic/*", "ListSubscriptionsByTopic")
+    | _on("schedule/*", "GetSchedule")
+    | _on("rule/*", "DescribeRule")
+    | _on("mapping/*", "GetEventSourceMapping")
+    | _on("function/*", "GetAlias", "ListVersionsByFunction")
+    | _on("table/control", "GetItem", "Query")
+    | _on("table/pace", "GetItem")
+    | _on("identity/*", "SendEmail")
+    | _on("configuration-set/*", "SendEmail"),
     "explain": _settings_of("ingest")
     | _SUPPRESSION_KEY
     | _on("table/subscribers", "GetItem")
@@ -183,16 +213,32 @@ def arns(resource: str, stage: str) -> Iterator[str]:
 
 def _arn(resource: str, stage: str) -> str:
     kind, _, name = resource.partition("/")
+    stacks = f"Gazette{stage.capitalize()}"
     match kind:
         case "*":
             return "*"
         case "table":
             table, _, index = name.partition("/")
-            named = f"GazetteData{stage.capitalize()}-{table.title().replace('_', '')}*"
+            short = table.title().replace("_", "").removesuffix("*")
+            named = f"GazetteData{stage.capitalize()}-{short}*"
             return f"arn:aws:dynamodb:*:*:table/{named}" + (f"/{index}" if index else "")
         case "queue":
             return f"arn:aws:sqs:*:*:gazette-{stage}-{name}"
         case "function":
             return f"arn:aws:lambda:*:*:function:gazette-{stage}-{name}"
+        case "stack":
+            return f"arn:aws:cloudformation:*:*:stack/Gazette*{stage.capitalize()}/*"
+        case "schedule":
+            return f"arn:aws:scheduler:*:*:schedule/default/{stacks}-*"
+        case "rule":
+            return f"arn:aws:events:*:*:rule/*{stacks}-*"
+        case "topic":
+            return f"arn:aws:sns:*:*:{stacks}-*"
+        case "mapping":
+            return "arn:aws:lambda:*:*:event-source-mapping:*"
+        case "identity":
+            return "arn:aws:ses:*:*:identity/*"
+        case "configuration-set":
+            return f"arn:aws:ses:*:*:configuration-set/gazette-{stage}-*"
         case _:
             return f"arn:aws:secretsmanager:*:*:secret:{name.title()}Key*"

@@ -179,6 +179,14 @@ SHAPES: Mapping[str, Shape] = {
     "experiment show": _EXPERIMENT,
     "experiment start": _EXPERIMENT,
     "experiment stop": _EXPERIMENT,
+    "doctor": {
+        "findings": [
+            {"check": "text", "level": "text", "seen": "text", "todo": "text", "page": "text"}
+        ],
+        "problems": "number",
+        "warnings": "number",
+        "unseen": "number",
+    },
     "explain": {
         "answer": ["text"],
         "user_id": "text",

@@ -113,7 +113,7 @@ GRANTED = {
 """(table, DynamoDB action) that the topology allows each function."""
 
 
-SesAnswers = dict[str, Callable[[dict[str, Any]], Any]]
+Answers = dict[str, Callable[[dict[str, Any]], Any]]
 
 
 class Context(LambdaContext):
@@ -134,14 +134,14 @@ class Context(LambdaContext):
 class Cloud:
     """An account on moto with everything that the functions need.
 
-    `send_quota` is what SES says that it may send; where it is empty, SES does not answer. `ses`
-    answers operations of SES that moto does not know, by name.
+    `send_quota` is what SES says that it may send; where it is empty, SES does not answer.
+    `answers` are to operations that moto does not know, by name.
     """
 
     meter: Meter
     queues: dict[str, str]
     send_quota: dict[str, float]
-    ses: SesAnswers
+    answers: Answers
 
     def invoke(self, step: str, event: dict[str, Any]) -> dict[str, Any]:
         """One invocation of a function, as Lambda makes it."""
@@ -340,9 +340,9 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cloud]:
             for variable, value in settings.to_env().items():
                 monkeypatch.setenv(variable, value)
         make_cold()
-        ses: SesAnswers = {"DeleteSuppressedDestination": nobody_is_suppressed}
-        with quoted(monkeypatch, ses) as send_quota, metered(monkeypatch) as meter:
-            yield Cloud(meter, queues, send_quota, ses)
+        answers: Answers = {"DeleteSuppressedDestination": nobody_is_suppressed}
+        with quoted(monkeypatch, answers) as send_quota, metered(monkeypatch) as meter:
+            yield Cloud(meter, queues, send_quota, answers)
         for step, granted in GRANTED.items():
             assert meter.actions[step] <= granted, step
 
@@ -387,14 +387,14 @@ def nobody_is_suppressed(request: dict[str, Any]) -> Any:
 
 
 @contextmanager
-def quoted(monkeypatch: pytest.MonkeyPatch, ses: SesAnswers) -> Iterator[dict[str, float]]:
-    """GetAccount, which moto does not know, and what `ses` answers."""
+def quoted(monkeypatch: pytest.MonkeyPatch, answers: Answers) -> Iterator[dict[str, float]]:
+    """GetAccount, which moto does not know, and what `answers` has."""
     send_quota: dict[str, float] = {}
     real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
 
     def answered(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:
-        if operation in ses and client.meta.service_model.service_name == "sesv2":
-            return ses[operation](request)
+        if operation in answers:
+            return answers[operation](request)
         if operation != "GetAccount":
             return real(client, operation, request)
         if not send_quota:

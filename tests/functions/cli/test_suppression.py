@@ -126,12 +126,12 @@ def test_every_cause_is_explained_before_it_is_removed(each: Cause) -> None:
 def test_removing_an_address_removes_the_entry_of_ses_too(stage: Cloud) -> None:
     """Otherwise SES accepts the next email, and sends it to nobody."""
     gone: list[str] = []
-    stage.ses["DeleteSuppressedDestination"] = lambda asked: gone.append(asked["EmailAddress"])
+    stage.answers["DeleteSuppressedDestination"] = lambda asked: gone.append(asked["EmailAddress"])
     run("add", "ann@example.com")
     done = run("remove", " ann@example.com", "--yes")
     assert done.stderr.endswith("SES's own entry is removed too\n")
     assert gone == ["ann@example.com"]
-    stage.ses["DeleteSuppressedDestination"] = nobody_is_suppressed
+    stage.answers["DeleteSuppressedDestination"] = nobody_is_suppressed
     assert run("remove", "ann@example.com").stderr == "SES's own entry was not there\n"
     by_hash = run("remove", ANN)
     assert "run this with the address to remove that too" in by_hash.stderr
@@ -141,7 +141,7 @@ def test_what_ses_refuses_to_remove_is_said_with_the_action_that_it_needs(stage:
     def denied(_: object) -> None:
         raise ClientError({"Error": {"Code": "AccessDenied"}}, "DeleteSuppressedDestination")
 
-    stage.ses["DeleteSuppressedDestination"] = denied
+    stage.answers["DeleteSuppressedDestination"] = denied
     run("add", "ann@example.com")
     done = run("remove", "ann@example.com", "--yes")
     assert (done.exit_code, cause()) == (2, None)

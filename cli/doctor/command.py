@@ -1,0 +1,100 @@
+"""`gazette doctor`: every check of a stage, the worst first."""
+
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Annotated
+
+import typer
+from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
+from gazette.adapters.mail.canary import SesCanary
+from gazette.adapters.mail.ses import ses_client
+from gazette.bootstrap.parts.clock import now
+from gazette.settings.delivery import GenerateSettings
+from gazette.settings.sweep import SweepSettings
+
+from cli.doctor.asking import text_records
+from cli.doctor.data_checks import check_data
+from cli.doctor.findings import Finding, Level, ok
+from cli.doctor.mail_checks import check_mail
+from cli.doctor.mail_facts import mail_facts
+from cli.doctor.probe import probe
+from cli.doctor.running import check_running
+from cli.doctor.stage_checks import check_stage
+from cli.doctor.stage_facts import stage_facts
+from cli.shared.answers import Rows
+from cli.shared.console import NOT_POSSIBLE, note
+from cli.shared.deployed import StageName, settings_of
+
+FOUND = 1
+"""The exit status where there are problems, for pipelines."""
+
+_WORST_FIRST = (Level.PROBLEM, Level.UNSEEN, Level.WARNING, Level.OK)
+_COLUMNS = {
+    "check": "check",
+    "level": "level",
+    "seen": "what is there",
+    "todo": "what to do",
+    "page": "page",
+}
+
+
+def doctor(
+    stage: StageName = "prod",
+    send: Annotated[
+        bool,
+        typer.Option(
+            "--send",
+            help="Also send an email to SES's mailbox simulator, and wait for its delivery event.",
+        ),
+    ] = False,
+) -> None:
+    """Check a stage: domain, SES, clock, functions, tables, queues. Changes nothing.
+
+    Each finding says what is there and what to do. What your credentials may not read is a finding
+    too. The exit code is 1 if there are problems, 2 if something could not be looked at, else 0;
+    warnings do not count.
+    """
+    settings = settings_of(stage, "generate", GenerateSettings)
+    sweep = settings_of(stage, "sweep", SweepSettings)
+    found = sorted(
+        _findings(stage, settings, sweep, send=send),
+        key=lambda each: _WORST_FIRST.index(each.level),
+    )
+    rows = [[each.check, each.level.value, each.seen, each.todo, each.page] for each in found]
+    number = {level: sum(each.level is level for each in found) for level in Level}
+    Rows("findings", _COLUMNS, rows).show(
+        problems=number[Level.PROBLEM],
+        warnings=number[Level.WARNING],
+        unseen=number[Level.UNSEEN],
+    )
+    if number[Level.PROBLEM]:
+        raise typer.Exit(FOUND)
+    if number[Level.UNSEEN]:
+        raise typer.Exit(NOT_POSSIBLE)
+
+
+def _findings(
+    stage: str, settings: GenerateSettings, sweep: SweepSettings, *, send: bool
+) -> Iterator[Finding]:
+    facts = stage_facts(stage)
+    yield from check_stage(facts, stage=stage)
+    yield from check_data(facts, stage=stage)
+    yield from check_running(stage, settings, sweep)
+    if settings.mail_provider != "ses":
+        yield ok("ses", "not used: the mail provider is an SMTP server")
+        return
+    yield from check_mail(mail_facts(settings, look_up=text_records))
+    if send:
+        note("An email is on its way to SES's mailbox simulator; this takes up to two minutes.")
+        yield probe(
+            SesCanary(
+                ses_client(timedelta(seconds=settings.send_timeout)),
+                sender=settings.sender,
+                configuration_set=settings.configuration_set,
+                installation=settings.installation,
+            ),
+            DynamoEvidenceLog(settings.control_table),
+            clock=now,
+            sleep=time.sleep,
+        )

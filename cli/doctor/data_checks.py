@@ -1,0 +1,115 @@
+"""Whether tables and queues are as the template of the stacks made them, and queues are drained."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from cli.doctor.findings import Finding, Unseen, ok, problem, unseen
+from cli.doctor.stage_facts import DEAD, QUEUE, TABLE, Deployed, StageFacts
+
+_REDEPLOY = (
+    "Somebody changed it: change it back; a deployment does not, if the template is as it was."
+)
+_RESTORE = (
+    "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/PointInTimeRecovery.html"
+)
+_QUEUES = "https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html"
+
+Settings = Mapping[str, Any]
+
+
+def check_data(facts: StageFacts, *, stage: str) -> Iterator[Finding]:
+    """Each table and queue, then each dead letter that waits."""
+    for each in facts.of(TABLE):
+        yield _as_made(f"table {each.name}", each, made_of_table, now_of_table, _RESTORE)
+    for each in facts.of(QUEUE):
+        name = each.physical.rpartition("/")[2].removeprefix(f"gazette-{stage}-")
+        yield _as_made(f"queue {name}", each, made_of_queue, now_of_queue, _QUEUES)
+        if name in DEAD and isinstance(each.now, dict):
+            yield check_dead_letters(name, each.now, stage=stage)
+
+
+def check_dead_letters(name: str, now: Settings, *, stage: str) -> Finding:
+    """Messages that nobody works off: each is an event or a run that waits for a person."""
+    waiting = int(now.get("ApproximateNumberOfMessages", 0))
+    if not waiting:
+        return ok(f"dead letters {name}", "none")
+    command = "quarantine list" if name == "quarantine" else f"dlq show {name}"
+    todo = f"`gazette {command} --stage {stage}` says why."
+    return problem(f"dead letters {name}", f"{waiting}", todo, "docs/runbook/dead-letters.md")
+
+
+def made_of_table(made: Settings) -> Settings:
+    """What the template says, as `now_of_table` has it."""
+    ttl = made.get("TimeToLiveSpecification", {})
+    pitr = made.get("PointInTimeRecoverySpecification", {})
+    return {
+        "point-in-time recovery": bool(pitr.get("PointInTimeRecoveryEnabled")),
+        "expiry": ttl.get("AttributeName") if ttl.get("Enabled") else None,
+        "deletion protection": bool(made.get("DeletionProtectionEnabled")),
+        "keys": _keys(made),
+        "indexes": _indexes(made),
+    }
+
+
+def now_of_table(now: Settings) -> Settings:
+    """What DynamoDB says, in the answers of DescribeTable and of what it leaves out."""
+    table, ttl = now["Table"], now["TimeToLiveDescription"]
+    pitr = now["ContinuousBackupsDescription"].get("PointInTimeRecoveryDescription", {})
+    is_on = ttl.get("TimeToLiveStatus") in ("ENABLED", "ENABLING")
+    return {
+        "point-in-time recovery": pitr.get("PointInTimeRecoveryStatus") == "ENABLED",
+        "expiry": ttl.get("AttributeName") if is_on else None,
+        "deletion protection": bool(table.get("DeletionProtectionEnabled")),
+        "keys": _keys(table),
+        "indexes": _indexes(table),
+    }
+
+
+def made_of_queue(made: Settings) -> Settings:
+    """What the template says, as `now_of_queue` has it; SQS's defaults where it says nothing."""
+    redrive = made.get("RedrivePolicy", {})
+    return {
+        "visibility time-out": int(made.get("VisibilityTimeout", 30)),
+        "retention": int(made.get("MessageRetentionPeriod", 345_600)),
+        "receives": int(redrive["maxReceiveCount"]) if redrive else None,
+    }
+
+
+def now_of_queue(now: Settings) -> Settings:
+    """What SQS says. A redrive policy comes as JSON."""
+    redrive = json.loads(now.get("RedrivePolicy", "null"))
+    return {
+        "visibility time-out": int(now.get("VisibilityTimeout", 30)),
+        "retention": int(now.get("MessageRetentionPeriod", 345_600)),
+        "receives": int(redrive["maxReceiveCount"]) if redrive else None,
+    }
+
+
+def _as_made(check: str, each: Deployed, made_of: Any, now_of: Any, page: str) -> Finding:
+    if isinstance(each.now, Unseen):
+        return unseen(check, each.now)
+    if each.now is None:
+        todo = "Restore it, or deploy the stage again if nothing was in it."
+        return problem(check, f"{each.physical} is not there", todo, page)
+    made, now = made_of(each.made), now_of(each.now)
+    changed = [
+        f"{name} is {now[name]}, not {made[name]}" for name in made if made[name] != now[name]
+    ]
+    if changed:
+        return problem(check, "; ".join(changed), _REDEPLOY, page)
+    return ok(check, "as the template made it")
+
+
+def _keys(table: Settings) -> tuple[str, ...]:
+    schema = {each["KeyType"]: each["AttributeName"] for each in table["KeySchema"]}
+    return tuple(schema[kind] for kind in ("HASH", "RANGE") if kind in schema)
+
+
+def _indexes(table: Settings) -> dict[str, tuple[Any, ...]]:
+    both = (table.get("GlobalSecondaryIndexes"), table.get("LocalSecondaryIndexes"))
+    return {
+        each["IndexName"]: (*_keys(each), each["Projection"]["ProjectionType"])
+        for found in both
+        for each in found or ()
+    }

@@ -1,0 +1,182 @@
+"""Whether what was deployed is there, runs, and is as it was made."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from gazette.domain.delivery.pace import PaceReading
+from gazette.domain.delivery.streams import Streams
+from gazette.domain.scheduling.calendar import SLOT
+
+from cli.doctor.findings import Finding, Unseen, ok, problem, unseen, warning
+from cli.doctor.stage_facts import (
+    ALIAS,
+    FUNCTION,
+    MAPPING,
+    RULE,
+    SCHEDULE,
+    TOPIC,
+    Answer,
+    Deployed,
+    Looked,
+    StageFacts,
+)
+from cli.shared.answers import moment
+from cli.shared.pace import stopped_text
+
+Check = Callable[[str, Deployed, Answer], Finding]
+"""Takes its own name, what was deployed, and how it is now."""
+
+_PROJECT = Path(__file__).parents[2]
+_REDEPLOY = "Somebody changed it: deploy the stage again, or change it back."
+_LAMBDA = "https://docs.aws.amazon.com/lambda/latest/dg"
+_LATE = 2 * SLOT + timedelta(minutes=5)
+"""How long after the beginning of a slot a shard may take: the tick comes with the next slot."""
+
+
+def check_stage(facts: StageFacts, *, stage: str) -> Iterator[Finding]:
+    """Everything that the stacks made, but tables and queues."""
+    if isinstance(facts.resources, Unseen):
+        yield unseen("stacks", facts.resources)
+    yield from _each("schedule", facts.of(SCHEDULE), _schedule)
+    yield from _each("rule", facts.of(RULE), _rule)
+    yield from _each("mapping", facts.of(MAPPING), _mapping)
+    yield from _each("alias", facts.of(ALIAS), _alias)
+    yield from _each("subscription", facts.of(TOPIC), _subscription)
+    yield check_concurrency(facts)
+    yield from check_alarms(facts.alarms, stage=stage)
+
+
+def check_ticks(
+    checkpoints: Mapping[int, datetime] | Unseen | None, *, shards: int, ticks: bool, now: datetime
+) -> Finding:
+    """Whether fan-out keeps up with the clock, by what each shard has finished."""
+    page = "docs/runbook/shards-late.md"
+    if not ticks:
+        return ok("last tick", "the clock is off, as `ticks` says")
+    if checkpoints is None or isinstance(checkpoints, Unseen):
+        return unseen("last tick", checkpoints or Unseen("there is no table `control`"))
+    missing = [shard for shard in range(shards) if shard not in checkpoints]
+    if missing:
+        todo = "Wait for the next tick, at most ten minutes; then look at gazette's fan-out."
+        seen = f"{len(missing)} of {shards} shards have finished no slot yet"
+        return warning("last tick", seen, todo, page)
+    last = min(checkpoints[shard] for shard in range(shards))
+    if now - last > _LATE:
+        todo = "Look at the schedule Tick, the log of fan-out and the queue shard."
+        return problem("last tick", f"a shard has done nothing since {moment(last)}", todo, page)
+    return ok("last tick", f"every shard has finished {moment(last)}")
+
+
+def check_invoked(name: str, number: int | Unseen | None, *, ticks: bool) -> Finding:
+    """Whether the clock reaches a function, by what Lambda counts in half an hour."""
+    check = f"last {name}"
+    if not ticks:
+        return ok(check, "the clock is off, as `ticks` says")
+    if number is None or isinstance(number, Unseen):
+        return unseen(check, number or Unseen("CloudWatch has no such metric"))
+    if number == 0:
+        todo = "Look at the schedule SweepTick of EventBridge Scheduler and at the function's log."
+        page = "docs/runbook/delivery-events-missing.md"
+        return problem(check, "no invocation in half an hour", todo, page)
+    return ok(check, f"{number} invocations in half an hour")
+
+
+def check_breakers(found: Streams[PaceReading] | Unseen | None, *, stage: str) -> list[Finding]:
+    """Whether a stream is stopped, by a person or by what the provider said."""
+    if found is None or isinstance(found, Unseen):
+        return [unseen("breakers", found or Unseen("there is no table `pace`"))]
+    todo = f"Mend the cause; `gazette sending resume --stage {stage}` resumes at once."
+    page = "docs/runbook/breaker-opened.md"
+    return [
+        problem(f"breaker {name}", stopped_text(each.breaker), todo, page)
+        if each.breaker
+        else ok(f"breaker {name}", "closed")
+        for name, each in (("digest", found.digest), ("immediate", found.immediate))
+    ]
+
+
+def check_concurrency(facts: StageFacts) -> Finding:
+    """What the mappings may start and the functions reserve, against the account's limit."""
+    check, page = "lambda concurrency", f"{_LAMBDA}/lambda-concurrency.html"
+    if facts.limits is None or isinstance(facts.limits, Unseen):
+        return unseen(check, facts.limits or Unseen("Lambda has no such account"))
+    limit = facts.limits["AccountLimit"]["ConcurrentExecutions"]
+    mapped = sum(
+        each.made.get("ScalingConfig", {}).get("MaximumConcurrency", 0)
+        for each in facts.of(MAPPING)
+    )
+    reserved = sum(each.made.get("ReservedConcurrentExecutions", 0) for each in facts.of(FUNCTION))
+    seen = f"the account may run {limit}; queues start up to {mapped}, {reserved} are reserved"
+    if max(mapped, reserved) > limit:
+        todo = "Lower `concurrency`, or ask Lambda for more: functions are throttled until then."
+        return problem(check, seen, todo, page)
+    return ok(check, seen)
+
+
+def check_alarms(alarms: Looked, *, stage: str) -> Iterator[Finding]:
+    """Each alarm that has fired has a page of its own, or shares one that the index names."""
+    if alarms is None or isinstance(alarms, Unseen):
+        yield unseen("alarms", alarms or Unseen("CloudWatch has no alarms here"))
+        return
+    fired = [each["AlarmName"] for each in alarms.get("MetricAlarms", ())]
+    for name in fired:
+        page = f"docs/runbook/{name.removeprefix(f'gazette-{stage}-')}.md"
+        there = page if (_PROJECT / page).exists() else "docs/runbook/README.md"
+        yield problem(f"alarm {name}", "it has fired", "Its page says what to do.", there)
+    if not fired:
+        yield ok("alarms", "none has fired")
+
+
+def _each(what: str, found: Iterable[Deployed], check: Check) -> Iterator[Finding]:
+    for each in found:
+        name = f"{what} {each.name}"
+        if isinstance(each.now, Unseen):
+            yield unseen(name, each.now)
+        elif each.now is None:
+            yield problem(name, f"{each.physical} is not there", _REDEPLOY, "README.md")
+        else:
+            yield check(name, each, each.now)
+
+
+def _schedule(check: str, each: Deployed, now: Answer) -> Finding:
+    state = now.get("State")
+    if each.made.get("State", "ENABLED") == "ENABLED" != state:
+        todo = "Enable it in EventBridge Scheduler: no digest starts by itself."
+        return problem(check, f"{state}", todo, "docs/runbook/shards-late.md")
+    return ok(check, "enabled" if state == "ENABLED" else "off, as `ticks` says")
+
+
+def _rule(check: str, _: Deployed, now: Answer) -> Finding:
+    if now.get("State") == "ENABLED":
+        return ok(check, "enabled")
+    todo = "Enable it in EventBridge: what comes meanwhile is lost."
+    return problem(check, f"{now.get('State')}", todo, "docs/runbook/undelivered.md")
+
+
+def _mapping(check: str, _: Deployed, now: Answer) -> Finding:
+    state = now.get("State")
+    if state in ("Enabled", "Creating", "Enabling", "Updating"):
+        return ok(check, f"{state}".lower())
+    todo = "Enable it in Lambda: its queue grows until then."
+    return problem(check, f"{state}", todo, f"{_LAMBDA}/services-sqs-configure.html")
+
+
+def _alias(check: str, _: Deployed, now: Answer) -> Finding:
+    live, newest = f"{now['FunctionVersion']}", f"{now['Newest']}"
+    if live == newest:
+        return ok(check, f"version {live}, the newest")
+    todo = "If nobody rolled back, deploy the stage again."
+    return warning(check, f"version {live}; the newest is {newest}", todo, "docs/runbook/README.md")
+
+
+def _subscription(check: str, _: Deployed, now: Answer) -> Finding:
+    told = now.get("Subscriptions", ())
+    page = "https://docs.aws.amazon.com/sns/latest/dg/sns-email-notifications.html"
+    waiting = [each for each in told if not each["SubscriptionArn"].startswith("arn:")]
+    if waiting:
+        todo = "Follow the link in AWS's email to that address; until then nothing arrives."
+        return problem(check, f"{len(waiting)} not confirmed", todo, page)
+    if not told:
+        return warning(check, "nobody is subscribed", "Set `alarm_email`.", page)
+    return ok(check, f"{len(told)} confirmed")

@@ -1,0 +1,222 @@
+"""What AWS says of the stacks of a stage: what was deployed, and how it is now."""
+
+import re
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import boto3
+
+from cli.dead_letters.queues import KNOWN
+from cli.doctor.asking import asked
+from cli.doctor.findings import Unseen
+
+Answer = Mapping[str, Any]
+Looked = Answer | Unseen | None
+"""What AWS said; None if there is no such thing."""
+
+_HASH = re.compile(r"[0-9A-F]{8}$")
+_AT_ONCE = 8
+"""Questions under way."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployed:
+    """A resource of the stacks. `made` are its properties in the template that was deployed, `now`
+    what its service says of it."""
+
+    name: str
+    kind: str
+    physical: str
+    made: Answer
+    now: Looked = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageFacts:
+    """`resources` are those of both stacks that a check knows, or why they could not be listed."""
+
+    resources: list[Deployed] | Unseen
+    limits: Looked = None
+    alarms: Looked = None
+    invoked: Looked = None
+    queues: Mapping[str, Looked] = field(default_factory=dict)
+
+    def of(self, kind: str) -> list[Deployed]:
+        """The resources of a type; none if they could not be listed."""
+        found = [] if isinstance(self.resources, Unseen) else self.resources
+        return [each for each in found if each.kind == kind]
+
+
+TABLE, QUEUE, TOPIC = "AWS::DynamoDB::Table", "AWS::SQS::Queue", "AWS::SNS::Topic"
+SCHEDULE, RULE = "AWS::Scheduler::Schedule", "AWS::Events::Rule"
+ALIAS, MAPPING = "AWS::Lambda::Alias", "AWS::Lambda::EventSourceMapping"
+FUNCTION = "AWS::Lambda::Function"
+
+
+class Asker:
+    """Asks the services of one account and region. Reads only."""
+
+    def __init__(self) -> None:
+        names = ("dynamodb", "sqs", "sns", "scheduler", "events", "lambda", "cloudwatch")
+        self._of: dict[str, Any] = {name: boto3.client(name) for name in names}
+        self._cloudformation = boto3.client("cloudformation")
+
+    def stacks(self, stage: str) -> list[Deployed] | Unseen:
+        """What both stacks were made of. CloudFormation calls unknown stacks a ValidationError."""
+        found: list[Deployed] = []
+        for stack in (f"GazetteData{stage.capitalize()}", f"Gazette{stage.capitalize()}"):
+            listed = asked("cloudformation:ListStackResources", partial(self._listed, stack))
+            template = asked("cloudformation:GetTemplate", partial(self._template, stack))
+            for each in (listed, template):
+                if isinstance(each, Unseen):
+                    return each
+            if listed is None or template is None:
+                return Unseen(f"there is no stack {stack} here: check --stage and region")
+            found.extend(_joined(listed, template))  # type: ignore[arg-type]
+        return found
+
+    def state(self, each: Deployed) -> Looked:
+        """How a resource is now."""
+        match each.kind:
+            case "AWS::DynamoDB::Table":
+                return self._table(each.physical)
+            case "AWS::SQS::Queue":
+                return self.queue(each.physical)
+            case "AWS::SNS::Topic":
+                ask = partial(self._of["sns"].list_subscriptions_by_topic, TopicArn=each.physical)
+                return asked("sns:ListSubscriptionsByTopic", ask)
+            case "AWS::Scheduler::Schedule":
+                ask = partial(self._of["scheduler"].get_schedule, Name=each.physical)
+                return asked("scheduler:GetSchedule", ask)
+            case "AWS::Events::Rule":
+                bus = each.made.get("EventBusName", "default")
+                name = each.physical.rpartition("|")[2]
+                ask = partial(self._of["events"].describe_rule, Name=name, EventBusName=bus)
+                return asked("events:DescribeRule", ask)
+            case "AWS::Lambda::Alias":
+                return self._alias(each.physical)
+            case "AWS::Lambda::EventSourceMapping":
+                ask = partial(self._of["lambda"].get_event_source_mapping, UUID=each.physical)
+                return asked("lambda:GetEventSourceMapping", ask)
+            case _:
+                return None
+
+    def queue(self, url: str) -> Looked:
+        """Attributes of a queue."""
+        ask = partial(self._of["sqs"].get_queue_attributes, QueueUrl=url, AttributeNames=["All"])
+        answer = asked("sqs:GetQueueAttributes", ask)
+        return answer["Attributes"] if isinstance(answer, dict) else answer
+
+    def limits(self) -> Looked:
+        """How many invocations the account may have at once."""
+        return asked("lambda:GetAccountSettings", self._of["lambda"].get_account_settings)
+
+    def alarms(self, stage: str) -> Looked:
+        """The stage's alarms that are in state ALARM."""
+        ask = partial(
+            self._of["cloudwatch"].describe_alarms,
+            AlarmNamePrefix=f"gazette-{stage}-",
+            StateValue="ALARM",
+        )
+        return asked("cloudwatch:DescribeAlarms", ask)
+
+    def _listed(self, stack: str) -> list[Answer]:
+        pages = self._cloudformation.get_paginator("list_stack_resources")
+        return [
+            each
+            for page in pages.paginate(StackName=stack)
+            for each in page["StackResourceSummaries"]
+        ]
+
+    def _template(self, stack: str) -> Answer:
+        body: Any = self._cloudformation.get_template(StackName=stack)["TemplateBody"]
+        return dict(body["Resources"])
+
+    def _table(self, name: str) -> Looked:
+        client = self._of["dynamodb"]
+        answers = (
+            asked("dynamodb:DescribeTable", partial(client.describe_table, TableName=name)),
+            asked(
+                "dynamodb:DescribeContinuousBackups",
+                partial(client.describe_continuous_backups, TableName=name),
+            ),
+            asked(
+                "dynamodb:DescribeTimeToLive", partial(client.describe_time_to_live, TableName=name)
+            ),
+        )
+        known: dict[str, Any] = {}
+        for each in answers:
+            if each is None or isinstance(each, Unseen):
+                return each
+            known |= each
+        return known
+
+    def _alias(self, arn: str) -> Looked:
+        function, _, name = arn.rpartition(":")
+        ask = partial(self._of["lambda"].get_alias, FunctionName=function, Name=name)
+        alias = asked("lambda:GetAlias", ask)
+        if not isinstance(alias, dict):
+            return alias
+        versions = asked("lambda:ListVersionsByFunction", partial(self._versions, function))
+        if not isinstance(versions, list):
+            return versions
+        return {"FunctionVersion": alias["FunctionVersion"], "Newest": max(versions, default=0)}
+
+    def _versions(self, function: str) -> list[int]:
+        pages = self._of["lambda"].get_paginator("list_versions_by_function")
+        return [
+            int(each["Version"])
+            for page in pages.paginate(FunctionName=function)
+            for each in page["Versions"]
+            if each["Version"].isdigit()
+        ]
+
+
+def stage_facts(stage: str) -> StageFacts:
+    """Ask for everything that the checks of the stacks need, several questions at once."""
+    ask = Asker()
+    made = ask.stacks(stage)
+    if isinstance(made, Unseen):
+        return StageFacts(resources=made, limits=ask.limits(), alarms=ask.alarms(stage))
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        now = list(threads.map(ask.state, made))
+    return StageFacts(
+        resources=[
+            Deployed(name=e.name, kind=e.kind, physical=e.physical, made=e.made, now=state)
+            for e, state in zip(made, now, strict=True)
+        ],
+        limits=ask.limits(),
+        alarms=ask.alarms(stage),
+    )
+
+
+DEAD = frozenset({*(dead.name for dead in KNOWN), "quarantine"})
+"""Queues in which a message means that somebody has to act."""
+
+
+def _joined(listed: list[Answer], template: Answer) -> Iterator[Deployed]:
+    """What CloudFormation calls a resource ends with a hash that CDK puts there: it is left out."""
+    known = {TABLE, QUEUE, TOPIC, SCHEDULE, RULE, ALIAS, MAPPING, FUNCTION}
+    physical = {each["LogicalResourceId"]: each.get("PhysicalResourceId", "") for each in listed}
+    for each in listed:
+        if each["ResourceType"] in known:
+            logical = each["LogicalResourceId"]
+            made = template.get(logical, {}).get("Properties", {})
+            yield Deployed(
+                name=_HASH.sub("", logical.partition("SqsEventSource")[0]),
+                kind=each["ResourceType"],
+                physical=physical[logical],
+                made={name: _resolved(value, physical) for name, value in made.items()},
+            )
+
+
+def _resolved(value: object, physical: Mapping[str, str]) -> object:
+    """A reference to another resource of the stack, as what it stands for."""
+    match value:
+        case {"Ref": str(name)}:
+            return physical.get(name, name)
+        case _:
+            return value

@@ -1,0 +1,97 @@
+"""`gazette doctor` on the deployed stage: what is well, what somebody changed, and one email back.
+
+The engine keeps neither expiry nor protection of tables (ENGINES): what it says of those is left
+out. SES is the stand-in, and behind it the engine, which has the configuration sets and identities.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import boto3
+import pytest
+from typer.testing import CliRunner
+
+from benchmarks.stored import as_client_of
+from cli.doctor import command
+from cli.main import app
+from demo.ses_events import default_bus
+from tests.stage import Deployed
+
+DOMAIN = "campus.example"
+
+
+@pytest.fixture
+def with_domain(deployed: Deployed, monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployed]:
+    """The sender's domain is in SES, and its DMARC record in the DNS."""
+    monkeypatch.setattr(command, "text_records", lambda _: ["v=DMARC1; p=none"])
+    deployed.ses.behind = deployed.engine.url
+    with as_client_of(deployed.engine):
+        ses = boto3.client("sesv2")
+        ses.create_email_identity(EmailIdentity=DOMAIN)
+        yield deployed
+        ses.delete_email_identity(EmailIdentity=DOMAIN)
+    deployed.ses.behind = ""
+
+
+def findings(deployed: Deployed, *options: str) -> dict[str, dict[str, Any]]:
+    """What is not ok, by its check."""
+    environment = {"AWS_ENDPOINT_URL_SESV2": deployed.ses.url}
+    with as_client_of(deployed.engine):
+        arguments = ["doctor", "--stage", "local", "--json", *options]
+        done = CliRunner().invoke(app, arguments, env=environment)
+    found = json.loads(done.stdout)["findings"]
+    assert {"alarms", "breaker digest", "queue generate"} <= {each["check"] for each in found}
+    return {
+        each["check"]: each
+        for each in found
+        if each["level"] != "ok" and not each["check"].startswith("table ")
+    }
+
+
+def test_what_was_just_deployed_is_as_it_was_made(with_domain: Deployed) -> None:
+    """The stage has a rate for loopback, no alarm address, and a domain that nobody signs for."""
+    found = findings(with_domain)
+    assert {check: each["level"] for check, each in found.items()} == {
+        "ses quota": "problem",
+        "dkim digest@campus.example": "problem",
+        "mail from digest@campus.example": "warning",
+        "subscription Alarms": "warning",
+    }
+
+
+def test_a_rule_that_somebody_disables_and_a_time_out_that_they_change_are_found(
+    with_domain: Deployed,
+) -> None:
+    before = findings(with_domain).keys()
+    with as_client_of(with_domain.engine):
+        events, sqs = boto3.client("events"), boto3.client("sqs")
+        (rule,) = (
+            each["Name"]
+            for each in events.list_rules(NamePrefix="GazetteLocal")["Rules"]
+            if "DeliveryEvents" in each["Name"]
+        )
+        events.disable_rule(Name=rule)
+        queue = sqs.get_queue_url(QueueName="gazette-local-generate")["QueueUrl"]
+        made = sqs.get_queue_attributes(QueueUrl=queue, AttributeNames=["VisibilityTimeout"])
+        sqs.set_queue_attributes(QueueUrl=queue, Attributes={"VisibilityTimeout": "30"})
+        try:
+            found = findings(with_domain)
+        finally:
+            events.enable_rule(Name=rule)
+            sqs.set_queue_attributes(QueueUrl=queue, Attributes=made["Attributes"])
+    assert found.keys() - before == {"rule DeliveryEventsByBus", "queue generate"}
+    assert found["queue generate"]["seen"].startswith("visibility time-out is 30, not ")
+    assert findings(with_domain).keys() == before
+
+
+def test_an_email_to_the_simulator_comes_back_through_feedback(with_domain: Deployed) -> None:
+    number = len(with_domain.ses.accepted)
+    with as_client_of(with_domain.engine):
+        with_domain.ses.publish = default_bus(boto3.client("events"))
+        try:
+            assert "probe" not in findings(with_domain, "--send")
+        finally:
+            with_domain.ses.publish = None
+    sent = with_domain.ses.accepted[number:]
+    assert [each.to for each in sent] == ["success@simulator.amazonses.com"]

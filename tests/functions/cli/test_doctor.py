@@ -1,0 +1,175 @@
+"""`gazette doctor` on moto: what it asks, what it may not ask, and with which code it ends."""
+
+import json
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from gazette.adapters.dynamodb.control.batches import DynamoBatches
+from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
+from gazette.domain.scheduling.calendar import SLOT, slot_of
+from gazette.settings.delivery import GenerateSettings
+from gazette.settings.sweep import SweepSettings
+from typer.testing import CliRunner, Result
+
+from cli.doctor import command
+from cli.main import app
+from tests.functions.cli.conftest import outside
+from tests.functions.conftest import Cloud
+from tests.functions.deployed import deploy
+from tests.unit.support.test_doctor_mail import ACCOUNT, DESTINATION, IDENTITY, SET
+
+_DEAD = "https://sqs.us-east-1.amazonaws.com/123456789012/gazette-prod-generate-dead"
+_RESOURCES = {
+    "AWS::DynamoDB::Table": "runs",
+    "AWS::SQS::Queue": _DEAD,
+    "AWS::SNS::Topic": "arn:aws:sns:us-east-1:123456789012:GazetteProd-Alarms",
+    "AWS::Scheduler::Schedule": "GazetteProd-Tick",
+    "AWS::Events::Rule": "GazetteProd-DeliveryEventsByBus",
+    "AWS::Lambda::Alias": "arn:aws:lambda:us-east-1:123456789012:function:gazette-prod-sweep:live",
+    "AWS::Lambda::EventSourceMapping": "uuid",
+    "AWS::Lambda::Function": "gazette-prod-sweep",
+}
+
+
+def listed(request: dict[str, Any]) -> dict[str, Any]:
+    """All resources are in the service stack; the data stack is empty."""
+    found = _RESOURCES if request["StackName"] == "GazetteProd" else {}
+    return {
+        "StackResourceSummaries": [
+            {"LogicalResourceId": f"R{number}", "ResourceType": kind, "PhysicalResourceId": name}
+            for number, (kind, name) in enumerate(found.items())
+        ]
+    }
+
+
+def template(_: object) -> dict[str, Any]:
+    described = boto3.client("dynamodb").describe_table(TableName="runs")["Table"]
+    kept = ("KeySchema", "GlobalSecondaryIndexes", "LocalSecondaryIndexes")
+    made = [
+        {name: described[name] for name in kept if name in described},
+        {"VisibilityTimeout": 30},
+    ]
+    return {
+        "TemplateBody": {
+            "Resources": {f"R{number}": {"Properties": each} for number, each in enumerate(made)}
+        }
+    }
+
+
+def always(answer: Any) -> Callable[[object], Any]:
+    return lambda _: answer
+
+
+@pytest.fixture
+def stage(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Cloud:
+    """A stage that is well; moto knows its tables and queues, and `cloud.answers` says the rest."""
+    deploy("generate", GenerateSettings.from_env().to_env() | {"GAZETTE_EMAILS_PER_SECOND": "10"})
+    deploy("sweep", SweepSettings.from_env().to_env())
+    boto3.client("sqs").create_queue(QueueName="gazette-prod-generate-dead")
+    with cloud.meter.acting("somebody else"):
+        batches = DynamoBatches("control", retention=SLOT, clock=lambda: datetime.now(UTC))
+        batches.save_checkpoint(0, slot_of(datetime.now(UTC)) - SLOT)
+    answers: dict[str, Any] = {
+        "GetAccount": ACCOUNT,
+        "GetEmailIdentity": IDENTITY,
+        "GetConfigurationSet": SET,
+        "GetConfigurationSetEventDestinations": {"EventDestinations": [DESTINATION]},
+        "GetAccountSettings": {"AccountLimit": {"ConcurrentExecutions": 1000}},
+        "DescribeAlarms": {"MetricAlarms": []},
+        "GetMetricStatistics": {"Datapoints": [{"Sum": 6.0}]},
+        "ListSubscriptionsByTopic": {"Subscriptions": [{"SubscriptionArn": "arn:…"}]},
+        "GetSchedule": {"State": "ENABLED"},
+        "DescribeRule": {"State": "ENABLED"},
+        "GetEventSourceMapping": {"State": "Enabled"},
+        "GetAlias": {"FunctionVersion": "2"},
+        "ListVersionsByFunction": {"Versions": [{"Version": "$LATEST"}, {"Version": "2"}]},
+    }
+    cloud.answers |= {operation: always(answer) for operation, answer in answers.items()}
+    cloud.answers |= {"ListStackResources": listed, "GetTemplate": template}
+    monkeypatch.setattr(command, "text_records", lambda _: ["v=DMARC1; p=none"])
+    cloud.meter.clear()
+    return cloud
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["doctor", *arguments])
+
+
+def wrong(done: Result) -> list[dict[str, str]]:
+    return [each for each in json.loads(done.stdout)["findings"] if each["level"] != "ok"]
+
+
+def test_a_stage_that_is_well_is_0_and_nothing_is_sent_or_changed(stage: Cloud) -> None:
+    done = run("--json")
+    assert (done.exit_code, wrong(done)) == (0, [])
+    reads = ("Get", "List", "Describe", "Query")
+    assert [
+        call for call in stage.meter.calls if not call.partition(".")[2].startswith(reads)
+    ] == []
+
+
+def test_an_email_to_the_simulator_and_its_event_are_one_more_finding(
+    stage: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Feedback notes the event while the command waits. Every granted call is made."""
+
+    def sleep(_: float) -> None:
+        with stage.meter.acting("feedback"):
+            DynamoEvidenceLog("control").record(datetime.now(UTC))
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    with stage.meter.acting("doctor"):
+        done = run("--send", "--json")
+    assert (done.exit_code, wrong(done)) == (0, [])
+    (sent,) = stage.sent()
+    assert sent["Destination"] == {"ToAddresses": ["success@simulator.amazonses.com"]}
+    assert sent["ConfigurationSetName"] == GenerateSettings.from_env().configuration_set
+    assert json.loads(done.stdout)["findings"][-1]["check"] == "probe"
+    assert outside("doctor", stage.meter.grants["doctor"]) == (set(), set())
+
+
+def test_a_problem_is_1_and_comes_first_with_what_to_do(stage: Cloud) -> None:
+    stage.answers["DescribeRule"] = lambda _: {"State": "DISABLED"}
+    stage.answers["GetAccount"] = lambda _: {**ACCOUNT, "ProductionAccessEnabled": False}
+    done = run("--json")
+    assert done.exit_code == 1
+    assert [(each["check"], each["level"]) for each in wrong(done)] == [
+        ("rule R4", "problem"),
+        ("ses sandbox", "warning"),
+    ]
+    document = json.loads(done.stdout)
+    assert (document["problems"], document["warnings"], document["unseen"]) == (1, 1, 0)
+    assert run().stdout.startswith("rule R4\tproblem\tDISABLED\tEnable it in EventBridge")
+
+
+def test_a_warning_alone_is_0(stage: Cloud) -> None:
+    stage.answers["GetAccount"] = lambda _: {**ACCOUNT, "ProductionAccessEnabled": False}
+    assert run().exit_code == 0
+
+
+def test_what_the_caller_may_not_read_is_a_finding_that_names_the_action_and_is_2(
+    stage: Cloud,
+) -> None:
+    def denied(_: object) -> None:
+        raise ClientError({"Error": {"Code": "AccessDeniedException"}}, "Any")
+
+    for operation in ("GetAccount", "GetEmailIdentity", "GetSchedule", "DescribeAlarms"):
+        stage.answers[operation] = denied
+    done = run("--json")
+    assert done.exit_code == 2
+    assert {each["level"] for each in wrong(done)} == {"could not look"}
+    assert {each["seen"] for each in wrong(done)} == {
+        "needs ses:GetAccount",
+        "needs ses:GetEmailIdentity",
+        "needs scheduler:GetSchedule",
+        "needs cloudwatch:DescribeAlarms",
+    }
+
+
+def test_a_stage_that_is_not_there_is_2(cloud: Cloud) -> None:
+    assert run("--stage", "other").exit_code == 2

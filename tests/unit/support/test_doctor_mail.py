@@ -1,0 +1,270 @@
+"""What the doctor says of SES and the domain, from what SES and the DNS say."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from gazette.settings.delivery import GenerateSettings
+
+from cli.doctor.findings import Finding, Level, Unseen
+from cli.doctor.mail_checks import check_mail
+from cli.doctor.mail_facts import MailFacts, Sender, mail_facts
+
+ROOT = Path(__file__).parents[3]
+ACCOUNT: Mapping[str, Any] = {
+    "SendingEnabled": True,
+    "EnforcementStatus": "HEALTHY",
+    "ProductionAccessEnabled": True,
+    "SendQuota": {"MaxSendRate": 14.0, "Max24HourSend": 50_000.0, "SentLast24Hours": 10.0},
+    "PricingAttributes": {"CurrentPlan": "NONE"},
+}
+IDENTITY: Mapping[str, Any] = {
+    "VerifiedForSendingStatus": True,
+    "DkimAttributes": {"SigningEnabled": True, "Status": "SUCCESS"},
+    "MailFromAttributes": {
+        "MailFromDomain": "bounce.example.com",
+        "MailFromDomainStatus": "SUCCESS",
+    },
+}
+SENDER = Sender(
+    address="digest@example.com",
+    name="example.com",
+    identity=IDENTITY,
+    dmarc=["v=DMARC1; p=none"],
+)
+SET: Mapping[str, Any] = {
+    "SendingOptions": {"SendingEnabled": True},
+    "ReputationOptions": {"ReputationMetricsEnabled": True},
+    "SuppressionOptions": {"SuppressedReasons": ["BOUNCE", "COMPLAINT"]},
+    "VdmOptions": {"DashboardOptions": {"EngagementMetrics": "DISABLED"}},
+}
+DESTINATION: Mapping[str, Any] = {
+    "Enabled": True,
+    "EventBridgeDestination": {"EventBusArn": "…"},
+    "MatchingEventTypes": ["SEND", "BOUNCE", "COMPLAINT", "REJECT", "DELIVERY_DELAY", "DELIVERY"],
+}
+WELL = MailFacts(
+    rate=10,
+    account=ACCOUNT,
+    senders=(SENDER,),
+    sets={"gazette-prod-digest": SET},
+    destinations={"gazette-prod-digest": {"EventDestinations": [DESTINATION]}},
+)
+
+
+def found(facts: MailFacts) -> dict[str, Finding]:
+    """What is not well, by its check."""
+    return {each.check: each for each in check_mail(facts) if each.level is not Level.OK}
+
+
+def with_identity(**changed: Any) -> MailFacts:
+    return replace(WELL, senders=(replace(SENDER, identity={**IDENTITY, **changed}),))
+
+
+def with_account(**changed: Any) -> MailFacts:
+    return replace(WELL, account={**ACCOUNT, **changed})
+
+
+def with_set(**changed: Any) -> MailFacts:
+    return replace(WELL, sets={"gazette-prod-digest": {**SET, **changed}})
+
+
+def test_where_all_is_well_nothing_else_is_said() -> None:
+    assert found(WELL) == {}
+    assert {each.level for each in check_mail(WELL)} == {Level.OK}
+
+
+_QUOTA = ACCOUNT["SendQuota"]
+
+
+@pytest.mark.parametrize(
+    ("facts", "check", "level", "words"),
+    [
+        (with_account(SendingEnabled=False), "ses sending", Level.PROBLEM, "does not send"),
+        (with_account(EnforcementStatus="SHUTDOWN"), "ses sending", Level.PROBLEM, "SHUTDOWN"),
+        (with_account(EnforcementStatus="PROBATION"), "ses sending", Level.WARNING, "review"),
+        (with_account(ProductionAccessEnabled=False), "ses sandbox", Level.WARNING, "verified"),
+        (replace(WELL, rate=15), "ses quota", Level.PROBLEM, "at most 14 emails a second"),
+        (
+            with_account(SendQuota={**_QUOTA, "SentLast24Hours": 45_000.0}),
+            "ses quota",
+            Level.WARNING,
+            "45,000 of 50,000",
+        ),
+        (
+            with_account(PricingAttributes={"CurrentPlan": "ESSENTIALS"}),
+            "ses plan",
+            Level.WARNING,
+            "essentials, $0.16 per 1,000 emails",
+        ),
+        (
+            with_identity(VerifiedForSendingStatus=False, VerificationStatus="FAILED"),
+            "identity digest@example.com",
+            Level.PROBLEM,
+            "not verified: FAILED",
+        ),
+        (
+            replace(WELL, senders=(replace(SENDER, identity=None),)),
+            "identity digest@example.com",
+            Level.PROBLEM,
+            "neither the address nor its domain",
+        ),
+        (
+            with_identity(DkimAttributes={"SigningEnabled": True, "Status": "PENDING"}),
+            "dkim digest@example.com",
+            Level.PROBLEM,
+            "PENDING",
+        ),
+        (
+            with_identity(DkimAttributes={"SigningEnabled": False, "Status": "SUCCESS"}),
+            "dkim digest@example.com",
+            Level.PROBLEM,
+            "switched off",
+        ),
+        (
+            with_identity(MailFromAttributes={}),
+            "mail from digest@example.com",
+            Level.WARNING,
+            "SES",
+        ),
+        (
+            with_identity(
+                MailFromAttributes={"MailFromDomain": "b.example", "MailFromDomainStatus": "FAILED"}
+            ),
+            "mail from digest@example.com",
+            Level.WARNING,
+            "does not see the MX record of b.example",
+        ),
+        (
+            replace(WELL, senders=(replace(SENDER, dmarc=[]),)),
+            "dmarc digest@example.com",
+            Level.PROBLEM,
+            "no DMARC record",
+        ),
+        (
+            replace(WELL, senders=(replace(SENDER, dmarc=["v=DMARC1; p=none"] * 2),)),
+            "dmarc digest@example.com",
+            Level.PROBLEM,
+            "2 DMARC records",
+        ),
+        (
+            replace(WELL, senders=(replace(SENDER, dmarc=Unseen("no answer")),)),
+            "dmarc digest@example.com",
+            Level.UNSEEN,
+            "no answer",
+        ),
+        (
+            replace(WELL, sets={"gazette-prod-digest": None}),
+            "configuration set gazette-prod-digest",
+            Level.PROBLEM,
+            "not there",
+        ),
+        (
+            with_set(SendingOptions={"SendingEnabled": False}),
+            "configuration set gazette-prod-digest",
+            Level.PROBLEM,
+            "paused",
+        ),
+        (
+            with_set(VdmOptions={"DashboardOptions": {"EngagementMetrics": "ENABLED"}}),
+            "configuration set gazette-prod-digest",
+            Level.WARNING,
+            "engagement metrics on",
+        ),
+        (
+            with_set(SuppressionOptions={}),
+            "configuration set gazette-prod-digest",
+            Level.WARNING,
+            "suppression off",
+        ),
+        (
+            replace(
+                WELL,
+                destinations={
+                    "gazette-prod-digest": {
+                        "EventDestinations": [{**DESTINATION, "Enabled": False}]
+                    }
+                },
+            ),
+            "events of gazette-prod-digest",
+            Level.PROBLEM,
+            "BOUNCE",
+        ),
+        (
+            replace(WELL, account=Unseen("needs ses:GetAccount")),
+            "ses account",
+            Level.UNSEEN,
+            "needs",
+        ),
+    ],
+)
+def test_one_thing_that_is_wrong_is_one_finding_with_what_to_do(
+    facts: MailFacts, check: str, level: Level, words: str
+) -> None:
+    (finding,) = found(facts).values()
+    assert (finding.check, finding.level) == (check, level)
+    assert words in finding.seen
+    assert (bool(finding.todo), bool(finding.page)) == (level is not Level.UNSEEN,) * 2
+    assert finding.page.startswith("https://") or (ROOT / finding.page.partition("#")[0]).exists()
+
+
+class Ses:
+    """Knows some identities, and counts what it is asked."""
+
+    def __init__(self, *identities: str) -> None:
+        self.identities = identities
+        self.asked: list[str] = []
+
+    def get_account(self) -> Mapping[str, Any]:
+        return ACCOUNT
+
+    def get_email_identity(self, EmailIdentity: str) -> Mapping[str, Any] | None:  # noqa: N803
+        self.asked.append(EmailIdentity)
+        return IDENTITY if EmailIdentity in self.identities else None
+
+    def get_configuration_set(self, ConfigurationSetName: str) -> Mapping[str, Any]:  # noqa: N803
+        return SET
+
+    get_configuration_set_event_destinations = get_configuration_set
+
+
+def gathered(
+    ses: Ses, monkeypatch: pytest.MonkeyPatch, records: dict[str, list[str]] | None = None
+) -> MailFacts:
+    settings = object.__new__(GenerateSettings)
+    for name, value in {
+        "sender": "Käse <Digest@news.shop.example>",
+        "immediate_sender": "digest@news.shop.example",
+        "emails_per_second": 0,
+        "configuration_set": "one",
+        "immediate_configuration_set": "two",
+    }.items():
+        object.__setattr__(settings, name, value)
+    monkeypatch.setattr(boto3, "client", lambda _: ses)
+    return mail_facts(settings, look_up=lambda name: (records or {}).get(name, []))
+
+
+def test_the_identity_of_a_domain_above_the_sender_counts_and_the_nearest_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ses = Ses("shop.example")
+    (sender,) = gathered(ses, monkeypatch).senders
+    assert (sender.name, sender.identity) == ("shop.example", IDENTITY)
+    assert ses.asked == ["digest@news.shop.example", "news.shop.example", "shop.example"]
+    (sender,) = gathered(Ses("digest@news.shop.example", "shop.example"), monkeypatch).senders
+    assert sender.name == "digest@news.shop.example"
+    assert gathered(Ses(), monkeypatch).senders[0].identity is None
+
+
+def test_the_dmarc_record_of_a_domain_above_the_sender_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    records = {
+        "_dmarc.shop.example": ["some other text", "v=DMARC1; p=reject"],
+        "_dmarc.example": ["v=DMARC1; p=none"],
+    }
+    (sender,) = gathered(Ses(), monkeypatch, records).senders
+    assert sender.dmarc == ["v=DMARC1; p=reject"]

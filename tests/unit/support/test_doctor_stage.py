@@ -1,0 +1,271 @@
+"""What the doctor says of the stacks, from what was deployed and what AWS says of it."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gazette.domain.errors import Unavailable
+from gazette.domain.scheduling.calendar import slot_of
+
+from cli.doctor.data_checks import check_data
+from cli.doctor.findings import Finding, Level, Unseen
+from cli.doctor.probe import probe
+from cli.doctor.stage_checks import check_invoked, check_stage, check_ticks
+from cli.doctor.stage_facts import (
+    ALIAS,
+    FUNCTION,
+    MAPPING,
+    QUEUE,
+    RULE,
+    SCHEDULE,
+    TABLE,
+    TOPIC,
+    Deployed,
+    StageFacts,
+)
+
+ROOT = Path(__file__).parents[3]
+NOW = datetime(2026, 11, 23, 12, 4, tzinfo=UTC)
+_KEYS = [{"AttributeName": "user_id", "KeyType": "HASH"}]
+_INDEX = {"IndexName": "open", "KeySchema": _KEYS, "Projection": {"ProjectionType": "INCLUDE"}}
+
+
+def table(**now: Any) -> Deployed:
+    """`runs`, as the template made it but for `now`."""
+    return Deployed(
+        name="Runs",
+        kind=TABLE,
+        physical="GazetteDataProd-Runs",
+        made={
+            "KeySchema": _KEYS,
+            "GlobalSecondaryIndexes": [_INDEX],
+            "DeletionProtectionEnabled": True,
+            "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True},
+            "TimeToLiveSpecification": {"AttributeName": "expires_at", "Enabled": True},
+        },
+        now={
+            "Table": {
+                "KeySchema": _KEYS,
+                "GlobalSecondaryIndexes": now.get("indexes", [_INDEX]),
+                "DeletionProtectionEnabled": now.get("protected", True),
+            },
+            "ContinuousBackupsDescription": {
+                "PointInTimeRecoveryDescription": {
+                    "PointInTimeRecoveryStatus": now.get("pitr", "ENABLED")
+                }
+            },
+            "TimeToLiveDescription": {
+                "TimeToLiveStatus": now.get("ttl", "ENABLED"),
+                "AttributeName": "expires_at",
+            },
+        },
+    )
+
+
+def queue(name: str, **now: str) -> Deployed:
+    """A queue with a redrive policy, as the template made it but for `now`."""
+    policy = '{"deadLetterTargetArn": "arn", "maxReceiveCount": 5}'
+    return Deployed(
+        name=name.title(),
+        kind=QUEUE,
+        physical=f"https://sqs.us-east-1.amazonaws.com/1/gazette-prod-{name}",
+        made={"VisibilityTimeout": 720, "RedrivePolicy": {"maxReceiveCount": 5}},
+        now={"VisibilityTimeout": "720", "RedrivePolicy": policy, **now},
+    )
+
+
+def one(kind: str, now: Any, **made: Any) -> Deployed:
+    return Deployed(name="One", kind=kind, physical="one", made=made, now=now)
+
+
+WELL = StageFacts(
+    resources=[
+        table(),
+        queue("generate"),
+        queue("generate-dead", ApproximateNumberOfMessages="0"),
+        one(SCHEDULE, {"State": "ENABLED"}, State="ENABLED"),
+        one(RULE, {"State": "ENABLED"}),
+        one(MAPPING, {"State": "Enabled"}, ScalingConfig={"MaximumConcurrency": 20}),
+        one(ALIAS, {"FunctionVersion": "3", "Newest": 3}),
+        one(TOPIC, {"Subscriptions": [{"SubscriptionArn": "arn:aws:sns:…"}]}),
+        one(FUNCTION, None, ReservedConcurrentExecutions=10),
+    ],
+    limits={"AccountLimit": {"ConcurrentExecutions": 1000}},
+    alarms={"MetricAlarms": []},
+)
+
+
+def findings(facts: StageFacts) -> list[Finding]:
+    return [*check_stage(facts, stage="prod"), *check_data(facts, stage="prod")]
+
+
+def wrong(found: Iterable[Finding]) -> list[Finding]:
+    return [each for each in found if each.level is not Level.OK]
+
+
+def with_one(changed: Deployed) -> StageFacts:
+    """All is well but this resource."""
+    assert isinstance(WELL.resources, list)
+    others = [each for each in WELL.resources if each.kind != changed.kind]
+    return replace(WELL, resources=[*others, changed])
+
+
+def test_where_all_is_as_it_was_made_nothing_else_is_said() -> None:
+    assert wrong(findings(WELL)) == []
+    assert len(findings(WELL)) == 11
+
+
+@pytest.mark.parametrize(
+    ("facts", "level", "words"),
+    [
+        (with_one(table(pitr="DISABLED")), Level.PROBLEM, "recovery is False, not True"),
+        (with_one(table(ttl="DISABLED")), Level.PROBLEM, "expiry is None, not expires_at"),
+        (with_one(table(protected=False)), Level.PROBLEM, "protection is False, not True"),
+        (with_one(table(indexes=[])), Level.PROBLEM, "indexes is {}, not"),
+        (with_one(replace(table(), now=None)), Level.PROBLEM, "Runs is not there"),
+        (
+            with_one(replace(table(), now=Unseen("needs dynamodb:DescribeTable"))),
+            Level.UNSEEN,
+            "needs dynamodb:DescribeTable",
+        ),
+        (
+            with_one(queue("generate", VisibilityTimeout="30")),
+            Level.PROBLEM,
+            "visibility time-out is 30, not 720",
+        ),
+        (
+            with_one(queue("generate", RedrivePolicy="null")),
+            Level.PROBLEM,
+            "receives is None, not 5",
+        ),
+        (
+            with_one(queue("generate-dead", ApproximateNumberOfMessages="3")),
+            Level.PROBLEM,
+            "3",
+        ),
+        (
+            with_one(one(SCHEDULE, {"State": "DISABLED"}, State="ENABLED")),
+            Level.PROBLEM,
+            "DISABLED",
+        ),
+        (with_one(one(SCHEDULE, None)), Level.PROBLEM, "one is not there"),
+        (with_one(one(RULE, {"State": "DISABLED"})), Level.PROBLEM, "DISABLED"),
+        (with_one(one(MAPPING, {"State": "Disabled"})), Level.PROBLEM, "Disabled"),
+        (
+            with_one(one(ALIAS, {"FunctionVersion": "3", "Newest": 5})),
+            Level.WARNING,
+            "version 3; the newest is 5",
+        ),
+        (
+            with_one(one(TOPIC, {"Subscriptions": [{"SubscriptionArn": "PendingConfirmation"}]})),
+            Level.PROBLEM,
+            "1 not confirmed",
+        ),
+        (with_one(one(TOPIC, {"Subscriptions": []})), Level.WARNING, "nobody is subscribed"),
+        (
+            replace(WELL, limits={"AccountLimit": {"ConcurrentExecutions": 10}}),
+            Level.PROBLEM,
+            "the account may run 10; queues start up to 20",
+        ),
+        (
+            replace(WELL, alarms={"MetricAlarms": [{"AlarmName": "gazette-prod-given-up"}]}),
+            Level.PROBLEM,
+            "it has fired",
+        ),
+        (replace(WELL, limits=Unseen("needs lambda:GetAccountSettings")), Level.UNSEEN, "needs"),
+    ],
+)
+def test_one_thing_that_is_not_as_it_was_made_is_one_finding(
+    facts: StageFacts, level: Level, words: str
+) -> None:
+    (finding,) = wrong(findings(facts))
+    assert finding.level is level
+    assert words in finding.seen
+    assert (bool(finding.todo), bool(finding.page)) == (level is not Level.UNSEEN,) * 2
+    assert finding.page.startswith("https://") or (ROOT / finding.page.partition("#")[0]).exists()
+
+
+def test_a_stack_that_may_not_be_listed_is_a_finding_and_the_others_are_made() -> None:
+    facts = replace(WELL, resources=Unseen("needs cloudformation:ListStackResources"))
+    found = findings(facts)
+    assert [each.check for each in wrong(found)] == ["stacks"]
+    assert {each.check for each in found} == {"stacks", "lambda concurrency", "alarms"}
+
+
+def test_an_alarm_leads_to_its_own_page() -> None:
+    facts = replace(WELL, alarms={"MetricAlarms": [{"AlarmName": "gazette-prod-given-up"}]})
+    (finding,) = wrong(findings(facts))
+    assert finding.page == "docs/runbook/given-up.md"
+
+
+@pytest.mark.parametrize(
+    ("behind", "level"),
+    [(timedelta(minutes=10), Level.OK), (timedelta(minutes=30), Level.PROBLEM)],
+)
+def test_the_slowest_shard_says_whether_the_clock_ticks(behind: timedelta, level: Level) -> None:
+    checkpoints = {0: slot_of(NOW) - behind, 1: slot_of(NOW)}
+    assert check_ticks(checkpoints, shards=2, ticks=True, now=NOW).level is level
+
+
+def test_a_shard_that_has_never_been_read_is_a_warning_and_a_clock_that_is_off_is_none() -> None:
+    assert check_ticks({0: NOW}, shards=2, ticks=True, now=NOW).level is Level.WARNING
+    assert check_ticks({}, shards=2, ticks=False, now=NOW).level is Level.OK
+    assert check_ticks(Unseen("no"), shards=2, ticks=True, now=NOW).level is Level.UNSEEN
+
+
+def test_a_sweep_that_nobody_invoked_is_a_problem() -> None:
+    assert check_invoked("sweep", 0, ticks=True).level is Level.PROBLEM
+    assert check_invoked("sweep", 6, ticks=True).level is Level.OK
+    assert check_invoked("sweep", None, ticks=True).level is Level.UNSEEN
+    assert check_invoked("sweep", 0, ticks=False).level is Level.OK
+
+
+class Clock:
+    """Time that passes only while somebody sleeps, and an event that comes after some of it."""
+
+    def __init__(self, arrives: timedelta | None, *, refused: bool = False) -> None:
+        self.now = NOW
+        self.sent = 0
+        self._arrives = arrives
+        self._refused = refused
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += timedelta(seconds=seconds)
+
+    def send(self) -> None:
+        self.sent += 1
+        if self._refused:
+            raise Unavailable("The canary was not sent: not verified")
+
+    def record(self, sent_at: datetime) -> None:
+        raise NotImplementedError
+
+    def latest(self) -> datetime:
+        came = self._arrives is not None and self.now >= NOW + self._arrives
+        return NOW if came else NOW - timedelta(minutes=1)
+
+
+@pytest.mark.parametrize(
+    ("world", "level", "words"),
+    [
+        (lambda: Clock(timedelta(seconds=31)), Level.OK, "came back within 33 s"),
+        (lambda: Clock(None), Level.PROBLEM, "no delivery event came back"),
+        (lambda: Clock(None, refused=True), Level.PROBLEM, "not verified"),
+    ],
+)
+def test_one_email_is_sent_and_its_event_is_waited_for(
+    world: Callable[[], Clock], level: Level, words: str
+) -> None:
+    """An event of an email that was sent before proves nothing of this one."""
+    clock = world()
+    found = probe(clock, clock, clock=clock, sleep=clock.sleep)
+    assert found.level is level
+    assert words in found.seen
+    assert clock.sent == 1
+    assert clock.now - NOW <= timedelta(minutes=2)
