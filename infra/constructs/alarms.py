@@ -1,5 +1,6 @@
 """The alarm topic, what every alarm says and does, and the metrics that functions write."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 from aws_cdk import Duration, Stack
@@ -50,6 +51,43 @@ class AlarmTopic(sns.Topic):
 def described(urgency: Urgency, meaning: str, *, stage: Stage) -> str:
     """The text of an alarm. `{stage}` in `meaning` becomes the stage's name."""
     return f"{urgency}: {meaning.format(stage=stage.name)}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """What an alarm is called, and what it says: `{stage}` in `meaning` is the stage's name."""
+
+    name: str
+    urgency: Urgency
+    meaning: str
+
+
+def alarm_above(
+    scope: Construct,
+    told: Told,
+    *,
+    stage: Stage,
+    topic: sns.ITopic,
+    metric: cloudwatch.IMetric,
+    most: float,
+    periods: int = 1,
+) -> None:
+    """Create an alarm that fires when the metric is above `most` in so many periods in a row.
+
+    A period without data is a good one.
+    """
+    alarm = cloudwatch.Alarm(
+        scope,
+        told.name.title().replace("-", ""),
+        alarm_name=f"gazette-{stage.name}-{told.name}",
+        alarm_description=described(told.urgency, told.meaning, stage=stage),
+        metric=metric,
+        threshold=most,
+        evaluation_periods=periods,
+        comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
+        treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+    )
+    announce(alarm, topic)
 
 
 def announce(alarm: cloudwatch.Alarm, topic: sns.ITopic) -> None:

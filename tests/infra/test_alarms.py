@@ -9,9 +9,9 @@ from gazette.adapters.dynamodb.runs import PARTITIONS
 from gazette.domain.outcome import Outcome
 from gazette.steps.sweep.unknown import Swept
 
-from infra.constructs.counted import COUNTED, Counted
-from infra.constructs.heartbeats import HEARTBEATS, SWEPT, Heartbeat
-from infra.constructs.shares import RATES, SHARES, Rate, Share
+from infra.constructs.watching.counted import COUNTED, Counted
+from infra.constructs.watching.heartbeats import HEARTBEATS, SWEPT, Heartbeat
+from infra.constructs.watching.shares import RATES, SHARES, Rate, Share
 from infra.stage import Stage
 from tests.infra.synthesis import Properties, Synthesis
 from tests.unit.house.test_metrics_page import documented
@@ -111,6 +111,7 @@ def test_what_is_counted_is_what_some_function_counts(prod: Synthesis, counted: 
         "breaker_opened",
         "category_held",
         "events_expired",
+        "failed",
         "late_shards",
         "page_failed",
     }

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from infra.app import context, main
-from infra.constructs.heartbeats import HEARTBEATS
-from infra.constructs.shares import SHARES
+from infra.constructs.watching.health import CLOCK, FAILING, LOST, THROTTLED, TURNED_AWAY
+from infra.constructs.watching.heartbeats import HEARTBEATS
+from infra.constructs.watching.shares import SHARES
 from infra.stages import StageError, read_stage
 from tests.infra.synthesis import Properties, Synthesis, Template, without_hash
 
@@ -35,7 +36,7 @@ _FOLLOWS = {
     "host_layers": {"S3Key", "Description"},  # the name of a deployment follows from all of it
     "shards": {"GAZETTE_SHARDS"},
     "lookback_slots": {"GAZETTE_LOOKBACK_SLOTS"},
-    "spread": {"GAZETTE_SPREAD"},
+    "spread": {"GAZETTE_SPREAD", "Threshold"},
     "emails_per_second": {"GAZETTE_EMAILS_PER_SECOND"},
     "ramp_from": {"GAZETTE_RAMP_FROM"},
     "collapse": {"GAZETTE_COLLAPSE"},
@@ -46,7 +47,10 @@ _FOLLOWS = {
 }
 """The properties that a field of a stage decides, for the fields in which local differs."""
 
-_NOT_ON_THIS_MACHINE = {each.name.title().replace("-", "") for each in (*SHARES, *HEARTBEATS)}
+_NOT_ON_THIS_MACHINE = {
+    each.name.title().replace("-", "")
+    for each in (*SHARES, *HEARTBEATS, CLOCK, FAILING, LOST, THROTTLED, TURNED_AWAY)
+} | {"QueuesGrowing", "TurnedAway"}
 """What `host_layers` leaves out: alarms with metric math; and what `ticks` leaves out: those that
 listen to the clock."""
 

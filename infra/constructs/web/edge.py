@@ -30,6 +30,7 @@ https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-logging-va
 
 class Edge(Construct):
     """`url`: where readers reach it, without a trailing slash. `host`: the API's own address.
+    `log`: the access log.
 
     The API throttles requests before a function runs, and its access log tells whether readers get
     answers. docs/decisions/0023-an-http-api-at-the-edge.md,
@@ -58,7 +59,8 @@ class Edge(Construct):
                 rate_limit=stage.requests_per_second, burst_limit=stage.requests_burst
             ),
         )
-        self._log(everything, stage)
+        self.log = self._log(everything, stage)
+        self.api_id = self._api.api_id
         here = Stack.of(self)
         self.host = f"{self._api.api_id}.execute-api.{here.region}.{here.url_suffix}"
         self.url = f"https://{stage.links_host}" if stage.links_host else self._api.api_endpoint
@@ -82,7 +84,7 @@ class Edge(Construct):
             integration=HttpLambdaIntegration("Function", function),
         )
 
-    def _log(self, everything: apigateway.HttpStage, stage: Stage) -> None:
+    def _log(self, everything: apigateway.HttpStage, stage: Stage) -> logs.LogGroup:
         """Write the access log.
 
         A group with this prefix needs no place in the account's resource policy for log groups,
@@ -106,3 +108,4 @@ class Edge(Construct):
             ),
             format=json.dumps(_LOGGED),
         )
+        return group

@@ -110,6 +110,20 @@ COUNTED = (
         ),
     ),
     Counted(
+        name="messages-failing",
+        urgency=Urgency.MORNING,
+        metric="failed",
+        minutes=15,
+        bad=10,
+        meaning=(
+            "In most minutes of the last quarter of an hour some function could not process a "
+            "message. SQS delivers each again, and at last to the dead letters. What to do: the "
+            "logs /aws/lambda/gazette-{stage}-… say why (`message failed`). DynamoDB that "
+            "throttles or fails shows here, and so does a secret that is gone. See "
+            "docs/runbook/functions.md."
+        ),
+    ),
+    Counted(
         name="pages-failing",
         urgency=Urgency.NOW,
         metric="page_failed",

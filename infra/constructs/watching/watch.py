@@ -1,0 +1,70 @@
+"""All alarms of a stage but those of its queues that must stay empty."""
+
+from typing import TypeVar
+
+from aws_cdk import aws_events as events
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_scheduler as scheduler
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from infra.constructs.queues import WatchedQueue
+from infra.constructs.watching.ages import watch_ages, watch_growth
+from infra.constructs.watching.counted import COUNTED, CountedAlarm
+from infra.constructs.watching.health import (
+    watch_clock,
+    watch_functions,
+    watch_readers,
+    watch_requests,
+    watch_rules,
+)
+from infra.constructs.watching.heartbeats import HEARTBEATS, HeartbeatAlarm
+from infra.constructs.watching.lateness import watch_lateness
+from infra.constructs.watching.shares import RATES, SHARES, RateAlarm, ShareAlarm
+from infra.constructs.web.edge import Edge
+from infra.stage import Stage
+
+
+def watch_metrics(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
+    """Create the alarms on what functions write and on what SES says of the account.
+
+    Without ticks nothing beats. The embedded engine has no alarms with metric math.
+    """
+    for counted in COUNTED:
+        CountedAlarm(scope, counted, stage=stage, topic=topic)
+    for heartbeat in HEARTBEATS if stage.ticks else ():
+        HeartbeatAlarm(scope, heartbeat, stage=stage, topic=topic)
+    watch_lateness(scope, stage, topic)
+    for rate in RATES if stage.mail_provider == "ses" else ():
+        RateAlarm(scope, rate, stage=stage, topic=topic)
+    for share in SHARES if stage.mail_provider == "ses" and not stage.host_layers else ():
+        ShareAlarm(scope, share, stage=stage, topic=topic)
+
+
+def watch_parts(stack: Construct, stage: Stage, topic: sns.ITopic) -> None:
+    """Create the alarms on what AWS measures of every queue, function, rule and API of the stack.
+
+    They are found in the stack, so that a new one is watched too. What is made of several metrics
+    is left out for the embedded engine, which has no metric math.
+    """
+    queues = [queue for queue in _all(stack, sqs.Queue) if not isinstance(queue, WatchedQueue)]
+    watch_ages(stack, queues, stage, topic)
+    for edge in _all(stack, Edge):
+        watch_readers(stack, edge, stage, topic)
+    if stage.host_layers:
+        return
+    watch_growth(stack, queues, stage, topic)
+    watch_functions(stack, _all(stack, lambda_.Function), stage, topic)
+    watch_rules(stack, _all(stack, events.Rule), stage, topic)
+    for group in _all(stack, scheduler.ScheduleGroup):
+        watch_clock(stack, group, stage, topic)
+    for edge in _all(stack, Edge):
+        watch_requests(stack, edge, stage, topic)
+
+
+_Kind = TypeVar("_Kind", bound=Construct)
+
+
+def _all(stack: Construct, kind: type[_Kind]) -> list[_Kind]:
+    return [each for each in stack.node.find_all() if isinstance(each, kind)]
