@@ -152,6 +152,13 @@ class Stage:
     Each sender must be under it. One stage of an account and region may have it, and only if the
     domain is not verified there yet; else the deployment fails. Needs `ses`."""
 
+    sandbox: bool = False
+    """The SES account is in the sandbox: functions may then use each of its identities, as this
+    sender. Otherwise only those of the sender.
+
+    If it is in the sandbox and this is not `true`, SES refuses what goes to a verified recipient:
+    the circuit breaker opens. Leave it out once AWS has let the account out."""
+
     hosted_zone: dict[str, str] = field(default_factory=dict)
     """The Route 53 zone into which the stack writes DNS records, such as
     `{"id": "Z0123456789ABC", "name": "shop.example"}`. Empty: the records are outputs of the data

@@ -39,6 +39,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "mail_provider",
         "immediate_sender",
         "domain",
+        "sandbox",
         "hosted_zone",
         "mail_from_domain",
         "dmarc",

@@ -1,5 +1,9 @@
 """The configuration set of a stream: under it SES counts, limits and reports its email."""
 
+from collections.abc import Iterator
+
+from aws_cdk import Stack
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_ses as ses
 from constructs import Construct
 
@@ -47,3 +51,42 @@ def build_configuration_set(scope: Construct, stage: Stage, stream: Stream) -> s
         tls_policy=ses.ConfigurationSetTlsPolicy[stage.tls.upper()],
         vdm_options=ses.VdmOptions(engagement_metrics=False, optimized_shared_delivery=False),
     )
+
+
+def may_send(stack: Stack, stage: Stage, stream: Stream) -> iam.PolicyStatement:
+    """Allow sending only as the sender of this stream, and only by its configuration set.
+
+    In the sandbox, SES asks for the right to the identity of a recipient who is verified, too: then
+    every identity is allowed, and the condition alone names the sender.
+    https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsimpleemailservicev2.html
+    """
+    identities = ["*"] if stage.sandbox else list(_identities(stream.address))
+    return iam.PolicyStatement(
+        actions=["ses:SendEmail"],
+        resources=[
+            *(
+                stack.format_arn(service="ses", resource="identity", resource_name=each)
+                for each in identities
+            ),
+            stack.format_arn(
+                service="ses",
+                resource="configuration-set",
+                resource_name=name_of_set(stage, stream),
+            ),
+        ],
+        conditions={"StringEquals": {"ses:FromAddress": stream.address}},
+    )
+
+
+def _identities(address: str) -> Iterator[str]:
+    """By which this address may be verified: itself, without its label, or a domain that it is in.
+
+    https://docs.aws.amazon.com/ses/latest/dg/creating-identities.html
+    """
+    local, _, domain = address.rpartition("@")
+    yield address
+    if "+" in local:
+        yield f"{local.partition('+')[0]}@{domain}"
+    while "." in domain:
+        yield domain
+        domain = domain.partition(".")[2]

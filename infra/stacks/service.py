@@ -25,7 +25,7 @@ from gazette.settings.preferences import PreferencesSettings
 from gazette.settings.sweep import SweepSettings
 
 from infra.constructs.alarms import AlarmTopic, Urgency
-from infra.constructs.configuration_set import name_of_set
+from infra.constructs.configuration_set import may_send, name_of_set
 from infra.constructs.delivery_events import publish_delivery_events
 from infra.constructs.deployment import name_deployment
 from infra.constructs.layers import build_layers
@@ -37,7 +37,7 @@ from infra.constructs.web.edge import Edge
 from infra.constructs.web.front import Front
 from infra.stacks.front import FrontStack
 from infra.stacks.placed import Placed
-from infra.stage import Stage, Stream
+from infra.stage import Stage
 from infra.topology import (
     FANOUT,
     FEEDBACK,
@@ -218,7 +218,7 @@ class ServiceStack(Stack):
         self._links_secret.grant_read(sending.function)
         if stage.mail_provider == "ses":
             for stream in stage.streams:
-                sending.function.add_to_role_policy(_may_send(self, stage, stream))
+                sending.function.add_to_role_policy(may_send(self, stage, stream))
         if stage.smtp_secret:
             login = secretsmanager.Secret.from_secret_name_v2(
                 sending, "SmtpLogin", stage.smtp_secret
@@ -241,7 +241,7 @@ class ServiceStack(Stack):
         sweep.function.add_to_role_policy(_may_ask_for_metrics())
         if self._stage.mail_provider == "ses":
             digest, _ = self._stage.streams
-            sweep.function.add_to_role_policy(_may_send(self, self._stage, digest))
+            sweep.function.add_to_role_policy(may_send(self, self._stage, digest))
         sweep.configure(self._settings(SweepSettings))
 
     def _configure_preferences(
@@ -345,22 +345,3 @@ def _may_ask_for_metrics() -> iam.PolicyStatement:
     https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncloudwatch.html
     """
     return iam.PolicyStatement(actions=["cloudwatch:GetMetricData"], resources=["*"])
-
-
-def _may_send(stack: Stack, stage: Stage, stream: Stream) -> iam.PolicyStatement:
-    """Allow sending only as the sender of this stream, and only by its configuration set.
-
-    https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsimpleemailservicev2.html
-    """
-    return iam.PolicyStatement(
-        actions=["ses:SendEmail"],
-        resources=[
-            stack.format_arn(service="ses", resource="identity", resource_name="*"),
-            stack.format_arn(
-                service="ses",
-                resource="configuration-set",
-                resource_name=name_of_set(stage, stream),
-            ),
-        ],
-        conditions={"StringEquals": {"ses:FromAddress": stream.address}},
-    )

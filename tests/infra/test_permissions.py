@@ -8,6 +8,7 @@ import pytest
 from gazette.domain.links import read_keys
 
 from infra.topology import STEPS, Step
+from tests.infra.conftest import Stages
 from tests.infra.synthesis import Grant, Synthesis
 
 _WILDCARDS = {
@@ -155,6 +156,27 @@ def test_only_these_send_email_and_each_stream_only_as_its_sender(
         assert {_sending(grant) for grant in grants} == expected
     assert [grant.action for grant in senders.pop("fanout")] == ["ses:GetAccount"]
     assert not any(senders.values())
+
+
+def test_outside_the_sandbox_functions_use_the_identities_of_the_sender_alone(
+    stages: Stages,
+) -> None:
+    """The address, the same without its label, and each domain that it is in.
+
+    https://docs.aws.amazon.com/ses/latest/dg/creating-identities.html
+    """
+    out = stages(
+        "out_of_sandbox", "prod", bundled=False, sandbox=False, sender="Shop <a+b@mail.gazette.dev>"
+    )
+    ours = "arn:{AWS::Partition}:ses:{AWS::Region}:{AWS::AccountId}:"
+    named = ("a+b@mail.gazette.dev", "a@mail.gazette.dev", "mail.gazette.dev", "gazette.dev")
+    for step in ("generate", "resend", "sweep"):
+        grants = [each for each in out.grants(step) if each.action == "ses:SendEmail"]
+        identities = {each.resource for each in grants if ":identity/" in each.resource}
+        assert identities == {f"{ours}identity/{each}" for each in named}
+        assert {str(each.condition) for each in grants} == {
+            str({"StringEquals": {"ses:FromAddress": "a+b@mail.gazette.dev"}})
+        }
 
 
 def _sending(grant: Grant) -> tuple[str, str]:
