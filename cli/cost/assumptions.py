@@ -59,10 +59,9 @@ LINE: Mapping[str, int] = MappingProxyType(
 """Bytes of the log for each message of a function: of ingest, its id in one line for all."""
 
 AROUND_AN_INVOCATION: Mapping[str, int] = MappingProxyType(
-    {"ingest": 875, "generate": 860, "feedback": 660, "fanout": 860, "sweep": 860}
+    {"ingest": 525, "generate": 510, "feedback": 310, "fanout": 510, "sweep": 510}
 )
-"""Bytes of the log for each invocation: metrics, the three lines of Lambda, 350 bytes, and the
-line of ingest."""
+"""Bytes of the log for each invocation: metrics, and the line of ingest."""
 
 A_REPORT = 2_000
 """Bytes of a delivery event on its queue."""

@@ -1,6 +1,7 @@
 """One step of the flow: function, queue, dead-letter queue, alarm, grants."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_dynamodb as dynamodb
@@ -24,6 +25,17 @@ _URGENCIES = {"ingest": Urgency.NOW, "feedback": Urgency.NOW}
 """Of dead letters. What ingest could not process, no reader hears of; what feedback could not,
 suppresses nobody and leaves outcomes unknown. All others the sweep or the next tick makes up for,
 or they concern few."""
+
+_LOGGING: dict[str, Any] = {
+    "logging_format": lambda_.LoggingFormat.JSON,
+    "system_log_level_v2": lambda_.SystemLogLevel.WARN,
+    "application_log_level_v2": lambda_.ApplicationLogLevel.INFO,
+}
+"""Of Lambda's own lines, those of what failed; START and REPORT cost more than what a function
+says. Lines that are JSON already, of logger and metrics, stay as they are. INFO, not WARN: metrics
+have no level, and Lambda takes a line without one for INFO.
+https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-logformat.html
+https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html"""
 
 
 class StepConstruct(Construct):
@@ -82,6 +94,7 @@ class StepConstruct(Construct):
             current_version_options=VERSION,
             role=role_that_logs(self, log),
             log_group=log,
+            **_LOGGING,
         )
         self.variables: dict[str, str] = {}
         self.live = live_alias(self, self.function)

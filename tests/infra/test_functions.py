@@ -71,6 +71,17 @@ def test_every_function_writes_to_a_log_group_that_forgets(prod: Synthesis) -> N
         assert group["RetentionInDays"] == 30
 
 
+def test_lambda_says_only_what_failed_and_drops_no_metrics(prod: Synthesis) -> None:
+    """A line of metrics has no level: Lambda takes it for INFO, and would drop it above that.
+
+    https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
+    """
+    for step in STEPS:
+        logging = prod.function(step.name)[1]["LoggingConfig"]
+        assert logging["LogFormat"] == "JSON"
+        assert (logging["SystemLogLevel"], logging["ApplicationLogLevel"]) == ("WARN", "INFO")
+
+
 def test_no_function_reserves_concurrency_unasked(prod: Synthesis) -> None:
     """A new account has none to give; and throttled receives of a queue would count against its
     messages, which end in dead-letter queues.
