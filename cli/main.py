@@ -15,6 +15,7 @@ from cli.events.command import event
 from cli.experiments.command import experiment
 from cli.explain.command import explain
 from cli.links.command import links
+from cli.overview.command import overview
 from cli.preview.command import preview
 from cli.sending.command import sending
 from cli.shared.commands import Command
@@ -37,6 +38,7 @@ app.add_typer(suppression, name="suppression")
 app.command("cost", cls=Command)(cost)
 app.command("doctor", cls=Command)(doctor)
 app.command("explain", cls=Command)(explain)
+app.command("overview", cls=Command)(overview)
 app.command("preview", cls=Command)(preview)
 app.command("statistics", cls=Command)(statistics)
 

@@ -91,7 +91,7 @@ class BatchProgress:
             ("ended", f"{view.ended}"),
         ]
         if not view.is_over:
-            named += [("a second", _rate_text(self.per_second)), ("left", _left_text(self.left))]
+            named += [("a second", _rate_text(self.per_second)), ("left", left_text(self.left))]
         runs = [("runs", *map(str, row)) for row in _by_status(view)]
         return [*named, *runs, ("rate", pace_text(self.pace))]
 
@@ -104,7 +104,7 @@ class BatchProgress:
             ProgressBar(total=max(view.expected, 1), completed=view.ended, width=40),
             Text(f"{view.ended} of {view.expected}"),
             Text("" if view.is_over else f"{_rate_text(self.per_second)} a second"),
-            Text("" if view.is_over else f"{_left_text(self.left)} left"),
+            Text("" if view.is_over else f"{left_text(self.left)} left"),
         )
         table = Table("status", "reason", "runs")
         table.columns[2].justify = "right"
@@ -167,5 +167,6 @@ def _rate_text(rate: float | None) -> str:
     return "?" if rate is None else f"{rate:.1f}"
 
 
-def _left_text(left: timedelta | None) -> str:
+def left_text(left: timedelta | None) -> str:
+    """How long it still takes, if anybody knows."""
     return "?" if left is None else str(left)

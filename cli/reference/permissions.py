@@ -58,6 +58,14 @@ _REDRIVEN = [f"queue/{dead.name}" for dead in KNOWN if dead.source]
 _MOVED_BY_SQS = [f"queue/{dead.name}" for dead in KNOWN if dead.is_policy and not dead.has_forecast]
 _SOURCES = sorted({f"queue/{dead.source}" for dead in KNOWN if dead.source})
 
+_LIVE = [
+    f"queue/{name}"
+    for name in (
+        *("ingest", "followers", "shard", "immediate"),
+        *("generate", "resend", "feedback", "sweep"),
+    )
+]
+
 _COUNT = ("GetQueueUrl", "GetQueueAttributes")
 _LOOK = (*_COUNT, "ReceiveMessage", "ChangeMessageVisibility")
 
@@ -170,6 +178,11 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     | _on("table/events/index/*", "Query")
     | _on("table/control", "Query"),
     "cost": frozenset(),
+    "overview": _VIEW_BATCH
+    | _settings_of("generate")
+    | _on("table/pace", "GetItem")
+    | _each([*_DEAD, *_LIVE, "queue/quarantine"], *_COUNT)
+    | _anywhere("cloudwatch:DescribeAlarms"),
     "preview": _settings_of("generate")
     | _on("table/subscribers", "GetItem")
     | _on("table/runs", "Query")

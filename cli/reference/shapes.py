@@ -78,24 +78,26 @@ RUN: Shape = {
     "covers": {"*": "number"},
 }
 
+_HELD: Shape = [{"category": "text", "by_hand": "boolean", "since": "instant", "reason": "text"}]
+
+_BATCHES: Shape = [
+    {
+        "batch": "text",
+        "state": "text",
+        "expected": "number",
+        "to_come": "number",
+        "sent": "number",
+        "skipped": "number",
+        "failed": "number",
+        "cancelled": "number",
+        "unknown": "number",
+        "started_at": "instant?",
+        "cancelled_at": "instant?",
+    }
+]
+
 SHAPES: Mapping[str, Shape] = {
-    "batch list": {
-        "batches": [
-            {
-                "batch": "text",
-                "state": "text",
-                "expected": "number",
-                "to_come": "number",
-                "sent": "number",
-                "skipped": "number",
-                "failed": "number",
-                "cancelled": "number",
-                "unknown": "number",
-                "started_at": "instant?",
-                "cancelled_at": "instant?",
-            }
-        ]
-    },
+    "batch list": {"batches": _BATCHES},
     "batch show": {
         "batch": "text",
         "state": "text",
@@ -220,6 +222,21 @@ SHAPES: Mapping[str, Shape] = {
     "links list": {"keys": [{"key": "text", "signs": "boolean"}]},
     "links rotate": {"signs": "text", "retired": "text?", "keys": ["text"]},
     "links retire": {"signs": "text", "retired": "text?", "keys": ["text"]},
+    "overview": {
+        "at": "instant",
+        "lines": [{"level": "text", "area": "text", "text": "text", "command": "text?"}],
+        "alarms": [{"alarm": "text", "since": "instant"}],
+        "due": [{"batch": "text", "digests": "number"}],
+        "batches": _BATCHES,
+        "unknown": "number",
+        "oldest_open_due_at": "instant?",
+        "queues": {"*": "number"},
+        "dead_letters": {"*": "number"},
+        "quarantine": "number",
+        "digest": _STREAM,
+        "immediate": _STREAM,
+        "held_categories": _HELD,
+    },
     "preview": {"subject": "text", "html_bytes": "number", "text_bytes": "number", "page": "text"},
     "quarantine list": {
         "events": [{"since": "instant", "detail_type": "text", "reason": "text"}],
@@ -229,9 +246,7 @@ SHAPES: Mapping[str, Shape] = {
     "sending status": {
         "digest": _STREAM,
         "immediate": _STREAM,
-        "held_categories": [
-            {"category": "text", "by_hand": "boolean", "since": "instant", "reason": "text"}
-        ],
+        "held_categories": _HELD,
     },
     "sending stop": _STOPPED,
     "sending resume": _STOPPED,

@@ -52,6 +52,7 @@ _NOT_HERE = {
     "dynamodb": "There is no such table among {name}",
     "secretsmanager": "There is no secret with {name} here",
     "ses": "There is no {name} here",
+    "cloudwatch": "There are no {name} here",
 }
 """By the service as IAM names it."""
 

@@ -8,7 +8,7 @@ from cli.shared.console import printable
 
 
 def stream(pace: PaceReading) -> Document:
-    """The rate of a stream, and its brake, for programs."""
+    """The rate of a stream, and why it is stopped, for programs."""
     breaker, quota = pace.breaker, pace.quota
     return {
         "state": state(breaker),

@@ -37,6 +37,7 @@ from cli.reference.permissions import PERMISSIONS
 from cli.shared.console import NotPossible
 from tests.builders import SUPPRESSION_KEY, a_run, a_window
 from tests.functions.cli.test_batches import slot
+from tests.functions.cli.test_overview import make_queues
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.deployed import deploy
 from tests.functions.failing import dead_letter, refused_to_the_end
@@ -52,6 +53,8 @@ EMPTY_HERE = (
     "explain.held_categories",
     "explain.unreadable",
     "explain.schedules[].quiet",
+    "overview.alarms",  # in test_overview
+    "overview.held_categories",
     "statistics.emails",  # in test_statistics
     "statistics.readers",
     "statistics.verdicts",
@@ -245,6 +248,15 @@ def test_preview(cloud: Cloud, run: Run, tmp_path: Any) -> None:
     wait(cloud)
     run("preview", "--user", "ann", "--to", str(tmp_path), "--no-open")
     assert_exact(cloud, "preview")
+
+
+@pytest.mark.usefixtures("later")
+def test_overview(cloud: Cloud, run: Run) -> None:
+    make_queues()
+    wait(cloud)
+    fan_out(cloud)
+    run("overview")
+    assert_exact(cloud, "overview")
 
 
 def test_statistics(cloud: Cloud, run: Run) -> None:

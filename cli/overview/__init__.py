@@ -1,0 +1,1 @@
+"""`gazette overview`: the state of a stage on one screen."""

@@ -1,0 +1,145 @@
+"""An overview as lines: what is wrong first, each with the command to run next."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import IntEnum
+
+from gazette.domain.delivery.pace import PaceReading
+from gazette.domain.delivery.run import Status
+from gazette.domain.scheduling.calendar import slot_id, slot_of
+from gazette.steps.support.overview import Overview
+
+from cli.batches.views import BatchProgress, left_text
+from cli.overview.alarms import Alarm
+from cli.shared.answers import moment
+from cli.shared.console import printable
+from cli.shared.pace import rate_text, stopped_text
+
+_LATE, _STUCK = timedelta(minutes=15), timedelta(hours=1)
+"""For how long a run may be open until somebody should look, and until something is wrong."""
+
+
+class Level(IntEnum):
+    """How bad a line is."""
+
+    WRONG = 0
+    LOOK = 1
+    FINE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """`area`: what it is about. `command`: what to run, or to read, next; may be empty."""
+
+    level: Level
+    area: str
+    text: str
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One look at a stage. `queues` and `dead`: messages by queue."""
+
+    stage: str
+    tables: Overview
+    queues: Mapping[str, int]
+    dead: Mapping[str, int]
+    quarantine: int
+    alarms: Sequence[Alarm]
+
+
+def lines(seen: Seen) -> list[Line]:
+    """Everything on one screen, the worst first."""
+    told = [
+        *_alarms(seen),
+        *_stops(seen),
+        *_stuck(seen),
+        *_unknown(seen),
+        *_going_out(seen),
+        *_upcoming(seen),
+        *_rates(seen),
+        *_queues(seen),
+    ]
+    return sorted(told, key=lambda line: line.level)
+
+
+def _alarms(seen: Seen) -> Iterator[Line]:
+    for alarm in seen.alarms:
+        yield Line(
+            Level.WRONG, "alarm", f"{alarm.name}, since {moment(alarm.since)}", f"see {alarm.page}"
+        )
+    if not seen.alarms:
+        yield Line(Level.FINE, "alarm", "none is raised")
+
+
+def _stops(seen: Seen) -> Iterator[Line]:
+    streams = seen.tables.streams
+    for name, pace in (("digests", streams.digest), ("immediate", streams.immediate)):
+        if pace.breaker:
+            level = Level.LOOK if pace.breaker.by_hand else Level.WRONG
+            command = "gazette sending resume" if pace.breaker.by_hand else "gazette sending status"
+            yield Line(level, "stopped", f"{name}: {stopped_text(pace.breaker)}", command)
+    for held in seen.tables.held:
+        text = f"category {held.category}, since {moment(held.since)}: {held.why}"
+        yield Line(Level.LOOK, "held", printable(text), "gazette sending status")
+
+
+def _stuck(seen: Seen) -> Iterator[Line]:
+    for name, messages in seen.dead.items():
+        if messages:
+            text = f"{messages:,} in {name}"
+            yield Line(Level.WRONG, "dead letters", text, f"gazette dlq show {name}")
+    if seen.quarantine:
+        text = f"{seen.quarantine:,} events do not fit the contract"
+        yield Line(Level.LOOK, "quarantine", text, "gazette quarantine list")
+    waits, due = seen.tables.waits, seen.tables.oldest_open
+    if waits is None or due is None:
+        yield Line(Level.FINE, "oldest run", "none that is due is open")
+        return
+    level = Level.WRONG if waits > _STUCK else Level.LOOK if waits > _LATE else Level.FINE
+    since = timedelta(seconds=round(waits.total_seconds()))
+    text = f"due at {moment(due)}, open for {since}"
+    yield Line(level, "oldest run", text, f"gazette batch show {slot_id(slot_of(due))}")
+
+
+def _unknown(seen: Seen) -> Iterator[Line]:
+    for view in seen.tables.unknown:
+        name, number = slot_id(view.batch.slot), view.number(Status.UNKNOWN)
+        text = f"{number:,} of batch {name} may or may not have been sent"
+        yield Line(Level.LOOK, "unknown", text, f"gazette batch show {name}")
+
+
+def _going_out(seen: Seen) -> Iterator[Line]:
+    for view in seen.tables.going_out:
+        progress = BatchProgress.first(view, seen.tables.streams.digest)
+        name = slot_id(view.batch.slot)
+        text = f"batch {name}: {view.ended:,} of {view.expected:,}, {left_text(progress.left)} left"
+        yield Line(Level.FINE, "going out", text, f"gazette batch show {name}")
+    if not seen.tables.going_out:
+        yield Line(Level.FINE, "going out", "no batch", "gazette batch list")
+
+
+def _upcoming(seen: Seen) -> Iterator[Line]:
+    told = [f"{each.slot:%H:%M} {each.digests:,}" for each in seen.tables.upcoming]
+    first = next((each.slot for each in seen.tables.upcoming if each.digests), None)
+    command = f"gazette batch show {slot_id(first)}" if first else ""
+    yield Line(Level.FINE, "due (UTC)", f"digests at {', '.join(told)}", command)
+
+
+def _rates(seen: Seen) -> Iterator[Line]:
+    streams = seen.tables.streams
+    for name, pace in (("digests", streams.digest), ("immediate", streams.immediate)):
+        level = Level.LOOK if _is_used_up(pace) else Level.FINE
+        yield Line(level, f"{name} go", rate_text(pace), "gazette sending status")
+
+
+def _is_used_up(pace: PaceReading) -> bool:
+    spent = pace.cap is not None and pace.taken >= pace.cap
+    return spent or bool(pace.quota and pace.quota.left == 0)
+
+
+def _queues(seen: Seen) -> Iterator[Line]:
+    told = ", ".join(f"{name} {messages:,}" for name, messages in seen.queues.items())
+    yield Line(Level.FINE, "queues", told, "gazette dlq list")

@@ -1,0 +1,26 @@
+"""For `gazette overview`."""
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from functools import partial
+
+from gazette.adapters.dynamodb.runs import PARTITIONS
+from gazette.bootstrap.support.batches import build_batches
+from gazette.bootstrap.support.sending import build_sending
+from gazette.settings.delivery import SendingSettings
+from gazette.settings.fanout import FanoutSettings
+from gazette.steps.support.overview import Overview, read_overview
+
+
+def build_overview(
+    fanout: FanoutSettings, sending: SendingSettings, *, workers: Executor
+) -> Callable[[], Overview]:
+    """Looks once, in threads of `workers`. From the settings of fan-out and generate."""
+    return partial(
+        read_overview,
+        batches=build_batches(fanout),
+        sending=build_sending(sending),
+        partitions=PARTITIONS,
+        each_partition=workers.map,
+        each_slot=workers.map,
+    )

@@ -1,0 +1,95 @@
+"""What a stage is about to send, is sending, and cannot send: one look at its tables."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+
+from gazette.domain.delivery.pace import PaceReading
+from gazette.domain.delivery.run import Status
+from gazette.domain.delivery.streams import Streams
+from gazette.domain.feedback.reputation import CategoryHold
+from gazette.domain.scheduling.calendar import SLOT, slot_of
+from gazette.steps.support.batches import BatchContext, BatchView, latest_batches
+from gazette.steps.support.sending import SendingContext, held_categories, read_streams
+
+LATEST = 3
+"""Batches that are looked at. A look at one reads every run of it."""
+
+SLOTS = 3
+"""Slots whose digests are counted: the running one and those after it."""
+
+EachInt = Callable[[Callable[[int], datetime | None], Iterable[int]], Iterable[datetime | None]]
+EachSlot = Callable[[Callable[[datetime], int], Iterable[datetime]], Iterable[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Upcoming:
+    """A slot, and how many schedules are due in it. Some of them may have nothing to send."""
+
+    slot: datetime
+    digests: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overview:
+    """What the tables say at `at`.
+
+    `batches`: the latest ones that had begun. `oldest_open`: when the oldest run that has not
+    ended was due; None if all have.
+    """
+
+    at: datetime
+    upcoming: Sequence[Upcoming]
+    batches: Sequence[BatchView]
+    oldest_open: datetime | None
+    streams: Streams[PaceReading]
+    held: Sequence[CategoryHold]
+
+    @property
+    def going_out(self) -> list[BatchView]:
+        """The batches that are not over, the oldest first."""
+        return [view for view in reversed(self.batches) if not view.is_over]
+
+    @property
+    def unknown(self) -> list[BatchView]:
+        """The batches with runs of unknown outcome, the oldest first."""
+        return [view for view in reversed(self.batches) if view.number(Status.UNKNOWN)]
+
+    @property
+    def waits(self) -> timedelta | None:
+        """For how long the oldest open run has been due; None if none is."""
+        if self.oldest_open is None or self.oldest_open > self.at:
+            return None
+        return self.at - self.oldest_open
+
+
+def read_overview(
+    *,
+    batches: BatchContext,
+    sending: SendingContext,
+    partitions: int,
+    each_partition: EachInt = map,
+    each_slot: EachSlot = map,
+) -> Overview:
+    """Look once. Eventually consistent, and each part at its own moment.
+
+    `partitions`: of the open runs. `each_partition` and `each_slot` are `map`, or do it in
+    parallel.
+    """
+    at = batches.clock()
+    slots = [slot_of(at) + number * SLOT for number in range(SLOTS)]
+    counts = each_slot(partial(_due, context=batches), slots)
+    open_runs = each_partition(batches.runs.oldest_due, range(partitions))
+    return Overview(
+        at=at,
+        upcoming=[Upcoming(slot, number) for slot, number in zip(slots, counts, strict=True)],
+        batches=latest_batches(LATEST, context=batches),
+        oldest_open=min(filter(None, open_runs), default=None),
+        streams=read_streams(context=sending),
+        held=held_categories(context=sending),
+    )
+
+
+def _due(slot: datetime, *, context: BatchContext) -> int:
+    return sum(context.schedules.count_due(slot, shard) for shard in context.shards)

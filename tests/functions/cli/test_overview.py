@@ -1,0 +1,219 @@
+"""`gazette overview` on moto: everything about a stage on one screen."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import boto3
+import pytest
+from gazette.adapters.aws.queues import decode_run_key
+from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.domain.delivery.signals import Claim, Uncertain
+from gazette.domain.feedback.reputation import category_hold
+from gazette.domain.model import RunKey, Window
+from gazette.settings.delivery import GenerateSettings
+from gazette.settings.fanout import FanoutSettings
+from gazette.steps.runs import apply
+from rich.console import Console
+from typer.testing import CliRunner, Result
+
+from cli.dead_letters.queues import KNOWN
+from cli.main import app
+from cli.overview.command import LIVE
+from cli.shared import answers, live
+from tests.builders import NOW, a_run
+from tests.functions.cli.test_batches import slot, wait
+from tests.functions.conftest import Cloud, fan_out
+from tests.functions.deployed import deploy
+from tests.shapes import check, fields_of
+from tests.unit.house.test_docs import wrong_commands
+
+ALARM = {
+    "Namespace": "Gazette",
+    "MetricName": "oldest_due_age",
+    "Period": 60,
+    "EvaluationPeriods": 1,
+    "Threshold": 1,
+    "ComparisonOperator": "GreaterThanThreshold",
+    "Statistic": "Maximum",
+}
+
+
+@pytest.fixture
+def stage(cloud: Cloud) -> Cloud:
+    """A stage with all queues, and three readers with a digest due in one slot."""
+    deploy("fanout", FanoutSettings.from_env().to_env())
+    deploy("generate", GenerateSettings.from_env().to_env())
+    make_queues()
+    cloud.begin(wait)
+    cloud.meter.clear()
+    return cloud
+
+
+def make_queues() -> None:
+    for name in (*LIVE, *(dead.name for dead in KNOWN), "quarantine"):
+        boto3.client("sqs").create_queue(QueueName=f"gazette-prod-{name}")
+
+
+def put(name: str, body: str = "{}") -> None:
+    sqs = boto3.client("sqs")
+    url = sqs.get_queue_url(QueueName=f"gazette-prod-{name}")["QueueUrl"]
+    sqs.send_message(QueueUrl=url, MessageBody=body)
+
+
+def trouble(cloud: Cloud) -> None:
+    """One of everything that somebody should look at."""
+    first, _ = fan_out(cloud)
+    runs = DynamoRuns("runs", retention=timedelta(days=180))
+    (pending,) = runs.chain(decode_run_key(first))
+    claimed = apply(pending, Claim(Window(NOW, NOW), deadline=NOW, nonce="n"), runs=runs)
+    apply(claimed, Uncertain(1, "timeout", check_at=datetime.now(UTC)), runs=runs)
+    due_at = datetime.now(UTC) - timedelta(hours=2)
+    runs.create(replace(a_run(), key=RunKey("zoe", "daily", 1), due_at=due_at))
+    put("generate-dead")
+    put("quarantine")
+    DynamoCategoryHolds("control").add(
+        category_hold("comment", "complaints\x1b[2J", datetime.now(UTC))
+    )
+    alarms = boto3.client("cloudwatch")
+    for name in ("gazette-prod-sweep-silent", "gazette-prod-calm", "gazette-test-sweep-silent"):
+        alarms.put_metric_alarm(AlarmName=name, **ALARM)
+        state = "OK" if name.endswith("calm") else "ALARM"
+        alarms.set_alarm_state(AlarmName=name, StateValue=state, StateReason="a test")
+
+
+def run(cloud: Cloud, *arguments: str) -> Result:
+    with cloud.meter.acting("support"):
+        done = CliRunner().invoke(app, ["overview", *arguments])
+    assert done.exit_code == 0, done.output
+    return done
+
+
+def told(result: Result) -> list[list[str]]:
+    return [line.split("\t") for line in result.stdout.splitlines()]
+
+
+def test_a_calm_stage_has_nothing_to_look_at(cloud: Cloud) -> None:
+    deploy("fanout", FanoutSettings.from_env().to_env())
+    deploy("generate", GenerateSettings.from_env().to_env())
+    make_queues()
+    lines = told(run(cloud))
+    assert {level for level, *_ in lines} == {"fine"}
+    by_area = {area: text for _, area, text, _ in lines}
+    assert by_area["alarm"] == "none is raised"
+    assert by_area["oldest run"] == "none that is due is open"
+    assert by_area["going out"] == "no batch"
+    assert by_area["queues"].startswith("ingest 0, followers 0, shard 0, immediate 0")
+
+
+@pytest.mark.usefixtures("later")
+def test_what_is_wrong_comes_first_with_the_command_to_run_next(stage: Cloud) -> None:
+    due = slot()
+    trouble(stage)
+    lines = told(run(stage))
+    levels = [level for level, *_ in lines]
+    assert levels == sorted(levels, key=["wrong", "look", "fine"].index)
+    found = {(level, area): (text, command) for level, area, text, command in lines}
+    text, command = found["wrong", "alarm"]
+    assert text.startswith("sweep-silent, since ")
+    assert command == "see docs/runbook/sweep-silent.md"
+    assert found["wrong", "dead letters"] == (
+        "1 in generate-dead",
+        "gazette dlq show generate-dead",
+    )
+    assert found["look", "quarantine"][1] == "gazette quarantine list"
+    assert found["wrong", "oldest run"][0].startswith("due at ")
+    assert found["look", "unknown"] == (
+        f"1 of batch {due} may or may not have been sent",
+        f"gazette batch show {due}",
+    )
+    assert found["look", "held"][0].endswith("complaints?[2J")
+    assert found["fine", "going out"][1] == f"gazette batch show {due}"
+    assert "test-sweep-silent" not in str(lines)
+    for _, _, _, command in lines:
+        assert wrong_commands(f"`{command}`") == []
+
+
+@pytest.mark.usefixtures("later")
+def test_programs_get_every_figure(stage: Cloud) -> None:
+    trouble(stage)
+    done = run(stage, "--json")
+    assert check("overview", done) == fields_of("overview")
+    document = json.loads(done.stdout)
+    assert document["unknown"] == 1
+    assert document["dead_letters"]["generate-dead"] == 1
+    assert [each["alarm"] for each in document["alarms"]] == ["sweep-silent"]
+
+
+def test_what_is_due_next_is_counted_by_slot(stage: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = datetime.fromisoformat(slot()) - timedelta(minutes=10)
+    monkeypatch.setattr("gazette.bootstrap.support.batches.now", lambda: before)
+    document = json.loads(run(stage, "--json").stdout)
+    assert [each["digests"] for each in document["due"]] == [0, 3, 0]
+
+
+def test_a_stop_by_hand_says_how_to_resume(stage: Cloud) -> None:
+    CliRunner().invoke(app, ["sending", "stop", "wrong subject", "--yes"])
+    stops = [line for line in told(run(stage)) if line[1] == "stopped"]
+    assert [(level, command) for level, _, _, command in stops] == [
+        ("look", "gazette sending resume")
+    ] * 2
+
+
+@pytest.mark.usefixtures("later")
+def test_a_look_makes_as_many_calls_as_it_says(
+    stage: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A look again: the first one also reads the settings, and where the queues are."""
+    fan_out(stage)
+    looked: list[Any] = []
+
+    def calls() -> None:
+        looked.append(stage.meter.calls.copy())
+        if len(looked) == 2:
+            raise KeyboardInterrupt
+
+    watching(monkeypatch, calls)
+    run(stage)
+    first, second = looked
+    shards, batches, partitions = 1, 1, 16
+    assert second - first == {
+        "dynamodb.Query": 3 * shards  # due in each of three slots
+        + partitions  # open runs
+        + 1  # the latest batches, of which there may be three
+        + batches * (shards + partitions)
+        + 1,  # held categories
+        "dynamodb.GetItem": 2,
+        "sqs.GetQueueAttributes": len(LIVE) + len(KNOWN) + 1,
+        "cloudwatch.DescribeAlarms": 1,
+    }
+
+
+def watching(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
+    """On a terminal, `act` happens while the command waits for its next look."""
+    for module in (live, answers):
+        monkeypatch.setattr(module, "Console", lambda: Console(force_terminal=True, width=120))
+    monkeypatch.setattr(live, "_pause", lambda _: act())
+
+
+@pytest.mark.usefixtures("later")
+def test_a_terminal_refreshes_until_ctrl_c(stage: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[int] = []
+
+    def meanwhile() -> None:
+        looks.append(1)
+        if len(looks) == 2:
+            raise KeyboardInterrupt
+        with stage.meter.acting("somebody else"):
+            put("generate-dead")
+
+    watching(monkeypatch, meanwhile)
+    shown = run(stage).stdout
+    assert "1 in generate-dead" in shown
+    assert len(looks) == 2
+    looks.clear()
+    assert "Stage prod" in run(stage, "--once").stdout
+    assert looks == []
