@@ -2,8 +2,14 @@
 
 from dataclasses import dataclass
 
-MAX_RECEIVES = 5
-"""How often SQS delivers a message before it moves to the dead-letter queue."""
+MAX_RECEIVES = 16
+"""How often SQS delivers a message before it moves to the dead-letter queue.
+
+A message that failed comes back after 10 to 60 seconds, later after up to ten minutes
+(`domain/redelivery.py`): the last receive is 52 to 107 minutes behind the first. Where its worker
+dies or times out each time, it is the visibility time-out that passes between two receives.
+docs/decisions/0051-what-failed-comes-back-within-a-minute.md
+"""
 
 VISIBILITY_FACTOR = 6
 """Visibility time-out divided by function time-out, as AWS recommends for queues of functions.
@@ -212,7 +218,7 @@ RESEND = Step(
     timeout=GENERATE.timeout,
     memory=GENERATE.memory,
     queue="resend",
-    max_receives=20,  # each attempt takes one, and each worker that dies takes one more
+    max_receives=MAX_RECEIVES + 15,  # each attempt takes one, and each worker that dies
     may_recurse=True,
     tables=(
         *((table, (*may, "UpdateItem") if table == "control" else may) for table, may in _SENDING),
@@ -225,7 +231,10 @@ FEEDBACK = Step(
     timeout=30,
     memory=512,
     queue="feedback",
-    max_receives=3,  # a message that fails is in the dead-letter queue before the grace is over
+    # A message that fails is in the dead-letter queue before the grace is over, and no message is
+    # received more often than SQS goes on to count it in the age of the oldest one.
+    # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
+    max_receives=3,
     tables=(
         ("runs", ("GetItem", "Query", "PutItem")),
         ("control", ("UpdateItem",)),

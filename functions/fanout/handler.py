@@ -7,6 +7,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.fanout import build_fan_out, build_learn_quota, build_tick
 from gazette.bootstrap.parts.init import during_init
+from gazette.bootstrap.parts.returned import come_back
 from gazette.domain.errors import Unavailable
 from gazette.observability import Message, TimeLeft, count, each_message, logger, observed
 from gazette.run_metrics import record_skipped, record_unreadable_rows
@@ -21,7 +22,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
             _learn_quota()
             count("ticks_done")
             return {"shards": shards}
-        return each_message(event, context, _fan_out)
+        return each_message(event, context, _fan_out, come_back=come_back)
 
 
 def _learn_quota() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.feedback import build
 from gazette.bootstrap.parts.init import during_init
+from gazette.bootstrap.parts.returned import come_back_of_few
 from gazette.domain.errors import InvalidKeys, Unavailable
 from gazette.domain.identity import run_id
 from gazette.observability import Message, TimeLeft, count, each_message, logger, observed
@@ -13,7 +14,7 @@ from gazette.observability import Message, TimeLeft, count, each_message, logger
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """One invocation of up to ten delivery events; each succeeds or is retried by itself."""
     with observed(context):
-        answer = each_message(event, context, _process)
+        answer = each_message(event, context, _process, come_back=come_back_of_few)
         _finish()
         return answer
 

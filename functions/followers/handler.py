@@ -5,13 +5,14 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.followers import build
 from gazette.bootstrap.parts.init import during_init
+from gazette.bootstrap.parts.returned import come_back
 from gazette.observability import Message, TimeLeft, count, each_message, logger, observed
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """One invocation of a few pages; each succeeds or is delivered again by itself."""
     with observed(context):
-        return each_message(event, context, _bring)
+        return each_message(event, context, _bring, come_back=come_back)
 
 
 def _bring(message: Message, time_left: TimeLeft) -> None:

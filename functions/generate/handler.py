@@ -5,6 +5,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.generate import build
 from gazette.bootstrap.parts.init import during_init
+from gazette.bootstrap.parts.returned import come_back
 from gazette.bootstrap.parts.sending import coalescer
 from gazette.bootstrap.parts.templates import renderer
 from gazette.observability import Message, TimeLeft, each_message, observed
@@ -14,7 +15,9 @@ from gazette.run_metrics import record_delivery, record_fragments
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Process up to ten runs; each ends, continues with another message, or is retried."""
     with observed(context):
-        answer = each_message(event, context, _generate, run_all=coalescer().side_by_side)
+        answer = each_message(
+            event, context, _generate, come_back=come_back, run_all=coalescer().side_by_side
+        )
         record_fragments(renderer().take_count())
         return answer
 

@@ -7,13 +7,14 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.ingest import build
 from gazette.bootstrap.parts.init import during_init
+from gazette.bootstrap.parts.returned import come_back
 from gazette.observability import Message, TimeLeft, all_messages, count, logger, observed
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """One invocation of up to ten messages; each succeeds or is delivered again by itself."""
     with observed(context):
-        return all_messages(event, context, _ingest)
+        return all_messages(event, context, _ingest, come_back=come_back)
 
 
 def _ingest(messages: Sequence[Message], time_left: TimeLeft) -> list[Exception | None]:

@@ -4,6 +4,7 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.parts.init import during_init
+from gazette.bootstrap.parts.returned import come_back
 from gazette.bootstrap.parts.sending import coalescer
 from gazette.bootstrap.parts.templates import renderer
 from gazette.bootstrap.resend import build
@@ -14,7 +15,9 @@ from gazette.run_metrics import record_fragments, record_resend
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Process up to ten runs; each ends, or its message is hidden and comes again."""
     with observed(context):
-        answer = each_message(event, context, _resend, run_all=coalescer().side_by_side)
+        answer = each_message(
+            event, context, _resend, come_back=come_back, run_all=coalescer().side_by_side
+        )
         record_fragments(renderer().take_count())
         return answer
 

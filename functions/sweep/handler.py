@@ -6,6 +6,7 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.parts.init import during_init
+from gazette.bootstrap.parts.returned import come_back
 from gazette.bootstrap.sweep import build_audit, build_begin, build_oldest_due_age, build_sweep
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.identity import run_id
@@ -29,7 +30,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
             count("late_shards", late)
             logger().info("sweep begun", time=event["time"], late_shards=late)
             return {"late_shards": late}
-        return each_message(event, context, _sweep)
+        return each_message(event, context, _sweep, come_back=come_back)
 
 
 def _sweep(message: Message, time_left: TimeLeft) -> None:

@@ -24,12 +24,16 @@ class LeastQueue(sqs.Queue):
         return self.grant(grantee, "sqs:SendMessage")
 
     def grant_consume_messages(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Let Lambda take messages for a function with this role.
+        """Let Lambda take messages for a function with this role, which hides those that failed.
 
         https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
         """
         return self.grant(
-            grantee, "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"
+            grantee,
+            "sqs:ReceiveMessage",
+            "sqs:DeleteMessage",
+            "sqs:GetQueueAttributes",
+            "sqs:ChangeMessageVisibility",
         )
 
 

@@ -213,8 +213,6 @@ class ServiceStack(Stack):
         queues = (*GENERATE.queues, "resend") if kind is GenerateSettings else ("resend", "failed")
         for queue in queues:
             self._queues[queue].grant_send_messages(sending.function)
-        if kind is ResendSettings:  # it says when a message comes again
-            self._queues["resend"].grant(sending.function, "sqs:ChangeMessageVisibility")
         self._links_secret.grant_read(sending.function)
         if stage.mail_provider == "ses":
             for stream in stage.streams:

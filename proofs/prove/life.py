@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 from gazette.domain.commands import Command
 from gazette.domain.delivery.run import Run, Status, settled_until
-from gazette.domain.errors import InvalidEvent, NotYet, Unavailable
+from gazette.domain.errors import Hidden, InvalidEvent, NotYet, Unavailable
 from gazette.domain.feedback.delivery_events import DeliveryEvent
 from gazette.domain.identity import latest_run
 from gazette.domain.model import RunKey, Schedule, StoredEvent
+from gazette.domain.redelivery import FEW, MANY
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.stored import readable
 
@@ -77,6 +78,7 @@ class Life:
                 self.clock,
                 timedelta(seconds=_STEPS[name].timeout * VISIBILITY_FACTOR),
                 _STEPS[name].max_receives,
+                FEW if name == "feedback" else MANY,
                 scenario.copies if name in {"generate", "resend"} else 1,
             )
             for name in _QUEUES
@@ -331,7 +333,12 @@ class Life:
             return
 
         def act() -> None:
-            self._handle(name, message)
+            try:
+                self._handle(name, message)
+            except _EXPECTED as err:
+                if not isinstance(err, Hidden):
+                    queue.come_back(message)
+                raise
             self.calls.around("message.delete", lambda: queue.delete(message))
 
         self._invoke(name, act, self.time_of(name))
@@ -349,6 +356,7 @@ class Life:
             for message, err in zip(messages, failed, strict=True):
                 done = _opened(message)[1]
                 if err:
+                    queue.come_back(message)
                     continue
                 if done:
                     self.acknowledged.setdefault(done, self.calls.count)

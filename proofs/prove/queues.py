@@ -13,6 +13,7 @@ from gazette.domain.model import RunKey
 from gazette.domain.ports.bus import BusCommand
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.queues import FollowerPage, QueuedRun, Shard, Walk
+from gazette.domain.redelivery import MANY, pause_before
 
 from tests.fakes import FakeBus, FakeQueue
 
@@ -40,6 +41,7 @@ class Queue:
     clock: Clock
     visibility: timedelta
     max_receives: int
+    pauses: Sequence[timedelta] = MANY
     copies: int = 1
     delays: Iterator[timedelta] = field(default_factory=lambda: repeat(_NOTHING))
     messages: list[Message] = field(default_factory=list)
@@ -69,6 +71,11 @@ class Queue:
             message.visible_at = now + self.visibility
             return message
         return None
+
+    def come_back(self, message: Message) -> None:
+        """Its worker said that it failed, and lives: it comes sooner than after `visibility`."""
+        pause = pause_before(message.receives, pauses=self.pauses, random=0.5)
+        message.visible_at = self.clock() + pause
 
     def delete(self, message: Message) -> None:
         """It does not come again."""

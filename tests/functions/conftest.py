@@ -72,6 +72,7 @@ from tests.moto_tables import NAMES, create_tables, made_once, moto_backend
 _KEYS = json.dumps({"k1": "k" * 64})
 _SQS = "https://sqs.us-east-1.amazonaws.com"
 QUEUES = (
+    "ingest",
     "quarantine",
     "followers",
     "shard",

@@ -13,18 +13,18 @@ def ago(**units: float) -> str:
     return (_NOW - timedelta(**units)).isoformat(timespec="seconds")
 
 
-def records(*bodies: str) -> dict[str, Any]:
-    """An SQS event with one record per body, ids `m0`, `m1`, …"""
+def records(*bodies: str, queue: str = "queue", receives: int = 1) -> dict[str, Any]:
+    """An SQS event with one record per body, ids `m0`, `m1`, …, each received so often."""
     return {
         "Records": [
             {
                 "messageId": f"m{number}",
                 "receiptHandle": f"r{number}",
                 "body": body,
-                "attributes": {"ApproximateReceiveCount": "1"},
+                "attributes": {"ApproximateReceiveCount": str(receives)},
                 "messageAttributes": {},
                 "eventSource": "aws:sqs",
-                "eventSourceARN": "arn:aws:sqs:us-east-1:123456789012:queue",
+                "eventSourceARN": f"arn:aws:sqs:us-east-1:123456789012:{queue}",
                 "awsRegion": "us-east-1",
             }
             for number, body in enumerate(bodies)

@@ -48,8 +48,14 @@ def eager() -> Iterator[None]:
 def answer(handle: Callable[[Message, TimeLeft], None]) -> list[str]:
     """The ids of the messages that come again."""
     with observed(Context()):
-        failures = each_message(TEN, Context(), handle, run_all=Coalescer().side_by_side)
+        failures = each_message(
+            TEN, Context(), handle, come_back=no_sooner, run_all=Coalescer().side_by_side
+        )
     return [each["itemIdentifier"] for each in failures["batchItemFailures"]]
+
+
+def no_sooner(_messages: Sequence[Message], _time_left: TimeLeft) -> None:
+    """They come back after the visibility time-out."""
 
 
 def counted(name: str, printed: str) -> int:
@@ -102,7 +108,9 @@ def test_of_two_copies_of_a_message_one_that_fails_is_enough() -> None:
             raise ValueError("the first")
 
     with observed(Context()):
-        failures = each_message(twice, Context(), handle, run_all=Coalescer().side_by_side)
+        failures = each_message(
+            twice, Context(), handle, come_back=no_sooner, run_all=Coalescer().side_by_side
+        )
     assert failures == {"batchItemFailures": [{"itemIdentifier": "m0"}]}
 
 

@@ -111,6 +111,7 @@ def test_a_variable_is_named_after_its_field() -> None:
         "GAZETTE_CATEGORY_HOLD",
         "GAZETTE_INSTALLATION",
         "GAZETTE_QUARANTINE_QUEUE_URL",
+        "GAZETTE_FEEDBACK_QUEUE_URL",
         "GAZETTE_SOFT_BOUNCES",
         "GAZETTE_SOFT_BOUNCE_DAYS",
         "GAZETTE_ENGAGEMENT_TABLE",

@@ -18,7 +18,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from gazette.domain.errors import NotYet, UnreadableRow
+from gazette.domain.errors import Hidden, NotYet, UnreadableRow
 
 
 @cache
@@ -69,24 +69,38 @@ TimeLeft = Callable[[], timedelta]
 class Message:
     """A message of an SQS event.
 
+    `queue`: the ARN of its queue. `receives`: how often it was received, this time included.
+
     https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html
     """
 
     id: str
     body: str
     receipt_handle: str
+    queue: str
+    receives: int
 
 
 def messages_in(event: dict[str, Any]) -> Sequence[Message]:
     """Return the messages of an SQS event, in its order."""
     return [
-        Message(record["messageId"], record["body"], record["receiptHandle"])
+        Message(
+            record["messageId"],
+            record["body"],
+            record["receiptHandle"],
+            record["eventSourceARN"],
+            int(record["attributes"]["ApproximateReceiveCount"]),
+        )
         for record in event["Records"]
     ]
 
 
 RunAll = Callable[[Callable[[int], object], Sequence[int]], None]
 """Calls a function for each number, and returns when all calls have ended."""
+
+
+ComeBack = Callable[[Sequence[Message], TimeLeft], None]
+"""Lets messages of one queue that failed come back soon. Never raises."""
 
 
 def _in_turn(work: Callable[[int], object], numbers: Sequence[int]) -> None:
@@ -99,18 +113,21 @@ def each_message(
     context: LambdaContext,
     handle: Callable[[Message, TimeLeft], None],
     *,
+    come_back: ComeBack,
     run_all: RunAll = _in_turn,
 ) -> dict[str, Any]:
     """Call `handle` for each message of an SQS event; return which ones SQS delivers again.
 
     Log each of those. `run_all` decides whether one follows the other or all run at the same time.
-    A message counts as failed until `handle` has returned.
+    A message counts as failed until `handle` has returned. `come_back` is called once, for all that
+    failed but those that are Hidden already, and not at all where none did.
 
     https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html, "Implementing
     partial batch responses"
     """
     messages = messages_in(event)
     handled = [False] * len(messages)
+    hidden: set[Message] = set()
 
     def handle_and_report(number: int) -> None:
         message = messages[number]
@@ -118,21 +135,29 @@ def each_message(
             handle(message, time_left_of(context))
         except Exception as err:  # noqa: BLE001 -- whatever happened, the others go on
             _report(message, err)
+            if isinstance(err, Hidden):
+                hidden.add(message)
         else:
             handled[number] = True
 
     run_all(handle_and_report, range(len(messages)))
-    return _answer(messages, handled)
+    failed = [each for each, was in zip(messages, handled, strict=True) if not was]
+    if soon := [message for message in failed if message not in hidden]:
+        come_back(soon, time_left_of(context))
+    return _answer(failed)
 
 
 def all_messages(
     event: dict[str, Any],
     context: LambdaContext,
     handle: Callable[[Sequence[Message], TimeLeft], Sequence[Exception | None]],
+    *,
+    come_back: ComeBack,
 ) -> dict[str, Any]:
     """Call `handle` once, for all messages of an SQS event; return which ones SQS delivers again.
 
     Those are the messages for which `handle` returns an error, or all if it raises one. Log each.
+    `come_back` is called once for them, if there are any.
     """
     messages = messages_in(event)
     errors: Sequence[Exception | None]
@@ -140,10 +165,14 @@ def all_messages(
         errors = handle(messages, time_left_of(context))
     except Exception as err:  # noqa: BLE001 -- reported, and none of the messages is done with
         errors = [err] * len(messages)
+    failed = []
     for message, found in zip(messages, errors, strict=True):
         if found:
             _report(message, found)
-    return _answer(messages, [not found for found in errors])
+            failed.append(message)
+    if failed:
+        come_back(failed, time_left_of(context))
+    return _answer(failed)
 
 
 def time_left_of(context: LambdaContext) -> TimeLeft:
@@ -163,11 +192,8 @@ def _report(message: Message, err: Exception) -> None:
     logger().exception("message failed", exc_info=err, message_id=message.id)
 
 
-def _answer(messages: Sequence[Message], handled: Sequence[bool]) -> dict[str, Any]:
-    failed = [
-        each.id for each, was_handled in zip(messages, handled, strict=True) if not was_handled
-    ]
-    return {"batchItemFailures": [{"itemIdentifier": each} for each in failed]}
+def _answer(failed: Sequence[Message]) -> dict[str, Any]:
+    return {"batchItemFailures": [{"itemIdentifier": each.id} for each in failed]}
 
 
 @contextmanager

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import cache, partial
 
-from gazette.adapters.aws.clients import client
-from gazette.adapters.aws.queues import SqsQueue, decode_shard, encode_run, encode_shard
+from gazette.adapters.aws.queues import SqsQueue, decode_shard, encode_run, encode_shard, sqs_client
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoQuota
@@ -29,7 +28,7 @@ def build_tick() -> Callable[[datetime], int]:
     """Return a function of a tick's time. Built once per process."""
     settings = FanoutSettings.from_env()
     batches = _batches(settings)
-    shard_queue = SqsQueue(client("sqs"), settings.shard_queue_url, encode_shard)
+    shard_queue = SqsQueue(sqs_client(), settings.shard_queue_url, encode_shard)
     return partial(
         tick,
         batches=batches,
@@ -48,7 +47,7 @@ def build_fan_out() -> Callable[[str, TimeLeft], FannedOut]:
     settings = FanoutSettings.from_env()
     batches = _batches(settings)
     batches.announce(settings.shards)
-    sqs = client("sqs")
+    sqs = sqs_client()
     shard_queue = SqsQueue(sqs, settings.shard_queue_url, encode_shard)
     context = FanoutContext(
         subscribers=DynamoSubscribers(settings.subscribers_table),

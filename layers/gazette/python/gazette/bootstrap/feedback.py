@@ -6,8 +6,7 @@ from datetime import timedelta
 from functools import cache, partial
 
 from gazette.adapters.aws.bus import EventBridgeBus, events_client
-from gazette.adapters.aws.clients import client
-from gazette.adapters.aws.queues import SqsQuarantine
+from gazette.adapters.aws.queues import SqsQuarantine, sqs_client
 from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
 from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
@@ -59,7 +58,7 @@ def build() -> FeedbackFunction:
             runs=runs,
             evidence_log=DynamoEvidenceLog(settings.control_table),
             engagements=DynamoEngagements(settings.engagement_table, retention=retention),
-            quarantine=SqsQuarantine(client("sqs"), settings.quarantine_queue_url),
+            quarantine=SqsQuarantine(sqs_client(), settings.quarantine_queue_url),
             bus=EventBridgeBus(events_client(), settings.bus, source=FEEDBACK),
             signs_of_life=frozenset(type_ for type_, is_one in signs.items() if is_one),
             category_stats=counted,

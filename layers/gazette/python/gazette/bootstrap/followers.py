@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from functools import cache, partial
 
-from gazette.adapters.aws.clients import client
-from gazette.adapters.aws.queues import SqsQueue, decode_followers, encode_followers
+from gazette.adapters.aws.queues import SqsQueue, decode_followers, encode_followers, sqs_client
 from gazette.bootstrap.parts.routing import activities, announce, routing_context
 from gazette.domain.ports.clock import TimeLeft
 from gazette.settings.ingest import FollowersSettings
@@ -19,7 +18,7 @@ def build() -> Callable[[str, TimeLeft], int]:
     """
     settings = FollowersSettings.from_env()
     announce(settings)
-    sqs = client("sqs")
+    sqs = sqs_client()
     return partial(
         walk_followers,
         decode=decode_followers,

@@ -3,8 +3,13 @@
 from collections.abc import Callable
 from functools import partial
 
-from gazette.adapters.aws.clients import client
-from gazette.adapters.aws.queues import SqsQueue, SqsStreamQueues, decode_run_key, encode_run
+from gazette.adapters.aws.queues import (
+    SqsQueue,
+    SqsStreamQueues,
+    decode_run_key,
+    encode_run,
+    sqs_client,
+)
 from gazette.adapters.cached import once
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap.parts.clock import now
@@ -22,7 +27,7 @@ def build() -> Callable[[str, TimeLeft], Delivery | None]:
     """Return a function of a message's body and the time left. Built once per process."""
     settings = GenerateSettings.from_env()
     context = delivery_context(settings)
-    sqs = client("sqs")
+    sqs = sqs_client()
     generate_queues = SqsStreamQueues(
         sqs, digest_url=settings.generate_queue_url, immediate_url=settings.immediate_queue_url
     )

@@ -4,8 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 
-from gazette.adapters.aws.clients import client
-from gazette.adapters.aws.queues import SqsQuarantine, SqsQueue, encode_followers
+from gazette.adapters.aws.queues import SqsQuarantine, SqsQueue, encode_followers, sqs_client
 from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.contract import decode
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
@@ -25,7 +24,7 @@ def build() -> Callable[[Sequence[str], TimeLeft], list[Routed]]:
     settings = IngestSettings.from_env()
     key = read_suppression_key(settings.suppressions_secret)
     announce(settings)
-    sqs = client("sqs")
+    sqs = sqs_client()
     return partial(
         ingest,
         decode=partial(decode, sources=_sources(settings), hosts=_hosts(settings)),

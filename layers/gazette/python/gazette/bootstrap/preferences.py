@@ -6,8 +6,8 @@ from datetime import timedelta
 from functools import cache, partial
 
 from gazette.adapters.aws.bus import EventBridgeBus, events_client
-from gazette.adapters.aws.clients import client
 from gazette.adapters.aws.link_keys import cached_keys
+from gazette.adapters.aws.queues import sqs_client
 from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
@@ -70,7 +70,7 @@ def build() -> Preferences:
     pages = JinjaPages(sheets)
     preference_pages = PreferencePages(sheets, templates())
     events = DynamoEventReader(settings.events_table, clock=now)
-    routing = routing_context(settings, client("sqs"))  # last: it binds the table `events`
+    routing = routing_context(settings, sqs_client())  # last: it binds the table `events`
     context = PageContext(
         routing=routing,
         suppressions=DynamoSuppressions(

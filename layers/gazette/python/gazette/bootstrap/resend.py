@@ -4,13 +4,13 @@ from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 
-from gazette.adapters.aws.clients import client
 from gazette.adapters.aws.queues import (
     SqsQueue,
     SqsReceived,
     decode_run_key,
     encode_failed_run,
     encode_run,
+    sqs_client,
     was_given_up,
 )
 from gazette.adapters.cached import once
@@ -38,7 +38,7 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
     context = delivery_context(settings)
     retention = timedelta(days=settings.run_retention_days)
     batches = DynamoBatches(settings.control_table, retention=retention, clock=now)
-    sqs = client("sqs")
+    sqs = sqs_client()
     resend_queue = SqsQueue(sqs, settings.resend_queue_url, encode_run)
     failed_runs = SqsQueue(sqs, settings.failed_queue_url, encode_failed_run)
 

@@ -14,6 +14,7 @@ from gazette.adapters.aws.queues import (
     encode_partition,
     encode_run,
     encode_shard,
+    sqs_client,
 )
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
@@ -40,7 +41,7 @@ _TIMEOUT = timedelta(seconds=5)
 def build_begin() -> Callable[[datetime], int]:
     """Return a function from a tick's time to the number of late shards. Built once per process."""
     settings = SweepSettings.from_env()
-    sqs = client("sqs")
+    sqs = sqs_client()
     sweep_queue = SqsQueue(sqs, settings.sweep_queue_url, encode_partition)
     shard_queue = SqsQueue(sqs, settings.shard_queue_url, encode_shard)
     batches = DynamoBatches(
@@ -61,7 +62,7 @@ def build_begin() -> Callable[[datetime], int]:
 def build_sweep() -> Callable[[str, TimeLeft], list[tuple[RunKey | UnreadableRow, Swept]]]:
     """Return a function of a message's body and the time left. Built once per process."""
     settings = SweepSettings.from_env()
-    sqs = client("sqs")
+    sqs = sqs_client()
     context = SweepContext(
         runs=_runs(settings),
         generate_queue=SqsStreamQueues(

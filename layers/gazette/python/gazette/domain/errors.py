@@ -40,6 +40,10 @@ class NotYet(GazetteError):
     """A run that cannot go on now: its message must be kept and tried again later."""
 
 
+class Hidden(NotYet):
+    """As NotYet, of a message that SQS hides already until the run may go on."""
+
+
 class Overtaken(GazetteError):
     """Somebody else changed the same thing at the same moment: nothing was done."""
 

@@ -13,6 +13,20 @@ LIVE = "live"
 _PREFIX = "GAZETTE_"
 
 
+def queue_url_of(arn: str, environ: Mapping[str, str] | None = None) -> str:
+    """The URL of a queue that a function reads, from its settings. Raises InvalidSetting.
+
+    Name, and nothing else of the ARN, says which setting it is: URLs of queues differ by partition
+    and endpoint.
+    """
+    given = os.environ if environ is None else environ
+    name = arn.rpartition(":")[2]
+    for variable, value in given.items():
+        if variable.endswith("_QUEUE_URL") and value.rpartition("/")[2] == name:
+            return value
+    raise InvalidSetting(f"No setting has the URL of the queue {name}.")
+
+
 class InvalidSetting(Exception):
     """A setting that is missing or out of range. The text names the variable."""
 

@@ -34,3 +34,4 @@ class FeedbackSettings(Settings):
     shards: int
     installation: str
     quarantine_queue_url: str
+    feedback_queue_url: str

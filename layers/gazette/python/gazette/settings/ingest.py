@@ -66,6 +66,7 @@ class IngestSettings(ActivitiesSettings):
 
     suppressions_table: str
     suppressions_secret: str
+    ingest_queue_url: str
     quarantine_queue_url: str
     sources: str
     link_hosts: str

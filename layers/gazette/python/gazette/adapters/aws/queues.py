@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from itertools import islice
@@ -11,15 +11,26 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from gazette.adapters.aws.clients import Patience, client
 from gazette.domain.errors import InvalidEvent, Unavailable
 from gazette.domain.model import RunKey
 from gazette.domain.ports.queues import MESSAGES_A_CALL, FollowerPage, QueuedRun, Shard, Walk
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
-    from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
+    from mypy_boto3_sqs.type_defs import (
+        ChangeMessageVisibilityBatchRequestEntryTypeDef,
+        SendMessageBatchRequestEntryTypeDef,
+    )
 
 MessageT = TypeVar("MessageT")
+
+PATIENCE = Patience(connect=1, read=3, attempts=3)
+"""What an invocation can wait for. A message that was sent twice does no harm.
+
+botocore's own patience is a minute for each of three attempts, longer than any function has.
+https://docs.aws.amazon.com/botocore/latest/reference/config.html
+"""
 
 _REASON_CHARACTERS = 1000
 _GIVEN_UP = "given_up"
@@ -31,6 +42,12 @@ class Encoded:
 
     body: str
     delay: timedelta = timedelta(0)
+
+
+def sqs_client() -> "SQSClient":
+    """A client that answers or fails within seconds."""
+    sqs: SQSClient = client("sqs", PATIENCE)
+    return sqs
 
 
 class SqsQueue(Generic[MessageT]):
@@ -124,6 +141,32 @@ class SqsReceived:
             )
         except (BotoCoreError, ClientError) as err:
             raise Unavailable(f"The message could not be hidden: {err}") from err
+
+
+def hide(client: "SQSClient", queue_url: str, pauses: Mapping[str, timedelta]) -> None:
+    """One ChangeMessageVisibilityBatch: each message, by its receipt handle, comes after its pause.
+
+    Up to ten messages. Raises Unavailable, also where SQS refuses single ones: those stay hidden
+    for as long as the queue hides a message.
+    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ChangeMessageVisibilityBatch.html
+    """
+    entries: list[ChangeMessageVisibilityBatchRequestEntryTypeDef] = [
+        {
+            "Id": str(number),
+            "ReceiptHandle": handle,
+            "VisibilityTimeout": math.ceil(pause.total_seconds()),
+        }
+        for number, (handle, pause) in enumerate(pauses.items())
+    ]
+    try:
+        answer = client.change_message_visibility_batch(QueueUrl=queue_url, Entries=entries)
+    except (BotoCoreError, ClientError) as err:
+        raise Unavailable(f"SQS did not hide {len(entries)} messages: {err}") from err
+    if failed := answer.get("Failed", []):
+        raise Unavailable(
+            f"SQS refused to hide {len(failed)} of {len(entries)} messages: "
+            f"{failed[0].get('Message')}"
+        )
 
 
 def encode_run(run: QueuedRun) -> Encoded:

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from gazette.domain.delivery.redrive import Redriven
 from gazette.domain.delivery.run import Run
-from gazette.domain.errors import NotYet
+from gazette.domain.errors import Hidden
 from gazette.domain.identity import run_id
 from gazette.domain.model import RunKey
 from gazette.domain.ports.clock import Clock
@@ -41,14 +41,14 @@ def resend(
 
     A run that has exhausted its attempts goes to the dead letters, where a person sees it; its
     redrive starts the next run (rule 22). A run that waits for a permit or an older run gets a new
-    message: waiting is no attempt. Raises NotYet if the message is kept.
+    message: waiting is no attempt. Raises Hidden if the message is kept.
     """
     done = deliver(message.key)
     if done is None:
         return None
     if done.again_at and done.run.retry_at and done.run.retry_at > clock():
         message.hide(done.run.retry_at - clock())
-        raise NotYet(
+        raise Hidden(
             f"Run {run_id(done.run.key)} was refused {done.run.refusals} times "
             f"({done.run.detail}). The next attempt is at {done.run.retry_at}."
         )

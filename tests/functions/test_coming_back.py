@@ -1,0 +1,143 @@
+"""What failed comes back within a minute, by one request for all of an invocation."""
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import boto3
+import pytest
+from botocore.client import BaseClient
+from botocore.exceptions import ReadTimeoutError
+from gazette.adapters.aws.queues import PATIENCE
+
+from tests.functions.conftest import Cloud, Context
+from tests.functions.messages import delivery_event, envelope, profile, records
+
+_STEPS = {
+    "followers": "followers",
+    "fanout": "shard",
+    "generate": "generate",
+    "resend": "resend",
+    "feedback": "feedback",
+    "sweep": "sweep",
+}
+"""Functions whose messages fail one by one, with a queue of each."""
+
+_HIDE = "sqs.ChangeMessageVisibilityBatch"
+
+
+def hidden(cloud: Cloud) -> list[dict[str, Any]]:
+    """The requests by which messages were hidden."""
+    return [request for name, request in cloud.meter.requests if name == _HIDE]
+
+
+@contextmanager
+def broken(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """DynamoDB answers nobody."""
+    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def answered(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:
+        if client.meta.service_model.service_name == "dynamodb":
+            raise ReadTimeoutError(endpoint_url="dynamodb")
+        return real(client, operation, request)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BaseClient, "_make_api_call", answered)
+        yield
+
+
+@pytest.mark.parametrize(("step", "queue"), _STEPS.items())
+def test_what_failed_is_hidden_for_10_to_60_seconds_by_one_request(
+    cloud: Cloud, step: str, queue: str
+) -> None:
+    answer = cloud.invoke(step, records(*["no JSON"] * 10, queue=queue))
+    assert len(answer["batchItemFailures"]) == 10
+    (asked,) = hidden(cloud)
+    assert asked["QueueUrl"].rpartition("/")[2] == queue
+    assert [each["ReceiptHandle"] for each in asked["Entries"]] == [f"r{n}" for n in range(10)]
+    pauses = [each["VisibilityTimeout"] for each in asked["Entries"]]
+    assert all(10 <= pause <= 60 for pause in pauses)
+    assert len(set(pauses)) > 1
+
+
+def test_of_messages_that_are_routed_together_those_that_failed_are_hidden(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bodies = [envelope("subscriber.changed", profile(name)) for name in ("ann", "ben")]
+    with broken(monkeypatch):
+        assert cloud.invoke("ingest", records(*bodies, queue="ingest"))["batchItemFailures"]
+    (asked,) = hidden(cloud)
+    assert [each["ReceiptHandle"] for each in asked["Entries"]] == ["r0", "r1"]
+
+
+def test_what_succeeds_asks_nothing(cloud: Cloud) -> None:
+    cloud.say("subscriber.changed", profile())
+    cloud.work("feedback", delivery_event())
+    assert not hidden(cloud)
+
+
+def test_of_a_batch_only_what_failed_is_hidden(cloud: Cloud) -> None:
+    cloud.say("subscriber.changed", profile())
+    cloud.invoke("feedback", records(delivery_event(), "no JSON", queue="feedback"))
+    (asked,) = hidden(cloud)
+    assert [each["ReceiptHandle"] for each in asked["Entries"]] == ["r1"]
+
+
+@pytest.mark.parametrize(("receives", "shortest", "longest"), [(3, 10, 60), (5, 120, 240)])
+def test_the_pause_grows_with_the_receives(
+    cloud: Cloud, receives: int, shortest: int, longest: int
+) -> None:
+    cloud.invoke("generate", records("no JSON", queue="immediate", receives=receives))
+    (asked,) = hidden(cloud)
+    assert asked["QueueUrl"].rpartition("/")[2] == "immediate"
+    assert shortest <= asked["Entries"][0]["VisibilityTimeout"] <= longest
+
+
+def test_a_delivery_event_is_a_dead_letter_before_its_fourth_receive(cloud: Cloud) -> None:
+    cloud.invoke("feedback", records("no JSON", queue="feedback", receives=2))
+    (asked,) = hidden(cloud)
+    assert 170 <= asked["Entries"][0]["VisibilityTimeout"] <= 340
+
+
+def test_what_cannot_be_hidden_is_logged_and_comes_back_later(
+    cloud: Cloud, logs: io.StringIO
+) -> None:
+    """Here SQS refuses the receipt handle; where it does not answer it is the same."""
+    answer = cloud.invoke("feedback", records("no JSON", queue="feedback"))
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "m0"}]}
+    assert "messages come back later" in logs.getvalue()
+
+
+def test_a_queue_without_a_setting_is_logged(cloud: Cloud, logs: io.StringIO) -> None:
+    answer = cloud.invoke("feedback", records("no JSON", queue="of-somebody-else"))
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "m0"}]}
+    assert not hidden(cloud)
+    assert "No setting has the URL of the queue of-somebody-else" in logs.getvalue()
+
+
+def test_without_time_nothing_is_asked(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch, logs: io.StringIO
+) -> None:
+    """An invocation that is cut off answers nothing, and all ten messages come again."""
+    longest = int(PATIENCE.longest * 1000)
+    monkeypatch.setattr(Context, "get_remaining_time_in_millis", lambda _: longest + 1999)
+    answer = cloud.invoke("feedback", records("no JSON", queue="feedback"))
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "m0"}]}
+    assert not hidden(cloud)
+    assert "no time to bring messages back soon" in logs.getvalue()
+
+
+def test_sqs_takes_the_receipt_handle_that_lambda_hands_over(
+    cloud: Cloud, logs: io.StringIO
+) -> None:
+    sqs = boto3.client("sqs")
+    url = cloud.queues["feedback"]
+    sqs.send_message(QueueUrl=url, MessageBody="no JSON")
+    (received,) = sqs.receive_message(QueueUrl=url)["Messages"]
+    given = records("no JSON", queue="feedback")
+    given["Records"][0]["receiptHandle"] = received["ReceiptHandle"]
+    cloud.invoke("feedback", given)
+    assert len(hidden(cloud)) == 1
+    assert "message failed" in logs.getvalue()
+    assert "come back later" not in logs.getvalue()
