@@ -10,7 +10,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Where this is set, every process compiles all that it imports: the CDK alone takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test seeds e2e browser chromium fuzz model prove chaos state features mutations walk timetravel experiments linear slot worst bench check docs messages plots screenshots setup format lint types synth deploy lock clean
+.PHONY: help demo test seeds e2e browser chromium fuzz model prove chaos state features mutations enforce walk timetravel experiments linear slot worst bench check docs messages plots screenshots setup format lint types synth deploy lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -48,6 +48,9 @@ features: setup ## 2,000 histories of all features together; then without each r
 
 mutations: setup ## Remove each rule from the code, one at a time; its test must fail
 	@$(BIN)/python -m proofs.mutations
+
+enforce: setup ## Judge every call to AWS by the templates' policies, and every grant by its use (8 minutes)
+	@$(BIN)/python -m proofs.enforce
 
 walk: setup ## Check the hops of docs/architecture.md against a traced event (FILES=1 lists the files)
 	@$(BIN)/python -m proofs.walk $(if $(FILES),--files)

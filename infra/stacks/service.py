@@ -188,8 +188,7 @@ class ServiceStack(Stack):
 
     def _configure_ingest(self, ingest: StepConstruct, followers: StepConstruct) -> None:
         for step in (ingest, followers):
-            for queue in GENERATE.queues:
-                self._queues[queue].grant_send_messages(step.function)
+            self._queues["immediate"].grant_send_messages(step.function)
             self._queues["followers"].grant_send_messages(step.function)
         self._queues["quarantine"].grant_send_messages(ingest.function)
         ingest.configure(self._settings(IngestSettings))
@@ -246,8 +245,7 @@ class ServiceStack(Stack):
         self, preferences: StepConstruct, bus: events.EventBus, base_url: str
     ) -> None:
         bus.grant_put_events_to(preferences.function)
-        for queue in GENERATE.queues:
-            self._queues[queue].grant_send_messages(preferences.function)
+        self._queues["immediate"].grant_send_messages(preferences.function)
         self._links_secret.grant_read(preferences.function)
         preferences.configure(self._settings(PreferencesSettings, base_url=base_url))
 

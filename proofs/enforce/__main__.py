@@ -24,9 +24,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as made:
         folder = asked.folder or Path(made)
         if not asked.folder:
-            _record(folder, *_TESTS)
+            record(folder, *_TESTS)
             if not asked.without_engine:
-                _record(folder, *_DEPLOYED)
+                record(folder, *_DEPLOYED)
         engine = folder / "engine.json"
         on_the_engine = frozenset(used_on_the_engine(folder)) if engine.exists() else frozenset()
         account = account_with(folder / "stage", **EVERYTHING)
@@ -37,8 +37,8 @@ def main() -> int:
     return 1 if report.problems else 0
 
 
-def _record(folder: Path, *tests: str) -> None:
-    """Run tests, which leave what they saw. Raises SystemExit where one fails."""
+def record(folder: Path, *tests: str) -> None:
+    """Run tests, which leave in `folder` what they saw. Raises SystemExit where one fails."""
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *tests],
         cwd=ROOT,

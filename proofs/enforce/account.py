@@ -44,13 +44,13 @@ class Account:
     _answers: dict[Request, frozenset[Grant]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, templates: Templates) -> "Account":
-        """The account into which the templates are deployed."""
+    def of(cls, templates: Templates, *, without: Grant | None = None) -> "Account":
+        """The account into which the templates are deployed; `without` one of its grants."""
         made = cls(templates)
         made.functions = {
             each.ref.rpartition("-")[2]: each for each in templates.of_type("AWS::Lambda::Function")
         }
-        made.grants = list(made._grants())
+        made.grants = [grant for grant in made._grants() if grant != without]
         for grant in made.grants:
             made._by_holder["" if grant.principals else grant.holder].append(grant)
         return made
@@ -94,7 +94,7 @@ class Account:
         name = asked.named.replace(":", "/").rpartition("/")[2]
         for resource in self.templates.of_type(_BY_NAME.get(asked.kind, "")):
             if name == resource.arn.rpartition(":")[2]:
-                return resource.arn
+                return resource.arn + asked.inside
         for step in self.functions:
             with suppress(Misplaced):
                 return self._arn(asked, self._meant(step, asked, told)) + asked.inside

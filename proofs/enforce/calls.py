@@ -54,7 +54,9 @@ def asked(service: str, operation: str, request: Mapping[str, Any]) -> Iterator[
             named = next(request[key] for key in _QUEUE_NAMED_BY if key in request)
             yield Asked(f"sqs:{action}", "queue", named)
         case "lambda", _:
-            yield Asked(f"lambda:{operation}", "function", request["FunctionName"])
+            # https://docs.aws.amazon.com/lambda/latest/dg/lambda-api-permissions-ref.html
+            qualifier = f":{request['Qualifier']}" if "Qualifier" in request else ""
+            yield Asked(f"lambda:{operation}", "function", request["FunctionName"], qualifier)
         case "secretsmanager", _:
             yield Asked(f"secretsmanager:{operation}", "secret", request["SecretId"])
         case "events", "PutEvents":

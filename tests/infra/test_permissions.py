@@ -104,8 +104,8 @@ def _by_resource(step: Step) -> dict[str, set[str]]:
 @pytest.mark.parametrize(
     ("step", "queues"),
     [
-        ("ingest", {"Quarantine", "FollowersQueue", *_BY_STREAM}),
-        ("followers", {"FollowersQueue", *_BY_STREAM}),
+        ("ingest", {"Quarantine", "FollowersQueue", "GenerateImmediateQueue"}),
+        ("followers", {"FollowersQueue", "GenerateImmediateQueue"}),
         ("fanout", {"FanoutQueue", "GenerateQueue", "TicksUndelivered"}),
         ("generate", {*_BY_STREAM, "ResendQueue"}),
         ("resend", {"ResendQueue", "Failed"}),
@@ -114,7 +114,7 @@ def _by_resource(step: Step) -> dict[str, set[str]]:
             "sweep",
             {"SweepQueue", "FanoutQueue", *_BY_STREAM, "ResendQueue", "TicksUndelivered"},
         ),
-        ("preferences", _BY_STREAM),
+        ("preferences", {"GenerateImmediateQueue"}),
     ],
 )
 def test_a_function_puts_messages_on_these_queues_only(

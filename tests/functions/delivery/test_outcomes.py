@@ -155,12 +155,7 @@ def test_an_immediate_email_that_was_refused_for_now_goes_out_by_resend(
     cloud.say("subscriber.changed", profile("bo", frequencies={"comment": "immediate"}))
     cloud.meter.clear()
     cloud.say("event.created", event(1, user_id="bo"))
-    (at_once,) = (
-        entry["MessageBody"]
-        for name, request in cloud.meter.requests
-        if name == "sqs.SendMessageBatch"
-        for entry in request["Entries"]
-    )
+    (at_once,) = [entry["MessageBody"] for entry in cloud.queued("immediate")]
     ses_says(throttled())
     cloud.work("generate", at_once)
     assert [entry["MessageBody"] for entry in cloud.queued("resend")] == [at_once]
@@ -235,6 +230,21 @@ def test_a_run_whose_message_is_gone_is_queued_again_and_sent(cloud: Cloud, mess
     assert len(cloud.queued("generate")) == 1
     cloud.work("generate", message)
     assert stored().status is Status.SENT
+
+
+def test_an_immediate_run_whose_message_is_gone_is_queued_again_on_its_own_queue(
+    cloud: Cloud,
+) -> None:
+    cloud.say("subscriber.changed", profile("bo", frequencies={"comment": "immediate"}))
+    cloud.say("event.created", event(1, user_id="bo"))
+    (lost,) = [entry["MessageBody"] for entry in cloud.queued("immediate")]
+    runs = DynamoRuns("runs", retention=RUNS)
+    run = runs.chain(decode_run_key(lost))[0]
+    runs.swap(run, replace(run, check_at=now()))
+    cloud.meter.clear()
+    swept(cloud)
+    assert [entry["MessageBody"] for entry in cloud.queued("immediate")] == [lost]
+    assert not cloud.queued("generate")
 
 
 def test_an_unknown_outcome_is_sent_once_more_once_delivery_events_are_known_to_come_in(

@@ -30,7 +30,6 @@ class RoutingSettings(Settings):
     events_table: str
     runs_table: str
     control_table: str
-    generate_queue_url: str
     immediate_queue_url: str
     shards: int
     default_frequencies: str

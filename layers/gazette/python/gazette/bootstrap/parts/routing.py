@@ -4,7 +4,7 @@ import json
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from gazette.adapters.aws.queues import SqsStreamQueues
+from gazette.adapters.aws.queues import SqsQueue, encode_run
 from gazette.adapters.dynamodb.activities import DynamoActivities
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.events import DynamoEvents
@@ -45,11 +45,7 @@ def routing_context(settings: RoutingSettings, sqs: "SQSClient") -> RoutingConte
         ),
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
         runs=DynamoRuns(settings.runs_table, retention=run_retention),
-        generate_queue=SqsStreamQueues(
-            sqs,
-            digest_url=settings.generate_queue_url,
-            immediate_url=settings.immediate_queue_url,
-        ),
+        generate_queue=SqsQueue(sqs, settings.immediate_queue_url, encode_run),
         clock=now,
         defaults=frequencies(json.loads(settings.default_frequencies)),
         collapse=timedelta(seconds=settings.collapse),
