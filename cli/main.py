@@ -11,6 +11,7 @@ from cli.cost.command import cost
 from cli.dead_letters.command import dlq
 from cli.dead_letters.quarantine import quarantine
 from cli.doctor.command import doctor
+from cli.doctor.send_test import send_test
 from cli.events.command import event
 from cli.experiments.command import experiment
 from cli.explain.command import explain
@@ -40,6 +41,7 @@ app.command("doctor", cls=Command)(doctor)
 app.command("explain", cls=Command)(explain)
 app.command("overview", cls=Command)(overview)
 app.command("preview", cls=Command)(preview)
+app.command("send-test", cls=Command)(send_test)
 app.command("statistics", cls=Command)(statistics)
 
 

@@ -26,7 +26,7 @@ from infra.assets.templates import build_templates
 _MAX_GROUPS = 20
 """As a stage has it that says nothing else."""
 
-_LINKS = Links(
+LINKS = Links(
     unsubscribe="https://example.com/unsubscribe/preview",
     preferences="https://example.com/preferences/preview",
     email="https://example.com/email/preview",
@@ -85,7 +85,7 @@ def render(letter: EmailContent, templates: Templates, *, variation: int = 1) ->
 def _render(letter: EmailContent, built: Path, variation: int) -> Edition:
     digest = compose(letter.events, max_groups=_MAX_GROUPS)
     return JinjaRenderer(built).render(
-        digest, letter.reader, _LINKS, letter.schedule, variation=variation
+        digest, letter.reader, LINKS, letter.schedule, variation=variation
     )
 
 

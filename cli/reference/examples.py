@@ -33,5 +33,6 @@ EXAMPLES: Mapping[str, str] = {
     "overview": "gazette overview",
     "preview": "gazette preview immediate --user ann --locale de",
     "cost": "gazette cost --readers 100000 --events 10 --immediate 0.02 --plan essentials",
+    "send-test": "gazette send-test ann@example.com",
     "statistics": "gazette statistics --experiment short-subjects --html subjects.html",
 }

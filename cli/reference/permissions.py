@@ -187,6 +187,11 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     | _on("table/subscribers", "GetItem")
     | _on("table/runs", "Query")
     | _on("table/events/index/*", "Query"),
+    "send-test": _settings_of("generate")
+    | _SUPPRESSION_KEY
+    | _on("table/suppressions", "GetItem")
+    | _on("identity/*", "SendEmail")
+    | _on("configuration-set/*", "SendEmail"),
     "statistics": _settings_of("feedback")
     | _on("table/engagement", "Query")
     | _on("table/runs/index/*", "Query")

@@ -250,6 +250,7 @@ SHAPES: Mapping[str, Shape] = {
     },
     "sending stop": _STOPPED,
     "sending resume": _STOPPED,
+    "send-test": {"address": "text", "subject": "text", "message_id": "text"},
     "statistics": {
         "title": "text",
         "since": "instant",

@@ -29,6 +29,21 @@ _MANAGED = {
 https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AWSLambdaBasicExecutionRole.html"""
 
 
+_DRAWN = {
+    "mapping": "",
+    "rule": "AWS::Events::Rule",
+    "schedule": "AWS::Scheduler::Schedule",
+    "stack": "",
+    "topic": "AWS::SNS::Topic",
+}
+"""Kinds whose names CloudFormation draws, by the type of the resource."""
+
+_OUTSIDE = {
+    "mapping": "lambda:{place}:event-source-mapping:0",
+    "stack": "cloudformation:{place}:stack/GazetteProd/0",
+}
+
+
 class Misplaced(Exception):
     """A call names what no setting of its function names."""
 
@@ -91,6 +106,8 @@ class Account:
 
         Raises Misplaced.
         """
+        if asked.kind in _DRAWN:
+            return self._any_of(asked.kind)
         name = asked.named.replace(":", "/").rpartition("/")[2]
         for resource in self.templates.of_type(_BY_NAME.get(asked.kind, "")):
             if name == resource.arn.rpartition(":")[2]:
@@ -99,6 +116,11 @@ class Account:
             with suppress(Misplaced):
                 return self._arn(asked, self._meant(step, asked, told)) + asked.inside
         raise Misplaced(f"{asked.action} on {asked.named}, which no setting names")
+
+    def _any_of(self, kind: str) -> str:
+        """The ARN of some resource of a kind; a template has neither stacks nor mappings."""
+        of_type = self.templates.of_type(_DRAWN[kind])
+        return next((each.arn for each in of_type), in_account(_OUTSIDE.get(kind, kind)))
 
     def allowing(self, request: Request) -> frozenset[Grant]:
         """The grants that allow it; none if it would be denied."""

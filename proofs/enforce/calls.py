@@ -20,6 +20,20 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-api
 UNKNOWN = "unknown"
 _QUEUE_NAMED_BY = ("QueueUrl", "QueueName", "SourceArn")
 
+_OF_THE_STACKS = {
+    ("cloudformation", "GetTemplate"): "stack",
+    ("cloudformation", "ListStackResources"): "stack",
+    ("cloudwatch", "DescribeAlarms"): "",
+    ("cloudwatch", "GetMetricStatistics"): "",
+    ("events", "DescribeRule"): "rule",
+    ("lambda", "GetAccountSettings"): "",
+    ("lambda", "GetEventSourceMapping"): "mapping",
+    ("scheduler", "GetSchedule"): "schedule",
+    ("sns", "ListSubscriptionsByTopic"): "topic",
+}
+"""Calls of `gazette doctor`: the kind of what they name, which CloudFormation has named. Their
+policies allow all of a kind, so which one is asked for makes no difference."""
+
 Context = frozenset[tuple[str, tuple[str, ...]]]
 
 
@@ -53,6 +67,9 @@ def asked(service: str, operation: str, request: Mapping[str, Any]) -> Iterator[
             action = operation.removesuffix("Batch")
             named = next(request[key] for key in _QUEUE_NAMED_BY if key in request)
             yield Asked(f"sqs:{action}", "queue", named)
+        case _ if (service, operation) in _OF_THE_STACKS:
+            kind = _OF_THE_STACKS[service, operation]
+            yield Asked(f"{service}:{operation}", kind, operation if kind else "")
         case "lambda", _:
             # https://docs.aws.amazon.com/lambda/latest/dg/lambda-api-permissions-ref.html
             qualifier = f":{request['Qualifier']}" if "Qualifier" in request else ""

@@ -95,3 +95,22 @@ def test_an_email_to_the_simulator_comes_back_through_feedback(with_domain: Depl
             with_domain.ses.publish = None
     sent = with_domain.ses.accepted[number:]
     assert [each.to for each in sent] == ["success@simulator.amazonses.com"]
+
+
+def test_the_test_email_has_the_headers_of_a_real_one_and_links_that_lead_nowhere(
+    with_domain: Deployed,
+) -> None:
+    environment = {"AWS_ENDPOINT_URL_SESV2": with_domain.ses.url}
+    with as_client_of(with_domain.engine):
+        arguments = ["send-test", "me@campus.example", "--stage", "local"]
+        done = CliRunner().invoke(app, arguments, env=environment)
+    assert done.exit_code == 0, done.output
+    taken = with_domain.ses.accepted[-1]
+    assert done.stdout == f"the provider took it: message {taken.message_id}\n"
+    assert (taken.to, taken.configuration_set) == ("me@campus.example", "gazette-local-digest")
+    assert taken.message["From"] == "Gazette <digest@campus.example>"
+    assert taken.message["List-Id"] == "<digest.campus.example>"
+    assert taken.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    assert taken.message["List-Unsubscribe"] == "<https://example.com/unsubscribe/preview>"
+    assert taken.tags["run"] == "test"
+    assert "example.com/preferences/preview" in taken.part("html")

@@ -1,0 +1,78 @@
+"""`gazette send-test` on moto: what goes out, to whom not, and what its events change."""
+
+import json
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+from gazette.settings.delivery import GenerateSettings
+from typer.testing import CliRunner, Result
+
+from cli.main import app
+from cli.reference.permissions import PERMISSIONS
+from tests.functions.cli.conftest import outside
+from tests.functions.conftest import Cloud
+from tests.functions.deployed import deploy
+from tests.functions.messages import bounce
+
+
+@pytest.fixture
+def stage(cloud: Cloud) -> Cloud:
+    deploy("generate", GenerateSettings.from_env().to_env())
+    cloud.meter.clear()
+    return cloud
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["send-test", *arguments])
+
+
+def test_it_sends_one_email_as_the_stream_does_and_tells_its_message_id(stage: Cloud) -> None:
+    with stage.meter.acting("send-test"):
+        done = run("me@example.com", "--json")
+    assert done.exit_code == 0, done.output
+    (sent,) = stage.sent()
+    settings = GenerateSettings.from_env()
+    assert sent["FromEmailAddress"] == settings.sender
+    assert sent["Destination"] == {"ToAddresses": ["me@example.com"]}
+    assert sent["ConfigurationSetName"] == settings.configuration_set
+    told = json.loads(done.stdout)
+    assert told["message_id"]
+    assert told["subject"] == sent["Content"]["Simple"]["Subject"]["Data"]
+    assert outside("send-test", stage.meter.grants["send-test"]) == (set(), set())
+    assert "send-test" in PERMISSIONS
+
+
+def test_as_an_immediate_email_it_comes_from_that_stream(stage: Cloud) -> None:
+    assert run("me@example.com", "--kind", "immediate").exit_code == 0
+    (sent,) = stage.sent()
+    settings = GenerateSettings.from_env()
+    assert sent["FromEmailAddress"] == settings.immediate_sender
+    assert sent["ConfigurationSetName"] == settings.immediate_configuration_set
+
+
+def test_a_suppressed_address_gets_none(stage: Cloud) -> None:
+    stage.work("feedback", bounce())
+    done = run("Ann@Example.com")
+    assert (done.exit_code, stage.sent()) == (2, [])
+    assert "is suppressed (bounced): no email goes there" in done.stderr
+
+
+def test_what_the_provider_refuses_leads_to_the_doctor(stage: Cloud) -> None:
+    def refused(_: object) -> None:
+        said: Any = {
+            "Error": {"Code": "MessageRejected", "Message": "Email address is not verified."},
+            "ResponseMetadata": {"HTTPStatusCode": 400},
+        }
+        raise ClientError(said, "SendEmail")
+
+    stage.answers["SendEmail"] = refused
+    done = run("me@example.com")
+    assert done.exit_code == 2
+    assert "not verified): `gazette doctor --stage prod` says what is missing" in done.stderr
+
+
+@pytest.mark.parametrize("to", ["me", "me@example", "a@b.example\nBcc: c@d.example"])
+def test_what_is_no_address_is_refused_before_anything_is_asked(stage: Cloud, to: str) -> None:
+    assert run(to).exit_code == 2
+    assert not stage.meter.calls
