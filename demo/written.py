@@ -1,0 +1,47 @@
+"""The metrics that the functions of a deployed stage wrote, from their logs on the embedded engine.
+
+On AWS, CloudWatch reads them from there.
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from demo.service import Service
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Value:
+    """A value of a metric, at the time that the function's clock showed."""
+
+    at: datetime
+    step: str
+    name: str
+    value: float
+
+
+def written(service: Service, *steps: str) -> Iterator[Value]:
+    """All values that the functions of these steps have written so far, in no order."""
+    for step in steps:
+        with suppress(service.logs.exceptions.ResourceNotFoundException):
+            pages = service.logs.get_paginator("filter_log_events").paginate(
+                logGroupName=f"/aws/lambda/{service.prefix}-{step}"
+            )
+            for page in pages:
+                for event in page["events"]:
+                    for line in event["message"].splitlines():
+                        yield from _in_line(step, line)
+
+
+def _in_line(step: str, line: str) -> Iterator[Value]:
+    if '"_aws"' not in line:
+        return
+    found = json.loads(line[line.index("{") :])
+    at = datetime.fromtimestamp(found["_aws"]["Timestamp"] / 1000, UTC)
+    for metrics in found["_aws"]["CloudWatchMetrics"]:
+        for metric in metrics["Metrics"]:
+            for value in found[metric["Name"]]:
+                yield Value(at, step, metric["Name"], value)
