@@ -447,6 +447,11 @@ class Stage:
 
     `false`: deleting the stack deletes all data."""
 
+    dashboard: bool = True
+    """A dashboard in CloudWatch, `gazette-<stage>`.
+
+    It costs $3 a month; `false`: none."""
+
     ticks: bool = True
     """The clock starts digests and the sweep.
 

@@ -102,6 +102,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "commit_margin",
         "check_after",
         "lookback_slots",
+        "dashboard",
         "ticks",
         "host_layers",
     ),

@@ -210,6 +210,8 @@ def _watched(usage: Usage) -> Iterator[Item]:
     yield Item("CloudWatch", "logs of the clock", "cloudwatch.logs", told, stands=True)
     yield Item("CloudWatch", "metrics", "cloudwatch.metrics", METRICS * months, stands=True)
     yield Item("CloudWatch", "alarms", "cloudwatch.alarms", ALARMS * months, stands=True)
+    if usage.dashboard:
+        yield Item("CloudWatch", "dashboard", "cloudwatch.dashboards", months, stands=True)
     secrets = SECRETS * months
     yield Item("Secrets Manager", "secrets", "secretsmanager.secrets", secrets, stands=True)
     asked = SECRET_CALLS * months

@@ -99,6 +99,7 @@ def cost(
         by_ses=settings.mail_provider == "ses",
         report_deliveries=settings.report_deliveries,
         category_hold=settings.category_hold,
+        dashboard=settings.dashboard,
         restorable=tuple(settings.restorable) if settings.retain else (),
         run_retention_days=settings.run_retention_days,
     )

@@ -38,6 +38,7 @@ class Usage:
     by_ses: bool = True
     report_deliveries: bool = True
     category_hold: bool = True
+    dashboard: bool = True
     restorable: tuple[str, ...] = ("runs",)
     run_retention_days: int = 200
 

@@ -32,6 +32,7 @@ from infra.constructs.layers import build_layers
 from infra.constructs.least import may_read
 from infra.constructs.queues import WatchedQueue
 from infra.constructs.step import StepConstruct
+from infra.constructs.watching.dashboard import Dashboard
 from infra.constructs.watching.watch import watch_metrics, watch_parts
 from infra.constructs.web.edge import Edge
 from infra.constructs.web.front import Front
@@ -148,6 +149,8 @@ class ServiceStack(Stack):
         name_deployment(self, (*fed, preferences), self._layers)
 
         watch_parts(self, stage, self._topic)
+        if stage.dashboard:
+            Dashboard(self, stage=stage)
         CfnOutput(self, "BusName", value=bus.event_bus_name)
         CfnOutput(self, "PreferencesUrl", value=edge.url)
 
@@ -284,16 +287,12 @@ class ServiceStack(Stack):
             "check the logs of both functions; then empty the queue: the next tick makes up for "
             "them. See docs/runbook/undelivered.md.",
         )
-        group = scheduler.ScheduleGroup(
-            self, "Clock", schedule_group_name=f"gazette-{self._stage.name}"
-        )
         for name, step, minutes in (("Tick", fanout, "0/10"), ("SweepTick", sweep, "3/5")):
             step.live.configure_async_invoke(on_failure=SqsDestination(undelivered))
             scheduler.Schedule(
                 self,
                 name,
                 schedule=scheduler.ScheduleExpression.cron(minute=minutes),
-                schedule_group=group,
                 enabled=self._stage.ticks,
                 target=scheduler_targets.LambdaInvoke(
                     step.live,

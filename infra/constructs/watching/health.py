@@ -8,7 +8,6 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_events as events
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
-from aws_cdk import aws_scheduler as scheduler
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
@@ -75,8 +74,9 @@ CLOCK = Told(
     name="clock-failing",
     urgency=Urgency.MORNING,
     meaning=(
-        "EventBridge Scheduler cannot invoke fanout or sweep, or gave ticks up. If it goes on, "
-        "fanout-silent or sweep-silent fires. What to do: does the role of the schedules exist, "
+        "EventBridge Scheduler could not invoke what a schedule of this account names, perhaps of "
+        "another application. If it is gazette-{stage}-fanout or -sweep and goes on, fanout-silent "
+        "or sweep-silent fires. What to do: does the role of the schedules exist, "
         "and may it invoke both functions? Are they throttled? See docs/runbook/clock-failing.md."
     ),
 )
@@ -119,11 +119,10 @@ def watch_rules(
     _watch_sum(scope, LOST, metrics, stage, topic)
 
 
-def watch_clock(
-    scope: Construct, group: scheduler.ScheduleGroup, stage: Stage, topic: sns.ITopic
-) -> None:
+def watch_clock(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
     """Create an alarm on ticks that EventBridge Scheduler could not deliver.
 
+    It counts by group, and ours is the account's own: others' schedules may be in it.
     https://docs.aws.amazon.com/scheduler/latest/UserGuide/monitoring-cloudwatch.html
     """
     names = (
@@ -135,7 +134,7 @@ def watch_clock(
         f"{name[0].lower()}{name[1:]}": cloudwatch.Metric(
             namespace="AWS/Scheduler",
             metric_name=name,
-            dimensions_map={"ScheduleGroup": group.schedule_group_name},
+            dimensions_map={"ScheduleGroup": "default"},
             statistic=cloudwatch.Stats.SUM,
         )
         for name in names

@@ -4,7 +4,6 @@ from typing import TypeVar
 
 from aws_cdk import aws_events as events
 from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_scheduler as scheduler
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
@@ -57,8 +56,7 @@ def watch_parts(stack: Construct, stage: Stage, topic: sns.ITopic) -> None:
     watch_growth(stack, queues, stage, topic)
     watch_functions(stack, _all(stack, lambda_.Function), stage, topic)
     watch_rules(stack, _all(stack, events.Rule), stage, topic)
-    for group in _all(stack, scheduler.ScheduleGroup):
-        watch_clock(stack, group, stage, topic)
+    watch_clock(stack, stage, topic)
     for edge in _all(stack, Edge):
         watch_requests(stack, edge, stage, topic)
 

@@ -1,0 +1,128 @@
+"""The dashboard of a stage: one row for each question of `panels`."""
+
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+from aws_cdk import Duration
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from infra.constructs.alarms import own_metric
+from infra.constructs.queues import WatchedQueue
+from infra.constructs.watching.panels import PANELS, Measured, Panel
+from infra.constructs.web.edge import Edge
+from infra.stage import Stage
+
+_FIVE = Duration.minutes(5)
+_WIDTH, _HEIGHT, _TEXT = 8, 6, 5
+_A_ROW = 24
+"""Units of CloudWatch's grid, which is so wide."""
+
+
+class Dashboard(cloudwatch.Dashboard):
+    """Shows what `stack` holds so far: its queues, functions and APIs are found in it."""
+
+    def __init__(self, stack: Construct, *, stage: Stage) -> None:
+        super().__init__(
+            stack,
+            "Dashboard",
+            dashboard_name=f"gazette-{stage.name}",
+            default_interval=Duration.hours(12),
+        )
+        for question, panels in PANELS.items():
+            shown = [panel for panel in panels if _is_shown(panel, stage)]
+            self.add_widgets(
+                cloudwatch.TextWidget(markdown=_told(question, shown), width=_A_ROW, height=_TEXT)
+            )
+            graphs = [_graph(panel, stack, stage) for panel in shown]
+            a_row = _A_ROW // _WIDTH
+            for start in range(0, len(graphs), a_row):
+                self.add_widgets(*graphs[start : start + a_row])
+
+
+def _is_shown(panel: Panel, stage: Stage) -> bool:
+    return not panel.tracked or stage.track_opens or stage.track_clicks
+
+
+def _told(question: str, panels: Iterable[Panel]) -> str:
+    """The text above a row of graphs."""
+    worries = "  \n".join(f"**{panel.title}:** {panel.worry}" for panel in panels)
+    return f"## {question}\nWorry when:  \n{worries}"
+
+
+def _graph(panel: Panel, stack: Construct, stage: Stage) -> cloudwatch.GraphWidget:
+    if panel.measured:
+        metrics = _measured(panel.measured, stack, stage)
+    else:
+        metrics = [
+            own_metric(name, stage, statistic, period=_FIVE).with_(
+                label=name if len(statistics) == 1 else f"{name} {statistic}"
+            )
+            for name, statistics in panel.own
+            for statistic in statistics
+        ]
+    return cloudwatch.GraphWidget(
+        title=panel.title,
+        left=metrics,
+        width=_WIDTH,
+        height=_HEIGHT,
+        left_y_axis=cloudwatch.YAxisProps(min=0, show_units=False),
+    )
+
+
+def _measured(what: Measured, stack: Construct, stage: Stage) -> Sequence[cloudwatch.IMetric]:
+    found = stack.node.find_all()
+    queues = [each for each in found if isinstance(each, sqs.Queue)]
+    fed = [each for each in queues if not isinstance(each, WatchedQueue)]
+    functions = [each for each in found if isinstance(each, lambda_.Function)]
+    match what:
+        case Measured.AGES:
+            return [
+                each.metric_approximate_age_of_oldest_message(
+                    period=_FIVE, statistic=cloudwatch.Stats.MAXIMUM, label=_name(each, stage)
+                )
+                for each in fed
+            ]
+        case Measured.NUMBERS | Measured.DEAD:
+            shown = fed if what is Measured.NUMBERS else [q for q in queues if q not in fed]
+            return [
+                each.metric_approximate_number_of_messages_visible(
+                    period=_FIVE, statistic=cloudwatch.Stats.MAXIMUM, label=_name(each, stage)
+                )
+                for each in shown
+            ]
+        case Measured.ERRORS:
+            return [
+                each.metric_errors(period=_FIVE, label=_name(each, stage)) for each in functions
+            ]
+        case Measured.THROTTLES:
+            return [
+                each.metric_throttles(period=_FIVE, label=_name(each, stage)) for each in functions
+            ]
+        case Measured.API:
+            return [
+                cloudwatch.Metric(
+                    namespace="AWS/ApiGateway",
+                    metric_name=name,
+                    dimensions_map={"ApiId": each.api_id},
+                    period=_FIVE,
+                    statistic=cloudwatch.Stats.SUM,
+                    label=name,
+                )
+                for each in found
+                if isinstance(each, Edge)
+                for name in ("Count", "4xx", "5xx")
+            ]
+
+
+def _name(part: sqs.Queue | lambda_.Function, stage: Stage) -> str:
+    """What follows the name of the stage in the name of a queue or function."""
+    plain = part.node.default_child
+    named = (
+        cast("sqs.CfnQueue", plain).queue_name
+        if isinstance(part, sqs.Queue)
+        else cast("lambda_.CfnFunction", plain).function_name
+    )
+    return str(named).removeprefix(f"gazette-{stage.name}-")

@@ -1,0 +1,74 @@
+"""The dashboard: three questions, from the metrics of docs/metrics.md."""
+
+import json
+from typing import Any
+
+from infra.constructs.watching.panels import PANELS, table
+from infra.topology import STEPS
+from tests.infra.conftest import Stages
+from tests.infra.synthesis import Synthesis
+from tests.unit.house.test_metrics_page import PAGE, documented
+
+
+def widgets(template: Synthesis) -> list[dict[str, Any]]:
+    """What the stage's dashboard consists of, in order."""
+    (found,) = template.service.of_type("AWS::CloudWatch::Dashboard").values()
+    assert found["DashboardName"] == f"gazette-{template.stage}"
+    shown: list[dict[str, Any]] = json.loads(found["DashboardBody"])["widgets"]
+    return shown
+
+
+def graph(template: Synthesis, title: str) -> dict[str, Any]:
+    (found,) = (
+        each["properties"] for each in widgets(template) if each["properties"].get("title") == title
+    )
+    return dict(found)
+
+
+def labels(template: Synthesis, title: str) -> set[str]:
+    return {metric[-1]["label"] for metric in graph(template, title)["metrics"]}
+
+
+def test_each_question_has_a_text_that_says_when_to_worry(prod: Synthesis) -> None:
+    texts = [each["properties"]["markdown"] for each in widgets(prod) if each["type"] == "text"]
+    assert [text.splitlines()[0] for text in texts] == [f"## {each}" for each in PANELS]
+    for text, panels in zip(texts, PANELS.values(), strict=True):
+        for panel in panels:
+            assert (panel.worry in text) is not panel.tracked
+
+
+def test_its_own_metrics_are_those_of_the_page_and_of_the_stage(prod: Synthesis) -> None:
+    own = {name for panels in PANELS.values() for panel in panels for name, _ in panel.own}
+    assert own <= documented()
+    for each in widgets(prod):
+        for metric in each["properties"].get("metrics", ()):
+            if metric[0] == "Gazette":
+                assert metric[2:4] == ["service", "gazette-prod"]
+
+
+def test_it_shows_every_queue_and_every_function(prod: Synthesis) -> None:
+    queues = {
+        queue["QueueName"].removeprefix("gazette-prod-")
+        for queue in prod.service.of_type("AWS::SQS::Queue").values()
+    }
+    waiting = labels(prod, "Messages that wait")
+    assert waiting | labels(prod, "Queues that must be empty") == queues
+    assert labels(prod, "Age of the oldest message (s)") == waiting
+    assert labels(prod, "Errors of functions") >= {step.name for step in STEPS}
+
+
+def test_opens_and_clicks_are_shown_where_they_are_tracked(
+    prod: Synthesis, tracking: Synthesis
+) -> None:
+    for template, number in ((prod, 0), (tracking, 1)):
+        titles = [each["properties"].get("title") for each in widgets(template)]
+        assert titles.count("Opens and clicks") == number
+
+
+def test_a_stage_may_have_none(stages: Stages) -> None:
+    without = stages("no_dashboard", "prod", bundled=False, dashboard=False)
+    assert not without.service.of_type("AWS::CloudWatch::Dashboard")
+
+
+def test_the_page_has_the_same_table() -> None:
+    assert table() in PAGE.read_text()
