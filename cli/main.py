@@ -18,6 +18,7 @@ from cli.explain.command import explain
 from cli.links.command import links
 from cli.overview.command import overview
 from cli.preview.command import preview
+from cli.rollback.command import rollback
 from cli.sending.command import sending
 from cli.shared.commands import Command
 from cli.statistics.command import statistics
@@ -41,6 +42,7 @@ app.command("doctor", cls=Command)(doctor)
 app.command("explain", cls=Command)(explain)
 app.command("overview", cls=Command)(overview)
 app.command("preview", cls=Command)(preview)
+app.command("rollback", cls=Command)(rollback)
 app.command("send-test", cls=Command)(send_test)
 app.command("statistics", cls=Command)(statistics)
 

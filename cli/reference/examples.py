@@ -20,6 +20,7 @@ EXAMPLES: Mapping[str, str] = {
     "links retire": "gazette links retire k1",
     "quarantine list": "gazette quarantine list",
     "quarantine redrive": "gazette quarantine redrive",
+    "rollback": "gazette rollback",
     "sending status": "gazette sending status",
     "sending stop": 'gazette sending stop "wrong subject line" --category like',
     "sending resume": "gazette sending resume --category like",

@@ -12,6 +12,7 @@ from typing import Any
 from gazette.settings.environment import LIVE
 
 from cli.dead_letters.queues import KNOWN
+from cli.rollback.versions import FUNCTIONS
 
 Grant = tuple[str, str]
 """A resource, and the IAM action on it."""
@@ -187,6 +188,8 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     | _on("table/subscribers", "GetItem")
     | _on("table/runs", "Query")
     | _on("table/events/index/*", "Query"),
+    "rollback": _on("function/*", "GetAlias", "ListVersionsByFunction")
+    | _each((f"function/{name}" for name in FUNCTIONS), "UpdateAlias"),
     "send-test": _settings_of("generate")
     | _SUPPRESSION_KEY
     | _on("table/suppressions", "GetItem")

@@ -250,6 +250,16 @@ SHAPES: Mapping[str, Shape] = {
     },
     "sending stop": _STOPPED,
     "sending resume": _STOPPED,
+    "rollback": {
+        "deployments": [
+            {
+                "deployment": "text",
+                "published_at": "instant",
+                "is_live": "boolean",
+                "is_whole": "boolean",
+            }
+        ]
+    },
     "send-test": {"address": "text", "subject": "text", "message_id": "text"},
     "statistics": {
         "title": "text",

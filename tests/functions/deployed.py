@@ -12,9 +12,6 @@ def deploy(step: str, variables: dict[str, str]) -> None:
 
     The alias `live` points to a version; what the function itself is set to afterwards is not live.
     """
-    code = io.BytesIO()
-    with zipfile.ZipFile(code, "w") as archive:
-        archive.writestr("handler.py", "")
     role = boto3.client("iam").create_role(RoleName=step, AssumeRolePolicyDocument="{}")
     functions = boto3.client("lambda")
     functions.create_function(
@@ -22,7 +19,7 @@ def deploy(step: str, variables: dict[str, str]) -> None:
         Runtime="python3.13",
         Role=role["Role"]["Arn"],
         Handler="handler.lambda_handler",
-        Code={"ZipFile": code.getvalue()},
+        Code={"ZipFile": zipped("")},
         Environment={"Variables": variables},
     )
     version = functions.publish_version(FunctionName=f"gazette-prod-{step}")["Version"]
@@ -30,3 +27,22 @@ def deploy(step: str, variables: dict[str, str]) -> None:
     functions.update_function_configuration(
         FunctionName=f"gazette-prod-{step}", Environment={"Variables": {}}
     )
+
+
+def publish(deployment: str, *names: str) -> None:
+    """Publish a version of each of these functions, which takes over its description."""
+    functions = boto3.client("lambda")
+    for name in (f"gazette-prod-{each}" for each in names):
+        functions.update_function_configuration(
+            FunctionName=name, Description=f"deployment {deployment}"
+        )
+        functions.update_function_code(FunctionName=name, ZipFile=zipped(deployment))
+        functions.publish_version(FunctionName=name)
+
+
+def zipped(code: str) -> bytes:
+    """A function's code."""
+    into = io.BytesIO()
+    with zipfile.ZipFile(into, "w") as archive:
+        archive.writestr("handler.py", code)
+    return into.getvalue()

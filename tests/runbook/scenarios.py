@@ -279,7 +279,7 @@ SCENARIOS: Mapping[str, Scenario] = {
 """By the command as it is printed, without its comment; those of AWS by their first three words."""
 
 READS = re.compile(
-    r"gazette (explain|overview|find|doctor|statistics|preview|cost|--\w+"
+    r"gazette (rollback --list|explain|overview|find|doctor|statistics|preview|cost|--\w+"
     r"|(batch|dlq|experiment|links|quarantine|suppression) (list|show)|sending status|event lint)\b"
     r"|aws [\w-]+ (get|list|describe|filter|lookup|simulate)-"
 )

@@ -34,12 +34,13 @@ from cli.dead_letters import sqs_queues
 from cli.dead_letters.queues import KNOWN
 from cli.main import app
 from cli.reference.permissions import PERMISSIONS
+from cli.rollback.versions import FUNCTIONS
 from cli.shared.console import NotPossible
 from tests.builders import SUPPRESSION_KEY, a_run, a_window
 from tests.functions.cli.test_batches import slot
 from tests.functions.cli.test_overview import make_queues
 from tests.functions.conftest import Cloud, fan_out
-from tests.functions.deployed import deploy
+from tests.functions.deployed import deploy, publish
 from tests.functions.failing import dead_letter, refused_to_the_end
 from tests.functions.messages import complaint, envelope, event, follow, profile
 from tests.shapes import check, fields_of
@@ -215,6 +216,15 @@ def test_sending(cloud: Cloud, run: Run) -> None:
     run("sending resume")
     run("sending resume", "--category", "comment")
     assert_exact(cloud, "sending")
+
+
+def test_rollback(cloud: Cloud, run: Run) -> None:
+    for step in ("followers", "resend", "sweep"):
+        deploy(step, {})
+    publish("a", *FUNCTIONS)
+    run("rollback", "--list")
+    run("rollback", "a", "--yes")
+    assert_exact(cloud, "rollback")
 
 
 def test_suppression(cloud: Cloud, run: Run, tmp_path: Any) -> None:

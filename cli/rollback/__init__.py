@@ -1,0 +1,1 @@
+"""`gazette rollback`."""

@@ -1,0 +1,85 @@
+"""`gazette rollback`: let all functions work as an earlier deployment published them."""
+
+from typing import Annotated
+
+import typer
+
+from cli.rollback.versions import Deployment, Deployments, point_to, read_deployments
+from cli.shared.answers import Rows, Shown, confirm
+from cli.shared.console import NotPossible, note, say
+from cli.shared.deployed import StageName
+
+
+def rollback(
+    deployment: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="DEPLOYMENT", help="Its name, as --list shows it. Without it: the one before."
+        ),
+    ] = None,
+    stage: StageName = "prod",
+    only_list: Annotated[
+        bool, typer.Option("--list", help="List the deployments, and change nothing.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+) -> None:
+    """Let all functions work as an earlier deployment published them: code, layers with their
+    templates, and settings.
+
+    It takes seconds, and nothing is built. Tables, queues, schedules, alarms and policies stay as
+    they are, and so does what was written. The next deployment of a change makes its own version
+    work; deploying the same once more changes nothing.
+    """
+    found = read_deployments(stage)
+    if only_list:
+        _show(found)
+        return
+    goal = _goal(found, deployment)
+    if found.live == goal.versions:
+        note(f"Deployment {goal.name} works already.")
+        _show(found)
+        return
+    if not yes:
+        confirm(f"Let all functions of stage {stage} work as deployment {goal.name}?")
+    point_to(goal, stage)
+    say(f"All functions of stage {stage} work as deployment {goal.name}.")
+    note("Tables, queues, schedules and policies are as before. Mend what was wrong, then deploy.")
+    _show(Deployments(found.all, goal.versions))
+
+
+def _goal(found: Deployments, name: str | None) -> Deployment:
+    if name is None:
+        if found.before is None:
+            raise NotPossible(
+                "There is no whole deployment before the one that works: "
+                "`gazette rollback --list` shows those that there are."
+            )
+        return found.before
+    goal = next((each for each in found.all if each.name == name), None)
+    if goal is None:
+        raise NotPossible(f"There is no deployment {name}: `gazette rollback --list` names them.")
+    if not goal.is_whole:
+        raise NotPossible(
+            f"Deployment {name} does not have every function: choose one that is whole."
+        )
+    return goal
+
+
+def _show(found: Deployments) -> None:
+    working = found.working
+    rows = [
+        (
+            each.name,
+            each.published_at,
+            Shown(each == working, "works" if each == working else ""),
+            Shown(each.is_whole, "" if each.is_whole else "not every function"),
+        )
+        for each in found.all
+    ]
+    columns = {
+        "deployment": "deployment",
+        "published_at": "published at",
+        "is_live": "works",
+        "is_whole": "lacks",
+    }
+    Rows("deployments", columns, rows).show()

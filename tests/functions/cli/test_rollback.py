@@ -1,0 +1,125 @@
+"""`gazette rollback` on moto: all functions go back to one deployment."""
+
+import json
+from collections.abc import Iterator
+
+import boto3
+import pytest
+from gazette.settings.environment import LIVE
+from typer.testing import CliRunner, Result
+
+from cli.main import app
+from cli.rollback.versions import FUNCTIONS
+from infra.topology import STEPS
+from tests.functions.conftest import Cloud
+from tests.functions.deployed import publish, zipped
+
+
+@pytest.fixture(autouse=True)
+def stage(cloud: Cloud) -> Iterator[None]:
+    """A stage that was deployed twice: `a`, then `b`, which works."""
+    role = boto3.client("iam").create_role(RoleName="any", AssumeRolePolicyDocument="{}")
+    with cloud.meter.acting("somebody else"):
+        for name in FUNCTIONS:
+            boto3.client("lambda").create_function(
+                FunctionName=f"gazette-prod-{name}",
+                Runtime="python3.13",
+                Role=role["Role"]["Arn"],
+                Handler="handler.lambda_handler",
+                Code={"ZipFile": zipped("")},
+            )
+        publish("a", *FUNCTIONS)
+        publish("b", *FUNCTIONS)
+        for name in FUNCTIONS:
+            boto3.client("lambda").create_alias(
+                FunctionName=f"gazette-prod-{name}", Name=LIVE, FunctionVersion="2"
+            )
+        yield
+
+
+def live() -> set[str]:
+    """The versions that work."""
+    functions = boto3.client("lambda")
+    return {
+        functions.get_alias(FunctionName=f"gazette-prod-{name}", Name=LIVE)["FunctionVersion"]
+        for name in FUNCTIONS
+    }
+
+
+def run(*arguments: str, said: str = "") -> Result:
+    return CliRunner().invoke(app, ["rollback", *arguments], input=said)
+
+
+def test_every_function_of_a_stage_is_known() -> None:
+    assert set(FUNCTIONS) == {step.name for step in STEPS}
+
+
+def test_all_functions_go_back_to_the_deployment_before() -> None:
+    result = run("--yes")
+    assert (result.exit_code, live()) == (0, {"1"})
+    assert "work as deployment a" in result.stdout
+
+
+def test_it_asks_before() -> None:
+    assert run(said="n\n").exit_code == 1
+    assert live() == {"2"}
+    assert run(said="y\n").exit_code == 0
+    assert live() == {"1"}
+
+
+def test_it_goes_to_the_deployment_that_is_named_also_forward() -> None:
+    run("a", "--yes")
+    assert run("b", "--yes").exit_code == 0
+    assert live() == {"2"}
+
+
+def test_the_list_says_which_one_works_and_changes_nothing(cloud: Cloud) -> None:
+    cloud.meter.clear()
+    found = json.loads(run("--list", "--json").stdout)["deployments"]
+    assert {each["deployment"]: each["is_live"] for each in found} == {"a": False, "b": True}
+    assert not [call for call in cloud.meter.calls if "Update" in call]
+
+
+def test_a_deployment_that_was_published_in_part_is_passed_over() -> None:
+    publish("c", "ingest", "sweep")
+    result = run("c", "--yes")
+    assert (result.exit_code, live()) == (2, {"2"})
+    assert "does not have every function" in result.stderr
+    run("--yes")
+    assert live() == {"1"}
+
+
+def test_what_was_deployed_again_is_the_same_deployment_and_its_newest_versions_count() -> None:
+    publish("a", *FUNCTIONS)
+    run("a", "--yes")
+    assert live() == {"3"}
+    run("--yes")
+    assert live() == {"2"}
+
+
+def test_what_broke_off_is_done_by_doing_it_again() -> None:
+    boto3.client("lambda").update_alias(
+        FunctionName="gazette-prod-ingest", Name=LIVE, FunctionVersion="1"
+    )
+    assert "True" not in run("--list", "--json").stdout
+    assert run("a", "--yes").exit_code == 0
+    assert live() == {"1"}
+
+
+def test_where_there_is_none_before_it_says_so() -> None:
+    run("--yes")
+    result = run("--yes")
+    assert (result.exit_code, live()) == (2, {"1"})
+    assert "There is no whole deployment before the one that works" in result.stderr
+
+
+def test_a_name_that_there_is_not_is_one_line() -> None:
+    result = run("z", "--yes")
+    assert result.exit_code == 2
+    assert "There is no deployment z" in result.stderr
+
+
+def test_what_works_already_stays() -> None:
+    result = run("b", "--yes")
+    assert (result.exit_code, live()) == (0, {"2"})
+    assert "works already" in result.stderr
