@@ -10,7 +10,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Where this is set, every process compiles all that it imports: the CDK alone takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test seeds e2e browser chromium fuzz model prove chaos state features mutations enforce walk timetravel experiments linear slot worst bench check docs messages plots screenshots setup format lint types synth deploy lock clean
+.PHONY: help demo test seeds e2e browser chromium fuzz model prove chaos state features mutations enforce walk timetravel experiments linear slot worst bench audit check docs messages plots screenshots setup format lint types synth deploy lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -76,6 +76,9 @@ worst: setup ## Print what the worst messages and forms that somebody can send c
 bench: setup .bench/.ready ## Measure every goal of speed and cost beside its peers (ROUNDS=…, ONLY=name, WITHOUT=name)
 	@$(BIN)/python -m benchmarks.bench $(if $(ROUNDS),--rounds $(ROUNDS)) $(foreach name,$(ONLY),--only $(name)) $(foreach name,$(WITHOUT),--without $(name))
 
+audit: setup .audit/.ready ## Run cdk-nag, cfn-lint and checkov over every shape of a stage
+	@$(BIN)/python -m proofs.audit
+
 check: setup lint types ## Check format, lint and types
 
 lint: setup ## Check format and lint
@@ -113,7 +116,7 @@ deploy: setup ## Deploy the stage STAGE (default prod) to the AWS account of you
 
 lock: setup ## Update and pin all dependencies
 	@for name in layers/dependencies/requirements requirements/dev requirements/engine \
-	    requirements/awscli requirements/bench; do \
+	    requirements/awscli requirements/bench requirements/audit; do \
 	  $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade \
 	    --generate-hashes --no-emit-index-url --no-header --no-annotate \
 	    $$name.in --output-file $$name.txt || exit 1; \
@@ -155,6 +158,12 @@ setup: .venv/.ready .engine/.ready node_modules/.ready ## Install what the targe
 node_modules/.ready: package-lock.json | .venv/.ready
 	@echo "setting up node_modules"
 	@$(BIN)/npm ci --loglevel=error --ignore-scripts >/dev/null
+	@touch $@
+
+.audit/.ready: requirements/audit.txt | .venv/.ready
+	@echo "setting up .audit"
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .audit
+	@$(BIN)/uv pip sync --quiet --python .audit/bin/python --require-hashes requirements/audit.txt
 	@touch $@
 
 .bench/.ready: requirements/bench.txt requirements/bench/package-lock.json | .venv/.ready

@@ -1,0 +1,1 @@
+"""The rules of cdk-nag, cfn-lint and checkov, over every shape that a stage can have."""
