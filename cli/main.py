@@ -15,6 +15,7 @@ from cli.doctor.send_test import send_test
 from cli.events.command import event
 from cli.experiments.command import experiment
 from cli.explain.command import explain
+from cli.find.command import find
 from cli.links.command import links
 from cli.overview.command import overview
 from cli.preview.command import preview
@@ -40,6 +41,7 @@ app.add_typer(suppression, name="suppression")
 app.command("cost", cls=Command)(cost)
 app.command("doctor", cls=Command)(doctor)
 app.command("explain", cls=Command)(explain)
+app.command("find", cls=Command)(find)
 app.command("overview", cls=Command)(overview)
 app.command("preview", cls=Command)(preview)
 app.command("rollback", cls=Command)(rollback)

@@ -31,6 +31,7 @@ EXAMPLES: Mapping[str, str] = {
     "suppression export": "gazette suppression export > suppressed.csv",
     "doctor": "gazette doctor --send",
     "explain": "gazette explain ann 2026-11-21",
+    "find": "gazette find ann@example.com",
     "overview": "gazette overview",
     "preview": "gazette preview immediate --user ann --locale de",
     "cost": "gazette cost --readers 100000 --events 10 --immediate 0.02 --plan essentials",

@@ -179,6 +179,9 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     | _on("table/events/index/*", "Query")
     | _on("table/control", "Query"),
     "cost": frozenset(),
+    "find": _settings_of("generate")
+    | _on("table/runs", "DescribeTable", "GetItem", "Scan")
+    | _on("table/subscribers", "DescribeTable", "Scan"),
     "overview": _VIEW_BATCH
     | _settings_of("generate")
     | _on("table/pace", "GetItem")

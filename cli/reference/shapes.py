@@ -222,6 +222,21 @@ SHAPES: Mapping[str, Shape] = {
     "links list": {"keys": [{"key": "text", "signs": "boolean"}]},
     "links rotate": {"signs": "text", "retired": "text?", "keys": ["text"]},
     "links retire": {"signs": "text", "retired": "text?", "keys": ["text"]},
+    "find": {
+        "found": [
+            {
+                "user_id": "text",
+                "run": "text?",
+                "status": "text?",
+                "reason": "text?",
+                "due_at": "instant?",
+                "created_at": "instant?",
+                "claimed_at": "instant?",
+                "sent_at": "instant?",
+                "message_id": "text?",
+            }
+        ]
+    },
     "overview": {
         "at": "instant",
         "lines": [{"level": "text", "area": "text", "text": "text", "command": "text?"}],

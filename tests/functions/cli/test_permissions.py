@@ -261,6 +261,16 @@ def test_preview(cloud: Cloud, run: Run, tmp_path: Any) -> None:
 
 
 @pytest.mark.usefixtures("later")
+def test_find(cloud: Cloud, run: Run) -> None:
+    wait(cloud)
+    fan_out(cloud)
+    run("find", "ann-daily-1")
+    run("find", "no-such-message", "--yes", exits=1)
+    run("find", "ann@example.com", "--yes")
+    assert_exact(cloud, "find")
+
+
+@pytest.mark.usefixtures("later")
 def test_overview(cloud: Cloud, run: Run) -> None:
     make_queues()
     wait(cloud)

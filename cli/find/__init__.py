@@ -1,0 +1,1 @@
+"""`gazette find`: whose an email is, by whatever somebody has of it."""

@@ -1,0 +1,83 @@
+"""What somebody has of an email, and what it tells: its run, its message id, or an address. Pure.
+
+Every link of an email, and its header List-Unsubscribe, has a token that names the run. Who looks
+a run up needs no proof that the token is genuine, so no key is read.
+"""
+
+import binascii
+import email
+import re
+from base64 import urlsafe_b64decode
+from collections.abc import Iterator
+from dataclasses import dataclass
+from email import policy
+from email.message import EmailMessage
+
+from gazette.domain.errors import InvalidToken
+from gazette.domain.identity import ADDRESS, parse_run_id
+from gazette.domain.links import read_link
+from gazette.domain.model import RunKey
+
+_TOKEN = re.compile(r"\bk[1-9][0-9]{0,5}\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+")
+_OF_SES = re.compile(r"@([a-z0-9-]+\.)?(email\.)?amazonses\.com$")
+"""SES puts this behind its message id: in us-east-1 `@email.amazonses.com`, elsewhere with the
+region. https://docs.aws.amazon.com/ses/latest/dg/header-fields.html"""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageId:
+    """The provider's id of a message, as it answered when it accepted it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """An email address."""
+
+    text: str
+
+
+Clue = RunKey | MessageId | Address
+
+
+def clue_in(given: str) -> Clue | None:
+    """What a run id, a link, a token, a message id or an address tells; None if it is nothing."""
+    text = given.strip().removeprefix("<").removesuffix(">")
+    try:
+        return parse_run_id(text)
+    except ValueError:
+        pass
+    if run := next(_runs(text), None):
+        return run
+    if _OF_SES.search(text):
+        return MessageId(_OF_SES.sub("", text))
+    if ADDRESS.fullmatch(text):
+        return Address(text)
+    return MessageId(text) if re.fullmatch(r"[!-~]{1,200}", text) else None
+
+
+def clue_in_email(raw: bytes) -> Clue | None:
+    """What an email tells, also a forwarded one: a run if any link is left, else a message id."""
+    message = email.message_from_bytes(raw, policy=policy.default)
+    for text in (*map(str, message.values()), *_bodies(message)):
+        if run := next(_runs(text), None):
+            return run
+    named = message["Message-ID"]
+    return clue_in(str(named)) if named else None
+
+
+def _bodies(message: EmailMessage) -> Iterator[str]:
+    for part in message.walk():
+        if part.get_content_maintype() == "text":
+            content = part.get_content()
+            yield content if isinstance(content, str) else ""
+
+
+def _runs(text: str) -> Iterator[RunKey]:
+    for found in _TOKEN.finditer(text):
+        try:
+            payload = urlsafe_b64decode(found[1] + "=" * (-len(found[1]) % 4)).decode()
+            yield read_link(payload).run
+        except (InvalidToken, ValueError, binascii.Error):
+            continue

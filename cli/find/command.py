@@ -1,0 +1,177 @@
+"""`gazette find`: whose an email is, when it was sent, and what became of it."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from gazette.bootstrap.support.find import build_read_run
+from gazette.domain.delivery.run import Run
+from gazette.domain.identity import run_id
+from gazette.domain.model import RunKey
+from gazette.settings.delivery import GenerateSettings
+from rich.console import Console
+from rich.progress import Progress
+
+from cli.cost.prices import read_prices
+from cli.find.clues import Address, Clue, MessageId, clue_in, clue_in_email
+from cli.find.scan import scan, size_of
+from cli.shared.answers import Rows, confirm
+from cli.shared.aws_errors import refusals_of_tables
+from cli.shared.console import NotPossible, note, printable
+from cli.shared.deployed import StageName, settings_of
+
+NOT_FOUND = 1
+"""The exit status where there is no such email or reader."""
+
+_COLUMNS = {
+    "user_id": "reader",
+    "run": "run",
+    "status": "status",
+    "reason": "reason",
+    "due_at": "due",
+    "created_at": "",
+    "claimed_at": "",
+    "sent_at": "sent",
+    "message_id": "message id",
+}
+_UNKNOWN = (None,) * (len(_COLUMNS) - 1)
+
+
+def find(
+    given: Annotated[
+        str,
+        typer.Argument(
+            metavar="MESSAGE_ID|ADDRESS|LINK|RUN|FILE",
+            help="A link or token of the email, or its run id: one read. The email as a file, or - "
+            "for standard input. The provider's message id, or an address: reads a whole table.",
+        ),
+    ],
+    stage: StageName = "prod",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a table is read.")] = False,
+) -> None:
+    """Find the reader and the run of an email, by whatever somebody has of it.
+
+    Each link of an email and its header List-Unsubscribe name the run, also in a forwarded one.
+    Nothing leads from a message id or an address to a row, so `find` says how many rows there are
+    and what reading them costs, and asks. Exit code 1: there is no such email or reader.
+    """
+    clue = _clue(given)
+    if clue is None:
+        raise NotPossible(
+            f"{printable(given)[:60]!r} is no address, message id, link, run id or email: give one "
+            "of them."
+        )
+    with refusals_of_tables(stage):
+        settings = settings_of(stage, "generate", GenerateSettings)
+        if isinstance(clue, Address):
+            found = _readers_at(clue, settings, yes=yes)
+        else:
+            found = _runs(clue, settings, yes=yes)
+    Rows("found", _COLUMNS, found).show()
+    if not found:
+        note(_GONE.format(days=settings.run_retention_days))
+        raise typer.Exit(NOT_FOUND)
+    note("`gazette explain USER` says what they got, and why.")
+
+
+_GONE = (
+    "Nothing was found. Runs are kept for {days} days; an address is found as services spell it, "
+    "or in lower case; and what SES never accepted has no message id."
+)
+
+
+def _clue(given: str) -> Clue | None:
+    if given == "-":
+        return clue_in_email(sys.stdin.buffer.read())
+    file = Path(given)
+    try:
+        is_file = file.is_file()
+    except (OSError, ValueError):
+        is_file = False
+    try:
+        return clue_in_email(file.read_bytes()) if is_file else clue_in(given)
+    except OSError as err:
+        raise NotPossible(f"{file} cannot be read: {err.strerror}.") from err
+
+
+def _runs(
+    clue: RunKey | MessageId, settings: GenerateSettings, *, yes: bool
+) -> list[Sequence[object]]:
+    keys = (
+        [clue]
+        if isinstance(clue, RunKey)
+        else [
+            RunKey(row["user_id"], *_schedule(row["run"]))
+            for row in _scanned(
+                settings.runs_table,
+                "message_id",
+                [clue.text],
+                shown=("user_id", "run"),
+                most=1,
+                yes=yes,
+            )
+        ]
+    )
+    read = build_read_run(settings)
+    return [_row(run) for run in map(read, keys) if run]
+
+
+def _readers_at(
+    address: Address, settings: GenerateSettings, *, yes: bool
+) -> list[Sequence[object]]:
+    spellings = (address.text, address.text.lower())
+    rows = _scanned(settings.subscribers_table, "email", spellings, shown=("user_id",), yes=yes)
+    return [(row["user_id"], *_UNKNOWN) for row in rows]
+
+
+def _scanned(
+    table: str,
+    attribute: str,
+    values: Sequence[str],
+    *,
+    shown: Sequence[str],
+    yes: bool,
+    most: int | None = None,
+) -> list[dict[str, str]]:
+    """The rows, after the question whether to read them all."""
+    size = size_of(table)
+    if not yes:
+        prices = read_prices()
+        dollars = prices.of["dynamodb.reads"].of(size.read_units)
+        confirm(
+            f"Read all {size.rows:,} rows of {table} ({size.size / 1e6:,.0f} MB), "
+            f"${dollars:.4f} in {prices.region}?"
+        )
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("reading", total=size.rows or None)
+        rows = scan(
+            table,
+            attribute,
+            values,
+            shown=shown,
+            most=most,
+            progress=lambda number: bar.advance(task, number),
+        )
+    return [dict(row) for row in rows]
+
+
+def _schedule(sort_key: str) -> tuple[str, int]:
+    schedule, _, sequence = sort_key.partition("#")
+    return schedule, int(sequence)
+
+
+def _row(run: Run) -> tuple[object, ...]:
+    return (
+        run.key.user_id,
+        run_id(run.key),
+        run.status,
+        run.reason,
+        run.due_at,
+        run.created_at,
+        run.claimed_at,
+        run.sent_at,
+        run.message_id or None,
+    )

@@ -1,0 +1,15 @@
+"""For `gazette find`."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.domain.delivery.run import Run
+from gazette.domain.model import RunKey
+from gazette.settings.delivery import SendingSettings
+
+
+def build_read_run(settings: SendingSettings) -> Callable[[RunKey], Run | None]:
+    """Reads a run, or None where there is none, or no longer. From the settings of generate."""
+    retention = timedelta(days=settings.run_retention_days)
+    return DynamoRuns(settings.runs_table, retention=retention).get
