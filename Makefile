@@ -10,7 +10,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Where this is set, every process compiles all that it imports: the CDK alone takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test seeds e2e browser chromium fuzz model prove chaos state features mutations enforce walk timetravel experiments linear slot worst bench audit check docs messages plots screenshots setup format lint types synth deploy lock clean
+.PHONY: help demo test seeds e2e browser chromium fuzz model prove chaos state features mutations enforce walk timetravel experiments pacing linear slot worst bench audit check docs messages plots screenshots setup format lint types synth deploy lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -60,6 +60,9 @@ timetravel: setup ## Test every zone and hour for three years, then 400 days of 
 
 prove: setup ## Kill every worker at every call: nothing is lost or sent twice (EVERY=n: every n-th call, WITHOUT=rule)
 	@$(BIN)/python -m proofs.prove $(if $(EVERY),--every $(EVERY)) $(if $(WITHOUT),--without $(WITHOUT))
+
+pacing: setup ## Simulate a slot of 16,667 digests beside immediate email, at 14 emails a second and others
+	@$(BIN)/python -m proofs.pacing
 
 experiments: setup ## Check the verdicts on thousands of simulated experiments (NUMBER=… sets how many)
 	@$(BIN)/python -m proofs.experiments $(if $(NUMBER),--number $(NUMBER))

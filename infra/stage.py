@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from email.utils import parseaddr
 
 from gazette.settings.budgets import invocation_of_one, smtp_budget
+from gazette.settings.concurrency import Load, Size, sizes
 
 from infra.topology import FEEDBACK, GENERATE, INGEST, RESEND, Step, Table
 
@@ -348,10 +349,20 @@ class Stage:
     known later. Where little happens, Lambda may gather for 20 seconds, however short it is; with 0
     it does not wait, and makes more invocations."""
 
-    concurrency: int = 20
-    """[invocations] How many invocations of each function with a queue may run at once.
+    concurrency: dict[str, int] = field(default_factory=dict)
+    """How many invocations may run at once, by function, such as `{"generate": 40}`; `immediate`
+    are those of generate for immediate emails. A function that is not named: by the rate.
 
-    2 to 1,000. Too few: email goes out more slowly than `emails_per_second`."""
+    2 to 1,000 of `ingest`, `followers`, `fanout`, `generate`, `immediate`, `resend`, `feedback` and
+    `sweep`. Too few: email goes out more slowly than `emails_per_second`. Too many: runs ask for
+    permits in vain."""
+
+    account_concurrency: int = 1000
+    """[invocations] How many functions may run at once in the account, of all stages and services.
+    A new account may have as few as 10.
+
+    10 or more. If it is more than the account has, functions are throttled; if the functions of the
+    stage may take more than this, synthesis warns and says what to lower."""
 
     unknown_policy: str = "resend"
     """What happens when nobody knows whether an email went out: `resend`, `carry_over` or
@@ -483,6 +494,34 @@ class Stage:
     def restores(self, table: Table) -> bool:
         """Whether the table has point-in-time recovery."""
         return self.retain and (table.is_irreplaceable or table.name in self.restorable)
+
+    @property
+    def sizes(self) -> dict[str, Size]:
+        """The size of each function, and of `immediate`, as `gazette.settings.concurrency` says."""
+        tracked = self.track_clicks + self.track_opens
+        reports = (1 + self.report_deliveries + tracked) * (1 + self.feedback_by_sns)
+        found = dict(
+            sizes(
+                Load(
+                    emails_per_second=self.emails_per_second,
+                    immediate_share=self.immediate_share,
+                    shards=self.shards,
+                    reports=reports,
+                    requests_per_second=self.requests_per_second,
+                    by_smtp=self.mail_provider == "smtp",
+                )
+            )
+        )
+        for name, chosen in self.concurrency.items():
+            found[name] = replace(found[name], concurrency=chosen)
+        if self.preferences_concurrency:
+            found["preferences"] = Size(self.preferences_concurrency)
+        return found
+
+    def size_of(self, step: Step, queue: str) -> Size:
+        """The size of the mapping from a queue of the step."""
+        size = self.sizes[step.name if queue == step.queue else queue]
+        return replace(size, batch=min(size.batch, step.batch_size))
 
     def window_of(self, step: Step) -> int:
         """For how many seconds Lambda gathers messages for one invocation of the step.

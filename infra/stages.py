@@ -2,19 +2,20 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from email.errors import MessageError
 from email.headerregistry import Address
 from pathlib import Path
 from typing import Any, get_origin
 
 from gazette.settings.budgets import LONGEST_INVOCATION, MAX_RATE_WITH_SMTP
+from gazette.settings.concurrency import LEAST, MOST
 from gazette.settings.ranges import RANGES
 
 from infra.guards import wrong_settings
 from infra.sender_domain import wrong_with_domain
 from infra.stage import Stage
-from infra.topology import GENERATE, TABLES
+from infra.topology import GENERATE, PREFERENCES, TABLES
 
 ROOT = Path(__file__).parents[1]
 
@@ -86,8 +87,7 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
             f"comes before; they must leave it at {LONGEST_INVOCATION}, the longest that a "
             "function may take."
         )
-    if not 2 <= stage.concurrency <= 1000:
-        raise StageError(f"Stage {name!r} in cdk.json: concurrency must be 2 to 1000.")
+    _check_concurrency(stage)
     if not 0 <= stage.preferences_concurrency <= 1000:
         raise StageError(
             f"Stage {name!r} in cdk.json: preferences_concurrency must be 0 to 1000; 0 reserves "
@@ -130,6 +130,21 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
             "SES says how many emails a second your server takes."
         )
     return stage
+
+
+def _check_concurrency(stage: Stage) -> None:
+    known = [name for name in replace(stage, concurrency={}).sizes if name != PREFERENCES.name]
+    for name, number in stage.concurrency.items():
+        if name not in known or type(number) is not int or not LEAST <= number <= MOST:
+            raise StageError(
+                f"Stage {stage.name!r} in cdk.json: concurrency must give some of "
+                f"{', '.join(known)} a number of {LEAST} to {MOST}, not {name!r} {number!r}."
+            )
+    if stage.account_concurrency < 10:
+        raise StageError(
+            f"Stage {stage.name!r} in cdk.json: account_concurrency must be 10 or more; no account "
+            "has less."
+        )
 
 
 def _check_windows(stage: Stage) -> None:

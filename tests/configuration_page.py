@@ -63,6 +63,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "warmup_daily",
         "spread",
         "concurrency",
+        "account_concurrency",
         "ingest_window",
         "feedback_window",
         "shards",

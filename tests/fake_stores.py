@@ -11,11 +11,13 @@ from gazette.domain.delivery.batch import Batch, BatchRun, batch_run
 from gazette.domain.delivery.circuit_breaker import OpenBreaker, opened_by_hand, tripped
 from gazette.domain.delivery.pace import (
     NoPermit,
+    Outlook,
     Pace,
     PacePlan,
     PaceReading,
     Permit,
     Quota,
+    outlook,
     read,
     take,
 )
@@ -619,6 +621,9 @@ class FakeRateLimiter:
             return wanted
         self.row.pace = wanted.from_(self.row.pace)
         return wanted.permits_from(wanted.at)[0]
+
+    def outlook(self, now: datetime) -> Outlook:
+        return outlook(self.row.pace, self.plan, now)
 
     def read(self, now: datetime) -> PaceReading:
         return read(self.row.pace, self.plan, now)

@@ -20,6 +20,10 @@ from demo.engine import ROOT, Engine
 from demo.replay import SETTLE_SECONDS
 from demo.service import Service
 from demo.ses import Accepted, StandIn
+from infra.topology import STEPS
+
+FEW = dict.fromkeys([name for step in STEPS for name in (step.name, *step.beside) if step.queue], 2)
+"""Two invocations of each function at once: as many as this machine has processors."""
 
 
 @dataclass(frozen=True, slots=True)

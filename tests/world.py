@@ -46,9 +46,9 @@ from gazette.steps.delivery.context import DeliveryContext
 from gazette.steps.delivery.deliver import deliver
 from gazette.steps.delivery.edition import EditionContext
 from gazette.steps.delivery.generate import generate
-from gazette.steps.delivery.pacing import Pacing, StreamPacing
+from gazette.steps.delivery.pacing import Pacing, StreamPacing, postponed_until
 from gazette.steps.delivery.resend import ResendMessage, resend
-from gazette.steps.delivery.types import Delivery, DeliveryLimits
+from gazette.steps.delivery.types import Delivery, DeliveryLimits, Postponed
 from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
 from gazette.steps.feedback.bounces import SuppressionContext
 from gazette.steps.feedback.category_stats import CategoryStatsContext
@@ -193,6 +193,7 @@ class World:
 
     `rate_limiter` is that of digests. Where `immediate_rate_limiter` is the same one, both streams
     share a row, as nothing that is deployed lets them: for proofs that this would be found.
+    `waiting_runs`: how many digests SQS says wait for a permit.
     """
 
     clock: SettableClock = field(default_factory=SettableClock)
@@ -221,6 +222,7 @@ class World:
     backlog: FakeBacklog = field(default_factory=FakeBacklog)
     canary: FakeCanary = field(default_factory=FakeCanary)
     policy: Policy = Policy.RESEND
+    waiting_runs: int = 0
     bus: FakeBus = field(default_factory=FakeBus)
     followers_queue: FakeQueue[Walk | FollowerPage] = field(
         default_factory=FakeQueue[Walk | FollowerPage]
@@ -382,10 +384,15 @@ class World:
             mailers=Streams(digest=self.mailer, immediate=self.mailer),
             pacing=Pacing(
                 streams=Streams(
-                    digest=StreamPacing(rate_limiter=self.rate_limiter, breaker=self.rate_limiter),
+                    digest=StreamPacing(
+                        rate_limiter=self.rate_limiter,
+                        breaker=self.rate_limiter,
+                        waiting=lambda: self.waiting_runs,
+                    ),
                     immediate=StreamPacing(
                         rate_limiter=self.immediate_rate_limiter,
                         breaker=self.immediate_rate_limiter,
+                        waiting=None,
                     ),
                 ),
                 clock=self.clock,
@@ -433,12 +440,17 @@ class World:
             "the body",
             lambda: self.time_left(),
             decode=lambda _: key,
+            postponed_until=lambda found: postponed_until(
+                found, pacing=self.delivery_context().pacing
+            ),
             deliver=lambda found, left: deliver(found, left, context=self.delivery_context()),
             stop_suppressed=self.stop_if_suppressed,
             generate_queue=self.generate_queue,
             resend_queue=self.resend_queue,
             clock=self.clock,
         )
+        if isinstance(done, Postponed):
+            return self.runs.rows.get(done.key)
         return done.run if done else None
 
     def stop_if_suppressed(self, user_id: str = "ann") -> bool:

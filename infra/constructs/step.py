@@ -98,13 +98,14 @@ class StepConstruct(Construct):
         )
         self.variables: dict[str, str] = {}
         self.live = live_alias(self, self.function)
-        for queue in self.queues.values():
+        for fed_by, queue in self.queues.items():
+            size = stage.size_of(step, fed_by)
             self.live.add_event_source(
                 SqsEventSource(
                     queue,
-                    batch_size=step.batch_size,
+                    batch_size=size.batch,
                     max_batching_window=_window(self.step, stage),
-                    max_concurrency=stage.concurrency,
+                    max_concurrency=size.concurrency,
                     report_batch_item_failures=True,
                 )
             )

@@ -36,6 +36,7 @@ from infra.constructs.watching.dashboard import Dashboard
 from infra.constructs.watching.watch import watch_metrics, watch_parts
 from infra.constructs.web.edge import Edge
 from infra.constructs.web.front import Front
+from infra.stacks.concurrency import compare_concurrency
 from infra.stacks.front import FrontStack
 from infra.stacks.placed import Placed
 from infra.stage import Stage
@@ -74,6 +75,7 @@ class ServiceStack(Stack):
         self._stage = stage
         self._installation = installation
         self._tables = tables
+        compare_concurrency(self, stage)
         self._topic = AlarmTopic(self, "Alarms", stage=stage)
         watch_metrics(self, stage, self._topic)
         self._layers = build_layers(self, stage)

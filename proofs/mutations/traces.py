@@ -532,7 +532,7 @@ PREVENTED: Final = (
         "a digest rarer than daily waits for the next day",
         "steps/delivery/pacing.py",
         "    if why is NoPermit.DAILY_CAP and run.key.schedule == DAILY:\n",
-        "    if why is NoPermit.DAILY_CAP and not is_immediate:\n",
+        "    if why is NoPermit.DAILY_CAP and not run.key.is_immediate:\n",
         "tests/unit/calendar/test_lifetime.py"
         "::test_trace_v_a_digest_that_comes_rarely_and_is_beyond_the_cap_goes_out_the_next_day",
         "v",

@@ -12,7 +12,7 @@ from demo.ses import StandIn
 from tests.browser.chromium import PATIENCE, chromium
 from tests.browser.edge import Edge
 from tests.browser.letters import Letters, correspond
-from tests.stage import Deployed, mark_below
+from tests.stage import FEW, Deployed, mark_below
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -32,7 +32,7 @@ def deployed(edge: Edge, tmp_path_factory: pytest.TempPathFactory) -> Iterator[D
     """The real stacks on the embedded engine."""
     folder = tmp_path_factory.mktemp("engine")
     with StandIn() as ses, running(ses_url=ses.url, folder=folder) as engine:
-        outputs = deploy(engine, folder, base_url=edge.url, concurrency=2)
+        outputs = deploy(engine, folder, base_url=edge.url, concurrency=FEW)
         edge.lead_to(outputs["PreferencesUrl"], engine=engine.url)
         yield Deployed(engine, Service.at(engine, outputs), ses)
 

@@ -17,7 +17,7 @@ from proofs.enforce.account import Account
 from proofs.enforce.record import called, keep_used, recorded_workers
 from proofs.enforce.template import Templates
 from proofs.enforce.verdict import Verdict
-from tests.stage import Deployed, mark_below
+from tests.stage import FEW, Deployed, mark_below
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -45,7 +45,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
             engine,
             folder,
             base_url=ses.url,
-            concurrency=2,
+            concurrency=FEW,
             track_clicks=True,
             feedback_by_sns=True,
         )

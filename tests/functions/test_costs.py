@@ -557,22 +557,24 @@ def test_ten_digests_of_one_invocation_cost_half_a_call_more_than_five_each(
 
 
 @pytest.mark.usefixtures("later")
-def test_a_digest_that_is_requeued_costs_five_calls_and_one_write_unit(
+def test_a_digest_that_is_requeued_costs_six_calls_and_one_write_unit(
     ann: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The refusal brings the row; who remembers it asks no more, and pays nothing."""
+    """The refusal brings the row; who remembers it reads nothing. How many wait is asked once."""
     ann.say("event.created", event(1))
     (message,) = fan_out(ann)
     take_all_permits(now() + timedelta(hours=2))
     ann.meter.clear()
     ann.work("generate", message)
-    assert ann.meter.calls == calls(Query=2, BatchGetItem=1, UpdateItem=1, SendMessageBatch=1)
+    assert ann.meter.calls == calls(
+        Query=2, BatchGetItem=1, UpdateItem=1, GetQueueAttributes=1, SendMessageBatch=1
+    )
     assert ann.meter.write_units == Counter(pace=1)
     (entry,) = ann.queued("generate")
-    assert 60 <= entry["DelaySeconds"] <= 900
+    assert entry["DelaySeconds"] == 1, "nobody else waits"
     ann.meter.clear()
     ann.work("generate", entry["MessageBody"])
-    assert ann.meter.calls == calls(Query=2, BatchGetItem=1, SendMessageBatch=1)
+    assert ann.meter.calls == calls(SendMessageBatch=1)
     assert ann.meter.write_units == Counter()
     assert not ann.sent()
     assert stored_run().status is Status.PENDING

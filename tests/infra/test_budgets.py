@@ -71,7 +71,7 @@ def test_with_smtp_no_message_is_given_back_because_time_ran_out(
     rate_limiter = FakeRateLimiter(PacePlan(rate=1))
     while isinstance(rate_limiter.reserve(clock(), clock() + timedelta(minutes=1)), Permit):
         pass
-    stream = StreamPacing(rate_limiter=rate_limiter, breaker=rate_limiter)
+    stream = StreamPacing(rate_limiter=rate_limiter, breaker=rate_limiter, waiting=lambda: 0)
     pacing = Pacing(
         streams=Streams(digest=stream, immediate=stream),
         clock=clock,

@@ -1,11 +1,23 @@
 """Queues: no message is lost, and none waits without an alarm."""
 
 from cli.dead_letters.queues import KNOWN
-from infra.topology import FEEDBACK, INGEST, STEPS
+from infra.topology import FEEDBACK, GENERATE, INGEST, RESEND, STEPS
 from tests.infra.conftest import Stages
 from tests.infra.synthesis import Properties, Synthesis
 
 _FED = [(step, queue) for step in STEPS for queue in step.queues]
+AT_FOURTEEN = {
+    "ingest": 5,
+    "followers": 5,
+    "shard": 2,
+    "generate": 4,
+    "immediate": 2,
+    "resend": 2,
+    "feedback": 2,
+    "sweep": 4,
+}
+"""Invocations at once of a stage that sends at nine tenths of 14 emails a second."""
+
 _FORTNIGHT = 14 * 24 * 3600
 
 
@@ -150,11 +162,11 @@ def test_every_function_with_a_queue_reports_partial_failures_and_is_bounded_by_
     assert sorted(mappings, key=_source) == sorted(
         (
             {
-                "BatchSize": step.batch_size,
+                "BatchSize": 1 if step in {GENERATE, RESEND} else step.batch_size,
                 "EventSourceArn": f"{{{prod.queue(queue)[0]}.Arn}}",
                 "FunctionName": prod.mapped(step.name),
                 "FunctionResponseTypes": ["ReportBatchItemFailures"],
-                "ScalingConfig": {"MaximumConcurrency": 20},
+                "ScalingConfig": {"MaximumConcurrency": AT_FOURTEEN[queue]},
                 **({"MaximumBatchingWindowInSeconds": 20} if step is FEEDBACK else {}),
             }
             for step, queue in _FED

@@ -37,7 +37,7 @@ _FOLLOWS = {
     "shards": {"GAZETTE_SHARDS"},
     "lookback_slots": {"GAZETTE_LOOKBACK_SLOTS"},
     "spread": {"GAZETTE_SPREAD", "Threshold"},
-    "emails_per_second": {"GAZETTE_EMAILS_PER_SECOND"},
+    "emails_per_second": {"GAZETTE_EMAILS_PER_SECOND", "BatchSize"},
     "ramp_from": {"GAZETTE_RAMP_FROM"},
     "collapse": {"GAZETTE_COLLAPSE"},
     "clock_skew": {"GAZETTE_CLOCK_SKEW"},
@@ -241,11 +241,16 @@ def test_a_host_that_no_link_can_have_is_named_with_what_to_write(
     assert "link_hosts is wrong: 'https://example.com' is no host: write example.com" in line
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [{"generate": 1}, {"sweep": 1001}, {"generate": True}, {"preferences": 5}, {"shard": 5}],
+)
 def test_a_concurrency_that_sqs_cannot_give_ends_in_one_line(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, wrong: dict[str, int]
 ) -> None:
-    (line,) = _ends_in(monkeypatch, _canary(concurrency=1))
-    assert "concurrency" in line.lower()
+    (line,) = _ends_in(monkeypatch, _canary(concurrency=wrong))
+    assert "concurrency must give some of ingest, followers, fanout, generate, immediate" in line
+    assert "a number of 2 to 1000" in line
 
 
 @pytest.mark.parametrize("wrong", [-1, 1001])

@@ -210,16 +210,16 @@ def test_a_stream_that_cannot_be_sent_is_refused_by_the_name_of_its_setting() ->
 
 
 def test_an_email_by_smtp_must_fit_the_longest_invocation() -> None:
-    """Nine stages, the reply, five seconds for a turn, a minute to prepare, and the commit."""
+    """Nine stages, the reply, a second for a permit, a minute to prepare, and the commit."""
     smtp = VALID | {
         "mail_provider": "smtp",
         "smtp_host": "mail.example.com",
         "unknown_policy": "carry_over",
         "emails_per_second": 5,
     }
-    most = {"smtp_command_timeout": 20, "smtp_reply_timeout": 647}
+    most = {"smtp_command_timeout": 20, "smtp_reply_timeout": 651}
     assert read_stage("prod", {"prod": smtp | most}).sized(GENERATE).timeout == 900
-    for more in ({"smtp_reply_timeout": 648}, {"smtp_command_timeout": 21}, {"commit_margin": 9}):
+    for more in ({"smtp_reply_timeout": 652}, {"smtp_command_timeout": 21}, {"commit_margin": 9}):
         assert "smtp_reply_timeout, nine times smtp_command_timeout" in refusal(smtp | most | more)
 
 

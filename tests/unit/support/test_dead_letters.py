@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from gazette.domain.delivery.circuit_breaker import tripped
-from gazette.domain.delivery.pace import Pace, PacePlan
+from gazette.domain.delivery.pace import Outlook, Pace, PacePlan
 from gazette.domain.delivery.redrive import Redriven, RedriveResult
 from gazette.domain.delivery.run import Reason, Run, Status, name_of
 from gazette.domain.errors import NotYet
@@ -232,8 +232,11 @@ def redriven(world: World, key: RunKey) -> tuple[Redrive, Run | None]:
 @example(Case(REFUSED, reader="unsubscribed"), "failed")
 @example(Case(REFUSED, reader="paused"), "failed")
 def test_what_is_said_is_what_generate_and_resend_then_do(case: Case, queue: str) -> None:
+    """Once a worker reads it: while no permit is near, generate requeues it unread."""
     said = seen(case, given_up=queue == "failed")
     world = case.world()
+    for limiter in (world.rate_limiter, world.immediate_rate_limiter):
+        limiter.outlook = lambda now: Outlook(free_at=now, rate=1)  # type: ignore[method-assign]
     key = case.run.key if case.run else KEY
     if queue == "failed":
         did, run = redriven(world, key)
@@ -301,7 +304,7 @@ def test_each_answer_has_its_cases(case: Case, said: Redrive) -> None:
             WaitingFor.OLDER_RUN,
             2 * MINUTE,
         ),
-        (Case(a_dead_run(), pace="busy"), WaitingFor.PERMIT, MINUTE),
+        (Case(a_dead_run(), pace="busy"), WaitingFor.PERMIT, timedelta(seconds=1)),
         (Case(a_dead_run(AT_ONCE), pace="used up"), WaitingFor.NEXT_DAY, 15 * MINUTE),
         (Case(a_dead_run(), pace="breaker_open"), WaitingFor.SENDING_RESUMED, 10 * MINUTE),
     ],

@@ -13,7 +13,7 @@ from gazette.domain.identity import run_id
 from gazette.domain.ports.rendering import CacheCount
 from gazette.domain.stored import is_known
 from gazette.observability import count, logger, measure_milliseconds, measure_seconds
-from gazette.steps.delivery.types import Delivery
+from gazette.steps.delivery.types import Delivery, Postponed, WaitingFor
 
 
 def record_unreadable_rows(rows: Sequence[str]) -> None:
@@ -58,7 +58,7 @@ def record_skipped(reason: str, number: int = 1) -> None:
         count(f"skipped_{reason}", number)
 
 
-def record_delivery(done: Delivery | None, message_id: str) -> None:
+def record_delivery(done: Delivery | Postponed | None, message_id: str) -> None:
     """Log one line and count the result of a message. None: the message names no run.
 
     Of attempts, count `run_unknown` (unknown outcome), `breaker_opened` (the provider refused the
@@ -71,6 +71,16 @@ def record_delivery(done: Delivery | None, message_id: str) -> None:
     """
     if done is None:
         logger().warning("message names no run", message_id=message_id)
+        return
+    if isinstance(done, Postponed):
+        count("run_requeued")
+        count("requeued_unread")
+        logger().info(
+            "run requeued",
+            correlation_id=run_id(done.key),
+            waiting_for=WaitingFor.PERMIT,
+            again_at=done.again_at,
+        )
         return
     run = done.run
     if run.status is Status.SKIPPED and is_known(run.reason):

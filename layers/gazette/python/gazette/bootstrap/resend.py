@@ -5,6 +5,7 @@ from datetime import timedelta
 from functools import partial
 
 from gazette.adapters.aws.queues import (
+    SqsBacklog,
     SqsQueue,
     SqsReceived,
     decode_run_key,
@@ -17,7 +18,7 @@ from gazette.adapters.cached import once
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.parts.sending import delivery_context
+from gazette.bootstrap.parts.sending import delivery_context, waiting_on
 from gazette.domain.delivery.redrive import Redriven
 from gazette.domain.delivery.run import Run
 from gazette.domain.ports.clock import TimeLeft
@@ -35,10 +36,12 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
     Built once per process.
     """
     settings = ResendSettings.from_env()
-    context = delivery_context(settings)
+    sqs = sqs_client()
+    context = delivery_context(
+        settings, waiting=waiting_on(SqsBacklog(sqs, settings.resend_queue_url))
+    )
     retention = timedelta(days=settings.run_retention_days)
     batches = DynamoBatches(settings.control_table, retention=retention, clock=now)
-    sqs = sqs_client()
     resend_queue = SqsQueue(sqs, settings.resend_queue_url, encode_run)
     failed_runs = SqsQueue(sqs, settings.failed_queue_url, encode_failed_run)
 

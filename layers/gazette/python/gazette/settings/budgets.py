@@ -3,6 +3,7 @@
 All times are in seconds, unless the name says otherwise.
 """
 
+import math
 from datetime import timedelta
 
 from gazette.domain.delivery.pace import LONGEST_WAIT_FOR_A_PERMIT
@@ -32,5 +33,5 @@ def smtp_budget(*, command: int, reply: int) -> int:
 
 def invocation_of_one(*, budget: int, commit_margin: int) -> int:
     """What an invocation needs to prepare one email, wait for its permit, and send it."""
-    wait = LONGEST_WAIT_FOR_A_PERMIT // timedelta(seconds=1)
+    wait = math.ceil(LONGEST_WAIT_FOR_A_PERMIT / timedelta(seconds=1))
     return PREPARING + wait + budget + commit_margin

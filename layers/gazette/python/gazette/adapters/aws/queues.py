@@ -100,6 +100,28 @@ class SqsStreamQueues:
         self._digest.send(run for run in runs if not run.key.is_immediate)
 
 
+class SqsBacklog:
+    """How many messages wait on a queue, delayed ones too."""
+
+    def __init__(self, client: "SQSClient", queue_url: str) -> None:
+        self._client = client
+        self._queue_url = queue_url
+
+    def count(self) -> int:
+        """One GetQueueAttributes, approximate. Raises Unavailable."""
+        try:
+            found = self._client.get_queue_attributes(
+                QueueUrl=self._queue_url,
+                AttributeNames=[
+                    "ApproximateNumberOfMessages",
+                    "ApproximateNumberOfMessagesDelayed",
+                ],
+            )["Attributes"]
+        except (BotoCoreError, ClientError) as err:
+            raise Unavailable(f"SQS did not say how many messages wait: {err}") from err
+        return sum(map(int, found.values()))
+
+
 class SqsQuarantine:
     """The port `Quarantine`: the unchanged body, with the reason as the attribute `reason`."""
 

@@ -3,14 +3,16 @@
 import random
 import secrets
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import cache, partial
 
 from gazette.adapters.aws.link_keys import cached_keys
+from gazette.adapters.aws.queues import SqsBacklog
 from gazette.adapters.aws.suppression_key import read_suppression_key
-from gazette.adapters.cached import ALONE, Coalescer
+from gazette.adapters.cached import ALONE, Cached, Coalescer, once
 from gazette.adapters.dynamodb.client import read_together
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.category_holds import held_categories
@@ -55,8 +57,21 @@ def _sleep(wait: timedelta) -> None:
         time.sleep(wait.total_seconds())
 
 
-def delivery_context(settings: SendingSettings) -> DeliveryContext:
-    """Return the tables, the templates and the provider of a delivery."""
+def waiting_on(backlog: SqsBacklog) -> Callable[[], int]:
+    """Return how many runs wait on a queue, read at most once a minute.
+
+    The first time at the first question: a process that starts asks nothing. 0 if SQS does not
+    answer: then runs come again soon.
+    """
+    cached = once(lambda: Cached(backlog.count, clock=now, default=0))
+    return lambda: cached().get()
+
+
+def delivery_context(settings: SendingSettings, *, waiting: Callable[[], int]) -> DeliveryContext:
+    """Return the tables, the templates and the provider of a delivery.
+
+    `waiting`: how many digests wait.
+    """
     retention = timedelta(days=settings.run_retention_days)
     keys = cached_keys(settings.links_secret, clock=now)
     suppression_key = read_suppression_key(settings.suppressions_secret)
@@ -83,8 +98,14 @@ def delivery_context(settings: SendingSettings) -> DeliveryContext:
         mailers=mailers(settings),
         pacing=Pacing(
             streams=Streams(
-                digest=StreamPacing(rate_limiter=permits.digest, breaker=permits.digest),
-                immediate=StreamPacing(rate_limiter=permits.immediate, breaker=permits.immediate),
+                digest=StreamPacing(
+                    rate_limiter=permits.digest, breaker=permits.digest, waiting=waiting
+                ),
+                immediate=StreamPacing(
+                    rate_limiter=permits.immediate,
+                    breaker=permits.immediate,
+                    waiting=None,
+                ),
             ),
             clock=now,
             sleep=_sleep,

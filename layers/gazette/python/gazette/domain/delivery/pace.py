@@ -19,8 +19,8 @@ MAX_RATE = 5000
 second, and some writes are refused.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html"""
 
-LONGEST_WAIT_FOR_A_PERMIT = timedelta(seconds=5)
-"""For one email: waiting costs Lambda time."""
+LONGEST_WAIT_FOR_A_PERMIT = timedelta(milliseconds=100)
+"""For one email: who waits costs Lambda time, and does no other work."""
 
 SANDBOX_RATE = 1.0
 """Emails a second that every account may send: the rate of the SES sandbox.
@@ -191,6 +191,22 @@ class PaceReading:
     cap: int | None
     quota: Quota | None
     breaker: OpenBreaker | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """What one worker knows of a stream: no permit is free before `free_at`.
+
+    `rate`: permits a second.
+    """
+
+    free_at: datetime
+    rate: float
+
+
+def outlook(pace: Pace, plan: PacePlan, now: datetime) -> Outlook:
+    """Return the outlook by a state that may be old: permits only become later."""
+    return Outlook(free_at=pace.next_at or now, rate=rate_at(pace, plan, now))
 
 
 def full_rate(pace: Pace, plan: PacePlan) -> float:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from gazette.domain.delivery.circuit_breaker import OpenBreaker
-from gazette.domain.delivery.pace import NoPermit, PaceReading, Permit, Quota
+from gazette.domain.delivery.pace import NoPermit, Outlook, PaceReading, Permit, Quota
 
 
 class RateLimiter(Protocol):
@@ -21,6 +21,9 @@ class RateLimiter(Protocol):
         Returning NoPermit costs no permit; a call whose answer is lost may cost one. While the
         breaker is open there is only one permit for each of its steps, that of the probe.
         """
+
+    def outlook(self, now: datetime) -> Outlook:
+        """Return what is known already. Makes no call, and never raises."""
 
 
 class CircuitBreaker(Protocol):

@@ -112,7 +112,13 @@ def _claim(
         raise NotYet(f"Too little time is left of this invocation to send run {run_id(key)}.")
     permit = tries.permit or wait_for_permit(run, pacing=context.pacing, spare=spare)
     if isinstance(permit, NoPermit):
-        ending = without_permit(run, permit, now=context.clock(), random=context.pacing.random())
+        ending = without_permit(
+            run,
+            permit,
+            now=context.clock(),
+            random=context.pacing.random(),
+            busy_until=context.pacing.streams.of(key.schedule).again_at,
+        )
         return _end(ending, tries, context)
     tries.permit = permit
     if is_cancelled(run, context.batches):

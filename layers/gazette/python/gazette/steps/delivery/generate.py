@@ -1,13 +1,13 @@
 """Handle a message from the generate queue: deliver its run, and queue what follows."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from gazette.domain.delivery.run import Reason
 from gazette.domain.model import RunKey
 from gazette.domain.ports.clock import Clock, TimeLeft
 from gazette.domain.ports.queues import LONGEST_DELAY, QueuedRun, RunQueue
-from gazette.steps.delivery.types import Delivery
+from gazette.steps.delivery.types import Delivery, Postponed
 
 
 def generate(
@@ -15,20 +15,25 @@ def generate(
     time_left: TimeLeft,
     *,
     decode: Callable[[str], RunKey],
+    postponed_until: Callable[[RunKey], datetime | None],
     deliver: Callable[[RunKey, TimeLeft], Delivery | None],
     stop_suppressed: Callable[[str], object],
     generate_queue: RunQueue,
     resend_queue: RunQueue,
     clock: Clock,
-) -> Delivery | None:
+) -> Delivery | Postponed | None:
     """Deliver the run; a refused run continues on the resend queue.
 
     A run that has to wait gets a new message before this one is deleted: returning this one would
     use up its receives, and a long wait would end in the dead letters. Raises NotYet if this
-    message itself must be kept, and InvalidEvent if `decode` does. `stop_suppressed` gets the user
-    id of a reader whose address is suppressed, so that no digest is scheduled for them.
+    message itself must be kept, and InvalidEvent if `decode` does. `postponed_until` says when the
+    run is tried again if no permit is near: then it is not even read. `stop_suppressed` gets the
+    user id of a reader whose address is suppressed, so that no digest is scheduled for them.
     """
     key = decode(body)
+    if again_at := postponed_until(key):
+        generate_queue.send([QueuedRun(key, max(again_at - clock(), timedelta(0)))])
+        return Postponed(key, again_at)
     done = deliver(key, time_left)
     if done is None:
         return None

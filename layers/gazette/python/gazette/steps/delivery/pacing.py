@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from gazette.domain.delivery.backlog import among, until
 from gazette.domain.delivery.pace import LONGEST_WAIT_FOR_A_PERMIT, NoPermit, Permit
 from gazette.domain.delivery.run import Reason, Run
 from gazette.domain.delivery.signals import (
@@ -15,17 +16,12 @@ from gazette.domain.delivery.signals import (
 )
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.errors import NotYet
-from gazette.domain.model import DAILY
+from gazette.domain.model import DAILY, RunKey
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.pacing import CircuitBreaker, RateLimiter
+from gazette.domain.ports.queues import LONGEST_DELAY
 from gazette.steps.delivery.types import Delivery, Ending, WaitingFor
 from gazette.steps.runs import Changes
-
-_BETWEEN = (timedelta(seconds=60), timedelta(seconds=900))
-"""Delay of a requeued run. 900 s is the longest delay of an SQS message."""
-
-_BETWEEN_IMMEDIATE = (timedelta(seconds=10), timedelta(seconds=60))
-"""The same for an immediate run, which is more urgent and therefore asks more often."""
 
 _WAITING_FOR = {
     NoPermit.BUSY: WaitingFor.PERMIT,
@@ -35,15 +31,28 @@ _WAITING_FOR = {
 
 _BREAKER_OPEN = (timedelta(seconds=600), timedelta(seconds=900))
 _BREAKER_OPEN_IMMEDIATE = (timedelta(seconds=60), timedelta(seconds=300))
-"""The same while the breaker is open: often enough that some run is there for each probe."""
+"""Delay of a requeued run while the breaker is open: often enough that some run is there for each
+probe. An immediate run is more urgent and therefore asks more often."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamPacing:
-    """The rate limiter and the circuit breaker of one stream."""
+    """The rate limiter and the circuit breaker of one stream.
+
+    `waiting`: how many runs of the stream wait for a permit, as far as is known; None: its runs are
+    urgent, and come again for the next permit.
+    """
 
     rate_limiter: RateLimiter
     breaker: CircuitBreaker
+    waiting: Callable[[], int] | None
+
+    def again_at(self, now: datetime, random: float) -> datetime:
+        """Return when a run comes again for which no permit was near."""
+        known = self.rate_limiter.outlook(now)
+        if self.waiting is None:
+            return now + until(known.free_at - now)
+        return now + among(self.waiting(), rate=known.rate, random=random)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +63,19 @@ class Pacing:
     clock: Clock
     sleep: Callable[[timedelta], None]
     random: Callable[[], float]
+
+
+def postponed_until(key: RunKey, *, pacing: Pacing) -> datetime | None:
+    """Return when to try the run again if no permit is near, before anything is read for it.
+
+    None: there may be a permit. By what this worker knows of the stream, so most runs that come too
+    early cost neither reading nor rendering.
+    """
+    now = pacing.clock()
+    stream = pacing.streams.of(key.schedule)
+    if stream.rate_limiter.outlook(now).free_at <= now + LONGEST_WAIT_FOR_A_PERMIT:
+        return None
+    return stream.again_at(now, pacing.random())
 
 
 def wait_for_permit(run: Run, *, pacing: Pacing, spare: timedelta) -> Permit | NoPermit:
@@ -74,24 +96,31 @@ def wait_for_permit(run: Run, *, pacing: Pacing, spare: timedelta) -> Permit | N
     return permit
 
 
-def without_permit(run: Run, why: NoPermit, *, now: datetime, random: float) -> Ending:
+def without_permit(
+    run: Run,
+    why: NoPermit,
+    *,
+    now: datetime,
+    random: float,
+    busy_until: Callable[[datetime, float], datetime],
+) -> Ending:
     """Return what becomes of a run without a permit: it is skipped, or requeued for later.
 
     A daily digest is not sent a day late: its events go with the next one. Rarer digests wait for
     the next day (rule 21). An open breaker skips nothing. `random`: a number from 0 to 1.
+    `busy_until`: when it comes again if permits are too late, by `now` and `random`.
     """
     changes = Changes()
     if why is NoPermit.DAILY_CAP and run.key.schedule == DAILY:
         return Ending(Delivery(changes.apply(run, Skip(Reason.DAILY_CAP))), changes.decided)
-    is_immediate = run.key.is_immediate
-    if why is NoPermit.BREAKER_OPEN:
-        soonest, latest = _BREAKER_OPEN_IMMEDIATE if is_immediate else _BREAKER_OPEN
+    if why is NoPermit.BUSY:
+        again_at = busy_until(now, random)
+    elif why is NoPermit.DAILY_CAP:
+        again_at = now + LONGEST_DELAY
     else:
-        soonest, latest = _BETWEEN_IMMEDIATE if is_immediate else _BETWEEN
-    delay = soonest + (latest - soonest) * random
-    if why is NoPermit.DAILY_CAP:
-        delay = _BETWEEN[1]
-    return Ending(Delivery(run, now + delay, _WAITING_FOR[why]))
+        soonest, latest = _BREAKER_OPEN_IMMEDIATE if run.key.is_immediate else _BREAKER_OPEN
+        again_at = now + soonest + (latest - soonest) * random
+    return Ending(Delivery(run, again_at, _WAITING_FOR[why]))
 
 
 def record_outcome(outcome: SendOutcome, run: Run, permit: Permit, *, pacing: Pacing) -> None:

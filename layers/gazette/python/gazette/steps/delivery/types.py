@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from gazette.domain.delivery.run import Run
 from gazette.domain.delivery.signals import SendOutcome
-from gazette.domain.model import StoredEvent
+from gazette.domain.model import RunKey, StoredEvent
 from gazette.steps.runs import Change
 
 
@@ -62,6 +62,14 @@ class Delivery:
     expired: int = 0
     accepted_at: datetime | None = None
     permit_unused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Postponed:
+    """A run that was requeued without being read, because no permit was near."""
+
+    key: RunKey
+    again_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

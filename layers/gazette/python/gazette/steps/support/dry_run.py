@@ -84,7 +84,13 @@ def _dry_run(chain: Chain, context: DryRunContext) -> DryRun:
     gauge = context.gauges.of(run.key.schedule)
     permit = gauge.forecast(now, now + LONGEST_WAIT_FOR_A_PERMIT)
     if isinstance(permit, NoPermit):
-        ending = without_permit(run, permit, now=now, random=context.random())
+        ending = without_permit(
+            run,
+            permit,
+            now=now,
+            random=context.random(),
+            busy_until=lambda at, _: at + timedelta(seconds=1),
+        )
         return DryRun(ending.delivery, would_send=False)
     if is_cancelled(run, context.batches):
         return DryRun(Delivery(changed(run, Cancel(Reason.BATCH_CANCELLED))), would_send=False)

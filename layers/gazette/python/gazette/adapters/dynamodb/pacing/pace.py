@@ -29,6 +29,7 @@ from gazette.adapters.dynamodb.tables import PaceRow
 from gazette.domain.delivery.circuit_breaker import OpenBreaker, opened_by_hand, tripped
 from gazette.domain.delivery.pace import (
     NoPermit,
+    Outlook,
     Pace,
     PacePlan,
     PaceReading,
@@ -36,6 +37,7 @@ from gazette.domain.delivery.pace import (
     Quota,
     Reservation,
     is_used_up,
+    outlook,
     read,
     take,
 )
@@ -105,12 +107,21 @@ class DynamoRateLimiter:
         found = self._coalescer.ask(self._reserve_all, (now, latest))
         return cast("Permit | NoPermit", found)
 
+    def outlook(self, now: datetime) -> Outlook:
+        """By the cached row. No call."""
+        return outlook(self._known, self._plan, now)
+
     def _reserve_all(
         self, asked: Sequence[tuple[datetime, datetime]]
     ) -> Sequence[Permit | NoPermit | Exception]:
-        """Permits from now on: those that lie in the past would go out in a burst."""
-        now, latest = max(each for each, _ in asked), min(each for _, each in asked)
+        """Permits from now on: those that lie in the past would go out in a burst.
+
+        A thread that waited for the others to ask waits as long for its permit as they do.
+        """
+        patience = min(latest - each for each, latest in asked)
+        now = max(each for each, _ in asked)
         now = max(now, self._clock()) if self._clock else now
+        latest = now + patience
         known = self._known
         if is_used_up(known, now) or (known.breaker and known.breaker.holds(now)):
             self._known = Pace()

@@ -1,0 +1,42 @@
+"""Neither stream waits for the other, no worker sleeps long, and permits do not stay unused."""
+
+from datetime import timedelta
+
+import pytest
+from gazette.steps.delivery import pacing
+
+from proofs.pacing.scenarios import BEFORE, DIGESTS, Scenario, play
+
+
+@pytest.mark.parametrize("slower", [0.5, 1.5])
+def test_immediate_email_is_sent_beside_a_backlog_of_digests_at_almost_the_full_rate(
+    slower: float,
+) -> None:
+    found = play(Scenario(quota=14, slower=slower))
+    assert found.digests == DIGESTS
+    assert found.immediate_p99 < 60
+    assert found.longest_wait_ms <= 100
+    assert found.rate_used >= 0.95
+    assert found.requeues_per_email < 4.5
+
+
+def test_without_a_queue_of_its_own_immediate_email_waited_for_digests() -> None:
+    """So the simulation sees what it is about: one message at a time, as before decision 49."""
+    old = BEFORE["one queue, 20 workers of one message, 5 s"]
+    found = play(Scenario(quota=14), old=old)
+    assert found.immediate_p99 > 600
+    assert found.longest_wait_ms > 1000
+
+
+def test_a_delay_that_does_not_know_the_backlog_turns_in_circles(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pacing, "among", lambda *_, **__: timedelta(seconds=1))
+    assert play(Scenario(quota=14, slower=0.5)).requeues_per_email > 5
+
+
+def test_a_fixed_delay_of_minutes_leaves_permits_unused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        pacing, "among", lambda *_, random, **__: timedelta(seconds=60 + 840 * random)
+    )
+    assert play(Scenario(quota=14, slower=0.5)).rate_used < 0.95
