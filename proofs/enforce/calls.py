@@ -87,7 +87,7 @@ def asked(service: str, operation: str, request: Mapping[str, Any]) -> Iterator[
                 )
         case "sesv2", "SendEmail":
             yield from _sending(request)
-        case ("sesv2", _) | ("cloudwatch", "GetMetricData"):
+        case ("sesv2", _) | ("cloudwatch", "GetMetricData" | "DescribeAlarms"):
             prefix = service.removesuffix("v2")
             yield Asked(f"{prefix}:{operation}", "", "")
         case _:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from cli.reference.permissions import PERMISSIONS
@@ -14,11 +15,15 @@ REASONS = Path(__file__).with_name("reasons.json")
 
 
 def reasons() -> dict[Line, str]:
-    """Why something may be granted that no test uses."""
+    """Why something may be granted that no test uses, by patterns of who, what and where."""
     return {
         (each["holder"], each["action"], each["resource"]): each["why"]
         for each in json.loads(REASONS.read_text())
     }
+
+
+def _fits(line: Line, reason: Line) -> bool:
+    return all(map(fnmatchcase, line, reason))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,12 +39,26 @@ class Report:
     @property
     def unused(self) -> frozenset[Line]:
         """What is granted for nothing."""
-        return self.granted - self.used - self.of_aws - self.reasoned
+        return self._not_used() - self._explained()
 
     @property
     def stale(self) -> frozenset[Line]:
         """Reasons for what is not granted, or is used."""
-        return self.reasoned - (self.granted - self.used - self.of_aws)
+        return frozenset(
+            reason
+            for reason in self.reasoned
+            if not any(_fits(line, reason) for line in self._not_used())
+        )
+
+    def _not_used(self) -> frozenset[Line]:
+        return self.granted - self.used - self.of_aws
+
+    def _explained(self) -> frozenset[Line]:
+        return frozenset(
+            line
+            for line in self._not_used()
+            if any(_fits(line, reason) for reason in self.reasoned)
+        )
 
     @property
     def problems(self) -> list[str]:
@@ -51,7 +70,7 @@ class Report:
         ]
 
     def __str__(self) -> str:
-        reasoned = len((self.of_aws - self.used) | (self.reasoned - self.stale))
+        reasoned = len((self.of_aws - self.used) | self._explained())
         return (
             f"enforced: grants={len(self.granted)} used={len(self.used)} reasoned={reasoned} "
             f"denied={len(self.denied)}"

@@ -50,7 +50,8 @@ def _of_async(account: Account, config: Resource) -> Made:
 def _of_schedule(account: Account, schedule: Resource) -> Made:
     """https://docs.aws.amazon.com/scheduler/latest/UserGuide/cross-service-confused-deputy-prevention.html"""
     target = schedule.properties["Target"]
-    group = in_account("scheduler:{place}:schedule-group/default")
+    named = schedule.properties.get("GroupName", "default")
+    group = in_account(f"scheduler:{{place}}:schedule-group/{named}")
     source = {"aws:sourcearn": group, "aws:sourceaccount": ACCOUNT}
     role = target["RoleArn"]
     yield _request("scheduler.amazonaws.com", "sts:AssumeRole", role, source), "Scheduler ticks"

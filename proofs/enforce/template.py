@@ -28,6 +28,7 @@ _NAMED_BY = {
     "AWS::SES::ConfigurationSet": "Name",
     "AWS::SES::EmailIdentity": "EmailIdentity",
     "AWS::Scheduler::Schedule": "Name",
+    "AWS::Scheduler::ScheduleGroup": "Name",
     "AWS::CloudWatch::Alarm": "AlarmName",
 }
 _ARN = {
@@ -43,6 +44,7 @@ _ARN = {
     "AWS::SES::ConfigurationSet": "ses:{place}:configuration-set/{name}",
     "AWS::SES::EmailIdentity": "ses:{place}:identity/{name}",
     "AWS::Scheduler::Schedule": "scheduler:{place}:schedule/default/{name}",
+    "AWS::Scheduler::ScheduleGroup": "scheduler:{place}:schedule-group/{name}",
     "AWS::CloudWatch::Alarm": "cloudwatch:{place}:alarm:{name}",
 }
 _REF_IS_ARN = {"AWS::SecretsManager::Secret", "AWS::SNS::Topic", "AWS::Lambda::LayerVersion"}

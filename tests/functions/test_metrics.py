@@ -210,7 +210,7 @@ def test_an_email_at_once_is_measured_from_the_second_in_which_its_event_was_sto
     (stored,) = cloud.rows("events")
     second = datetime.fromisoformat(stored["stored"].partition("#")[2]).replace(microsecond=0)
     monkeypatch.setattr(sending, "now", lambda: second + timedelta(minutes=10, milliseconds=250))
-    (entry,) = cloud.queued("generate")
+    (entry,) = cloud.queued("immediate")
     written(capsys)
     cloud.work("generate", entry["MessageBody"])
     assert counted(written(capsys))["stored_to_accepted"] == [600.25]
