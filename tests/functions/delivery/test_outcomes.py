@@ -123,7 +123,7 @@ def test_what_is_refused_for_now_goes_to_resend_which_hides_it(
     url = cloud.queues["resend"]
     sqs.send_message(QueueUrl=url, MessageBody=message)
     (received,) = sqs.receive_message(QueueUrl=url)["Messages"]
-    given = records(message)
+    given = records(message, queue="resend")
     given["Records"][0]["receiptHandle"] = received["ReceiptHandle"]
     assert cloud.invoke("resend", given) == {"batchItemFailures": [{"itemIdentifier": "m0"}]}
     assert "returned to queue" in logs.getvalue()
@@ -131,6 +131,8 @@ def test_what_is_refused_for_now_goes_to_resend_which_hides_it(
         request for name, request in cloud.meter.requests if name == "sqs.ChangeMessageVisibility"
     ]
     assert 50 <= hidden["VisibilityTimeout"] <= 73
+    asked = {name for name, _ in cloud.meter.requests}
+    assert "sqs.ChangeMessageVisibilityBatch" not in asked  # it would take that back
     become(retry_at=None)
     assert cloud.invoke("resend", given) == {"batchItemFailures": []}
     assert stored().status is Status.SENT
