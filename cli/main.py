@@ -19,6 +19,7 @@ from cli.find.command import find
 from cli.links.command import links
 from cli.overview.command import overview
 from cli.preview.command import preview
+from cli.restore.command import restore
 from cli.rollback.command import rollback
 from cli.sending.command import sending
 from cli.shared.commands import Command
@@ -44,6 +45,7 @@ app.command("explain", cls=Command)(explain)
 app.command("find", cls=Command)(find)
 app.command("overview", cls=Command)(overview)
 app.command("preview", cls=Command)(preview)
+app.command("restore", cls=Command)(restore)
 app.command("rollback", cls=Command)(rollback)
 app.command("send-test", cls=Command)(send_test)
 app.command("statistics", cls=Command)(statistics)

@@ -12,6 +12,7 @@ EXAMPLES: Mapping[str, str] = {
     "dlq list": "gazette dlq list",
     "dlq show": "gazette dlq show generate-dead",
     "dlq redrive": "gazette dlq redrive failed --batch 2026-11-22T06:10Z",
+    "restore": "gazette restore events",
     "experiment show": "gazette experiment show",
     "experiment start": "gazette experiment start short-subjects 1=90 2=10",
     "experiment stop": "gazette experiment stop",

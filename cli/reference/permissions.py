@@ -12,6 +12,7 @@ from typing import Any
 from gazette.settings.environment import LIVE
 
 from cli.dead_letters.queues import KNOWN
+from cli.restore.command import COPY, Restorable
 from cli.rollback.versions import FUNCTIONS
 
 Grant = tuple[str, str]
@@ -83,6 +84,8 @@ _DRY_RUN = (
 )
 """To say what a redrive of a run would do."""
 
+_RESTORABLE = [f"table/{each}" for each in Restorable]
+
 _VIEW_BATCH = (
     _settings_of("fanout")
     | _on("table/control", "Query")
@@ -121,6 +124,11 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     "quarantine list": _on("queue/quarantine", *_LOOK),
     "quarantine redrive": _on("queue/quarantine", *_LOOK, "DeleteMessage")
     | _each(("queue/ingest", "queue/feedback"), "GetQueueUrl", "SendMessage"),
+    "restore": _settings_of("ingest")
+    | _each(_RESTORABLE, "DescribeTable", "Scan", "BatchWriteItem")
+    | _each((f"table/{each}" for each in Restorable if each.is_by_reader), "Query")
+    | _each((f"{each}{COPY}" for each in _RESTORABLE), "DescribeTable", "Scan")
+    | _each((f"table/{each}{COPY}" for each in Restorable if each.is_by_reader), "Query"),
     "sending status": _settings_of("generate")
     | _on("table/pace", "GetItem")
     | _on("table/control", "Query"),
@@ -243,8 +251,9 @@ def _arn(resource: str, stage: str) -> str:
             return "*"
         case "table":
             table, _, index = name.partition("/")
+            table, copied, _ = table.partition(COPY)
             short = table.title().replace("_", "").removesuffix("*")
-            named = f"GazetteData{stage.capitalize()}-{short}*"
+            named = f"GazetteData{stage.capitalize()}-{short}*{copied}"
             return f"arn:aws:dynamodb:*:*:table/{named}" + (f"/{index}" if index else "")
         case "queue":
             return f"arn:aws:sqs:*:*:gazette-{stage}-{name}"

@@ -303,6 +303,7 @@ SHAPES: Mapping[str, Shape] = {
         "verdicts": ["text"],
         "notes": ["text"],
     },
+    "restore": {"back": "number", "changed": "number", "deleted": "number", "written": "number"},
     "suppression list": {
         "addresses": [{"address_hash": "text", "reason": "text", "since": "instant"}],
         "more": "boolean",

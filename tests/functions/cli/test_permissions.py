@@ -34,11 +34,13 @@ from cli.dead_letters import sqs_queues
 from cli.dead_letters.queues import KNOWN
 from cli.main import app
 from cli.reference.permissions import PERMISSIONS
+from cli.restore.command import COPY, Restorable
 from cli.rollback.versions import FUNCTIONS
 from cli.shared.console import NotPossible
 from tests.builders import SUPPRESSION_KEY, a_run, a_window
 from tests.functions.cli.test_batches import slot
 from tests.functions.cli.test_overview import make_queues
+from tests.functions.cli.test_restore import create_copies, write_once_more
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.deployed import deploy, publish
 from tests.functions.failing import dead_letter, refused_to_the_end
@@ -204,6 +206,20 @@ def test_quarantine(cloud: Cloud, run: Run, monkeypatch: pytest.MonkeyPatch) -> 
         run("quarantine redrive", exits=2)  # what it holds is released, and counted
     run("quarantine redrive")
     assert_exact(cloud, "quarantine")
+
+
+def test_restore(cloud: Cloud, run: Run) -> None:
+    wait(cloud)
+    with cloud.meter.acting("somebody else"):
+        create_copies()
+    for table in Restorable:
+        run("restore", table, "--yes")
+        if table.is_by_reader:
+            run("restore", table, "--user", "ann", "--yes")
+        with cloud.meter.acting("somebody else"):
+            write_once_more(f"{table}{COPY}")
+        run("restore", table, "--yes")
+    assert_exact(cloud, "restore")
 
 
 def test_sending(cloud: Cloud, run: Run) -> None:
