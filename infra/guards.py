@@ -11,6 +11,9 @@ from infra.stage import NOTHING, Stage
 _LONGEST_ARCHIVE = 30
 """Days. An event is known by its id for 35 at least: a replay of this archive repeats nothing."""
 
+_RUNBOOK_URL = re.compile(r"https?://(?=.{1,192}$)[^\s{}]*[^\s{}/]")
+"""The text of an alarm has 1,024 characters at most."""
+
 _RESERVED = re.compile(
     r"(?:.*\.)?(?:example\.(?:com|net|org)|example|test|invalid|localhost)\.?", re.IGNORECASE
 )
@@ -54,6 +57,8 @@ def wrong_settings(stage: Stage) -> Iterator[str]:
         yield "region must be the name of a region, such as eu-central-1."
     if stage.alarm_email not in {"", NOTHING} and "@" not in stage.alarm_email:
         yield f'alarm_email must be an address, or "{NOTHING}".'
+    if stage.runbook_url and not _RUNBOOK_URL.fullmatch(stage.runbook_url):
+        yield "runbook_url must be an address of http or https, without a slash at its end."
     for key, value in stage.tags.items():
         if key.startswith(("aws:", "gazette:")) or not 1 <= len(key) <= 128:
             yield f"tags has the key {key!r}; another one begins with neither aws: nor gazette:."

@@ -51,6 +51,12 @@ class Stage:
 
     Empty: synthesis refuses it with `retain`, because alarms would reach nobody."""
 
+    runbook_url: str = ""
+    """Where your team reads docs/runbook, such as `https://git.shop.example/gazette/docs/runbook`:
+    the text of each alarm then ends with the whole address of its page. Empty: its path.
+
+    Must begin with `https://` or `http://`, end without a slash; 200 characters at most."""
+
     account: str = ""
     """The AWS account of this stage, such as `123456789012`. Empty: that of your credentials.
 

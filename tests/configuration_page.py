@@ -20,6 +20,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "sender",
         "list_id",
         "alarm_email",
+        "runbook_url",
         "account",
         "region",
         "tags",

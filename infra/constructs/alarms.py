@@ -13,6 +13,8 @@ from constructs import Construct
 
 from infra.stage import NOTHING, Stage
 
+_RUNBOOK = "docs/runbook"
+
 
 class Urgency(StrEnum):
     """How long an alarm can wait; the first word of its text, by which a pager can choose.
@@ -49,8 +51,15 @@ class AlarmTopic(sns.Topic):
 
 
 def described(urgency: Urgency, meaning: str, *, stage: Stage) -> str:
-    """The text of an alarm. `{stage}` in `meaning` becomes the stage's name."""
-    return f"{urgency}: {meaning.format(stage=stage.name)}"
+    """The text of an alarm. `{stage}` in `meaning` becomes the stage's name.
+
+    It ends with its page of the runbook: where the stage says where that is read, with its address
+    and nothing behind it, so that mail programs make a link of it.
+    """
+    text = f"{urgency}: {meaning.format(stage=stage.name)}"
+    if not stage.runbook_url:
+        return text
+    return text.replace(f"{_RUNBOOK}/", f"{stage.runbook_url}/").removesuffix(".")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from constructs import Construct
 from gazette.settings.environment import Settings
 
 from infra.assets.layers import ROOT
-from infra.constructs.alarms import Urgency, service_name
+from infra.constructs.alarms import Urgency, described, service_name
 from infra.constructs.deployment import VERSION, live_alias
 from infra.constructs.least import may_use, role_that_logs
 from infra.constructs.queues import WatchedQueue, step_queue
@@ -126,13 +126,14 @@ class StepConstruct(Construct):
             f"{self._id_of(queue)}Dead",
             name=f"gazette-{stage.name}-{queue}-dead",
             topic=topic,
-            meaning=(
-                f"{_URGENCIES.get(queue, Urgency.MORNING)}: "
+            meaning=described(
+                _URGENCIES.get(queue, Urgency.MORNING),
                 f"The function {self.step.name} could not process some messages. What to do: "
                 f"`gazette dlq show {queue}-dead --stage {stage.name}` says what a "
                 "redrive would do to each; the function's log says why they failed. Fix the cause; "
                 f"then run `gazette dlq redrive {queue}-dead --stage {stage.name}`, "
-                "which is safe at any time. See docs/runbook/dead-letters.md."
+                "which is safe at any time. See docs/runbook/dead-letters.md.",
+                stage=stage,
             ),
             of=f"gazette-{stage.name}-{queue}",
             behind=failed,

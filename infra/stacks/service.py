@@ -24,7 +24,7 @@ from gazette.settings.ingest import FollowersSettings, IngestSettings
 from gazette.settings.preferences import PreferencesSettings
 from gazette.settings.sweep import SweepSettings
 
-from infra.constructs.alarms import AlarmTopic, Urgency
+from infra.constructs.alarms import AlarmTopic, Urgency, described
 from infra.constructs.configuration_set import may_send, name_of_set
 from infra.constructs.delivery_events import publish_delivery_events
 from infra.constructs.deployment import name_deployment
@@ -323,7 +323,7 @@ class ServiceStack(Stack):
             name.title().replace("-", ""),
             name=f"gazette-{self._stage.name}-{name}",
             topic=self._topic,
-            meaning=f"{urgency}: {meaning}",
+            meaning=described(urgency, meaning, stage=self._stage),
             of=of,
         )
 

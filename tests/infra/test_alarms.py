@@ -13,6 +13,7 @@ from infra.constructs.watching.counted import COUNTED, Counted
 from infra.constructs.watching.heartbeats import HEARTBEATS, SWEPT, Heartbeat
 from infra.constructs.watching.shares import RATES, SHARES, Rate, Share
 from infra.stage import Stage
+from tests.infra.conftest import Stages
 from tests.infra.synthesis import Properties, Synthesis
 from tests.unit.house.test_metrics_page import documented
 
@@ -189,6 +190,21 @@ def test_each_alarm_leads_to_a_page_of_the_runbook_that_begins_with_its_name(
         name = alarm["AlarmName"].removeprefix("gazette-prod-")
         title, first, *_ = (ROOT / page[1]).read_text().split("\n\n")
         assert title == f"# {name}" or f"`{name}`" in first, name
+
+
+def test_where_the_runbook_is_online_each_alarm_ends_with_the_address_of_its_page(
+    stages: Stages, prod: Synthesis
+) -> None:
+    """A long one: the text of an alarm has 1,024 characters at most."""
+    url = f"https://git.shop.example/{'x' * 175}"
+    online = stages("online", "prod", bundled=False, runbook_url=url)
+    told = prod.service.of_type("AWS::CloudWatch::Alarm")
+    for name, alarm in online.service.of_type("AWS::CloudWatch::Alarm").items():
+        page = re.search(r" See docs/runbook(/[a-z-]+\.md)\.$", told[name]["AlarmDescription"])
+        assert page, name
+        assert alarm["AlarmDescription"].endswith(f" See {url}{page[1]}"), name
+        assert "docs/runbook" not in alarm["AlarmDescription"], name
+        assert len(alarm["AlarmDescription"]) <= 1024, name
 
 
 @pytest.mark.parametrize(
