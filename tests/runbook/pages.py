@@ -12,6 +12,7 @@ PAGES = sorted(FOLDER.glob("*.md"))
 _FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w*)$")
 _SPAN = re.compile(r"`((?:gazette|aws)\s[^`]+)`")
 _PLACEHOLDER = re.compile(r"\b[A-Z][A-Z_]+\b")
+_ASSIGNMENT = re.compile(r"[a-z_]+=")
 _COMMENT = re.compile(r"\s+# .*")
 _ON_AWS_ONLY = "On AWS only: "
 _ON_AWS_FORM = re.compile(r"On AWS only: .+\]\(https://docs\.aws\.amazon\.com/\S+\)", re.DOTALL)
@@ -30,13 +31,15 @@ STANDS_FOR = {
 class Command:
     """A command of the page, which begins on this line.
 
-    `text`: as it is run. `why_not`: why only AWS can run it; empty where the engine does.
+    `text`: as it is printed. `given`: the variables that its block has set before it.
+    `why_not`: why only AWS can run it; empty where the engine does.
     """
 
     page: Path
     line: int
     text: str
     why_not: str = ""
+    given: str = ""
 
     @property
     def bare(self) -> str:
@@ -92,13 +95,16 @@ def _block(page: Path, lines: Iterator[tuple[int, str]], indent: str) -> list[tu
 def _of_block(page: Path, block: list[tuple[int, str]], why_not: str) -> Iterator[Command]:
     """Its lines; one that ends with a backslash goes on in the next."""
     begun: list[str] = []
+    given = ""
     for number, line in block:
         begun.append(line)
         if line.endswith("\\"):
             continue
         text = "\n".join(begun)
-        if text.strip() and not text.lstrip().startswith("#"):
-            yield Command(page, number - len(begun) + 1, text, why_not)
+        if _ASSIGNMENT.match(text):
+            given += f"{text}\n"
+        elif text.strip() and not text.lstrip().startswith("#"):
+            yield Command(page, number - len(begun) + 1, text, why_not, given)
         begun = []
 
 

@@ -5,6 +5,7 @@ counted in emails, rows and messages.
 """
 
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from urllib.error import HTTPError
@@ -24,6 +25,14 @@ from tests.runbook.state import ADDRESS, ANN, CATEGORY, KEY, State, envelope
 Scenario = Callable[[State], AbstractContextManager[None]]
 
 _REFUSED = Answer(400, "AccountSuspendedException")
+_NOTHING_HAPPENS = 3
+"""Seconds in which a function that runs would have taken a message."""
+
+_LOST = {
+    "subscribers": {"user_id": ANN},
+    "schedules": {"user_id": ANN},
+    "control": {"kind": "batch"},
+}
 _OLD_ADDRESS = "old@example.com"
 _PREFERENCES = re.compile(r'href="([^"#]+/preferences/(k\d+)\.[^"#]+)')
 
@@ -249,6 +258,81 @@ def a_reader_is_erased(state: State) -> Iterator[None]:
         state.try_to_send()
 
 
+@contextmanager
+def a_row_is_repaired(state: State) -> Iterator[None]:
+    """Its run can be read again, and goes out."""
+    state.digest_is_due()
+    state.damage("due_at", "yesterday")
+    with state.emails(1):
+        yield
+        state.try_to_send()
+
+
+@contextmanager
+def a_row_is_deleted(state: State) -> Iterator[None]:
+    """What it held up goes with the next digest."""
+    state.digest_is_due()
+    state.damage("due_at", "yesterday")
+    yield
+    assert state.runs.get(KEY) is None
+    with state.emails(1):
+        state.next_digest()
+
+
+@contextmanager
+def functions_stop(state: State) -> Iterator[None]:
+    """What comes waits in its queue."""
+    state.empty("generate")
+    yield
+    state.send("generate", encode_run_key(KEY))
+    time.sleep(_NOTHING_HAPPENS)
+    assert state.waiting("generate") == 1
+    state.empty("generate")
+
+
+@contextmanager
+def functions_go_on(state: State) -> Iterator[None]:
+    """What waited is worked off; no email goes out, because it is stopped."""
+    state.digest_is_due()
+    state.send("generate", encode_run_key(KEY))
+    with state.emails(0):
+        yield
+        state.settle(delayed=False)
+    assert _standing(state) == (Status.PENDING, Reason.DUE)
+
+
+@contextmanager
+def tables_are_copied(state: State) -> Iterator[None]:
+    """Each as it was: here, as it is, because the engine knows no earlier instant. Then the rows
+    of Ann are lost."""
+    yield
+    for table, key in _LOST.items():
+        assert state.rows(table, key) == state.rows(table, key, copy=True) != []
+        state.forget(table, key)
+
+
+def a_table_is_restored(table: str) -> Scenario:
+    """It has its rows again."""
+
+    @contextmanager
+    def scenario(state: State) -> Iterator[None]:
+        key = _LOST[table]
+        assert state.rows(table, key) == []
+        yield
+        assert state.rows(table, key) == state.rows(table, key, copy=True) != []
+
+    return scenario
+
+
+@contextmanager
+def copies_are_deleted(state: State) -> Iterator[None]:
+    """The tables themselves stay."""
+    yield
+    left = boto3.client("dynamodb").list_tables()["TableNames"]
+    assert [name for name in left if name.endswith("-restored")] == []
+    assert state.subscribers.get(ANN)
+
+
 SCENARIOS: Mapping[str, Scenario] = {
     "gazette batch cancel 2026-11-22T06:10Z": a_batch_is_cancelled,
     "gazette dlq redrive": a_dead_letter_comes_back,
@@ -263,6 +347,8 @@ SCENARIOS: Mapping[str, Scenario] = {
     "gazette quarantine redrive": the_quarantine_comes_back,
     'gazette sending stop "wrong template"': sending_stops,
     "gazette sending resume": sending_goes_on,
+    'gazette sending stop "SES reviews the account"': sending_stops,
+    'gazette sending stop "restore"': sending_stops,
     'gazette sending stop "wrong line" --category like': a_category_stops,
     "gazette sending resume --category like": a_category_goes_on,
     "gazette suppression add ann@example.com": an_address_is_suppressed,
@@ -272,24 +358,36 @@ SCENARIOS: Mapping[str, Scenario] = {
     "gazette links rotate": a_key_is_added,
     "gazette links retire k1": a_key_is_retired("k1"),
     "gazette links retire k2 --now": a_key_is_retired("k2"),
+    "gazette restore subscribers": a_table_is_restored("subscribers"),
+    "gazette restore schedules": a_table_is_restored("schedules"),
+    "gazette restore control": a_table_is_restored("control"),
+    'aws lambda update-event-source-mapping --uuid "$each" --no-enabled': functions_stop,
+    'aws lambda update-event-source-mapping --uuid "$each" --enabled': functions_go_on,
+    "aws dynamodb restore-table-to-point-in-time": tables_are_copied,
+    "aws dynamodb delete-table": copies_are_deleted,
+    "aws dynamodb delete-item": a_row_is_deleted,
+    "aws dynamodb update-item": a_row_is_repaired,
+    "aws events put-events": a_reader_is_erased,
     "aws events start-replay": events_are_replayed,
     "aws sns subscribe": a_pager_subscribes,
     "aws sqs purge-queue": ticks_are_deleted,
 }
-"""By the command as it is printed, without its comment; those of AWS by their first three words."""
+"""By the command as it is printed, without its comment; those of AWS by the words that say what
+they do, wherever they stand."""
 
 READS = re.compile(
-    r"gazette (rollback --list|explain|overview|find|doctor|statistics|preview|cost|--\w+"
+    r"(for \w+ in [^;]+; do )?(gazette (rollback --list|explain|overview|find|doctor|statistics"
+    r"|preview|cost|--\w+"
     r"|(batch|dlq|experiment|links|quarantine|suppression) (list|show)|sending status|event lint)\b"
-    r"|aws [\w-]+ (get|list|describe|filter|lookup|simulate)-"
+    r"|aws [\w-]+ ((get|list|describe|filter)-|wait ))"
 )
 """Commands that change nothing: they need no scenario."""
 
 
 def scenario_of(command: str) -> Scenario | None:
     """What is made before the command and looked at after it; None where there is nothing."""
-    by_words = SCENARIOS.get(" ".join(command.split()[:3])) if command.startswith("aws ") else None
-    return SCENARIOS.get(command, by_words)
+    of_aws = (made for words, made in SCENARIOS.items() if words[:4] == "aws " and words in command)
+    return SCENARIOS.get(command) or next(of_aws, None)
 
 
 def has_its_test(command: str) -> bool:

@@ -6,7 +6,7 @@ the queues as functions put them.
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -19,7 +19,7 @@ from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.events import DynamoEvents
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
-from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.runs import DynamoRuns, run_sort_key
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
@@ -29,10 +29,12 @@ from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY, Actor, Entity, Event, RunKey, Window
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.settings.delivery import GenerateSettings
+from gazette.settings.environment import LIVE
 from gazette.settings.ingest import IngestSettings
 from gazette.steps.support.sending import SendingContext, resume_sending
 
 from cli.dead_letters.queues import KNOWN
+from cli.restore.command import COPY
 from demo.replay import SETTLE_SECONDS
 from demo.ses import Accepted
 from tests.stage import Deployed
@@ -132,8 +134,8 @@ class State:
         self.empty("generate")
         self.empty("resend")
         for table in ("runs", "events"):
-            self._forget(table, user_id=ANN)
-        self._forget("control", kind="batch")
+            self.forget(table, {"user_id": ANN})
+        self.forget("control", {"kind": "batch"})
         self.batches.begin(SLOT)
         schedule = self.schedules.get(ANN, DAILY)
         assert schedule
@@ -144,6 +146,16 @@ class State:
         self.event_waits()
         run = Run(KEY, due_at=SLOT, check_at=now() + timedelta(hours=1))
         return self.runs.create(replace(run, **given))
+
+    def damage(self, attribute: str, value: str) -> None:
+        """Her run can no longer be read: this attribute of its row is something else."""
+        self.deployed.service.tables.update_item(
+            TableName=self.table("runs"),
+            Key={"user_id": {"S": ANN}, "run": {"S": run_sort_key(KEY)}},
+            UpdateExpression="SET #attribute = :value",
+            ExpressionAttributeNames={"#attribute": attribute},
+            ExpressionAttributeValues={":value": {"S": value}},
+        )
 
     def event_waits(self) -> None:
         """Something new for her next digest, stored a moment ago."""
@@ -198,10 +210,13 @@ class State:
         functions = self.deployed.service.functions
         for page in functions.get_paginator("list_functions").paginate():
             for found in page["Functions"]:
+                name = found["FunctionName"]
                 settings = {**found["Environment"]["Variables"], "RENEWED": str(next(_NUMBERS))}
                 functions.update_function_configuration(
-                    FunctionName=found["FunctionName"], Environment={"Variables": settings}
+                    FunctionName=name, Environment={"Variables": settings}
                 )
+                version = functions.publish_version(FunctionName=name)["Version"]
+                functions.update_alias(FunctionName=name, Name=LIVE, FunctionVersion=version)
 
     def next_digest(self) -> None:
         """One more event comes by the bus, and then the hour of her next digest."""
@@ -225,6 +240,10 @@ class State:
         )
         self.settle()
         time.sleep(SETTLE_SECONDS)
+        self.strike()
+
+    def strike(self) -> None:
+        """It is the hour of her next digest."""
         schedule = self.schedules.get(ANN, DAILY)
         assert schedule
         self.deployed.service.turn_back(schedule.next_due_at - timedelta(minutes=20))
@@ -241,23 +260,35 @@ class State:
         """She gets so many meanwhile, neither more nor less."""
         before = len(self.inbox)
         yield
-        assert len(self.inbox) - before == number
+        got = len(self.inbox) - before
+        assert got == number, f"Ann got {got} emails, not {number}"
 
-    def _forget(self, table: str, **key: str) -> None:
+    def forget(self, table: str, key: Mapping[str, str]) -> None:
         """Delete all rows of a partition."""
-        tables = self.deployed.service.tables
-        name = self.deployed.service.settings("generate")[f"GAZETTE_{table.upper()}_TABLE"]
+        name = self.table(table)
+        described = self.deployed.service.tables.describe_table(TableName=name)
+        names = [each["AttributeName"] for each in described["Table"]["KeySchema"]]
+        for row in self.rows(table, key):
+            found = {each: row[each] for each in names}
+            self.deployed.service.tables.delete_item(TableName=name, Key=found)
+
+    def rows(
+        self, table: str, key: Mapping[str, str], *, copy: bool = False
+    ) -> list[dict[str, Any]]:
+        """The rows of a partition, or those of the copy that a restore has made."""
         ((partition, value),) = key.items()
-        described = tables.describe_table(TableName=name)["Table"]["KeySchema"]
-        found = tables.query(
-            TableName=name,
+        found = self.deployed.service.tables.query(
+            TableName=f"{self.table(table)}{COPY if copy else ''}",
+            ConsistentRead=True,
             KeyConditionExpression="#key = :key",
             ExpressionAttributeNames={"#key": partition},
             ExpressionAttributeValues={":key": {"S": value}},
         )
-        for row in found["Items"]:
-            keys = {each["AttributeName"]: row[each["AttributeName"]] for each in described}
-            tables.delete_item(TableName=name, Key=keys)
+        return list(found["Items"])
+
+    def table(self, name: str) -> str:
+        """The name that CloudFormation gave the table."""
+        return self.deployed.service.settings("ingest")[f"GAZETTE_{name.upper()}_TABLE"]
 
 
 def _a_moment_ago() -> datetime:

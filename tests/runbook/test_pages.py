@@ -25,7 +25,7 @@ def run(command: Command, state: State) -> subprocess.CompletedProcess[str]:
     """By bash, in a folder like that of the project, and confirmed where it asks."""
     paths = [str(Path(sys.executable).parent), str(ROOT / ".awscli" / "bin"), os.environ["PATH"]]
     return subprocess.run(
-        ["/bin/bash", "-o", "pipefail", "-c", command.text],
+        ["/bin/bash", "-o", "pipefail", "-c", f"{command.given}{command.text}"],
         cwd=state.folder,
         env={
             **os.environ,

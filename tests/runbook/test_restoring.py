@@ -1,0 +1,66 @@
+"""What goes out after tables went back to an instant: once more only what was sent since, and only
+where the table of the runs went back with them."""
+
+import json
+from pathlib import Path
+
+import boto3
+from gazette.domain.delivery.run import Status
+
+from cli.restore.command import COPY
+from demo.ses_events import default_bus
+from tests.e2e.test_comes_back import delivery
+from tests.runbook.pages import Command
+from tests.runbook.state import KEY, State
+from tests.runbook.test_pages import run
+
+
+def at_this_instant(state: State, *tables: str) -> None:
+    """Copies of the tables, as a restore makes them; the engine knows no earlier instant."""
+    client = boto3.client("dynamodb")
+    for table in tables:
+        name = state.table(table)
+        client.restore_table_to_point_in_time(
+            SourceTableName=name, TargetTableName=f"{name}{COPY}", UseLatestRestorableTime=True
+        )
+
+
+def restore(state: State, *tables: str) -> None:
+    for table in tables:
+        done = run(Command(Path(__file__), 0, f"gazette restore {table}"), state)
+        assert done.returncode == 0, done.stderr
+        boto3.client("dynamodb").delete_table(TableName=f"{state.table(table)}{COPY}")
+
+
+def test_without_runs_nothing_that_was_sent_goes_out_again(state: State) -> None:
+    at_this_instant(state, "schedules", "control")
+    with state.emails(1):
+        state.next_digest()
+    assert "2 updates" in state.inbox[-1].part("plain")
+    restore(state, "schedules", "control")
+    with state.emails(0):
+        state.strike()
+    with state.emails(1):
+        state.next_digest()
+    assert "1 update " in state.inbox[-1].part("plain")
+
+
+def test_with_runs_what_was_sent_since_goes_out_once_more(state: State) -> None:
+    """A delivery event of the first email settles nothing: the row knows no such attempt."""
+    at_this_instant(state, "runs")
+    with state.emails(1):
+        state.try_to_send()
+    first = state.inbox[-1]
+    restore(state, "runs")
+    detail = json.dumps(delivery(first))
+    entry = {"Source": "aws.ses", "DetailType": "Email Delivered", "Detail": detail}
+    default_bus(state.deployed.service.events)([entry])
+    state.settle()
+    assert state.waiting("quarantine") == 1
+    found = state.runs.get(KEY)
+    assert found
+    assert found.status is Status.PENDING
+    with state.emails(1):
+        state.try_to_send()
+    with state.emails(0):
+        state.try_to_send()
