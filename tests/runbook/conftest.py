@@ -11,8 +11,9 @@ from benchmarks.stored import as_client_of
 from demo.engine import ROOT, deploy, running
 from demo.service import Service
 from demo.ses import StandIn
+from tests.runbook.pages import PAGES, commands
 from tests.runbook.state import State
-from tests.stage import Deployed, mark_below
+from tests.stage import FEW, Deployed, mark_below
 
 _A_CENTURY = 100 * 365
 """Days. The pages name a slot of 2026, which is too late for no test, whenever it runs."""
@@ -21,6 +22,16 @@ _A_CENTURY = 100 * 365
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What is below this folder deploys: `make test` leaves it to `make e2e`."""
     mark_below(Path(__file__).parent, "e2e", items)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the commands that nothing has run."""
+    if terminalreporter.config.getoption("markexpr") != "e2e":
+        return
+    left_out = [each for page in PAGES for each in commands(page) if each.why_not]
+    terminalreporter.section("commands of the runbook that only AWS can run")
+    for command in left_out:
+        terminalreporter.write_line(str(command))
 
 
 @pytest.fixture(scope="session")
@@ -33,7 +44,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
             folder,
             stage="prod",
             base_url=ses.url,
-            concurrency=2,
+            concurrency=FEW,
             sunset_days=0,
             max_lateness=_A_CENTURY * 86_400,
         )

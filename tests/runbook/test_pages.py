@@ -11,7 +11,7 @@ import pytest
 
 from demo.engine import ROOT
 from tests.runbook.pages import PAGES, Command, commands
-from tests.runbook.scenarios import has_its_test, scenario_of
+from tests.runbook.scenarios import scenario_of
 from tests.runbook.state import State
 
 _WITHIN = 120
@@ -57,12 +57,3 @@ def test_every_command_of_the_page_does_what_it_says(page: Path, state: State) -
                 assert not _TROUBLE.search(said), "it says that something is wrong"
         except AssertionError as err:
             pytest.fail(f"{command}\n{err}\nIt said: {said[-2000:]}", pytrace=False)
-
-
-def test_every_command_that_changes_something_has_a_scenario() -> None:
-    assert [
-        str(command)
-        for page in PAGES
-        for command in commands(page)
-        if not (command.why_not or has_its_test(command.bare))
-    ] == []

@@ -1,0 +1,93 @@
+"""The runbook's commands can be told, and each that changes something is looked at after it runs.
+
+`make e2e` runs them (tests/runbook).
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.runbook.pages import PAGES, WrongPage, commands
+from tests.runbook.scenarios import SCENARIOS, has_its_test
+
+PAGE = """# A page
+
+Run `gazette explain USER`, or
+`gazette dlq
+show failed`.
+
+```sh
+name=ann            # for the lines below
+gazette explain $name \\
+  2026-11-21        # that date
+```
+
+On AWS only: there is one. [Why](https://docs.aws.amazon.com/x.html)
+
+```sh
+make deploy
+```
+
+   ```sh
+   gazette dlq list
+   ```
+"""
+
+
+def told(folder: Path, text: str) -> list[tuple[int, str, str, bool]]:
+    page = folder / "page.md"
+    page.write_text(text)
+    return [(each.line, each.given, each.bare, bool(each.why_not)) for each in commands(page)]
+
+
+def test_commands_are_those_of_blocks_and_of_running_text_each_with_its_line(
+    tmp_path: Path,
+) -> None:
+    given = "name=ann            # for the lines below\n"
+    assert told(tmp_path, PAGE) == [
+        (3, "", "gazette explain ann", False),
+        (4, "", "gazette dlq show failed", False),
+        (9, given, "gazette explain $name 2026-11-21", False),
+        (16, "", "make deploy", True),
+        (20, "", "gazette dlq list", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("# A\n\nOn AWS only: never.\n\n```sh\nx\n```\n", "needs its reason and a page of AWS"),
+        ("# A\n\nOn AWS only: see [it](https://example.com).\n", "needs its reason and a page"),
+        ("# A\n\n`gazette explain WHO`\n", "page.md:3: nobody knows what WHO is here"),
+        ("# A\n\n```sh\ngazette dlq list\n", "ends within a block"),
+    ],
+)
+def test_a_page_whose_commands_cannot_be_told_is_named(
+    tmp_path: Path, text: str, problem: str
+) -> None:
+    with pytest.raises(WrongPage, match=problem):
+        told(tmp_path, text)
+
+
+def test_every_command_that_changes_something_has_a_scenario() -> None:
+    assert [
+        str(command)
+        for page in PAGES
+        for command in commands(page)
+        if not (command.why_not or has_its_test(command.bare))
+    ] == []
+
+
+def test_a_command_that_changes_something_is_not_taken_for_one_that_reads() -> None:
+    for command in ("gazette dlq redrive all", "gazette rollback", "aws sqs delete-queue", "rm x"):
+        assert not has_its_test(command), command
+
+
+def test_every_scenario_is_of_a_command_on_a_page() -> None:
+    printed = {command.bare for page in PAGES for command in commands(page)}
+    assert [
+        command
+        for command in SCENARIOS
+        if command not in printed
+        and not (command.startswith("aws ") and any(command in each for each in printed))
+    ] == []
