@@ -201,7 +201,7 @@ def a_key_is_retired(key: str) -> Scenario:
 
     @contextmanager
     def scenario(state: State) -> Iterator[None]:
-        old = next(link for mail in state.inbox if _key(link := _link(mail)) == key)
+        old = next(link for mail in reversed(state.inbox) if _key(link := _link(mail)) == key)
         assert _answers(state, old)
         yield
         state.new_workers()
