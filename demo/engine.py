@@ -107,28 +107,50 @@ def deploy(
     """
     assembly = folder / "cdk.out"
     outputs = folder / "outputs.json"
-    environment = {**os.environ, **engine.environment, "CDK_OUTDIR": str(assembly)}
+    environment = _cdk_environment(engine, assembly)
     environment["CDK_CONTEXT_JSON"] = json.dumps(_context(stage, base_url=base_url, **settings))
-    environment["CDK_DISABLE_CLI_TELEMETRY"] = "true"
-    environment["CDK_VALIDATION"] = "false"  # cfn-lint's work, in tests/infra; it takes seconds
-    node = str(Path(sysconfig.get_path("scripts")) / "node")
-    cdk = [node, str(_CDK), "--no-notices", "--no-version-reporting", "--ci"]
     _run([sys.executable, "-m", "infra.app"], environment, folder / "synth.log")
     _run(
-        [*cdk, "bootstrap", "--app", str(assembly), f"aws://{_ACCOUNT}/{_REGION}"],
+        _cdk("bootstrap", "--app", str(assembly), f"aws://{_ACCOUNT}/{_REGION}"),
         environment,
         folder / "bootstrap.log",
     )
     _run(
-        [
-            *(*cdk, "deploy", "--all", "--app", str(assembly), "--require-approval", "never"),
+        _cdk(
+            *("deploy", "--all", "--app", str(assembly), "--require-approval", "never"),
             *("--method", "direct", "--concurrency", "2", "--outputs-file", str(outputs)),
-        ],
+        ),
         environment,
         folder / "deploy.log",
     )
     stacks = json.loads(outputs.read_text())
     return {name: value for stack in stacks.values() for name, value in stack.items()}
+
+
+def destroy(engine: Engine, folder: Path) -> None:
+    """Delete the stacks that were last deployed from `folder`."""
+    assembly = folder / "cdk.out"
+    _run(
+        _cdk("destroy", "--all", "--force", "--app", str(assembly)),
+        _cdk_environment(engine, assembly),
+        folder / "destroy.log",
+    )
+
+
+def _cdk(*arguments: str) -> list[str]:
+    node = str(Path(sysconfig.get_path("scripts")) / "node")
+    return [node, str(_CDK), "--no-notices", "--no-version-reporting", "--ci", *arguments]
+
+
+def _cdk_environment(engine: Engine, assembly: Path) -> dict[str, str]:
+    """Without validation: that is cfn-lint's work, in tests/infra, and takes seconds."""
+    return {
+        **os.environ,
+        **engine.environment,
+        "CDK_OUTDIR": str(assembly),
+        "CDK_DISABLE_CLI_TELEMETRY": "true",
+        "CDK_VALIDATION": "false",
+    }
 
 
 def _context(stage: str, **settings: Any) -> dict[str, Any]:

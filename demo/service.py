@@ -92,20 +92,20 @@ class Service:
     def set_clock(self, to: datetime) -> None:
         """Let it be `to` for all functions, and time go on from there.
 
-        Call it while their queues are empty: their workers end. The engine's event source mappings
-        run a function itself, whichever alias they name; HTTP API and ticks run the alias.
+        Call it while their queues are empty: what runs goes on with the time that it had.
         """
         ahead = int((to - datetime.now(UTC)).total_seconds())
         for page in self.functions.get_paginator("list_functions").paginate():
             for found in page["Functions"]:
                 settings = found["Environment"]["Variables"]
-                name = found["FunctionName"]
-                self.functions.update_function_configuration(
-                    FunctionName=name,
-                    Environment={"Variables": {**settings, "DEMO_CLOCK_AHEAD": str(ahead)}},
-                )
-                version = self.functions.publish_version(FunctionName=name)["Version"]
-                self.functions.update_alias(FunctionName=name, Name=LIVE, FunctionVersion=version)
+                variables = {**settings, "DEMO_CLOCK_AHEAD": str(ahead)}
+                self.change(found["FunctionName"], Environment={"Variables": variables})
+
+    def change(self, function: str, **configuration: Any) -> None:
+        """Change a function's configuration, and let the alias point to a version that has it."""
+        self.functions.update_function_configuration(FunctionName=function, **configuration)
+        version = self.functions.publish_version(FunctionName=function)["Version"]
+        self.functions.update_alias(FunctionName=function, Name=LIVE, FunctionVersion=version)
 
     def settings(self, step: str) -> dict[str, str]:
         """The environment of the function of a step: what it is set to, its tables too."""

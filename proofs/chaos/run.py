@@ -204,9 +204,7 @@ def _repeat(service: Service, runs: list[dict[str, Any]]) -> None:
 
 def _make_haste(service: Service) -> None:
     for step in ("generate", "resend"):
-        service.functions.update_function_configuration(
-            FunctionName=f"gazette-local-{step}", Timeout=_TIMEOUT
-        )
+        service.change(f"gazette-local-{step}", Timeout=_TIMEOUT)
     for queue in _QUEUES:
         service.queues.set_queue_attributes(
             QueueUrl=service.queue_url(queue),

@@ -1,0 +1,1 @@
+"""One stage from its first deployment to its last."""
