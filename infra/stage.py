@@ -368,7 +368,8 @@ class Stage:
     A new account may have as few as 10.
 
     10 or more. If it is more than the account has, functions are throttled; if the functions of the
-    stage may take more than this, synthesis warns and says what to lower."""
+    stage may take more than this, synthesis warns and says what to lower. An alarm fires when more
+    than 90 % of it is taken."""
 
     unknown_policy: str = "resend"
     """What happens when nobody knows whether an email went out: `resend`, `carry_over` or

@@ -109,6 +109,10 @@ RAISED: dict[str, tuple[Metrics, Metrics]] = {
         {"generate": [*_QUIET[:-3], 5, 1, 1]},
         {"generate": [*_QUIET[:-3], 5, 0, 1]},
     ),
+    "concurrency-nearly-used-up": (
+        {"ClaimedAccountConcurrency": [*_QUIET[:-3], 901, 1000, 901]},
+        {"ClaimedAccountConcurrency": [*_QUIET[:-3], 1000, 900, 1000]},
+    ),
     "events-lost": (
         {"invocationsFailedToBeSentToDlq1": [*_QUIET[:-1], 1]},
         {"failedInvocations0": steady(0)},

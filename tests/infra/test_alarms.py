@@ -234,6 +234,19 @@ def test_silence_of_the_clock_is_an_alarm(prod: Synthesis, heartbeat: Heartbeat)
     assert SWEPT == PARTITIONS
 
 
+def test_the_account_s_concurrency_is_watched_as_a_whole_and_against_the_setting(
+    prod: Synthesis, local: Synthesis
+) -> None:
+    """Also where the engine has no metric math."""
+    for template in (prod, local):
+        alarm = template.service.of_type("AWS::CloudWatch::Alarm")["ConcurrencyNearlyUsedUp"]
+        assert (alarm["Namespace"], alarm["Statistic"]) == ("AWS/Lambda", "Maximum")
+        assert alarm["MetricName"] == "ClaimedAccountConcurrency"
+        assert "Dimensions" not in alarm
+        stage = Stage(name="s", sender="s@s.example", list_id="s")
+        assert alarm["Threshold"] == 0.9 * stage.account_concurrency
+
+
 def test_a_stage_without_a_clock_is_not_listened_to(local: Synthesis) -> None:
     watched = {
         alarm.get("MetricName")

@@ -10,6 +10,7 @@ from constructs import Construct
 
 from infra.constructs.queues import WatchedQueue
 from infra.constructs.watching.ages import watch_ages, watch_growth
+from infra.constructs.watching.concurrency import watch_concurrency
 from infra.constructs.watching.counted import COUNTED, CountedAlarm
 from infra.constructs.watching.health import (
     watch_clock,
@@ -35,6 +36,7 @@ def watch_metrics(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
     for heartbeat in HEARTBEATS if stage.ticks else ():
         HeartbeatAlarm(scope, heartbeat, stage=stage, topic=topic)
     watch_lateness(scope, stage, topic)
+    watch_concurrency(scope, stage, topic)
     for rate in RATES if stage.mail_provider == "ses" else ():
         RateAlarm(scope, rate, stage=stage, topic=topic)
     for share in SHARES if stage.mail_provider == "ses" and not stage.host_layers else ():
