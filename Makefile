@@ -105,8 +105,9 @@ docs: setup ## Generate docs/events, docs/lifecycle.md, docs/configuration.md, d
 messages: setup ## Update the translation catalogues from the templates (FOLDER=… for your own)
 	@$(BIN)/python -m infra.assets.messages $(FOLDER)
 
-plots: setup ## Draw the plots of the docs, and print their figures
+plots: setup ## Draw the plots of the docs, and print their figures; 36 hours of a stage pass (AGAIN=1: not again)
 	@$(BIN)/python -m benchmarks.stagger
+	@$(BIN)/python -m demo.picture $(if $(AGAIN),--again)
 
 screenshots: setup chromium ## Take the screenshots of emails and pages in docs/images
 	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m tests.browser.screenshots

@@ -79,15 +79,15 @@ class Service:
         with ThreadPoolExecutor(2) as workers:
             return sum(workers.map(lambda chunk: producer.put(chunk, detail_type), chunks))
 
-    def tick(self, time_of_tick: datetime) -> None:
-        """What EventBridge Scheduler does every ten minutes."""
+    def tick(self, time_of_tick: datetime, step: str = "fanout") -> None:
+        """What EventBridge Scheduler does every ten minutes, or five minutes for the sweep."""
         answer = self.functions.invoke(
-            FunctionName=f"{self.prefix}-fanout",
+            FunctionName=f"{self.prefix}-{step}",
             Qualifier=LIVE,
             Payload=json.dumps({"time": time_of_tick.isoformat()}),
         )
         if "FunctionError" in answer:
-            raise ServiceError(f"fanout failed: {answer['Payload'].read().decode()}")
+            raise ServiceError(f"{step} failed: {answer['Payload'].read().decode()}")
 
     def set_clock(self, to: datetime) -> None:
         """Let it be `to` for all functions, and time go on from there.

@@ -1,0 +1,186 @@
+"""`python -m demo.picture`: the dashboard, drawn from what the functions of a real run wrote.
+
+Its graphs are those of `infra.constructs.watching.panels`, but those that nothing fills here: what
+AWS itself measures, which the embedded engine does not, and what the stage does not track.
+`--again` draws the last run anew.
+"""
+
+import sys
+import textwrap
+import time
+from collections.abc import Sequence
+from html import escape
+from math import ceil, floor, log10
+
+from demo.engine import ROOT
+from demo.recorded import Points, Recorded, read_back, recorded, write_down
+from demo.watched import watch
+from infra.constructs.watching.panels import PANELS, Panel
+
+PICTURE = ROOT / "docs" / "images" / "dashboard.svg"
+
+_EDGE, _GAP, _A_ROW = 16, 14, 3
+_WIDTH = 880
+_WIDE = (_WIDTH - 2 * _EDGE - (_A_ROW - 1) * _GAP) / _A_ROW
+_HIGH = 186
+_PLOT_LEFT, _PLOT_TOP, _PLOT_HIGH = 38, 46, 82
+_PLOT_WIDE = _WIDE - _PLOT_LEFT - 12
+_HEAD, _LINE, _LETTER = 52, 16, 6.1
+"""Pixels: of a question's heading, of a line of text, and of a letter of a legend, at most."""
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
+_STYLE = (
+    "text{font:11px system-ui,-apple-system,'Segoe UI',Arial,sans-serif;fill:#1f2328}"
+    ".q{font-size:17px;font-weight:600}.t{font-size:12px;font-weight:600}"
+    ".s{fill:#59636e}.e{text-anchor:end}.m{text-anchor:middle}"
+)
+
+
+def shown() -> dict[str, list[Panel]]:
+    """The panels that the picture has, by question."""
+    return {
+        question: [panel for panel in panels if panel.own and not panel.tracked]
+        for question, panels in PANELS.items()
+    }
+
+
+def left_out(question: str) -> list[str]:
+    """The titles of the other panels of a question."""
+    return [panel.title for panel in PANELS[question] if panel not in shown()[question]]
+
+
+def caption(run: Recorded) -> str:
+    """From which run the picture is, and what it lacks."""
+    return (
+        f"From a run on {run.day} on the embedded engine: {run.messages:,} messages of {run.hours} "
+        f"hours to {run.students} readers became {run.emails:,} emails. Each point is an hour. The "
+        f"clock strikes here {run.strikes} times, whenever somebody is due, not every ten minutes; "
+        "the first is left out. Faults are the demo's own. What AWS itself measures is missing, "
+        "because the engine does not measure it."
+    )
+
+
+def draw(run: Recorded) -> str:
+    """The picture as SVG, a row of graphs for each question."""
+    body, top = [], 8.0
+    for question, panels in shown().items():
+        missing = f"Not in this picture: {', '.join(left_out(question))}"
+        body.append(_text(_EDGE, top + 20, question, "q"))
+        body.append(_text(_EDGE, top + 38, missing, "s"))
+        top += _HEAD
+        for number, panel in enumerate(panels):
+            left = _EDGE + number % _A_ROW * (_WIDE + _GAP)
+            body.append(_graph(panel, run, left, top + number // _A_ROW * (_HIGH + _GAP)))
+        top += ceil(len(panels) / _A_ROW) * (_HIGH + _GAP)
+    for line in textwrap.wrap(caption(run), 132):
+        top += _LINE
+        body.append(_text(_EDGE, top, line, "s"))
+    top += _EDGE
+    drawn = "\n".join(body)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{top:g}" '
+        f'viewBox="0 0 {_WIDTH} {top:g}" role="img"><title>The dashboard of a stage</title>'
+        f'<style>{_STYLE}</style><rect width="100%" height="100%" fill="#fff"/>\n'
+        f"{drawn}\n</svg>\n"
+    )
+
+
+def _graph(panel: Panel, run: Recorded, left: float, top: float) -> str:
+    lines = {
+        name if len(statistics) == 1 else f"{name} {statistic}": _points(run, name, statistic)
+        for name, statistics in panel.own
+        for statistic in statistics
+    }
+    most = _round_up(max((value for each in lines.values() for _, value in each), default=0))
+    x, y = left + _PLOT_LEFT, top + _PLOT_TOP
+    frame = f'x="{left:.1f}" y="{top:g}" width="{_WIDE:.1f}" height="{_HIGH}" rx="4"'
+    parts = [f'<rect {frame} fill="none" stroke="#d1d9e0"/>']
+    for number, words in enumerate(textwrap.wrap(panel.title, 36)):
+        parts.append(_text(left + 10, top + 18 + number * 15, words, "t"))
+    for part in (0, 0.5, 1):
+        at = y + _PLOT_HIGH * (1 - part)
+        parts.append(_rule(x, at, x + _PLOT_WIDE, at))
+        parts.append(_text(x - 5, at + 4, f"{most * part:,g}", "s e"))
+    for hour in range(0, run.hours, 6):
+        at = x + hour / run.hours * _PLOT_WIDE
+        parts.append(_rule(at, y + _PLOT_HIGH, at, y + _PLOT_HIGH + 3))
+        parts.append(_text(at, y + _PLOT_HIGH + 15, f"{hour % 24}:00", "s m"))
+    for number, points in enumerate(lines.values()):
+        parts.append(_line(points, _COLOURS[number], run.hours, x, y, most))
+    return "".join(parts + _legend(lines, left, y + _PLOT_HIGH + 33))
+
+
+def _points(run: Recorded, name: str, statistic: str) -> Points:
+    """A count that is not written in an hour in which the clock struck was 0."""
+    found = dict(run.points[f"{name} {statistic}"])
+    struck = [hour for hour, _ in run.points["ticks_done Sum"]]
+    if found and statistic == "Sum":
+        found = dict.fromkeys(struck, 0) | found
+    return sorted(found.items())
+
+
+def _line(points: Points, colour: str, hours: int, x: float, y: float, most: float) -> str:
+    """A line through the middles of the hours, with a dot for each."""
+    at = [
+        (
+            x + (hour + 0.5) / hours * _PLOT_WIDE,
+            y + _PLOT_HIGH * (1 - value / most),
+        )
+        for hour, value in points
+    ]
+    path = " ".join(f"{each_x:.1f},{each_y:.1f}" for each_x, each_y in at)
+    dots = "".join(
+        f'<circle cx="{each_x:.1f}" cy="{each_y:.1f}" r="1.8"/>' for each_x, each_y in at
+    )
+    return (
+        f'<g fill="{colour}"><polyline points="{path}" fill="none" stroke="{colour}" '
+        f'stroke-width="1.5"/>{dots}</g>'
+    )
+
+
+def _legend(lines: dict[str, Points], left: float, top: float) -> list[str]:
+    """The names in as many lines as they need; a metric that nobody wrote has "none"."""
+    parts, x = [], left + 10
+    for number, (name, points) in enumerate(lines.items()):
+        words = name if points else f"{name}: none"
+        wide = 16 + len(words) * _LETTER
+        if x + wide > left + _WIDE - 4:
+            x, top = left + 10, top + _LINE
+        parts.append(
+            f'<rect x="{x:.1f}" y="{top - 6:g}" width="10" height="3" fill="{_COLOURS[number]}"/>'
+        )
+        parts.append(_text(x + 14, top, words))
+        x += wide + 8
+    return parts
+
+
+def _round_up(most: float) -> float:
+    """1, 2, 4, 6 or 8 times a power of ten: half of it is short too."""
+    if most <= 0:
+        return 1
+    power = 10.0 ** floor(log10(most))
+    return next(step * power for step in (1, 2, 4, 6, 8, 10) if step * power >= most)
+
+
+def _text(x: float, y: float, words: str, kind: str = "") -> str:
+    named = f' class="{kind}"' if kind else ""
+    return f'<text x="{x:.1f}" y="{y:g}"{named}>{escape(words, quote=False)}</text>'
+
+
+def _rule(x1: float, y1: float, x2: float, y2: float) -> str:
+    return f'<path d="M{x1:.1f} {y1:g}L{x2:.1f} {y2:g}" stroke="#d1d9e0"/>'
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Let the hours pass, write down what was measured, and draw it."""
+    began = time.monotonic()
+    if "--again" not in arguments:
+        folder = ROOT / "build" / "watched"
+        watched = watch(folder, lambda said: print(f"{time.monotonic() - began:6.1f} s  {said}"))
+        write_down(recorded(watched))
+    run = read_back()
+    PICTURE.write_text(draw(run))
+    print(caption(run))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,188 @@
+"""A day and a half of a stage as an operator watches it, on the embedded engine.
+
+The messages are those with which the demo's week begins. Beyond `make demo`, the clock
+strikes at every hour at which somebody is due, fan-out and the sweep; one reader in five wants
+messages at once; SES's delivery events come; and a few things go wrong, by `_chance`, the same in
+every run: mailboxes that do not exist, servers that refuse the sender, complaints, readers who
+leave, and answers of SES that are lost.
+"""
+
+import json
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from itertools import islice
+from math import ceil
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from gazette.domain.scheduling.calendar import Recurrence, next_occurrence, slot_of
+
+from demo import campus
+from demo.engine import deploy, running
+from demo.replay import SETTLE_SECONDS, Progress
+from demo.service import Service
+from demo.ses import Accepted, Chances, StandIn
+from demo.ses_events import Entry, Publish, default_bus
+from demo.written import Value, written
+from infra.topology import STEPS
+
+HOURS = 36
+LOST_ANSWERS = 0.01
+_QUEUES = ("shard", "generate", "immediate", "sweep", "feedback")
+_ONE_CLICK = b"List-Unsubscribe=One-Click"
+_FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What the functions wrote, and how much was put, struck and sent meanwhile."""
+
+    values: Sequence[Value] = field(repr=False)
+    day: date
+    begin: datetime
+    hours: int
+    students: int
+    messages: int
+    strikes: int
+    emails: int
+
+
+def watch(folder: Path, progress: Progress) -> Watched:
+    """Deploy a stage, let the hours pass, and read what its functions wrote meanwhile.
+
+    The first strike also does what came due before midnight: it is not part of what is read.
+    """
+    week = [message for message in campus.messages() if message.day < ceil(HOURS / 24)]
+    students = sorted({message.target for message in week})
+    with (
+        StandIn(chances=Chances(close=LOST_ANSWERS)) as ses,
+        running(ses_url=ses.url, folder=folder) as engine,
+    ):
+        outputs = deploy(engine, folder, base_url=ses.url)
+        service = Service.at(engine, outputs)
+        ses.publish = _with_faults(default_bus(service.events))
+
+        def unsubscribe(path: str) -> None:
+            engine.request(outputs["PreferencesUrl"], "POST", path, _FORM, _ONE_CLICK)
+
+        now = datetime.now(UTC)
+        begin = datetime.combine(now.date() + timedelta(days=1), datetime.min.time(), UTC)
+        service.put("subscriber.changed", (_profile(student, now) for student in students))
+        service.wait_until_drained("ingest")
+        progress(f"{len(students)} students registered")
+        put = left = 0
+        before = begin
+        strikes = slots(begin)
+        for slot in strikes:
+            some = [each for each in week if before <= _at(each, begin) < slot]
+            put += _put(service, some, begin.date())
+            service.set_clock(slot)
+            service.tick(slot)
+            service.tick(slot, "sweep")
+            service.wait_until_drained(*_QUEUES)
+            _leave(ses.accepted[left:], unsubscribe)
+            left = len(ses.accepted)
+            before = slot
+            progress(f"{slot:%d %B %H:%M}: {left} emails so far")
+        found = written(service, *(step.name for step in STEPS))
+        return Watched(
+            [value for value in found if value.at >= strikes[1]],
+            day=now.date(),
+            begin=begin,
+            hours=HOURS,
+            students=len(students),
+            messages=put,
+            strikes=len(strikes),
+            emails=left,
+        )
+
+
+def slots(begin: datetime) -> list[datetime]:
+    """The slots of the hours from `begin` in which a digest is due somewhere, in order."""
+    end = begin + timedelta(hours=HOURS)
+    found = set()
+    for zone in campus.ZONES:
+        due = next_occurrence(Recurrence(campus.DIGEST_HOUR, 0, zone), after=begin)
+        while due < end:
+            found.add(slot_of(due))
+            due = next_occurrence(Recurrence(campus.DIGEST_HOUR, 0, zone), after=due)
+    return sorted(found)
+
+
+def _at(message: campus.Message, begin: datetime) -> datetime:
+    return begin + timedelta(days=message.day, minutes=message.minute_of_day)
+
+
+def _put(service: Service, messages: Sequence[campus.Message], first_day: date) -> int:
+    """Put them, and let immediate emails go out."""
+    put = service.put("event.created", (campus.event_created(each, first_day) for each in messages))
+    service.wait_until_drained("ingest", "immediate", "feedback")
+    time.sleep(SETTLE_SECONDS)
+    return put
+
+
+def _profile(student: int, now: datetime) -> dict[str, Any]:
+    at_once = {"frequencies": {"message": "immediate"}} if student % 5 == 0 else {}
+    return campus.subscriber_changed(student, now) | at_once
+
+
+def _leave(mails: Iterable[Accepted], unsubscribe: Callable[[str], None]) -> None:
+    """Three readers of a hundred unsubscribe, as mail programs do it."""
+    for mail in mails:
+        if _chance(mail.to, "leaves") < 0.03:
+            unsubscribe(urlsplit(str(mail.message["List-Unsubscribe"]).strip("<>")).path)
+
+
+def _with_faults(publish: Publish) -> Publish:
+    def put(some: Sequence[Entry]) -> None:
+        remaining = _faulty(some)
+        while ten := list(islice(remaining, 10)):
+            publish(ten)
+
+    return put
+
+
+def _faulty(some: Sequence[Entry]) -> Iterator[Entry]:
+    """The same events of SES, but bounces instead of some deliveries, and a complaint after few."""
+    for entry in some:
+        record = json.loads(entry["Detail"])
+        (to,) = record["mail"]["destination"]
+        status = "5.1.1" if _chance(to, "gone") < 0.015 else ""
+        (run,) = record["mail"]["tags"]["run"]
+        if _chance(run, "refused") < 0.005:
+            status = "5.7.26"
+        if record["eventType"] != "Delivery":
+            yield entry
+        elif status:
+            yield _entry(record, "Email Bounced", "Bounce", _bounce(to, status, record))
+        else:
+            yield entry
+            if _chance(to, "complains") < 0.006:
+                told = {"timestamp": record["mail"]["timestamp"], "feedbackId": "f"}
+                told |= {"complainedRecipients": [{"emailAddress": to}]}
+                yield _entry(record, "Email Complaint Received", "Complaint", told)
+
+
+def _bounce(to: str, status: str, record: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "timestamp": record["mail"]["timestamp"],
+        "bounceType": "Permanent",
+        "bounceSubType": "General",
+        "bouncedRecipients": [{"emailAddress": to, "action": "failed", "status": status}],
+        "feedbackId": "f",
+        "reportingMTA": "dsn; mta.campus.example",
+    }
+
+
+def _entry(record: dict[str, Any], detail_type: str, event_type: str, told: Any) -> Entry:
+    about = {"eventType": event_type, "mail": record["mail"], event_type.lower(): told}
+    return {"Source": "aws.ses", "DetailType": detail_type, "Detail": json.dumps(about)}
+
+
+def _chance(of: str, what: str) -> float:
+    """The same draw, 0 to 1, for the same reader and question."""
+    return random.Random(f"{of} {what}").random()
