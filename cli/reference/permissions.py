@@ -33,6 +33,9 @@ _SERVICES = {
 }
 
 
+_SETTINGS = "lambda:GetFunctionConfiguration"
+
+
 def _on(resource: str, *actions: str) -> frozenset[Grant]:
     service = _SERVICES[resource.partition("/")[0]]
     return frozenset((resource, f"{service}:{action}") for action in actions)
@@ -44,7 +47,7 @@ def _anywhere(*actions: str) -> frozenset[Grant]:
 
 
 def _settings_of(function: str) -> frozenset[Grant]:
-    return _on(f"function/{function}", "GetFunctionConfiguration")
+    return frozenset({(f"function/{function}", _SETTINGS)})
 
 
 _SUPPRESSION_KEY = _on("secret/suppressions", "GetSecretValue")
@@ -217,11 +220,12 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
 def policy(grants: frozenset[Grant], stage: str) -> dict[str, Any]:
     """An IAM policy: one statement for all resources that need the same actions."""
     actions: dict[str, set[str]] = defaultdict(set)
-    for resource, action in grants:
-        actions[resource].add(action)
+    for grant in grants:
+        for arn in arns(grant, stage):
+            actions[arn].add(grant[1])
     resources: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for resource, needed in sorted(actions.items()):
-        resources[tuple(sorted(needed))].extend(arns(resource, stage))
+    for arn, needed in sorted(actions.items()):
+        resources[tuple(sorted(needed))].append(arn)
     return {
         "Version": "2012-10-17",
         "Statement": [
@@ -231,15 +235,17 @@ def policy(grants: frozenset[Grant], stage: str) -> dict[str, Any]:
     }
 
 
-def arns(resource: str, stage: str) -> Iterator[str]:
-    """The ARNs of a resource of a stage, in any region and account of the `aws` partition.
+def arns(grant: Grant, stage: str) -> Iterator[str]:
+    """The ARNs of what is granted in a stage, in any region and account of the `aws` partition.
 
-    A function has two: what is asked for by an alias may be judged by the alias's own.
+    Settings are asked of a function with its alias, and have two: AWS says for Invoke alone that
+    the ARN of the alias decides. What is about aliases and versions is asked of the function.
     https://docs.aws.amazon.com/lambda/latest/dg/lambda-api-permissions-ref.html
     """
+    resource, action = grant
     named = _arn(resource, stage)
     yield named
-    if resource.startswith("function/"):
+    if action == _SETTINGS:
         yield f"{named}:{LIVE}"
 
 

@@ -15,15 +15,16 @@ REASONS = Path(__file__).with_name("reasons.json")
 
 
 def reasons() -> dict[Line, str]:
-    """Why something may be granted that no test uses, by patterns of who, what and where."""
+    """Why something may be granted that no test uses: by a pattern of who, what, and where."""
     return {
-        (each["holder"], each["action"], each["resource"]): each["why"]
+        (each["holder"], each["action"], resource): each["why"]
         for each in json.loads(REASONS.read_text())
+        for resource in each["resources"]
     }
 
 
 def _fits(line: Line, reason: Line) -> bool:
-    return all(map(fnmatchcase, line, reason))
+    return fnmatchcase(line[0], reason[0]) and line[1:] == reason[1:]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

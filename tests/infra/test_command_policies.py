@@ -23,9 +23,9 @@ def test_every_resource_of_a_policy_is_deployed(prod: Synthesis) -> None:
     named = {
         arn
         for grants in PERMISSIONS.values()
-        for resource, _ in grants
-        if "*" not in resource.removesuffix("/index/*")
-        for arn in arns(resource, "prod")
+        for grant in grants
+        if "*" not in grant[0].removesuffix("/index/*")
+        for arn in arns(grant, "prod")
     }
     names = {each.split(":", 5)[5].removesuffix("/index/*") for each in named}
     assert {each.removesuffix(COPY) for each in names} <= deployed
