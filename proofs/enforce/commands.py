@@ -1,8 +1,10 @@
 """The policies of docs/cli.md, held against what the commands asked of AWS in their tests."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from cli.reference.permissions import PERMISSIONS, policy
+from cli.restore.command import COPY
 from proofs.enforce.account import Account, Misplaced
 from proofs.enforce.calls import Asked
 from proofs.enforce.policies import Grant, Request, allowing, read
@@ -25,8 +27,10 @@ class Commands:
     def judge(self, path: str, asked: Iterable[Asked], told: Mapping[str, str]) -> None:
         """Calls of a command that found the settings `told`."""
         for each in asked:
+            table, copy, _ = each.named.partition(COPY)
+            known = replace(each, named=table, inside="")
             try:
-                resource = self._account.named_by_any(each, told)
+                resource = self._account.named_by_any(known, told) + copy + each.inside
             except Misplaced as err:
                 self.denied.add(f"gazette {path}: {err}")
                 continue
