@@ -211,7 +211,7 @@ def _writes(operation: str, request: dict[str, Any]) -> Sequence[_Write]:
 
 def calls(**number: int) -> Counter[str]:
     """Calls as the meter names them: of DynamoDB, or of SQS and SES where only they have such."""
-    services = {"SendMessageBatch": "sqs", "SendEmail": "sesv2"}
+    services = {"GetQueueAttributes": "sqs", "SendMessageBatch": "sqs", "SendEmail": "sesv2"}
     return Counter(
         {f"{services.get(name, 'dynamodb')}.{name}": count for name, count in number.items()}
     )
