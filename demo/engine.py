@@ -98,18 +98,24 @@ def running(*, ses_url: str, folder: Path, port: int = 0) -> Iterator[Engine]:
 
 
 def deploy(
-    engine: Engine, folder: Path, *, base_url: str, stage: str = "local", **settings: Any
+    engine: Engine,
+    folder: Path,
+    *,
+    base_url: str,
+    stage: str = "local",
+    app: str = "infra.app",
+    **settings: Any,
 ) -> dict[str, str]:
     """Bootstrap, then deploy a stage with the CDK command line. Returns its outputs.
 
     It has the settings of the stage `local`, whatever its name. `base_url` is where the links in
-    its emails lead; `settings` are others of the stage.
+    its emails lead; `settings` are others of the stage; `app` is the module that synthesises.
     """
     assembly = folder / "cdk.out"
     outputs = folder / "outputs.json"
     environment = _cdk_environment(engine, assembly)
     environment["CDK_CONTEXT_JSON"] = json.dumps(_context(stage, base_url=base_url, **settings))
-    _run([sys.executable, "-m", "infra.app"], environment, folder / "synth.log")
+    _run([sys.executable, "-m", app], environment, folder / "synth.log")
     _run(
         _cdk("bootstrap", "--app", str(assembly), f"aws://{_ACCOUNT}/{_REGION}"),
         environment,

@@ -1,4 +1,4 @@
-"""Starts the embedded engine, by its own interpreter, and differs from it in four things.
+"""Starts the embedded engine, by its own interpreter, and differs from it in five things.
 
 Its default bus takes `aws.` sources. PutEvents refuses a `source` that begins with `aws.`, on AWS
 as in the engine, and the engine has no SES events of its own: so the stand-in for SES must be let
@@ -11,6 +11,9 @@ than all else of a cold start; on a busy machine so long that invocations time o
 Functions can be ahead of time: by the seconds in DEMO_CLOCK_AHEAD, a variable of theirs.
 
 Their workers run the file that DEMO_WORKERS_RUN_FIRST names, if the engine has that variable.
+
+Where it enforces IAM, with AUTH=true, every call counts as one by TLS, which policies of queues
+demand: loopback has none.
 """
 
 import hashlib
@@ -68,6 +71,10 @@ def main() -> None:
     first = os.environ.get("DEMO_WORKERS_RUN_FIRST")
     before = _CLOCK + (Path(first).read_text() if first else "")
     workers._PYTHON_WORKER_SCRIPT = f"{before}\n{workers._PYTHON_WORKER_SCRIPT}"
+    if os.environ.get("AUTH") == "true":
+        requests: Any = importlib.import_module("ministack.app")
+        pin = requests.pin_request_origin
+        requests.pin_request_origin = lambda address, _: pin(address, True)
     runpy.run_module("ministack", run_name="__main__")
 
 

@@ -1,0 +1,16 @@
+"""`infra.app` for an engine that enforces IAM: whoever deploys uses their own credentials.
+
+The engine does not let the roles of the bootstrap publish assets.
+"""
+
+from functools import partial
+from unittest.mock import patch
+
+from aws_cdk import App, CliCredentialsStackSynthesizer
+
+from infra import app
+
+if __name__ == "__main__":
+    synthesizer = CliCredentialsStackSynthesizer()
+    with patch.object(app, "App", partial(App, default_stack_synthesizer=synthesizer)):
+        app.main()
