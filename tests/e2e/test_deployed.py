@@ -54,6 +54,10 @@ def test_a_wrong_detail_waits_in_quarantine_with_a_reason_that_names_the_field(
         QueueUrl=url, MessageAttributeNames=["All"], MaxNumberOfMessages=10
     ).get("Messages"):
         messages += [message["MessageAttributes"]["reason"]["StringValue"] for message in taken]
+        for message in taken:
+            deployed.service.queues.delete_message(
+                QueueUrl=url, ReceiptHandle=message["ReceiptHandle"]
+            )
     assert len(messages) == 2
     assert any("detail.entity.url" in reason for reason in messages)
     assert any("'event.vanished' is not one of" in reason for reason in messages)
