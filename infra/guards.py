@@ -45,7 +45,8 @@ def not_ready(stage: Stage) -> Iterator[str]:
     if not stage.links_domain and not stage.base_url:
         yield (
             "links_domain is empty, so that links in emails would end with the stack: write a "
-            f'domain for them (docs/links.md), or "{NOTHING}" if you mean it.'
+            "domain for them, with hosted_zone or links_certificate (docs/links.md), or "
+            f'"{NOTHING}" if you mean it.'
         )
 
 

@@ -95,8 +95,10 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
         )
     _check_windows(stage)
     _check_restorable(stage)
-    for wrong in wrong_settings(stage):
-        raise StageError(f"Stage {name!r} in cdk.json: {wrong}")
+    if found := list(wrong_settings(stage)):
+        raise StageError(
+            "\ngazette: ".join(f"Stage {name!r} in cdk.json: {each}" for each in found)
+        )
     for setting, allowed in RANGES.items():
         if getattr(stage, setting) not in allowed:
             raise StageError(f"Stage {name!r} in cdk.json: {setting} must be {allowed}.")

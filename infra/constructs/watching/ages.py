@@ -120,8 +120,8 @@ def watch_growth(
             meaning=(
                 f"A queue was not drained for half an hour, and has over {_GROWN} messages more "
                 "than in the half-hour before: less is done than comes in. What to do: the "
-                "dashboard (row 2) says which queue; raise the concurrency of its function, or "
-                "find out what makes it slow. See docs/runbook/queues.md."
+                "dashboard (Messages that wait) says which queue; raise the concurrency of its "
+                "function, or find out what makes it slow. See docs/runbook/queues.md."
             ),
         ),
         stage=stage,

@@ -44,7 +44,7 @@ FAILING = Told(
     urgency=Urgency.MORNING,
     meaning=(
         "Invocations of functions fail as a whole, for a quarter of an hour: they run out of time "
-        "or memory, or cannot begin. Their messages come again. What to do: the dashboard (row 2) "
+        "or memory, or cannot begin. Their messages come again. What to do: the dashboard "
         "or the metric Errors by function says which; its log says why (`Task timed out`, "
         "`Runtime exited`). After a deployment, roll back. See docs/runbook/functions.md."
     ),

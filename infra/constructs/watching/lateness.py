@@ -88,9 +88,9 @@ LATE = (
         periods=2,
         meaning=(
             "One immediate email in ten is more than four minutes later than its collecting and "
-            "settling take. What to do: look at the queues for their age and number (dashboard, "
-            "row 2), and at `gazette sending status --stage {stage}`: is the rate of immediate "
-            "email used up (setting immediate_share)? See docs/runbook/late.md."
+            "settling take. What to do: look at the graphs Age of the oldest message and Messages "
+            "that wait of the dashboard, and at `gazette sending status --stage {stage}`: is the "
+            "rate of immediate email used up (setting immediate_share)? See docs/runbook/late.md."
         ),
     ),
 )
