@@ -72,7 +72,7 @@ def _show(found: Deployments) -> None:
             each.name,
             each.published_at,
             Shown(each == working, "works" if each == working else ""),
-            Shown(each.is_whole, "" if each.is_whole else "not every function"),
+            Shown(each.is_whole, "yes" if each.is_whole else "no"),
         )
         for each in found.all
     ]
@@ -80,6 +80,6 @@ def _show(found: Deployments) -> None:
         "deployment": "deployment",
         "published_at": "published at",
         "is_live": "works",
-        "is_whole": "lacks",
+        "is_whole": "whole",
     }
     Rows("deployments", columns, rows).show()

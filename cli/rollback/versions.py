@@ -10,20 +10,12 @@ import boto3
 from gazette.settings.environment import LIVE
 
 from cli.shared.aws_errors import refusals_in_words
+from infra.topology import STEPS
 
 if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
 
-FUNCTIONS = (
-    "ingest",
-    "followers",
-    "fanout",
-    "generate",
-    "resend",
-    "feedback",
-    "sweep",
-    "preferences",
-)
+FUNCTIONS = tuple(step.name for step in STEPS)
 
 _NAMED = "deployment "
 """So begins the description of a version; the deployment's name follows."""
