@@ -78,13 +78,13 @@ def _findings(
     stage: str, settings: GenerateSettings, sweep: SweepSettings, *, send: bool
 ) -> Iterator[Finding]:
     facts = stage_facts(stage)
-    yield from check_stage(facts, stage=stage)
+    yield from check_stage(facts)
     yield from check_data(facts, stage=stage)
     yield from check_running(stage, settings, sweep)
     if settings.mail_provider != "ses":
         yield ok("ses", "not used: the mail provider is an SMTP server")
         return
-    yield from check_mail(mail_facts(settings, look_up=text_records))
+    yield from check_mail(mail_facts(settings, stage=stage, look_up=text_records))
     if send:
         note("An email is on its way to SES's mailbox simulator; this takes up to two minutes.")
         yield probe(

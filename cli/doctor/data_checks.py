@@ -6,6 +6,7 @@ from typing import Any
 
 from cli.doctor.findings import Finding, Unseen, ok, problem, unseen
 from cli.doctor.stage_facts import DEAD, QUEUE, TABLE, Deployed, StageFacts
+from cli.shared.next_commands import to_run
 
 _REDEPLOY = (
     "Somebody changed it: change it back; a deployment does not, if the template is as it was."
@@ -35,7 +36,7 @@ def check_dead_letters(name: str, now: Settings, *, stage: str) -> Finding:
     if not waiting:
         return ok(f"dead letters {name}", "none")
     command = "quarantine list" if name == "quarantine" else f"dlq show {name}"
-    todo = f"`gazette {command} --stage {stage}` says why."
+    todo = f"`{to_run(command, stage=stage)}` says why."
     return problem(f"dead letters {name}", f"{waiting}", todo, "docs/runbook/dead-letters.md")
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from cli.cost.prices import read_prices
 from cli.doctor.findings import Finding, Unseen, ok, problem, unseen, warning
 from cli.doctor.mail_facts import Answer, MailFacts, Sender
+from cli.shared.next_commands import to_run
 
 _SES = "https://docs.aws.amazon.com/ses/latest"
 _DOMAIN = "docs/sending.md#authenticate-your-domain"
@@ -32,13 +33,13 @@ def check_account(facts: MailFacts) -> Iterator[Finding]:
     if account is None or isinstance(account, Unseen):
         yield unseen("ses account", account or Unseen("SES has no such account"))
         return
-    yield check_sending(account)
+    yield check_sending(account, facts.stage)
     yield check_sandbox(account)
     yield check_quota(account, facts.rate)
     yield check_plan(account)
 
 
-def check_sending(account: Answer) -> Finding:
+def check_sending(account: Answer, stage: str) -> Finding:
     """Whether sending is paused, or the account under review."""
     page = f"{_SES}/dg/monitoring-sender-reputation-pausing.html"
     status = account.get("EnforcementStatus", "HEALTHY")
@@ -46,7 +47,10 @@ def check_sending(account: Answer) -> Finding:
         todo = "Read AWS's case in the SES console (Reputation metrics) and answer it."
         return problem("ses sending", f"SES does not send: {status}", todo, page)
     if status != "HEALTHY":
-        todo = "Find what bounced or drew complaints with `gazette statistics`; answer AWS's case."
+        todo = (
+            f"Find what bounced or drew complaints with `{to_run('statistics', stage=stage)}`; "
+            "answer AWS's case."
+        )
         return warning("ses sending", f"the account is under review: {status}", todo, page)
     return ok("ses sending", "enabled, and the account is healthy")
 

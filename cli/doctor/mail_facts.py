@@ -45,6 +45,7 @@ class MailFacts:
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_GetConfigurationSet.html
     """
 
+    stage: str
     rate: int
     account: Answer | Unseen | None
     senders: tuple[Sender, ...]
@@ -52,7 +53,7 @@ class MailFacts:
     destinations: Mapping[str, Answer | Unseen | None]
 
 
-def mail_facts(settings: GenerateSettings, *, look_up: LookUp) -> MailFacts:
+def mail_facts(settings: GenerateSettings, *, stage: str, look_up: LookUp) -> MailFacts:
     """Ask SES and the DNS; nothing is sent."""
     client: SESV2Client = boto3.client("sesv2")
     addresses = dict.fromkeys(
@@ -60,6 +61,7 @@ def mail_facts(settings: GenerateSettings, *, look_up: LookUp) -> MailFacts:
     )
     sets = dict.fromkeys((settings.configuration_set, settings.immediate_configuration_set))
     return MailFacts(
+        stage=stage,
         rate=settings.emails_per_second,
         account=asked("ses:GetAccount", client.get_account),
         senders=tuple(_sender(each, client, look_up) for each in addresses),

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
-from pathlib import Path
 
 from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.streams import Streams
@@ -21,20 +20,21 @@ from cli.doctor.stage_facts import (
     Looked,
     StageFacts,
 )
+from cli.overview.alarms import page_of
 from cli.shared.answers import moment
+from cli.shared.next_commands import to_run
 from cli.shared.pace import stopped_text
 
 Check = Callable[[str, Deployed, Answer], Finding]
 """Takes its own name, what was deployed, and how it is now."""
 
-_PROJECT = Path(__file__).parents[2]
 _REDEPLOY = "Somebody changed it: deploy the stage again, or change it back."
 _LAMBDA = "https://docs.aws.amazon.com/lambda/latest/dg"
 _LATE = 2 * SLOT + timedelta(minutes=5)
 """How long after the beginning of a slot a shard may take: the tick comes with the next slot."""
 
 
-def check_stage(facts: StageFacts, *, stage: str) -> Iterator[Finding]:
+def check_stage(facts: StageFacts) -> Iterator[Finding]:
     """Everything that the stacks made, but tables and queues."""
     if isinstance(facts.resources, Unseen):
         yield unseen("stacks", facts.resources)
@@ -44,7 +44,7 @@ def check_stage(facts: StageFacts, *, stage: str) -> Iterator[Finding]:
     yield from _each("alias", facts.of(ALIAS), _alias)
     yield from _each("subscription", facts.of(TOPIC), _subscription)
     yield check_concurrency(facts)
-    yield from check_alarms(facts.alarms, stage=stage)
+    yield from check_alarms(facts.alarms)
 
 
 def check_ticks(
@@ -86,7 +86,8 @@ def check_breakers(found: Streams[PaceReading] | Unseen | None, *, stage: str) -
     """Whether a stream is stopped, by a person or by what the provider said."""
     if found is None or isinstance(found, Unseen):
         return [unseen("breakers", found or Unseen("there is no table `pace`"))]
-    todo = f"Mend the cause; `gazette sending resume --stage {stage}` resumes at once."
+    resume = to_run("sending resume", stage=stage)
+    todo = f"Mend the cause; `{resume}` resumes at once."
     page = "docs/runbook/breaker-opened.md"
     return [
         problem(f"breaker {name}", stopped_text(each.breaker), todo, page)
@@ -114,16 +115,15 @@ def check_concurrency(facts: StageFacts) -> Finding:
     return ok(check, seen)
 
 
-def check_alarms(alarms: Looked, *, stage: str) -> Iterator[Finding]:
-    """Each alarm that has fired has a page of its own, or shares one that the index names."""
+def check_alarms(alarms: Looked) -> Iterator[Finding]:
+    """Each alarm that has fired, with the page that its own text names."""
     if alarms is None or isinstance(alarms, Unseen):
         yield unseen("alarms", alarms or Unseen("CloudWatch has no alarms here"))
         return
-    fired = [each["AlarmName"] for each in alarms.get("MetricAlarms", ())]
-    for name in fired:
-        page = f"docs/runbook/{name.removeprefix(f'gazette-{stage}-')}.md"
-        there = page if (_PROJECT / page).exists() else "docs/runbook/README.md"
-        yield problem(f"alarm {name}", "it has fired", "Its page says what to do.", there)
+    fired = alarms.get("MetricAlarms", ())
+    for each in fired:
+        check, page = f"alarm {each['AlarmName']}", page_of(each.get("AlarmDescription", ""))
+        yield problem(check, "it has fired", "Its page says what to do.", page)
     if not fired:
         yield ok("alarms", "none has fired")
 

@@ -1,6 +1,7 @@
 """`gazette explain`: why a reader got an email, or none."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date, datetime
 from typing import Annotated
 
@@ -18,6 +19,7 @@ from cli.shared.answers import answer
 from cli.shared.aws_errors import refusals_of_tables
 from cli.shared.console import NotPossible, printable
 from cli.shared.deployed import StageName, settings_of
+from cli.shared.next_commands import aimed
 from cli.shared.suppression_key import suppression_key
 
 _FIRST_YEAR, _LAST_YEAR = 2000, 2999
@@ -51,8 +53,13 @@ def explain(
     key = suppression_key(stage, settings.suppressions_secret)
     with refusals_of_tables(stage):
         found = build_explain(settings, key)(user, on)
-    told = sections(found)
-    answer(document(found), lines=_lines(told), picture=lambda: Group(*_picture(told)))
+    told = [_aimed(section, stage) for section in sections(found)]
+    answer(document(found, stage=stage), lines=_lines(told), picture=lambda: Group(*_picture(told)))
+
+
+def _aimed(section: Section, stage: str) -> Section:
+    rows = [tuple(aimed(cell, stage=stage) for cell in row) for row in section.rows]
+    return replace(section, rows=rows)
 
 
 def _date(text: str) -> date:

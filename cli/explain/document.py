@@ -9,13 +9,14 @@ from gazette.domain.identity import run_id
 from cli.explain.reasons import words_for
 from cli.explain.summary import verdict
 from cli.shared.answers import Document
+from cli.shared.next_commands import aimed
 
 
-def document(found: Explanation) -> Document:
-    """What `gazette explain --json` prints."""
+def document(found: Explanation, *, stage: str) -> Document:
+    """What `gazette explain --json` prints; the commands that it names are for `stage`."""
     suppression = found.suppression
     return {
-        "answer": verdict(found),
+        "answer": [aimed(each, stage=stage) for each in verdict(found)],
         "user_id": found.user_id,
         "on": found.on,
         "now": found.now,
@@ -48,7 +49,7 @@ def document(found: Explanation) -> Document:
         "expired": _waiting(found.expired),
         "given_up": _waiting(found.given_up),
         "held_categories": found.held_categories,
-        "runs": [*map(_run, found.runs)],
+        "runs": [_run(each, stage) for each in found.runs],
         "unreadable": found.unreadable,
     }
 
@@ -76,7 +77,7 @@ def _waiting(some: Iterable[Waiting]) -> list[Document]:
     ]
 
 
-def _run(entry: ExplainedRun) -> Document:
+def _run(entry: ExplainedRun, stage: str) -> Document:
     run, words = entry.run, words_for(entry.run)
     window = run.window
     return {
@@ -86,7 +87,7 @@ def _run(entry: ExplainedRun) -> Document:
         "status": run.status,
         "reason": run.reason,
         "meaning": words.why,
-        "what_to_do": words.todo,
+        "what_to_do": aimed(words.todo, stage=stage),
         "due_at": run.due_at,
         "created_at": run.created_at,
         "claimed_at": run.claimed_at,

@@ -14,6 +14,7 @@ from cli.batches.views import BatchProgress, left_text
 from cli.overview.alarms import Alarm
 from cli.shared.answers import moment
 from cli.shared.console import printable
+from cli.shared.next_commands import to_run
 from cli.shared.pace import rate_text, stopped_text
 
 _LATE, _STUCK = timedelta(minutes=15), timedelta(hours=1)
@@ -49,6 +50,10 @@ class Seen:
     quarantine: int
     alarms: Sequence[Alarm]
 
+    def to_run(self, words: str) -> str:
+        """A command for this stage."""
+        return to_run(words, stage=self.stage)
+
 
 def lines(seen: Seen) -> list[Line]:
     """Everything on one screen, the worst first."""
@@ -79,21 +84,22 @@ def _stops(seen: Seen) -> Iterator[Line]:
     for name, pace in (("digests", streams.digest), ("immediate", streams.immediate)):
         if pace.breaker:
             level = Level.LOOK if pace.breaker.by_hand else Level.WRONG
-            command = "gazette sending resume" if pace.breaker.by_hand else "gazette sending status"
-            yield Line(level, "stopped", f"{name}: {stopped_text(pace.breaker)}", command)
+            command = "sending resume" if pace.breaker.by_hand else "sending status"
+            text = f"{name}: {stopped_text(pace.breaker)}"
+            yield Line(level, "stopped", text, seen.to_run(command))
     for held in seen.tables.held:
         text = f"category {held.category}, since {moment(held.since)}: {held.why}"
-        yield Line(Level.LOOK, "held", printable(text), "gazette sending status")
+        yield Line(Level.LOOK, "held", printable(text), seen.to_run("sending status"))
 
 
 def _stuck(seen: Seen) -> Iterator[Line]:
     for name, messages in seen.dead.items():
         if messages:
             text = f"{messages:,} in {name}"
-            yield Line(Level.WRONG, "dead letters", text, f"gazette dlq show {name}")
+            yield Line(Level.WRONG, "dead letters", text, seen.to_run(f"dlq show {name}"))
     if seen.quarantine:
         text = f"{seen.quarantine:,} events do not fit the contract"
-        yield Line(Level.LOOK, "quarantine", text, "gazette quarantine list")
+        yield Line(Level.LOOK, "quarantine", text, seen.to_run("quarantine list"))
     waits, due = seen.tables.waits, seen.tables.oldest_open
     if waits is None or due is None:
         yield Line(Level.FINE, "oldest run", "none that is due is open")
@@ -101,14 +107,14 @@ def _stuck(seen: Seen) -> Iterator[Line]:
     level = Level.WRONG if waits > _STUCK else Level.LOOK if waits > _LATE else Level.FINE
     since = timedelta(seconds=round(waits.total_seconds()))
     text = f"due at {moment(due)}, open for {since}"
-    yield Line(level, "oldest run", text, f"gazette batch show {slot_id(slot_of(due))}")
+    yield Line(level, "oldest run", text, seen.to_run(f"batch show {slot_id(slot_of(due))}"))
 
 
 def _unknown(seen: Seen) -> Iterator[Line]:
     for view in seen.tables.unknown:
         name, number = slot_id(view.batch.slot), view.number(Status.UNKNOWN)
         text = f"{number:,} of batch {name} may or may not have been sent"
-        yield Line(Level.LOOK, "unknown", text, f"gazette batch show {name}")
+        yield Line(Level.LOOK, "unknown", text, seen.to_run(f"batch show {name}"))
 
 
 def _going_out(seen: Seen) -> Iterator[Line]:
@@ -116,15 +122,15 @@ def _going_out(seen: Seen) -> Iterator[Line]:
         progress = BatchProgress.first(view, seen.tables.streams.digest)
         name = slot_id(view.batch.slot)
         text = f"batch {name}: {view.ended:,} of {view.expected:,}, {left_text(progress.left)} left"
-        yield Line(Level.FINE, "going out", text, f"gazette batch show {name}")
+        yield Line(Level.FINE, "going out", text, seen.to_run(f"batch show {name}"))
     if not seen.tables.going_out:
-        yield Line(Level.FINE, "going out", "no batch", "gazette batch list")
+        yield Line(Level.FINE, "going out", "no batch", seen.to_run("batch list"))
 
 
 def _upcoming(seen: Seen) -> Iterator[Line]:
     told = [f"{each.slot:%H:%M} {each.digests:,}" for each in seen.tables.upcoming]
     first = next((each.slot for each in seen.tables.upcoming if each.digests), None)
-    command = f"gazette batch show {slot_id(first)}" if first else ""
+    command = seen.to_run(f"batch show {slot_id(first)}") if first else ""
     yield Line(Level.FINE, "due (UTC)", f"digests at {', '.join(told)}", command)
 
 
@@ -132,7 +138,7 @@ def _rates(seen: Seen) -> Iterator[Line]:
     streams = seen.tables.streams
     for name, pace in (("digests", streams.digest), ("immediate", streams.immediate)):
         level = Level.LOOK if _is_used_up(pace) else Level.FINE
-        yield Line(level, f"{name} go", rate_text(pace), "gazette sending status")
+        yield Line(level, f"{name} go", rate_text(pace), seen.to_run("sending status"))
 
 
 def _is_used_up(pace: PaceReading) -> bool:
@@ -142,4 +148,4 @@ def _is_used_up(pace: PaceReading) -> bool:
 
 def _queues(seen: Seen) -> Iterator[Line]:
     told = ", ".join(f"{name} {messages:,}" for name, messages in seen.queues.items())
-    yield Line(Level.FINE, "queues", told, "gazette dlq list")
+    yield Line(Level.FINE, "queues", told, seen.to_run("dlq list"))

@@ -7,6 +7,7 @@ import typer
 from typer.core import TyperCommand, TyperOption
 
 from cli.shared.console import NOT_POSSIBLE, failed, one_line_errors
+from cli.shared.next_commands import DEFAULT_STAGE
 
 
 class Command(TyperCommand):
@@ -31,7 +32,8 @@ class Command(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Run it."""
-        with one_line_errors(in_json=ctx.params.pop("as_json", False)):
+        stage = ctx.params.get("stage") or DEFAULT_STAGE
+        with one_line_errors(in_json=ctx.params.pop("as_json", False), stage=stage):
             return super().invoke(ctx)
 
 

@@ -10,11 +10,16 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from cli.shared.next_commands import DEFAULT_STAGE, aimed
+
 NOT_POSSIBLE = 2
 """The exit status where the command could not do what it was asked, as for a wrong option."""
 
 _IN_JSON = ContextVar("in_json", default=False)
 """Whether the command that runs was given `--json`."""
+
+_STAGE = ContextVar("stage", default=DEFAULT_STAGE)
+"""The stage of the command that runs. Commands in its lines are for that stage."""
 
 _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 """Categories of characters that steer a terminal or cannot be seen: controls, those that turn the
@@ -44,6 +49,7 @@ def say(text: str, *, style: str = "") -> None:
 
 def note(text: str, *, style: str = "") -> None:
     """One line beside the answer, on standard error; with `--json`, an object."""
+    text = aimed(text, stage=_STAGE.get())
     if wants_json():
         _object(note=text)
     else:
@@ -52,6 +58,7 @@ def note(text: str, *, style: str = "") -> None:
 
 def failed(text: str, *, in_json: bool) -> None:
     """Why the command cannot go on, on standard error."""
+    text = aimed(text, stage=_STAGE.get())
     if in_json:
         _object(error=text, exit_code=NOT_POSSIBLE)
     else:
@@ -64,10 +71,10 @@ def wants_json() -> bool:
 
 
 @contextmanager
-def one_line_errors(*, in_json: bool = False) -> Iterator[None]:
+def one_line_errors(*, in_json: bool = False, stage: str = DEFAULT_STAGE) -> Iterator[None]:
     """Ends the command with one line where it cannot go on; `in_json`: its answer, notes and error
-    are JSON."""
-    before = _IN_JSON.set(in_json)
+    are JSON. Commands that its notes and its error name between backticks are for `stage`."""
+    before, stage_before = _IN_JSON.set(in_json), _STAGE.set(stage)
     try:
         yield
     except NotPossible as err:
@@ -75,6 +82,7 @@ def one_line_errors(*, in_json: bool = False) -> Iterator[None]:
         raise typer.Exit(NOT_POSSIBLE) from err
     finally:
         _IN_JSON.reset(before)
+        _STAGE.reset(stage_before)
 
 
 def _object(**fields: object) -> None:

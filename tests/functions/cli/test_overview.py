@@ -32,6 +32,7 @@ from tests.shapes import check, fields_of
 from tests.unit.house.test_docs import wrong_commands
 
 ALARM = {
+    "AlarmDescription": "NOW: nothing. See docs/runbook/late.md.",
     "Namespace": "Gazette",
     "MetricName": "oldest_due_age",
     "Period": 60,
@@ -119,7 +120,7 @@ def test_what_is_wrong_comes_first_with_the_command_to_run_next(stage: Cloud) ->
     found = {(level, area): (text, command) for level, area, text, command in lines}
     text, command = found["wrong", "alarm"]
     assert text.startswith("sweep-silent, since ")
-    assert command == "see docs/runbook/sweep-silent.md"
+    assert command == "see docs/runbook/late.md"
     assert found["wrong", "dead letters"] == (
         "1 in generate-dead",
         "gazette dlq show generate-dead",

@@ -95,6 +95,7 @@ ALLOWED: dict[str, frozenset[str]] = {
     ),
     "cli": frozenset({STDLIB, LIBRARIES, "gazette", "cli"}),
     "cli.shared.stages": frozenset({STDLIB, "gazette", "cli", "infra.stage", "infra.stages"}),
+    "cli.rollback.versions": frozenset({STDLIB, LIBRARIES, "gazette", "cli", "infra.topology"}),
     "cli.preview.rendering": frozenset({STDLIB, LIBRARIES, "gazette", "cli", "infra.assets"}),
 }
 NAMED_EXCEPTIONS = {

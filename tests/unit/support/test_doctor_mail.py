@@ -47,6 +47,7 @@ DESTINATION: Mapping[str, Any] = {
     "MatchingEventTypes": ["SEND", "BOUNCE", "COMPLAINT", "REJECT", "DELIVERY_DELAY", "DELIVERY"],
 }
 WELL = MailFacts(
+    stage="prod",
     rate=10,
     account=ACCOUNT,
     senders=(SENDER,),
@@ -244,7 +245,7 @@ def gathered(
     }.items():
         object.__setattr__(settings, name, value)
     monkeypatch.setattr(boto3, "client", lambda _: ses)
-    return mail_facts(settings, look_up=lambda name: (records or {}).get(name, []))
+    return mail_facts(settings, stage="prod", look_up=lambda name: (records or {}).get(name, []))
 
 
 def test_the_identity_of_a_domain_above_the_sender_counts_and_the_nearest_first(

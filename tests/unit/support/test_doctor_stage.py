@@ -29,6 +29,10 @@ from cli.doctor.stage_facts import (
 
 ROOT = Path(__file__).parents[3]
 NOW = datetime(2026, 11, 23, 12, 4, tzinfo=UTC)
+FIRED = {
+    "AlarmName": "gazette-prod-run-left-open",
+    "AlarmDescription": "NOW: a run is open. See docs/runbook/late.md.",
+}
 _KEYS = [{"AttributeName": "user_id", "KeyType": "HASH"}]
 _INDEX = {"IndexName": "open", "KeySchema": _KEYS, "Projection": {"ProjectionType": "INCLUDE"}}
 
@@ -99,7 +103,7 @@ WELL = StageFacts(
 
 
 def findings(facts: StageFacts) -> list[Finding]:
-    return [*check_stage(facts, stage="prod"), *check_data(facts, stage="prod")]
+    return [*check_stage(facts), *check_data(facts, stage="prod")]
 
 
 def wrong(found: Iterable[Finding]) -> list[Finding]:
@@ -171,7 +175,7 @@ def test_where_all_is_as_it_was_made_nothing_else_is_said() -> None:
             "the account may run 10; queues start up to 20",
         ),
         (
-            replace(WELL, alarms={"MetricAlarms": [{"AlarmName": "gazette-prod-given-up"}]}),
+            replace(WELL, alarms={"MetricAlarms": [FIRED]}),
             Level.PROBLEM,
             "it has fired",
         ),
@@ -195,10 +199,10 @@ def test_a_stack_that_may_not_be_listed_is_a_finding_and_the_others_are_made() -
     assert {each.check for each in found} == {"stacks", "lambda concurrency", "alarms"}
 
 
-def test_an_alarm_leads_to_its_own_page() -> None:
-    facts = replace(WELL, alarms={"MetricAlarms": [{"AlarmName": "gazette-prod-given-up"}]})
+def test_an_alarm_leads_to_the_page_that_it_names() -> None:
+    facts = replace(WELL, alarms={"MetricAlarms": [FIRED]})
     (finding,) = wrong(findings(facts))
-    assert finding.page == "docs/runbook/given-up.md"
+    assert finding.page == "docs/runbook/late.md"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,39 @@
+"""Every alarm of a stage leads to its page, wherever the command line shows it."""
+
+from pathlib import Path
+
+import pytest
+
+from cli.overview.alarms import INDEX, page_of
+from tests.infra.conftest import Stages
+from tests.infra.synthesis import Synthesis
+
+ROOT = Path(__file__).parents[2]
+_THERE = f"https://git.shop.example/{'x' * 175}"
+"""As test_alarms has it, so that the stage is synthesised once for both."""
+
+
+def texts(stage: Synthesis) -> dict[str, str]:
+    """The text of each alarm, by its name."""
+    return {
+        each["AlarmName"]: each["AlarmDescription"]
+        for each in stage.service.of_type("AWS::CloudWatch::Alarm").values()
+    }
+
+
+def test_the_page_of_every_alarm_is_one_of_the_runbook(prod: Synthesis) -> None:
+    pages = {name: page_of(text) for name, text in texts(prod).items()}
+    assert len(pages) > 40
+    assert {name: page for name, page in pages.items() if not (ROOT / page).is_file()} == {}
+    assert [name for name, page in pages.items() if page == INDEX] == []
+
+
+def test_where_the_runbook_is_read_elsewhere_the_page_is_an_address(stages: Stages) -> None:
+    there = stages("online", "prod", bundled=False, runbook_url=_THERE)
+    pages = {page_of(text) for text in texts(there).values()}
+    assert {page.rpartition("/")[0] for page in pages} == {_THERE}
+
+
+@pytest.mark.parametrize("text", ["", "An alarm of somebody else.", "See docs/runbook/late.md, or"])
+def test_a_text_without_a_page_leads_to_the_index(text: str) -> None:
+    assert page_of(text) == INDEX

@@ -1,0 +1,107 @@
+"""What a text tells people to run acts on the stage that the text is of."""
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import typer
+from gazette.domain.delivery.circuit_breaker import OpenBreaker
+from gazette.domain.delivery.pace import PaceReading
+from gazette.domain.delivery.streams import Streams
+from gazette.domain.feedback.reputation import category_hold
+from gazette.steps.support.overview import Overview, Upcoming
+from typer.testing import CliRunner
+
+from cli.doctor.data_checks import check_dead_letters
+from cli.doctor.mail_checks import check_sending
+from cli.doctor.stage_checks import check_breakers
+from cli.main import app
+from cli.overview.lines import Seen, lines
+from cli.shared.console import NotPossible, note, one_line_errors
+from cli.shared.next_commands import aimed, to_run
+
+NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
+PACE = PaceReading(rate=20, full_rate=50, taken=7, cap=None, quota=None, breaker=None)
+
+
+def stopped(*, by_hand: bool) -> PaceReading:
+    step = timedelta(minutes=5)
+    found = OpenBreaker(why="no", since=NOW, until=NOW + step, step=step, by_hand=by_hand)
+    return replace(PACE, breaker=found)
+
+
+def seen(stage: str) -> Seen:
+    """A stage with something of everything that a command is named for."""
+    return Seen(
+        stage=stage,
+        tables=Overview(
+            at=NOW,
+            upcoming=[Upcoming(NOW, 3)],
+            batches=[],
+            oldest_open=NOW - timedelta(hours=2),
+            streams=Streams(digest=stopped(by_hand=True), immediate=stopped(by_hand=False)),
+            held=[category_hold("like", "complaints", NOW)],
+        ),
+        queues={"ingest": 0},
+        dead={"generate-dead": 1},
+        quarantine=1,
+        alarms=[],
+    )
+
+
+def commands(stage: str) -> list[str]:
+    return [each.command for each in lines(seen(stage)) if each.command]
+
+
+def test_each_command_of_an_overview_is_for_its_stage() -> None:
+    told = commands("test")
+    assert len(told) == 11
+    assert {each for each in told if not each.endswith(" --stage test")} == set()
+    assert [f"{each} --stage test" for each in commands("prod")] == told
+
+
+def test_each_command_of_the_doctor_is_for_its_stage() -> None:
+    streams = Streams(digest=stopped(by_hand=True), immediate=PACE)
+    found = [
+        check_sending({"EnforcementStatus": "PROBATION"}, "test"),
+        check_dead_letters("failed", {"ApproximateNumberOfMessages": "1"}, stage="test"),
+        check_dead_letters("quarantine", {"ApproximateNumberOfMessages": "1"}, stage="test"),
+        check_breakers(streams, stage="test")[0],
+    ]
+    for each in found:
+        (command,) = re.findall(r"`(gazette [^`]+)`", each.todo)
+        assert command.endswith(" --stage test")
+
+
+def test_notes_and_refusals_are_for_the_stage_of_the_command_that_runs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    @one_line_errors(stage="test")
+    def refuse() -> None:
+        note("`gazette explain USER` says why.")
+        raise NotPossible("`gazette batch list` lists them.")
+
+    with pytest.raises(typer.Exit):
+        refuse()
+    note("`gazette explain USER` says why.")
+    assert capsys.readouterr().err.splitlines() == [
+        "`gazette explain USER --stage test` says why.",
+        "gazette: `gazette batch list --stage test` lists them.",
+        "`gazette explain USER` says why.",
+    ]
+
+
+def test_every_command_knows_its_stage_when_it_refuses() -> None:
+    wrong = ["dlq", "redrive", "failed", "--run", "x", "--stage", "test"]
+    told = CliRunner().invoke(app, wrong).stderr
+    assert "`gazette dlq show --stage test`" in told
+    assert "`gazette explain --stage test`" in told
+
+
+def test_a_stage_is_said_once_and_the_default_never() -> None:
+    assert to_run("dlq list", stage="prod") == "gazette dlq list"
+    assert aimed("`gazette dlq list --stage test`", stage="test") == (
+        "`gazette dlq list --stage test`"
+    )
+    assert aimed("It has no command.", stage="test") == "It has no command."
