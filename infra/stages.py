@@ -44,6 +44,11 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
                 f"Stage {name!r} in cdk.json: there is no setting {setting!r}; "
                 "docs/configuration.md lists them."
             )
+        if setting == "concurrency" and type(value) is int:
+            raise StageError(
+                f"Stage {name!r} in cdk.json: concurrency is by function now: instead of {value} "
+                f'write {{"generate": {value}}}, or leave it out: then it follows the rate.'
+            )
         if type(value) is not (get_origin(types[setting]) or types[setting]):
             kind = getattr(types[setting], "__name__", types[setting])
             raise StageError(f"Stage {name!r} in cdk.json: {setting} must be of type {kind}.")

@@ -253,6 +253,13 @@ def test_a_concurrency_that_sqs_cannot_give_ends_in_one_line(
     assert "a number of 2 to 1000" in line
 
 
+def test_a_concurrency_for_all_functions_is_refused_with_what_to_write(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (line,) = _ends_in(monkeypatch, _canary(concurrency=20))
+    assert 'concurrency is by function now: instead of 20 write {"generate": 20}' in line
+
+
 @pytest.mark.parametrize("wrong", [-1, 1001])
 def test_a_concurrency_that_cannot_be_reserved_ends_in_one_line(
     monkeypatch: pytest.MonkeyPatch, wrong: int
