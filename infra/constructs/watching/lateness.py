@@ -33,7 +33,7 @@ class Late(Told):
 LATE = (
     Late(
         name="digests-standing",
-        urgency=Urgency.NOW,
+        urgency=Urgency.MORNING,
         metric="oldest_due_age",
         statistic="p75",
         most=lambda stage: stage.max_lateness / 4,
@@ -41,9 +41,11 @@ LATE = (
         periods=3,
         meaning=(
             "Emails stand: in more than a quarter of the partitions an email has been due for a "
-            "quarter of max_lateness. Daily digests later than max_lateness are skipped, and their "
-            "events go with the next one. What to do: `gazette sending status --stage {stage}` "
-            "says whether sending is stopped or too slow, `gazette batch list --stage {stage}` "
+            "quarter of max_lateness. If the day's cap or the warm-up is used up, this is as it "
+            "should be: all but daily digests wait for the next day. If not, daily digests later "
+            "than max_lateness are skipped, and their events go with the next one. What to do: "
+            "`gazette sending status --stage {stage}` says whether sending is stopped or too slow "
+            "and what is left of the day; `gazette batch list --stage {stage}` "
             "what is left of each slot. See docs/runbook/late.md."
         ),
     ),
@@ -57,8 +59,10 @@ LATE = (
         periods=2,
         meaning=(
             "Some email has been due for longer than fourteen hours and has neither gone nor "
-            "failed. All attempts together take thirteen. What to do: check whether a category is "
-            "held or sending is stopped (`gazette sending status --stage {stage}`). If not, the "
+            "failed. All attempts together take thirteen; what is beyond the day's cap or the "
+            "warm-up waits for the next day, and may wait so long. What to do: check whether the "
+            "day is used up, a category is held or sending is stopped (`gazette sending status "
+            "--stage {stage}`). If not, the "
             "log of gazette-{stage}-sweep names what it queues again and again. See "
             "docs/runbook/late.md."
         ),
@@ -74,8 +78,9 @@ LATE = (
         meaning=(
             "One digest in a hundred is more than an hour late (a sixth of max_lateness, and "
             "spread). What to do: compare due with run_sent: if more is due in a slot than the "
-            "rate lets out, ask SES for a higher quota, or let services spread the hours. A few "
-            "emails that were refused and tried again count too. See docs/runbook/late.md."
+            "rate lets out, ask SES for a higher quota, set emails_per_second and deploy, or let "
+            "services spread the hours. A few emails that were refused and tried again count "
+            "too. See docs/runbook/late.md."
         ),
     ),
     Late(
