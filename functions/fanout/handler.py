@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from gazette.bootstrap.fanout import build_fan_out, build_learn_quota, build_tick
+from gazette.bootstrap.fanout import build_fan_out, build_is_beat, build_learn_quota, build_tick
 from gazette.bootstrap.parts.init import during_init
 from gazette.bootstrap.parts.returned import come_back
 from gazette.domain.errors import Unavailable
@@ -45,7 +45,7 @@ def _fan_out(message: Message, time_left: TimeLeft) -> None:
     if done.cancelled:
         count("run_cancelled", done.cancelled)
     record_unreadable_rows(done.unreadable)
-    if not done.handed_on:
+    if not done.handed_on and build_is_beat()(message.body):
         count("shards_done")
     logger().info("shard fanned out", shard=message.body, **asdict(done))
 

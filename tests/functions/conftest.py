@@ -98,7 +98,12 @@ _HANDLERS: dict[str, Callable[[dict[str, Any], LambdaContext], dict[str, Any]]] 
 _BUILDS: dict[str, tuple[Any, ...]] = {
     "ingest": (ingest.build,),
     "followers": (followers.build,),
-    "fanout": (fanout.build_tick, fanout.build_fan_out, fanout.build_learn_quota),
+    "fanout": (
+        fanout.build_tick,
+        fanout.build_fan_out,
+        fanout.build_is_beat,
+        fanout.build_learn_quota,
+    ),
     "generate": (generate.build,),
     "resend": (resend.build,),
     "feedback": (feedback.build,),

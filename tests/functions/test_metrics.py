@@ -130,6 +130,20 @@ def test_a_shard_tells_what_became_of_what_is_not_sent(
     }
 
 
+def test_only_the_shards_of_a_tick_are_counted(
+    cloud: Cloud, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Else a former shard, or a slot that was left behind, would stand for one that is missing."""
+    cloud.say("subscriber.changed", profile())
+    shard = json.loads(due_shard(cloud))
+    former = {**shard, "shard": shard["shard"] + 1}
+    left = {**shard, "since": "2026-11-01T00:00:00Z", "until": "2026-11-01T00:00:00Z"}
+    for body, done in ((shard, True), (former, False), (left, False)):
+        written(capsys)
+        cloud.work("fanout", json.dumps(body))
+        assert ("shards_done" in counted(written(capsys))) == done, body
+
+
 def test_a_tick_is_counted_once_its_shards_are_queued(
     cloud: Cloud, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,9 +8,11 @@ https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math
 import ast
 import math
 import operator
+from bisect import bisect_left, insort
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 Series = Sequence[float | None]
@@ -28,18 +30,26 @@ class Recorded:
     values: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
 
     def add(self, name: str, value: float, at: datetime) -> None:
-        self.values.setdefault(name, []).append((at.timestamp(), value))
+        insort(self.values.setdefault(name, []), (at.timestamp(), value))
 
     def series(
-        self, name: str, *, statistic: str, period: int, until: datetime
+        self, name: str, *, statistic: str, period: int, until: datetime, periods: int = 30
     ) -> list[float | None]:
-        """The last thirty whole periods before `until`, aligned to the clock."""
-        end = int(until.timestamp()) // period * period
-        found = []
-        for begin in range(end - 30 * period, end, period):
-            inside = [v for at, v in self.values.get(name, []) if begin <= at < begin + period]
-            found.append(aggregate(inside, statistic) if inside else None)
-        return found
+        """The last periods before the minute of `until`: they slide, as they do by default.
+
+        https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation-window.html
+        """
+        end = int(until.timestamp()) // 60 * 60
+        values = self.values.get(name, [])
+        bounds = [
+            bisect_left(values, (at,)) for at in range(end - periods * period, end + 1, period)
+        ]
+        return [
+            aggregate([value for _, value in values[begin:behind]], statistic)
+            if begin < behind
+            else None
+            for begin, behind in pairwise(bounds)
+        ]
 
 
 def aggregate(values: Sequence[float], statistic: str) -> float:

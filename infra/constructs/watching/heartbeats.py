@@ -17,11 +17,16 @@ SWEPT = 16
 
 @dataclass(frozen=True, kw_only=True)
 class Heartbeat:
-    """An alarm on a count that never stops: `metric` is below `least` in `beats` periods in a row.
+    """An alarm on a count that never stops: too little of `metric` in `beats` periods in a row.
 
-    `minutes`: the length of a period, in which the clock strikes once. A period without data is a
-    bad one. CloudWatch looks further back than `beats` periods for data that may be late, so that
-    complete silence raises the alarm after up to two periods more.
+    `minutes`: the length of a period, in which the clock strikes once. `each`: what a beat counts
+    when all is well. A period without data is a bad one. CloudWatch looks further back than `beats`
+    periods for data that may be late, so that complete silence raises the alarm after up to two
+    periods more.
+
+    The periods slide: they end at the minute of the evaluation, so that a beat may lie across
+    their bounds or, if the clock is late by some seconds, move to the next. See `least`.
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation-window.html
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation.html
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html
     """
@@ -31,8 +36,17 @@ class Heartbeat:
     metric: str
     minutes: int
     beats: int
-    least: Callable[[Stage], int]
+    each: Callable[[Stage], int]
     meaning: str
+
+    def least(self, stage: Stage) -> float:
+        """The least that a good period counts: a beat, less one of `beats` parts of it.
+
+        What one period lacks of its own beat lies before its begin, and what the last lacks behind
+        its end. So `beats` periods in a row lack at most one beat together, wherever their bounds
+        are: they cannot each lack more than their part of it.
+        """
+        return self.each(stage) * (self.beats - 1) / self.beats
 
 
 HEARTBEATS = (
@@ -42,9 +56,9 @@ HEARTBEATS = (
         metric="shards_done",
         minutes=10,
         beats=2,
-        least=lambda stage: stage.shards,
+        each=lambda stage: stage.shards,
         meaning=(
-            "For twenty minutes fan-out has not finished as many shards as there are: some or all "
+            "For twenty minutes fan-out has finished fewer than half of the shards: most or all "
             "digests do not start. What to do: if the metric ticks_done is missing too, the clock "
             "or the function has stopped: look at the schedules of EventBridge Scheduler and at "
             "the log of gazette-{stage}-fanout. If not, look at the queue shard and at its dead "
@@ -58,9 +72,10 @@ HEARTBEATS = (
         metric="partitions_swept",
         minutes=5,
         beats=3,
-        least=lambda _: SWEPT,
+        each=lambda _: SWEPT,
         meaning=(
-            "For a quarter of an hour the sweep has not finished every partition: lost messages "
+            "For a quarter of an hour the sweep has finished fewer than two thirds of the "
+            "partitions: lost messages "
             "and dead workers are not made up for, emails of unknown outcome are not decided, and "
             "the alarms that rest on the sweep are blind (shards-late, given-up, "
             "delivery-events-missing, digests-standing). What to do: look at the schedules of "

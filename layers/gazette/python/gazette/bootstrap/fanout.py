@@ -18,7 +18,7 @@ from gazette.domain.delivery.pace import Quota
 from gazette.domain.delivery.streams import Streams, divided
 from gazette.domain.ports.clock import TimeLeft
 from gazette.settings.fanout import FanoutSettings
-from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
+from gazette.steps.fanout.fanout import FannedOut, fan_out, is_beat, tick
 from gazette.steps.fanout.quota import learn_quota
 from gazette.steps.occurrences.context import FanoutContext, FanoutLimits
 
@@ -61,6 +61,13 @@ def build_fan_out() -> Callable[[str, TimeLeft], FannedOut]:
         limits=_limits(settings),
     )
     return partial(fan_out, decode=decode_shard, context=context, shard_queue=shard_queue)
+
+
+@cache
+def build_is_beat() -> Callable[[str], bool]:
+    """Return a function of a message's body. Built once per process."""
+    shards = FanoutSettings.from_env().shards
+    return partial(is_beat, decode=decode_shard, shards=shards, clock=now)
 
 
 def _batches(settings: FanoutSettings) -> DynamoBatches:

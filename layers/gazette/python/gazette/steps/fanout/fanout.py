@@ -11,7 +11,7 @@ from gazette.domain.delivery.batch import Batch
 from gazette.domain.delivery.run import Reason
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import RunKey, Schedule
-from gazette.domain.ports.clock import TimeLeft
+from gazette.domain.ports.clock import Clock, TimeLeft
 from gazette.domain.ports.ledgers import Batches, ScheduleKey
 from gazette.domain.ports.queues import MESSAGES_A_CALL, QueuedRun, Shard, ShardQueue
 from gazette.domain.scheduling.calendar import SLOT, next_occurrence, slot_of
@@ -93,6 +93,16 @@ def shards_in_use(shards: int, done: Iterable[int], announced: Iterable[int]) ->
     `done`: the shards that have a checkpoint. `announced`: the numbers of shards ever announced.
     """
     return max((shards, *announced, *(number + 1 for number in done)))
+
+
+def is_beat(body: str, *, decode: Callable[[str], Shard], shards: int, clock: Clock) -> bool:
+    """Whether a message is one of those, one for each shard in use, by which the clock is heard.
+
+    Not so: a former shard, beyond the setting `shards`; and a slot that was left behind, which is
+    asked for alone, after its time.
+    """
+    shard = decode(body)
+    return shard.number < shards and (shard.since < shard.until or shard.until >= slot_of(clock()))
 
 
 def fan_out(
