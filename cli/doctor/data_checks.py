@@ -16,6 +16,8 @@ _RESTORE = (
 )
 _QUEUES = "https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html"
 
+_PAGES = {"failed": "failed-not-empty", "quarantine": "quarantine-not-empty"}
+
 Settings = Mapping[str, Any]
 
 
@@ -37,7 +39,13 @@ def check_dead_letters(name: str, now: Settings, *, stage: str) -> Finding:
         return ok(f"dead letters {name}", "none")
     command = "quarantine list" if name == "quarantine" else f"dlq show {name}"
     todo = f"`{to_run(command, stage=stage)}` says why."
-    return problem(f"dead letters {name}", f"{waiting}", todo, "docs/runbook/dead-letters.md")
+    return problem(f"dead letters {name}", f"{waiting}", todo, page_of_queue(name))
+
+
+def page_of_queue(name: str) -> str:
+    """The page of the runbook on messages in a queue that nobody works off."""
+    page = "undelivered" if name.endswith("undelivered") else _PAGES.get(name, "dead-letters")
+    return f"docs/runbook/{page}.md"
 
 
 def made_of_table(made: Settings) -> Settings:

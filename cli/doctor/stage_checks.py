@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
+from functools import partial
 
 from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.streams import Streams
@@ -14,6 +15,7 @@ from cli.doctor.stage_facts import (
     MAPPING,
     RULE,
     SCHEDULE,
+    SUBSCRIPTION,
     TOPIC,
     Answer,
     Deployed,
@@ -42,7 +44,10 @@ def check_stage(facts: StageFacts) -> Iterator[Finding]:
     yield from _each("rule", facts.of(RULE), _rule)
     yield from _each("mapping", facts.of(MAPPING), _mapping)
     yield from _each("alias", facts.of(ALIAS), _alias)
-    yield from _each("subscription", facts.of(TOPIC), _subscription)
+    by_topic = {each.made.get("TopicArn") for each in facts.of(SUBSCRIPTION)}
+    for each in facts.of(TOPIC):
+        wanted = each.physical in by_topic
+        yield from _each("subscription", [each], partial(_subscription, wanted=wanted))
     yield check_concurrency(facts)
     yield from check_alarms(facts.alarms)
 
@@ -51,7 +56,7 @@ def check_ticks(
     checkpoints: Mapping[int, datetime] | Unseen | None, *, shards: int, ticks: bool, now: datetime
 ) -> Finding:
     """Whether fan-out keeps up with the clock, by what each shard has finished."""
-    page = "docs/runbook/shards-late.md"
+    page = "docs/runbook/fanout-silent.md"
     if not ticks:
         return ok("last tick", "the clock is off, as `ticks` says")
     if checkpoints is None or isinstance(checkpoints, Unseen):
@@ -77,7 +82,7 @@ def check_invoked(name: str, number: int | Unseen | None, *, ticks: bool) -> Fin
         return unseen(check, number or Unseen("CloudWatch has no such metric"))
     if number == 0:
         todo = "Look at the schedule SweepTick of EventBridge Scheduler and at the function's log."
-        page = "docs/runbook/delivery-events-missing.md"
+        page = "docs/runbook/sweep-silent.md"
         return problem(check, "no invocation in half an hour", todo, page)
     return ok(check, f"{number} invocations in half an hour")
 
@@ -109,7 +114,7 @@ def check_concurrency(facts: StageFacts) -> Finding:
     )
     reserved = sum(each.made.get("ReservedConcurrentExecutions", 0) for each in facts.of(FUNCTION))
     seen = f"the account may run {limit}; queues start up to {mapped}, {reserved} are reserved"
-    if max(mapped, reserved) > limit:
+    if mapped > limit - reserved:
         todo = "Lower `concurrency`, or ask Lambda for more: functions are throttled until then."
         return problem(check, seen, todo, page)
     return ok(check, seen)
@@ -142,8 +147,10 @@ def _each(what: str, found: Iterable[Deployed], check: Check) -> Iterator[Findin
 def _schedule(check: str, each: Deployed, now: Answer) -> Finding:
     state = now.get("State")
     if each.made.get("State", "ENABLED") == "ENABLED" != state:
-        todo = "Enable it in EventBridge Scheduler: no digest starts by itself."
-        return problem(check, f"{state}", todo, "docs/runbook/shards-late.md")
+        is_sweep = each.name == "SweepTick"
+        why = "nothing recovers by itself" if is_sweep else "no digest starts by itself"
+        page = f"docs/runbook/{'sweep' if is_sweep else 'fanout'}-silent.md"
+        return problem(check, f"{state}", f"Enable it in EventBridge Scheduler: {why}.", page)
     return ok(check, "enabled" if state == "ENABLED" else "off, as `ticks` says")
 
 
@@ -167,16 +174,20 @@ def _alias(check: str, _: Deployed, now: Answer) -> Finding:
     if live == newest:
         return ok(check, f"version {live}, the newest")
     todo = "If nobody rolled back, deploy the stage again."
-    return warning(check, f"version {live}; the newest is {newest}", todo, "docs/runbook/README.md")
+    seen = f"version {live}; the newest is {newest}"
+    return warning(check, seen, todo, "docs/runbook/bad-deployment.md")
 
 
-def _subscription(check: str, _: Deployed, now: Answer) -> Finding:
+def _subscription(check: str, _: Deployed, now: Answer, *, wanted: bool) -> Finding:
     told = now.get("Subscriptions", ())
     page = "https://docs.aws.amazon.com/sns/latest/dg/sns-email-notifications.html"
     waiting = [each for each in told if not each["SubscriptionArn"].startswith("arn:")]
     if waiting:
         todo = "Follow the link in AWS's email to that address; until then nothing arrives."
         return problem(check, f"{len(waiting)} not confirmed", todo, page)
+    if not told and not wanted:
+        return ok(check, "nobody, as `alarm_email` says")
     if not told:
-        return warning(check, "nobody is subscribed", "Set `alarm_email`.", page)
+        todo = "Somebody removed it: subscribe the address of `alarm_email` again."
+        return warning(check, "nobody is subscribed", todo, page)
     return ok(check, f"{len(told)} confirmed")

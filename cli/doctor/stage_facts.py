@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -41,8 +41,6 @@ class StageFacts:
     resources: list[Deployed] | Unseen
     limits: Looked = None
     alarms: Looked = None
-    invoked: Looked = None
-    queues: Mapping[str, Looked] = field(default_factory=dict)
 
     def of(self, kind: str) -> list[Deployed]:
         """The resources of a type; none if they could not be listed."""
@@ -53,7 +51,7 @@ class StageFacts:
 TABLE, QUEUE, TOPIC = "AWS::DynamoDB::Table", "AWS::SQS::Queue", "AWS::SNS::Topic"
 SCHEDULE, RULE = "AWS::Scheduler::Schedule", "AWS::Events::Rule"
 ALIAS, MAPPING = "AWS::Lambda::Alias", "AWS::Lambda::EventSourceMapping"
-FUNCTION = "AWS::Lambda::Function"
+FUNCTION, SUBSCRIPTION = "AWS::Lambda::Function", "AWS::SNS::Subscription"
 
 
 class Asker:
@@ -199,7 +197,7 @@ DEAD = frozenset({*(dead.name for dead in KNOWN), "quarantine"})
 
 def _joined(listed: list[Answer], template: Answer) -> Iterator[Deployed]:
     """What CloudFormation calls a resource ends with a hash that CDK puts there: it is left out."""
-    known = {TABLE, QUEUE, TOPIC, SCHEDULE, RULE, ALIAS, MAPPING, FUNCTION}
+    known = {TABLE, QUEUE, TOPIC, SCHEDULE, RULE, ALIAS, MAPPING, FUNCTION, SUBSCRIPTION}
     physical = {each["LogicalResourceId"]: each.get("PhysicalResourceId", "") for each in listed}
     for each in listed:
         if each["ResourceType"] in known:

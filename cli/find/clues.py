@@ -23,6 +23,9 @@ _OF_SES = re.compile(r"@([a-z0-9-]+\.)?(email\.)?amazonses\.com$")
 """SES puts this behind its message id: in us-east-1 `@email.amazonses.com`, elsewhere with the
 region. https://docs.aws.amazon.com/ses/latest/dg/header-fields.html"""
 
+_MESSAGE_ID = re.compile(r"(?=.{20}|.*@)(?!.*\.eml$)[!-.0-~]{1,200}")
+"""SES's have 60 characters, an SMTP server's has an `@`; a path or a user id is mostly shorter."""
+
 
 @dataclass(frozen=True, slots=True)
 class MessageId:
@@ -54,7 +57,7 @@ def clue_in(given: str) -> Clue | None:
         return MessageId(_OF_SES.sub("", text))
     if ADDRESS.fullmatch(text):
         return Address(text)
-    return MessageId(text) if re.fullmatch(r"[!-~]{1,200}", text) else None
+    return MessageId(text) if _MESSAGE_ID.fullmatch(text) else None
 
 
 def clue_in_email(raw: bytes) -> Clue | None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from gazette.bootstrap.support.find import build_read_run
 from gazette.domain.delivery.run import Run
-from gazette.domain.identity import run_id
+from gazette.domain.identity import USER_ID, run_id
 from gazette.domain.model import RunKey
 from gazette.settings.delivery import GenerateSettings
 from rich.console import Console
@@ -59,10 +59,7 @@ def find(
     """
     clue = _clue(given)
     if clue is None:
-        raise NotPossible(
-            f"{printable(given)[:60]!r} is no address, message id, link, run id or email: give one "
-            "of them."
-        )
+        raise NotPossible(_not_a_clue(given))
     with refusals_of_tables(stage):
         settings = settings_of(stage, "generate", GenerateSettings)
         if isinstance(clue, Address):
@@ -80,6 +77,14 @@ _GONE = (
     "Nothing was found. Runs are kept for {days} days; an address is found as services spell it, "
     "or in lower case; and what SES never accepted has no message id."
 )
+
+
+def _not_a_clue(given: str) -> str:
+    told = repr(printable(given)[:60])
+    if "/" in given or given.endswith(".eml"):
+        return f"{told} is no file, and no link of an email: check the path."
+    reader = f" For a reader: `gazette explain {given}`." if USER_ID.fullmatch(given) else ""
+    return f"{told} is no address, message id, link, run id or email: give one of them.{reader}"
 
 
 def _clue(given: str) -> Clue | None:

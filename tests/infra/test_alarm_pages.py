@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from cli.doctor.data_checks import page_of_queue
+from cli.doctor.stage_facts import DEAD
 from cli.overview.alarms import INDEX, page_of
 from tests.infra.conftest import Stages
 from tests.infra.synthesis import Synthesis
@@ -32,6 +34,12 @@ def test_where_the_runbook_is_read_elsewhere_the_page_is_an_address(stages: Stag
     there = stages("online", "prod", bundled=False, runbook_url=_THERE)
     pages = {page_of(text) for text in texts(there).values()}
     assert {page.rpartition("/")[0] for page in pages} == {_THERE}
+
+
+def test_the_doctor_names_the_page_that_the_alarm_of_a_queue_names(prod: Synthesis) -> None:
+    told = texts(prod)
+    for queue in DEAD:
+        assert page_of_queue(queue) == page_of(told[f"gazette-prod-{queue}-not-empty"]), queue
 
 
 @pytest.mark.parametrize("text", ["", "An alarm of somebody else.", "See docs/runbook/late.md, or"])

@@ -129,6 +129,21 @@ def test_what_tells_nothing_is_said_in_one_line(stage: Cloud) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("ann", "For a reader: `gazette explain ann`."),
+        ("forwarded-email-of-ann.eml", "is no file"),
+        ("saved/forwarded-email-of-ann", "is no file"),
+    ],
+)
+def test_a_word_that_is_no_message_id_reads_no_table(stage: Cloud, given: str, words: str) -> None:
+    done = run(stage, given, "--yes")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert words in done.stderr
+    assert stage.meter.calls["dynamodb.Scan"] == 0
+
+
 def test_a_table_is_read_side_by_side_page_by_page(stage: Cloud) -> None:
     """Enough rows for several pages; moto has a megabyte a page, as DynamoDB."""
     for number in range(80):
@@ -154,7 +169,10 @@ def test_a_table_is_read_side_by_side_page_by_page(stage: Cloud) -> None:
         (OF_SES, MessageId(OF_SES)),
         ("ann@example.com", Address("ann@example.com")),
         ("ann+news@mail.example.com", Address("ann+news@mail.example.com")),
-        ("k1.bm9uZQ.c2ln", MessageId("k1.bm9uZQ.c2ln")),
+        ("k1.bm9uZQ.c2ln", None),
+        ("ann", None),
+        ("saved/forwarded-email-of-ann", None),
+        ("forwarded-email-of-ann.eml", None),
         ("", None),
         ("a b", None),
     ],

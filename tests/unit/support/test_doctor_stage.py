@@ -21,6 +21,7 @@ from cli.doctor.stage_facts import (
     QUEUE,
     RULE,
     SCHEDULE,
+    SUBSCRIPTION,
     TABLE,
     TOPIC,
     Deployed,
@@ -95,6 +96,7 @@ WELL = StageFacts(
         one(MAPPING, {"State": "Enabled"}, ScalingConfig={"MaximumConcurrency": 20}),
         one(ALIAS, {"FunctionVersion": "3", "Newest": 3}),
         one(TOPIC, {"Subscriptions": [{"SubscriptionArn": "arn:aws:sns:…"}]}),
+        one(SUBSCRIPTION, None, TopicArn="one"),
         one(FUNCTION, None, ReservedConcurrentExecutions=10),
     ],
     limits={"AccountLimit": {"ConcurrentExecutions": 1000}},
@@ -203,6 +205,46 @@ def test_an_alarm_leads_to_the_page_that_it_names() -> None:
     facts = replace(WELL, alarms={"MetricAlarms": [FIRED]})
     (finding,) = wrong(findings(facts))
     assert finding.page == "docs/runbook/late.md"
+
+
+def test_where_alarm_email_is_none_nobody_is_subscribed() -> None:
+    assert isinstance(WELL.resources, list)
+    others = [each for each in WELL.resources if each.kind not in {TOPIC, SUBSCRIPTION}]
+    nobody = replace(WELL, resources=[*others, one(TOPIC, {"Subscriptions": []})])
+    assert wrong(findings(nobody)) == []
+    assert "nobody, as `alarm_email` says" in {each.seen for each in findings(nobody)}
+
+
+def test_what_is_reserved_is_left_to_nobody_else() -> None:
+    facts = replace(WELL, limits={"AccountLimit": {"ConcurrentExecutions": 29}})
+    assert [each.check for each in wrong(findings(facts))] == ["lambda concurrency"]
+    enough = replace(WELL, limits={"AccountLimit": {"ConcurrentExecutions": 30}})
+    assert wrong(findings(enough)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "page", "why"),
+    [
+        ("Tick", "docs/runbook/fanout-silent.md", "no digest starts"),
+        ("SweepTick", "docs/runbook/sweep-silent.md", "nothing recovers"),
+    ],
+)
+def test_a_schedule_that_is_off_leads_to_the_page_of_what_it_starts(
+    name: str, page: str, why: str
+) -> None:
+    off = replace(one(SCHEDULE, {"State": "DISABLED"}), name=name)
+    (finding,) = wrong(findings(with_one(off)))
+    assert (finding.page, why in finding.todo) == (page, True)
+
+
+def test_a_silent_sweep_and_an_old_version_lead_to_their_pages() -> None:
+    assert check_invoked("sweep", 0, ticks=True).page == "docs/runbook/sweep-silent.md"
+    late = check_ticks({0: NOW - timedelta(hours=1)}, shards=1, ticks=True, now=NOW)
+    assert late.page == "docs/runbook/fanout-silent.md"
+    (behind,) = wrong(findings(with_one(one(ALIAS, {"FunctionVersion": "3", "Newest": 5}))))
+    assert behind.page == "docs/runbook/bad-deployment.md"
+    for page in (behind.page, late.page, "docs/runbook/sweep-silent.md"):
+        assert (ROOT / page).is_file()
 
 
 @pytest.mark.parametrize(
