@@ -29,6 +29,8 @@ def rollback(
     It takes seconds, and nothing is built. Tables, queues, schedules, alarms and policies stay as
     they are, and so does what was written. The next deployment of a change makes its own version
     work; deploying the same once more changes nothing.
+
+    One that broke off has to be finished by its name first: until then, none is the one before.
     """
     found = read_deployments(stage)
     if only_list:
@@ -41,7 +43,14 @@ def rollback(
         return
     if not yes:
         confirm(f"Let all functions of stage {stage} work as deployment {goal.name}?")
-    point_to(goal, stage)
+    try:
+        point_to(goal, stage)
+    except BaseException:
+        note(
+            f"It broke off: some functions may work as deployment {goal.name}, and others not. "
+            f"`gazette rollback {goal.name}` finishes it."
+        )
+        raise
     say(f"All functions of stage {stage} work as deployment {goal.name}.")
     note("Tables, queues, schedules and policies are as before. Mend what was wrong, then deploy.")
     _show(Deployments(found.all, goal.versions))
@@ -49,6 +58,8 @@ def rollback(
 
 def _goal(found: Deployments, name: str | None) -> Deployment:
     if name is None:
+        if found.working is None:
+            raise NotPossible(_which_to_finish(found))
         if found.before is None:
             raise NotPossible(
                 "There is no whole deployment before the one that works: "
@@ -63,6 +74,15 @@ def _goal(found: Deployments, name: str | None) -> Deployment:
             f"Deployment {name} does not have every function: choose one that is whole."
         )
     return goal
+
+
+def _which_to_finish(found: Deployments) -> str:
+    """What to run where the functions are of several deployments: none is the one before them."""
+    commands = [f"`gazette rollback {each.name}`" for each in found.begun]
+    said = "The functions do not all work as one deployment, as after a rollback that broke off."
+    if not commands:
+        return f"{said} Name one of `gazette rollback --list` that is whole."
+    return f"{said} Let them all work as one of those that some work as: {' or '.join(commands)}."
 
 
 def _show(found: Deployments) -> None:

@@ -48,6 +48,15 @@ class Deployments:
         return next((each for each in self.all if each.versions == self.live), None)
 
     @property
+    def begun(self) -> tuple[Deployment, ...]:
+        """The whole ones to which some alias points, newest first."""
+        return tuple(
+            each
+            for each in self.all
+            if each.is_whole and any(each.versions[name] == self.live[name] for name in FUNCTIONS)
+        )
+
+    @property
     def before(self) -> Deployment | None:
         """The newest whole one whose versions are all older than those that work."""
         return next(
@@ -86,7 +95,7 @@ def read_deployments(stage: str) -> Deployments:
 
 
 def point_to(deployment: Deployment, stage: str) -> None:
-    """One UpdateAlias a function. What broke off is done by doing it again."""
+    """One UpdateAlias a function. What broke off is finished by the same once more."""
     for function, version in deployment.versions.items():
         name = f"gazette-{stage}-{function}"
         with refusals_in_words(name, service="lambda"):

@@ -2,9 +2,12 @@
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import boto3
 import pytest
+from botocore.client import BaseClient
+from botocore.exceptions import ConnectTimeoutError
 from gazette.settings.environment import LIVE
 from typer.testing import CliRunner, Result
 
@@ -94,13 +97,53 @@ def test_what_was_deployed_again_is_the_same_deployment_and_its_newest_versions_
     assert live() == {"2"}
 
 
-def test_what_broke_off_is_done_by_doing_it_again() -> None:
-    boto3.client("lambda").update_alias(
-        FunctionName="gazette-prod-ingest", Name=LIVE, FunctionVersion="1"
-    )
+def break_off(patch: pytest.MonkeyPatch, *, after: int) -> None:
+    """Let Lambda move so many aliases, and answer no more."""
+    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
+    moved: list[str] = []
+
+    def answered(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:
+        if operation == "UpdateAlias":
+            moved.append(request["FunctionName"])
+            if len(moved) > after:
+                raise ConnectTimeoutError(endpoint_url="lambda")
+        return real(client, operation, request)
+
+    patch.setattr(BaseClient, "_make_api_call", answered)
+
+
+def test_what_broke_off_is_finished_by_its_name_and_goes_no_deployment_too_far(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """From `c` back to `b`; never to `a`, which is before both."""
+    publish("c", *FUNCTIONS)
+    run("c", "--yes")
+    with monkeypatch.context() as patch:
+        break_off(patch, after=3)
+        broken = run("--yes")
+    assert (broken.exit_code, live()) == (2, {"2", "3"})
+    assert "`gazette rollback b` finishes it" in broken.stderr
     assert "True" not in run("--list", "--json").stdout
-    assert run("a", "--yes").exit_code == 0
-    assert live() == {"1"}
+
+    again = run("--yes")
+    assert (again.exit_code, live()) == (2, {"2", "3"})
+    assert "`gazette rollback c` or `gazette rollback b`" in again.stderr
+    assert run("b", "--yes").exit_code == 0
+    assert live() == {"2"}
+
+
+def test_functions_of_no_whole_deployment_want_a_name() -> None:
+    publish("c", *FUNCTIONS[:3])
+    publish("d", *FUNCTIONS[3:])
+    for name in FUNCTIONS:
+        boto3.client("lambda").update_alias(
+            FunctionName=f"gazette-prod-{name}", Name=LIVE, FunctionVersion="3"
+        )
+    result = run("--yes")
+    assert result.exit_code == 2
+    assert "Name one of `gazette rollback --list`" in result.stderr
+    assert run("b", "--yes").exit_code == 0
+    assert live() == {"2"}
 
 
 def test_where_there_is_none_before_it_says_so() -> None:
