@@ -3,7 +3,7 @@
 import json
 import re
 
-from tests.infra.synthesis import Synthesis
+from tests.infra.synthesis import Synthesis, without_hash
 
 
 def test_what_is_too_much_is_turned_away_before_a_function_runs(prod: Synthesis) -> None:
@@ -82,3 +82,18 @@ def test_no_other_site_may_read_an_answer(prod: Synthesis) -> None:
     (api,) = prod.service.of_type("AWS::ApiGatewayV2::Api").values()
     assert api["ProtocolType"] == "HTTP"
     assert "CorsConfiguration" not in api
+
+
+def test_the_api_may_invoke_a_function_before_a_request_is_led_to_it(prod: Synthesis) -> None:
+    """Where the permission came later, readers would get 500 while both are replaced."""
+    (integration,) = (
+        each
+        for each in prod.service.resources.values()
+        if each["Type"] == "AWS::ApiGatewayV2::Integration"
+    )
+    (permission,) = (
+        name
+        for name, each in prod.service.of_type("AWS::Lambda::Permission").items()
+        if each["Principal"] == "apigateway.amazonaws.com"
+    )
+    assert [without_hash(each) for each in integration["DependsOn"]] == [permission]

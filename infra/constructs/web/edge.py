@@ -75,14 +75,20 @@ class Edge(Construct):
             mapping.node.add_dependency(everything)
 
     def lead_to(self, function: lambda_.IFunction) -> None:
-        """Route every request to `function`, which also answers unknown paths with a page."""
-        apigateway.HttpRoute(
+        """Route every request to `function`, which also answers unknown paths with a page.
+
+        The API may invoke a function before anything leads to it, so that readers get no 500 while
+        a deployment replaces both.
+        """
+        route = apigateway.HttpRoute(
             self,
             "Everything",
             http_api=self._api,
             route_key=apigateway.HttpRouteKey.DEFAULT,
             integration=HttpLambdaIntegration("Function", function),
         )
+        permission = route.node.find_child("Function-Permission")
+        route.node.find_child("Function").node.add_dependency(permission)
 
     def _log(self, everything: apigateway.HttpStage, stage: Stage) -> logs.LogGroup:
         """Write the access log.
