@@ -14,13 +14,17 @@ _ZONE = {"id", "name"}
 
 def wrong_with_domain(stage: Stage) -> str | None:
     """A sentence that names the setting and says what to do; None if all is right."""
+    for setting, stream in zip(("sender", "immediate_sender"), stage.streams, strict=True):
+        if wrong := _wrong_with_case(setting, stream.address):
+            return wrong
     for setting, domain in (
         ("domain", stage.domain),
         ("mail_from_domain", stage.mail_from_domain),
         ("tracking_domain", stage.tracking_domain),
     ):
         if domain and not DOMAIN.fullmatch(domain):
-            return f"{setting} must be a domain in lower case, such as mail.shop.example."
+            written = domain.lower() if DOMAIN.fullmatch(domain.lower()) else "mail.shop.example"
+            return f"{setting} must be a domain in lower case, such as {written}."
         if domain and stage.mail_provider != "ses":
             return f"{setting} is verified in SES and needs mail_provider ses."
     if stage.tracking_domain and not (stage.track_clicks or stage.track_opens):
@@ -31,6 +35,18 @@ def wrong_with_domain(stage: Stage) -> str | None:
 def is_under(domain: str, parent: str) -> bool:
     """Whether `domain` is `parent` or a subdomain of it."""
     return domain == parent or domain.endswith(f".{parent}")
+
+
+def _wrong_with_case(setting: str, address: str) -> str | None:
+    """SES takes either case of a domain; the ARN of its identity, to which functions get the right
+    to send, has one.
+
+    https://docs.aws.amazon.com/ses/latest/dg/creating-identities.html
+    """
+    local, _, domain = address.rpartition("@")
+    if domain == domain.lower():
+        return None
+    return f"{setting} must have its domain in lower case: {local}@{domain.lower()}."
 
 
 def _wrong_with_zone(stage: Stage) -> str | None:
@@ -52,14 +68,14 @@ def _wrong_with_identity(stage: Stage) -> str | None:
     if not stage.domain:
         return "mail_from_domain needs domain." if stage.mail_from_domain else None
     for setting, stream in zip(("sender", "immediate_sender"), stage.streams, strict=True):
-        if not is_under(stream.address.rpartition("@")[2].lower(), stage.domain):
+        if not is_under(stream.address.rpartition("@")[2], stage.domain):
             return (
                 f"{setting} {stream.address} must be under domain, {stage.domain}: SES signs for "
                 "that domain only."
             )
     if not stage.bounce_domain.endswith(f".{stage.domain}"):
         return f"mail_from_domain must be a subdomain of domain, such as bounce.{stage.domain}."
-    if stage.bounce_domain in {each.address.rpartition("@")[2].lower() for each in stage.streams}:
+    if stage.bounce_domain in {each.address.rpartition("@")[2] for each in stage.streams}:
         return "mail_from_domain must not be the domain of a sender: bounces arrive there."
     if stage.dmarc and not re.fullmatch(
         r"v=DMARC1; ?p=(none|quarantine|reject)(; ?[a-z]+=[!#-:<-~]+)*;?", stage.dmarc

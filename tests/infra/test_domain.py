@@ -109,7 +109,15 @@ def test_an_empty_dmarc_writes_no_record_because_there_is_one(stages: Stages) ->
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"domain": "Example.com"}, "domain must be a domain in lower case"),
+        ({"domain": "Example.com"}, "domain must be a domain in lower case, such as example.com"),
+        (
+            {"sender": "Shop <Digest@Mail.Example.com>"},
+            "sender must have its domain in lower case: Digest@mail.example.com",
+        ),
+        (
+            {"immediate_sender": "now@EXAMPLE.com"},
+            "immediate_sender must have its domain in lower case: now@example.com",
+        ),
         ({"domain": "com"}, "domain must be a domain in lower case"),
         ({"domain": "shop.example"}, "sender digest@example.com must be under domain"),
         (
@@ -166,7 +174,7 @@ def test_a_domain_that_would_not_authenticate_its_senders_is_refused(
     "given",
     [
         {"domain": "example.com", "sender": "Shop <a@mail.example.com>"},
-        {"domain": "example.com", "sender": "A@EXAMPLE.COM"},
+        {"domain": "example.com", "sender": "A@example.com"},
         {"domain": "example.com", "dmarc": "v=DMARC1;p=reject;pct=50;rua=mailto:a@b.example!10m"},
         {"domain": "example.com", "mail_from_domain": "b.example.com"},
         {"domain": "example.com", "hosted_zone": _ZONE},

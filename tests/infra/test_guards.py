@@ -93,7 +93,7 @@ _READY = {
     [
         ({}, []),
         ({"sender": "Gazette <digest@mail.example.com>"}, ["sender"]),
-        ({"sender": "digest@shop.EXAMPLE"}, ["sender"]),
+        ({"sender": "digest@shop.example"}, ["sender"]),
         ({"immediate_sender": "now@gazette.test"}, ["immediate_sender"]),
         ({"list_id": "digest.example.org"}, ["list_id"]),
         ({"alarm_email": ""}, ["alarm_email"]),
