@@ -38,10 +38,9 @@ def is_under(domain: str, parent: str) -> bool:
 
 
 def _wrong_with_case(setting: str, address: str) -> str | None:
-    """SES takes either case of a domain; the ARN of its identity, to which functions get the right
-    to send, has one.
+    """The right to send names the ARN of an identity, and ARNs differ by case.
 
-    https://docs.aws.amazon.com/ses/latest/dg/creating-identities.html
+    Which case SES writes into it is on no page that we found: with lower case there is one.
     """
     local, _, domain = address.rpartition("@")
     if domain == domain.lower():

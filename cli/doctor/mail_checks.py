@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from gazette.settings.concurrency import ASSUMED_QUOTA
+
 from cli.cost.prices import read_prices
 from cli.doctor.findings import Finding, Unseen, ok, problem, unseen, warning
 from cli.doctor.mail_facts import Answer, MailFacts, Sender
@@ -77,6 +79,12 @@ def check_quota(account: Answer, rate: int) -> Finding:
         return problem("ses quota", seen, todo, page)
     if 0 <= daily * 0.9 <= sent:
         return warning("ses quota", seen, "Ask SES for more: the rest waits for tomorrow.", page)
+    if not rate and most > ASSUMED_QUOTA:
+        todo = (
+            f"Set emails_per_second, and deploy: functions are made for {ASSUMED_QUOTA} a second, "
+            "which is less than SES would take."
+        )
+        return warning("ses quota", seen, todo, "docs/sending.md")
     return ok("ses quota", seen)
 
 

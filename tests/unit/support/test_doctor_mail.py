@@ -90,6 +90,12 @@ _QUOTA = ACCOUNT["SendQuota"]
         (with_account(ProductionAccessEnabled=False), "ses sandbox", Level.WARNING, "verified"),
         (replace(WELL, rate=15), "ses quota", Level.PROBLEM, "at most 14 emails a second"),
         (
+            replace(with_account(SendQuota={**_QUOTA, "MaxSendRate": 200.0}), rate=0),
+            "ses quota",
+            Level.WARNING,
+            "at most 200 emails a second",
+        ),
+        (
             with_account(SendQuota={**_QUOTA, "SentLast24Hours": 45_000.0}),
             "ses quota",
             Level.WARNING,

@@ -1,7 +1,7 @@
 """How many invocations of each function run at once: from the rate, and how long work takes.
 
-`infra` sizes the event source mappings by it, and the command line compares it with what is
-deployed when the account's quota has grown. Nothing here does I/O. Times are in seconds.
+`infra` sizes the event source mappings by it; `gazette doctor` says when SES's quota is above the
+one that it assumed. Nothing here does I/O. Times are in seconds.
 """
 
 import math
