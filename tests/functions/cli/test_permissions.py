@@ -281,7 +281,7 @@ def test_find(cloud: Cloud, run: Run) -> None:
     wait(cloud)
     fan_out(cloud)
     run("find", "ann-daily-1")
-    run("find", "no-such-message", "--yes", exits=1)
+    run("find", "0100019a-no-such-message", "--yes", exits=1)
     run("find", "ann@example.com", "--yes")
     assert_exact(cloud, "find")
 
