@@ -50,13 +50,12 @@ def findings(deployed: Deployed, *options: str) -> dict[str, dict[str, Any]]:
 
 
 def test_what_was_just_deployed_is_as_it_was_made(with_domain: Deployed) -> None:
-    """The stage has a rate for loopback, no alarm address, and a domain that nobody signs for."""
+    """The stage has a rate for loopback, and a domain that nobody signs for."""
     found = findings(with_domain)
     assert {check: each["level"] for check, each in found.items()} == {
         "ses quota": "problem",
         "dkim digest@campus.example": "problem",
         "mail from digest@campus.example": "warning",
-        "subscription Alarms": "warning",
     }
 
 
