@@ -15,6 +15,8 @@ from infra.stage import NOTHING, Stage
 
 _RUNBOOK = "docs/runbook"
 
+_ABOVE = cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD
+
 
 class Urgency(StrEnum):
     """How long an alarm can wait; the first word of its text, by which a pager can choose.
@@ -71,19 +73,23 @@ class Told:
     meaning: str
 
 
-def alarm_above(
+def create_alarm(
     scope: Construct,
     told: Told,
     *,
     stage: Stage,
     topic: sns.ITopic,
     metric: cloudwatch.IMetric,
-    most: float,
+    threshold: float,
+    comparison: cloudwatch.ComparisonOperator = _ABOVE,
     periods: int = 1,
+    bad: int | None = None,
+    missing: cloudwatch.TreatMissingData = cloudwatch.TreatMissingData.NOT_BREACHING,
 ) -> None:
-    """Create an alarm that fires when the metric is above `most` in so many periods in a row.
+    """Create an alarm that fires when the metric is above the threshold, or as `comparison` says.
 
-    A period without data is a good one.
+    `bad`: in how many of so many periods in a row; None: in all. `missing`: what a period without
+    data is, by default a good one.
     """
     alarm = cloudwatch.Alarm(
         scope,
@@ -91,10 +97,11 @@ def alarm_above(
         alarm_name=f"gazette-{stage.name}-{told.name}",
         alarm_description=described(told.urgency, told.meaning, stage=stage),
         metric=metric,
-        threshold=most,
+        threshold=threshold,
         evaluation_periods=periods,
-        comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
-        treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+        datapoints_to_alarm=bad,
+        comparison_operator=comparison,
+        treat_missing_data=missing,
     )
     announce(alarm, topic)
 

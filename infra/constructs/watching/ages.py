@@ -11,7 +11,7 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from infra.constructs.alarms import Told, Urgency, alarm_above
+from infra.constructs.alarms import Told, Urgency, create_alarm
 from infra.stage import Stage
 
 _MARGIN = 300
@@ -79,7 +79,7 @@ def watch_ages(
     for queue in queues:
         name, visibility = _name(queue, stage), _plain(queue).visibility_timeout or 30
         age = AGES[name]
-        alarm_above(
+        create_alarm(
             scope,
             Told(
                 name=f"{name}-old",
@@ -96,7 +96,7 @@ def watch_ages(
             metric=queue.metric_approximate_age_of_oldest_message(
                 period=Duration.minutes(5), statistic=cloudwatch.Stats.MAXIMUM
             ),
-            most=visibility + age.hidden + _MARGIN,
+            threshold=visibility + age.hidden + _MARGIN,
             periods=2,
         )
 
@@ -112,7 +112,7 @@ def watch_growth(
         for queue in queues
     }
     grown = ", ".join(f"FILL(DIFF({name}), 0)" for name in metrics)
-    alarm_above(
+    create_alarm(
         scope,
         Told(
             name="queues-growing",
@@ -132,7 +132,7 @@ def watch_growth(
             period=Duration.minutes(30),
             using_metrics=dict(metrics),
         ),
-        most=_GROWN,
+        threshold=_GROWN,
     )
 
 

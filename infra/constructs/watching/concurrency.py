@@ -5,7 +5,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from infra.constructs.alarms import Told, Urgency, alarm_above
+from infra.constructs.alarms import Told, Urgency, create_alarm
 from infra.stage import Stage
 
 MOST = 0.9
@@ -32,7 +32,7 @@ def watch_concurrency(scope: Construct, stage: Stage, topic: sns.ITopic) -> None
     ConcurrentExecutions does not: nobody else can have that.
     https://docs.aws.amazon.com/lambda/latest/dg/monitoring-concurrency.html
     """
-    alarm_above(
+    create_alarm(
         scope,
         NEARLY_USED_UP,
         stage=stage,
@@ -43,6 +43,6 @@ def watch_concurrency(scope: Construct, stage: Stage, topic: sns.ITopic) -> None
             period=Duration.minutes(5),
             statistic=cloudwatch.Stats.MAXIMUM,
         ),
-        most=MOST * stage.account_concurrency,
+        threshold=MOST * stage.account_concurrency,
         periods=3,
     )

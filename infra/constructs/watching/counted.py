@@ -7,7 +7,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from infra.constructs.alarms import Urgency, announce, described, own_metric
+from infra.constructs.alarms import Told, Urgency, create_alarm, own_metric
 from infra.stage import Stage
 
 _BREAKER_WATCHED = 60
@@ -15,19 +15,16 @@ _BREAKER_WATCHED = 60
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counted:
+class Counted(Told):
     """An alarm on a count: `metric` is above 0 in `bad` of `minutes` one-minute periods.
 
-    Periods without data are good ones. `{stage}` in `meaning` becomes the stage's name.
+    Periods without data are good ones.
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation.html
     """
 
-    name: str
-    urgency: Urgency
     metric: str
     minutes: int
     bad: int
-    meaning: str
 
 
 COUNTED = (
@@ -198,24 +195,18 @@ COUNTED = (
 )
 
 
-class CountedAlarm(cloudwatch.Alarm):
-    """An alarm on a count."""
-
-    def __init__(
-        self, scope: Construct, counted: Counted, *, stage: Stage, topic: sns.ITopic
-    ) -> None:
-        super().__init__(
+def watch_counts(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
+    """Create the alarms on counts."""
+    for counted in COUNTED:
+        create_alarm(
             scope,
-            counted.name.title().replace("-", ""),
-            alarm_name=f"gazette-{stage.name}-{counted.name}",
-            alarm_description=described(counted.urgency, counted.meaning, stage=stage),
+            counted,
+            stage=stage,
+            topic=topic,
             metric=own_metric(
                 counted.metric, stage, cloudwatch.Stats.SUM, period=Duration.minutes(1)
             ),
             threshold=0,
-            evaluation_periods=counted.minutes,
-            datapoints_to_alarm=counted.bad,
-            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
-            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+            periods=counted.minutes,
+            bad=counted.bad,
         )
-        announce(self, topic)

@@ -11,7 +11,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from infra.constructs.alarms import Told, Urgency, alarm_above
+from infra.constructs.alarms import Told, Urgency, create_alarm
 from infra.constructs.web.edge import Edge
 from infra.stage import Stage
 
@@ -147,7 +147,7 @@ def watch_readers(scope: Construct, edge: Edge, stage: Stage, topic: sns.ITopic)
 
     https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-metrics.html
     """
-    alarm_above(
+    create_alarm(
         scope,
         UNANSWERED,
         stage=stage,
@@ -159,7 +159,7 @@ def watch_readers(scope: Construct, edge: Edge, stage: Stage, topic: sns.ITopic)
             period=Duration.minutes(15),
             statistic=cloudwatch.Stats.SUM,
         ),
-        most=2,
+        threshold=2,
     )
 
 
@@ -178,7 +178,9 @@ def watch_requests(scope: Construct, edge: Edge, stage: Stage, topic: sns.ITopic
         metric_name="requests_turned_away",
     )
     metric = counted.metric(period=_FIVE, statistic=cloudwatch.Stats.SUM)
-    alarm_above(scope, TURNED_AWAY, stage=stage, topic=topic, metric=metric, most=100, periods=2)
+    create_alarm(
+        scope, TURNED_AWAY, stage=stage, topic=topic, metric=metric, threshold=100, periods=2
+    )
 
 
 def _watch_sum(
@@ -191,7 +193,7 @@ def _watch_sum(
     periods: int = 1,
 ) -> None:
     """Create an alarm that fires if the sum of the metrics is above 0. Missing data counts 0."""
-    alarm_above(
+    create_alarm(
         scope,
         told,
         stage=stage,
@@ -202,7 +204,7 @@ def _watch_sum(
             period=_FIVE,
             using_metrics=dict(metrics),
         ),
-        most=0,
+        threshold=0,
         periods=periods,
     )
 

@@ -8,7 +8,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from infra.constructs.alarms import Urgency, announce, described, own_metric
+from infra.constructs.alarms import Told, Urgency, create_alarm, own_metric
 from infra.stage import Stage
 
 SWEPT = 16
@@ -16,7 +16,7 @@ SWEPT = 16
 
 
 @dataclass(frozen=True, kw_only=True)
-class Heartbeat:
+class Heartbeat(Told):
     """An alarm on a count that never stops: too little of `metric` in `beats` periods in a row.
 
     `minutes`: the length of a period, in which the clock strikes once. `each`: what a beat counts
@@ -31,13 +31,10 @@ class Heartbeat:
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html
     """
 
-    name: str
-    urgency: Urgency
     metric: str
     minutes: int
     beats: int
     each: Callable[[Stage], int]
-    meaning: str
 
     def least(self, stage: Stage) -> float:
         """The least that a good period counts: a beat, less one of `beats` parts of it.
@@ -87,27 +84,19 @@ HEARTBEATS = (
 )
 
 
-class HeartbeatAlarm(cloudwatch.Alarm):
-    """An alarm on silence."""
-
-    def __init__(
-        self, scope: Construct, heartbeat: Heartbeat, *, stage: Stage, topic: sns.ITopic
-    ) -> None:
-        super().__init__(
+def watch_silence(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
+    """Create the alarms on silence."""
+    for heartbeat in HEARTBEATS:
+        period = Duration.minutes(heartbeat.minutes)
+        create_alarm(
             scope,
-            heartbeat.name.title().replace("-", ""),
-            alarm_name=f"gazette-{stage.name}-{heartbeat.name}",
-            alarm_description=described(heartbeat.urgency, heartbeat.meaning, stage=stage),
-            metric=own_metric(
-                heartbeat.metric,
-                stage,
-                cloudwatch.Stats.SUM,
-                period=Duration.minutes(heartbeat.minutes),
-            ),
+            heartbeat,
+            stage=stage,
+            topic=topic,
+            metric=own_metric(heartbeat.metric, stage, cloudwatch.Stats.SUM, period=period),
             threshold=heartbeat.least(stage),
-            evaluation_periods=heartbeat.beats,
-            datapoints_to_alarm=heartbeat.beats,
-            comparison_operator=cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
-            treat_missing_data=cloudwatch.TreatMissingData.BREACHING,
+            comparison=cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD,
+            periods=heartbeat.beats,
+            bad=heartbeat.beats,
+            missing=cloudwatch.TreatMissingData.BREACHING,
         )
-        announce(self, topic)

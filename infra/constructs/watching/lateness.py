@@ -7,7 +7,7 @@ from aws_cdk import Duration
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from infra.constructs.alarms import Told, Urgency, alarm_above, own_metric
+from infra.constructs.alarms import Told, Urgency, create_alarm, own_metric
 from infra.stage import Stage
 
 _HOUR = 3600
@@ -108,12 +108,12 @@ def watch_lateness(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
     """Create the alarms on lateness."""
     for late in LATE:
         period = Duration.minutes(late.minutes)
-        alarm_above(
+        create_alarm(
             scope,
             late,
             stage=stage,
             topic=topic,
             metric=own_metric(late.metric, stage, late.statistic, period=period),
-            most=late.most(stage),
+            threshold=late.most(stage),
             periods=late.periods,
         )

@@ -7,19 +7,19 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from infra.constructs.alarms import Urgency, announce, described, own_metric
+from infra.constructs.alarms import Told, Urgency, create_alarm, own_metric
 from infra.stage import Stage
+
+_HOUR = Duration.hours(1)
+_FROM = cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rate:
+class Rate(Told):
     """A reputation rate of the whole account. From `threshold` on, SES may review the account."""
 
-    name: str
-    urgency: Urgency
     metric: str
     threshold: float
-    meaning: str
 
 
 RATES = (
@@ -51,8 +51,8 @@ RATES = (
 )
 
 
-class RateAlarm(cloudwatch.Alarm):
-    """Fires at the rate at which SES may review the account.
+def watch_rates(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
+    """Create the alarms that fire at the rates at which SES may review the account.
 
     The metrics have no dimensions: they cover all stages of the account and region, from 0 to 1:
     https://docs.aws.amazon.com/ses/latest/dg/reputationdashboard-cloudwatch-alarm.html
@@ -60,42 +60,36 @@ class RateAlarm(cloudwatch.Alarm):
     https://docs.aws.amazon.com/ses/latest/dg/reputationdashboardmessages.html
     SES updates them irregularly, so missing data does not change the alarm's state.
     """
-
-    def __init__(self, scope: Construct, rate: Rate, *, stage: Stage, topic: sns.ITopic) -> None:
-        super().__init__(
+    for rate in RATES:
+        create_alarm(
             scope,
-            rate.name.title().replace("-", ""),
-            alarm_name=f"gazette-{stage.name}-{rate.name}",
-            alarm_description=described(rate.urgency, rate.meaning, stage=stage),
+            rate,
+            stage=stage,
+            topic=topic,
             metric=cloudwatch.Metric(
                 namespace="AWS/SES",
                 metric_name=rate.metric,
-                period=Duration.hours(1),
+                period=_HOUR,
                 statistic=cloudwatch.Stats.AVERAGE,
             ),
             threshold=rate.threshold,
-            evaluation_periods=1,
-            comparison_operator=(cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD),
-            treat_missing_data=cloudwatch.TreatMissingData.IGNORE,
+            comparison=_FROM,
+            missing=cloudwatch.TreatMissingData.IGNORE,
         )
-        announce(self, topic)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Share:
+class Share(Told):
     """An alarm on a share: metric `part` divided by metric `whole`, in an hour.
 
     `most`: the share from which the alarm fires. `least`: the lowest `part` for which it fires,
     because fewer may be chance.
     """
 
-    name: str
-    urgency: Urgency
     part: str
     whole: str
     most: float
     least: int
-    meaning: str
 
 
 SHARES = (
@@ -120,31 +114,27 @@ SHARES = (
 )
 
 
-class ShareAlarm(cloudwatch.Alarm):
-    """An alarm on a share, computed by metric math.
+def watch_shares(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
+    """Create the alarms on shares, computed by metric math.
 
     An hour in which one of the two metrics has no data is a good one.
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
     """
-
-    def __init__(self, scope: Construct, share: Share, *, stage: Stage, topic: sns.ITopic) -> None:
-        super().__init__(
+    for share in SHARES:
+        create_alarm(
             scope,
-            share.name.title().replace("-", ""),
-            alarm_name=f"gazette-{stage.name}-{share.name}",
-            alarm_description=described(share.urgency, share.meaning, stage=stage),
+            share,
+            stage=stage,
+            topic=topic,
             metric=cloudwatch.MathExpression(
                 expression=f"IF(part >= {share.least}, part / whole, 0)",
                 label=share.name,
-                period=Duration.hours(1),
+                period=_HOUR,
                 using_metrics={
-                    name: own_metric(metric, stage, cloudwatch.Stats.SUM, period=Duration.hours(1))
+                    name: own_metric(metric, stage, cloudwatch.Stats.SUM, period=_HOUR)
                     for name, metric in (("part", share.part), ("whole", share.whole))
                 },
             ),
             threshold=share.most,
-            evaluation_periods=1,
-            comparison_operator=(cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD),
-            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+            comparison=_FROM,
         )
-        announce(self, topic)

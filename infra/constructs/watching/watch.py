@@ -11,7 +11,7 @@ from constructs import Construct
 from infra.constructs.queues import WatchedQueue
 from infra.constructs.watching.ages import watch_ages, watch_growth
 from infra.constructs.watching.concurrency import watch_concurrency
-from infra.constructs.watching.counted import COUNTED, CountedAlarm
+from infra.constructs.watching.counted import watch_counts
 from infra.constructs.watching.health import (
     watch_clock,
     watch_functions,
@@ -19,9 +19,9 @@ from infra.constructs.watching.health import (
     watch_requests,
     watch_rules,
 )
-from infra.constructs.watching.heartbeats import HEARTBEATS, HeartbeatAlarm
+from infra.constructs.watching.heartbeats import watch_silence
 from infra.constructs.watching.lateness import watch_lateness
-from infra.constructs.watching.shares import RATES, SHARES, RateAlarm, ShareAlarm
+from infra.constructs.watching.shares import watch_rates, watch_shares
 from infra.constructs.web.edge import Edge
 from infra.stage import Stage
 
@@ -31,16 +31,15 @@ def watch_metrics(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
 
     Without ticks nothing beats. The embedded engine has no alarms with metric math.
     """
-    for counted in COUNTED:
-        CountedAlarm(scope, counted, stage=stage, topic=topic)
-    for heartbeat in HEARTBEATS if stage.ticks else ():
-        HeartbeatAlarm(scope, heartbeat, stage=stage, topic=topic)
+    watch_counts(scope, stage, topic)
+    if stage.ticks:
+        watch_silence(scope, stage, topic)
     watch_lateness(scope, stage, topic)
     watch_concurrency(scope, stage, topic)
-    for rate in RATES if stage.mail_provider == "ses" else ():
-        RateAlarm(scope, rate, stage=stage, topic=topic)
-    for share in SHARES if stage.mail_provider == "ses" and not stage.host_layers else ():
-        ShareAlarm(scope, share, stage=stage, topic=topic)
+    if stage.mail_provider == "ses":
+        watch_rates(scope, stage, topic)
+        if not stage.host_layers:
+            watch_shares(scope, stage, topic)
 
 
 def watch_parts(stack: Construct, stage: Stage, topic: sns.ITopic) -> None:
