@@ -27,7 +27,7 @@ _TESTS = (
 _CHOSEN = (
     "exactly or refused or settles or waits_in_quarantine or sends or fallen_behind or queued_again"
     " or click_ends or known_to_come or dead_letter or at_once or collects or four_messages"
-    " or is_hidden_for or on_its_own_queue or permit_is_requeued or wait_somewhere"
+    " or coming_back or on_its_own_queue or permit_is_requeued or wait_somewhere"
     " or goes_to_quarantine"
 )
 """Tests that use every grant of a function between them."""
