@@ -12,6 +12,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.constructs.alarms import Told, Urgency, create_alarm
+from infra.constructs.watching.parts import name_in
 from infra.stage import Stage
 
 _MARGIN = 300
@@ -77,7 +78,7 @@ def watch_ages(
     not know a queue.
     """
     for queue in queues:
-        name, visibility = _name(queue, stage), _plain(queue).visibility_timeout or 30
+        name, visibility = name_in(stage, queue), _plain(queue).visibility_timeout or 30
         age = AGES[name]
         create_alarm(
             scope,
@@ -106,7 +107,7 @@ def watch_growth(
 ) -> None:
     """Create an alarm on queues that are never drained and grow from one half-hour to the next."""
     metrics = {
-        _name(queue, stage): queue.metric_approximate_number_of_messages_visible(
+        name_in(stage, queue): queue.metric_approximate_number_of_messages_visible(
             statistic=cloudwatch.Stats.MINIMUM
         )
         for queue in queues
@@ -134,10 +135,6 @@ def watch_growth(
         ),
         threshold=_GROWN,
     )
-
-
-def _name(queue: sqs.Queue, stage: Stage) -> str:
-    return str(_plain(queue).queue_name).removeprefix(f"gazette-{stage.name}-")
 
 
 def _plain(queue: sqs.Queue) -> sqs.CfnQueue:

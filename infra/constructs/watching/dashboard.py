@@ -1,7 +1,6 @@
 """The dashboard of a stage: one row for each question of `panels`."""
 
 from collections.abc import Iterable, Sequence
-from typing import cast
 
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -12,6 +11,7 @@ from constructs import Construct
 from infra.constructs.alarms import own_metric
 from infra.constructs.queues import WatchedQueue
 from infra.constructs.watching.panels import PANELS, Measured, Panel
+from infra.constructs.watching.parts import name_in, parts_of
 from infra.constructs.web.edge import Edge
 from infra.stage import Stage
 
@@ -73,15 +73,14 @@ def _graph(panel: Panel, stack: Construct, stage: Stage) -> cloudwatch.GraphWidg
 
 
 def _measured(what: Measured, stack: Construct, stage: Stage) -> Sequence[cloudwatch.IMetric]:
-    found = stack.node.find_all()
-    queues = [each for each in found if isinstance(each, sqs.Queue)]
+    queues = parts_of(stack, sqs.Queue)
     fed = [each for each in queues if not isinstance(each, WatchedQueue)]
-    functions = [each for each in found if isinstance(each, lambda_.Function)]
+    functions = parts_of(stack, lambda_.Function)
     match what:
         case Measured.AGES:
             return [
                 each.metric_approximate_age_of_oldest_message(
-                    period=_FIVE, statistic=cloudwatch.Stats.MAXIMUM, label=_name(each, stage)
+                    period=_FIVE, statistic=cloudwatch.Stats.MAXIMUM, label=name_in(stage, each)
                 )
                 for each in fed
             ]
@@ -89,17 +88,18 @@ def _measured(what: Measured, stack: Construct, stage: Stage) -> Sequence[cloudw
             shown = fed if what is Measured.NUMBERS else [q for q in queues if q not in fed]
             return [
                 each.metric_approximate_number_of_messages_visible(
-                    period=_FIVE, statistic=cloudwatch.Stats.MAXIMUM, label=_name(each, stage)
+                    period=_FIVE, statistic=cloudwatch.Stats.MAXIMUM, label=name_in(stage, each)
                 )
                 for each in shown
             ]
         case Measured.ERRORS:
             return [
-                each.metric_errors(period=_FIVE, label=_name(each, stage)) for each in functions
+                each.metric_errors(period=_FIVE, label=name_in(stage, each)) for each in functions
             ]
         case Measured.THROTTLES:
             return [
-                each.metric_throttles(period=_FIVE, label=_name(each, stage)) for each in functions
+                each.metric_throttles(period=_FIVE, label=name_in(stage, each))
+                for each in functions
             ]
         case Measured.API:
             return [
@@ -111,18 +111,6 @@ def _measured(what: Measured, stack: Construct, stage: Stage) -> Sequence[cloudw
                     statistic=cloudwatch.Stats.SUM,
                     label=name,
                 )
-                for each in found
-                if isinstance(each, Edge)
+                for each in parts_of(stack, Edge)
                 for name in ("Count", "4xx", "5xx")
             ]
-
-
-def _name(part: sqs.Queue | lambda_.Function, stage: Stage) -> str:
-    """What follows the name of the stage in the name of a queue or function."""
-    plain = part.node.default_child
-    named = (
-        cast("sqs.CfnQueue", plain).queue_name
-        if isinstance(part, sqs.Queue)
-        else cast("lambda_.CfnFunction", plain).function_name
-    )
-    return str(named).removeprefix(f"gazette-{stage.name}-")

@@ -12,6 +12,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from infra.constructs.alarms import Told, Urgency, create_alarm
+from infra.constructs.watching.parts import name_in
 from infra.constructs.web.edge import Edge
 from infra.stage import Stage
 
@@ -87,12 +88,17 @@ def watch_functions(
 ) -> None:
     """Create one alarm on errors and one on throttles of all functions together.
 
+    They are named as the ids of metric math are: small letters, no hyphen.
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
     Lambda counts what is invoked through an alias under the function's name too.
     https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-view.html
     """
     for told, metrics in (
-        (FAILING, {_id(each): each.metric_errors(period=_FIVE) for each in functions}),
-        (THROTTLED, {_id(each): each.metric_throttles(period=_FIVE) for each in functions}),
+        (FAILING, {name_in(stage, each): each.metric_errors(period=_FIVE) for each in functions}),
+        (
+            THROTTLED,
+            {name_in(stage, each): each.metric_throttles(period=_FIVE) for each in functions},
+        ),
     ):
         _watch_sum(scope, told, metrics, stage, topic, periods=3)
 
@@ -207,9 +213,3 @@ def _watch_sum(
         threshold=0,
         periods=periods,
     )
-
-
-def _id(function: lambda_.Function) -> str:
-    """The last part of its name: ids of metric math begin with a small letter."""
-    name = str(cast("lambda_.CfnFunction", function.node.default_child).function_name)
-    return name.rpartition("-")[2]

@@ -1,7 +1,5 @@
 """All alarms of a stage but those of its queues that must stay empty."""
 
-from typing import TypeVar
-
 from aws_cdk import aws_events as events
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
@@ -21,6 +19,7 @@ from infra.constructs.watching.health import (
 )
 from infra.constructs.watching.heartbeats import watch_silence
 from infra.constructs.watching.lateness import watch_lateness
+from infra.constructs.watching.parts import parts_of
 from infra.constructs.watching.shares import watch_rates, watch_shares
 from infra.constructs.web.edge import Edge
 from infra.stage import Stage
@@ -48,22 +47,15 @@ def watch_parts(stack: Construct, stage: Stage, topic: sns.ITopic) -> None:
     They are found in the stack, so that a new one is watched too. What is made of several metrics
     is left out for the embedded engine, which has no metric math.
     """
-    queues = [queue for queue in _all(stack, sqs.Queue) if not isinstance(queue, WatchedQueue)]
+    queues = [queue for queue in parts_of(stack, sqs.Queue) if not isinstance(queue, WatchedQueue)]
     watch_ages(stack, queues, stage, topic)
-    for edge in _all(stack, Edge):
+    for edge in parts_of(stack, Edge):
         watch_readers(stack, edge, stage, topic)
     if stage.host_layers:
         return
     watch_growth(stack, queues, stage, topic)
-    watch_functions(stack, _all(stack, lambda_.Function), stage, topic)
-    watch_rules(stack, _all(stack, events.Rule), stage, topic)
+    watch_functions(stack, parts_of(stack, lambda_.Function), stage, topic)
+    watch_rules(stack, parts_of(stack, events.Rule), stage, topic)
     watch_clock(stack, stage, topic)
-    for edge in _all(stack, Edge):
+    for edge in parts_of(stack, Edge):
         watch_requests(stack, edge, stage, topic)
-
-
-_Kind = TypeVar("_Kind", bound=Construct)
-
-
-def _all(stack: Construct, kind: type[_Kind]) -> list[_Kind]:
-    return [each for each in stack.node.find_all() if isinstance(each, kind)]

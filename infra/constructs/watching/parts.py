@@ -1,0 +1,27 @@
+"""The queues, functions and APIs of a stack, and what each is called."""
+
+from typing import TypeVar, cast
+
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from infra.stage import Stage
+
+_Kind = TypeVar("_Kind", bound=Construct)
+
+
+def parts_of(stack: Construct, kind: type[_Kind]) -> list[_Kind]:
+    """Return the constructs of a kind that the stack has so far."""
+    return [each for each in stack.node.find_all() if isinstance(each, kind)]
+
+
+def name_in(stage: Stage, part: sqs.Queue | lambda_.Function) -> str:
+    """Return what follows the name of the stage in the name of a queue or function."""
+    plain = part.node.default_child
+    named = (
+        cast("sqs.CfnQueue", plain).queue_name
+        if isinstance(part, sqs.Queue)
+        else cast("lambda_.CfnFunction", plain).function_name
+    )
+    return str(named).removeprefix(f"gazette-{stage.name}-")
