@@ -25,6 +25,7 @@ import pytest
 from botocore.client import BaseClient
 from botocore.config import Config
 
+from cli.restore.command import COPY
 from proofs.enforce.calls import Asked, asked, table_actions
 from tests.moto_tables import moto_backend
 
@@ -160,12 +161,12 @@ class _Write:
 
 
 def _grants(service: str, operation: str, request: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """(resource, action) that a policy must name for one call."""
+    """(resource, action) that a policy must name for one call: for a copy of a table, the table."""
     match service:
         case "dynamodb":
             index = "/index/*" if "IndexName" in request else ""
             for table, action in table_actions(operation, request):
-                yield f"table/{table}{index}", f"dynamodb:{action}"
+                yield f"table/{table.removesuffix(COPY)}{index}", f"dynamodb:{action}"
         case "sqs":
             named = next(request[key] for key in _QUEUE_NAMED_BY if key in request)
             queue = _STAGE.sub("", named.replace(":", "/").rpartition("/")[2])

@@ -2,7 +2,8 @@
 
 A resource is named by its kind and short name: `table/runs`, `table/runs/index/*`,
 `queue/generate-dead`, `function/generate`, `secret/links`, `secret/suppressions`. `queue/*` is any
-of the stage, and `*` alone any at all: the action has no resources to name.
+of the stage, and `*` alone any at all: the action has no resources to name. CloudFormation draws
+the names of tables, so the pattern for one fits its copies too, which have an end more.
 """
 
 from collections import defaultdict
@@ -12,7 +13,7 @@ from typing import Any
 from gazette.settings.environment import LIVE
 
 from cli.dead_letters.queues import KNOWN
-from cli.restore.command import COPY, Restorable
+from cli.restore.command import Restorable
 from cli.rollback.versions import FUNCTIONS
 
 Grant = tuple[str, str]
@@ -129,9 +130,7 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     | _each(("queue/ingest", "queue/feedback"), "GetQueueUrl", "SendMessage"),
     "restore": _settings_of("ingest")
     | _each(_RESTORABLE, "DescribeTable", "Scan", "BatchWriteItem")
-    | _each((f"table/{each}" for each in Restorable if each.is_by_reader), "Query")
-    | _each((f"{each}{COPY}" for each in _RESTORABLE), "DescribeTable", "Scan")
-    | _each((f"table/{each}{COPY}" for each in Restorable if each.is_by_reader), "Query"),
+    | _each((f"table/{each}" for each in Restorable if each.is_by_reader), "Query"),
     "sending status": _settings_of("generate")
     | _on("table/pace", "GetItem")
     | _on("table/control", "Query"),
@@ -257,9 +256,8 @@ def _arn(resource: str, stage: str) -> str:
             return "*"
         case "table":
             table, _, index = name.partition("/")
-            table, copied, _ = table.partition(COPY)
             short = table.title().replace("_", "").removesuffix("*")
-            named = f"GazetteData{stage.capitalize()}-{short}*{copied}"
+            named = f"GazetteData{stage.capitalize()}-{short}*"
             return f"arn:aws:dynamodb:*:*:table/{named}" + (f"/{index}" if index else "")
         case "queue":
             return f"arn:aws:sqs:*:*:gazette-{stage}-{name}"

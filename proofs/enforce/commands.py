@@ -39,7 +39,8 @@ class Commands:
             if not grants:
                 label = self._account.label(resource)
                 self.denied.add(f"gazette {path} may not {each.action} on {label}")
-            self.used |= grants
+            if len(grants) == 1:
+                self.used |= grants
 
     def granted(self) -> set[Line]:
         """Everything that the page allows."""
