@@ -8,9 +8,9 @@ from unittest.mock import patch
 
 from aws_cdk import App, CliCredentialsStackSynthesizer
 
-from infra import app
+from infra import app, assembly
 
 if __name__ == "__main__":
     synthesizer = CliCredentialsStackSynthesizer()
-    with patch.object(app, "App", partial(App, default_stack_synthesizer=synthesizer)):
+    with patch.object(assembly, "App", partial(App, default_stack_synthesizer=synthesizer)):
         app.main()

@@ -10,7 +10,8 @@ from typing import Any
 from aws_cdk import App, Stack
 from gazette.settings.environment import LIVE
 
-from infra.app import build, context
+from infra.app import context
+from infra.assembly import build
 
 Properties = dict[str, Any]
 

@@ -21,6 +21,14 @@ from tests.infra.synthesis import Properties, Synthesis, Template, without_hash
 _ROOT = Path(__file__).parents[2]
 _VALID = {"sender": "Gazette <digest@example.com>", "list_id": "digest.example.com"}
 
+_READY = {
+    "sender": "Gazette <digest@gazette.dev>",
+    "list_id": "digest.gazette.dev",
+    "alarm_email": "none",
+    "links_domain": "none",
+}
+"""What a stage that keeps its data has to say."""
+
 _NO_HOSTS = ("https://example.com", "example.com/a", "example.com:443", "", "*", 7)
 
 _FOLLOWS = {
@@ -172,12 +180,34 @@ def test_the_stage_of_a_fresh_clone_ends_in_a_line_for_each_setting_that_it_has_
 def test_a_stage_that_says_what_it_has_to_say_is_synthesised(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    own = {"sender": "Gazette <digest@gazette.dev>", "list_id": "digest.gazette.dev"}
-    meant = {"alarm_email": "none", "links_domain": "none"}
     known = context()
-    given = _canary(**own, **meant)
+    given = _canary()
     monkeypatch.setattr("infra.app.context", lambda: {**known, **given})
     main()
+
+
+@pytest.mark.parametrize(
+    ("missing", "words"),
+    [({"sender": ""}, "sender is missing"), ({"alarm_email": ""}, "alarm_email is empty")],
+)
+def test_what_is_missing_is_said_before_the_cdk_is_imported_and_layers_are_built(
+    missing: dict[str, Any], words: str
+) -> None:
+    """They take twenty seconds; an answer without them takes a fraction of one."""
+    ended = subprocess.run(
+        [
+            *(sys.executable, "-c"),
+            "import sys; sys.modules['aws_cdk'] = None; from infra.app import main; main()",
+        ],
+        cwd=_ROOT,
+        env={**os.environ, "CDK_CONTEXT_JSON": json.dumps(_canary(**missing))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith(f"gazette: Stage 'canary' in cdk.json: {words}")
+    assert ended.returncode == 1
 
 
 def test_an_unknown_stage_ends_in_one_line_that_names_it_and_the_known_ones(
@@ -280,7 +310,7 @@ def test_a_layer_that_cannot_be_built_ends_in_the_words_of_uv(tmp_path: Path) ->
 
 
 def _canary(**wrong: Any) -> dict[str, Any]:
-    stages = {"canary": {**_VALID, **wrong}}
+    stages = {"canary": {**_READY, **wrong}}
     return {"stage": "canary", "stages": stages, "aws:cdk:bundling-stacks": []}
 
 

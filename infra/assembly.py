@@ -1,0 +1,70 @@
+"""The stacks of a stage, made from the context of an app."""
+
+import re
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from aws_cdk import App
+from gazette.settings.environment import InvalidSetting
+
+from infra.assets.inline import TemplateError
+from infra.assets.layers import BuildError
+from infra.stacks.data import DataStack
+from infra.stacks.front import REGION, FrontStack
+from infra.stacks.placed import placed
+from infra.stacks.service import ServiceStack
+from infra.stage import Stage
+from infra.stages import read_stage
+
+_CALLBACK_RAISED = "@jsii/kernel.RuntimeError: "
+"""The prefix under which jsii returns an exception raised while it bundled a layer."""
+
+
+def build(app: App) -> tuple[DataStack, ServiceStack]:
+    """Both stacks of the stage that the context names; before them what CloudFront needs, if it
+    is asked for."""
+    stage = _stage(app)
+    suffix = stage.name.capitalize()
+    data = DataStack(app, f"GazetteData{suffix}", stage=stage, **placed(stage, "data"))
+    front = (
+        FrontStack(
+            app, f"GazetteFront{suffix}", stage=stage, **placed(stage, "front", region=REGION)
+        )
+        if stage.edge_rate_limit
+        else None
+    )
+    service = ServiceStack(
+        app,
+        f"Gazette{suffix}",
+        stage=stage,
+        tables=data.tables,
+        links_secret=data.links_secret,
+        suppressions_secret=data.suppressions_secret,
+        installation=data.installation,
+        front=front,
+        **placed(stage, "service"),
+    )
+    return data, service
+
+
+def synthesise(context: Mapping[str, Any]) -> None:
+    """Write the assembly, or exit with a line that says what is wrong."""
+    try:
+        app = App(context=dict(context))
+        build(app)
+        app.synth()
+    except InvalidSetting as err:
+        setting = re.sub(r"GAZETTE_([A-Z_]+)", lambda found: found[1].lower(), str(err))
+        sys.exit(f"gazette: The stage in cdk.json: {setting}")
+    except (TemplateError, BuildError) as err:
+        sys.exit(f"gazette: {err}")
+    except RuntimeError as err:
+        _, raised_here, text = str(err).partition(_CALLBACK_RAISED)
+        if not raised_here:
+            raise
+        sys.exit(f"gazette: {text}")
+
+
+def _stage(app: App) -> Stage:
+    return read_stage(app.node.get_context("stage"), app.node.get_context("stages"))
