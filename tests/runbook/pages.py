@@ -14,6 +14,7 @@ _SPAN = re.compile(r"`((?:gazette|aws)\s[^`]+)`")
 _PLACEHOLDER = re.compile(r"\b[A-Z][A-Z_]+\b")
 _ASSIGNMENT = re.compile(r"[a-z_]+=")
 _COMMENT = re.compile(r"\s+# .*")
+_EXPANDED = re.compile(r"[$*~]|\bfor\b")
 _ON_AWS_ONLY = "On AWS only: "
 _ON_AWS_FORM = re.compile(r"On AWS only: .+\]\(https://docs\.aws\.amazon\.com/\S+\)", re.DOTALL)
 
@@ -45,6 +46,11 @@ class Command:
     def bare(self) -> str:
         """The command without its comment, on one line."""
         return " ".join(_COMMENT.sub("", self.text).replace("\\\n", " ").split())
+
+    @property
+    def is_expanded(self) -> bool:
+        """Whether the shell makes something of its text: there shells differ."""
+        return bool(_EXPANDED.search(self.bare))
 
     def __str__(self) -> str:
         return f"{self.page.relative_to(ROOT)}:{self.line}: {self.bare}"

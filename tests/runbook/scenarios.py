@@ -349,6 +349,8 @@ SCENARIOS: Mapping[str, Scenario] = {
     "gazette sending resume": sending_goes_on,
     'gazette sending stop "SES reviews the account"': sending_stops,
     'gazette sending stop "restore"': sending_stops,
+    'gazette sending stop "too many bounces"': sending_stops,
+    'gazette sending stop "too many complaints"': sending_stops,
     'gazette sending stop "wrong line" --category like': a_category_stops,
     "gazette sending resume --category like": a_category_goes_on,
     "gazette suppression add ann@example.com": an_address_is_suppressed,

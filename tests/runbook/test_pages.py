@@ -1,7 +1,11 @@
-"""Each command of the runbook is run as it is printed, and does what its page says."""
+"""Each command of the runbook is run as it is printed, and does what its page says.
+
+Bash runs all of them, zsh those pages of which it might make something else, where it is installed.
+"""
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -17,15 +21,27 @@ from tests.runbook.state import State
 _WITHIN = 120
 """Seconds."""
 
+BASH = ("bash", "-o", "pipefail")
+ZSH = ("zsh", "--no-rcs", "-o", "pipefail")
+
+_SHELLS = [
+    pytest.param(page, shell, id=f"{page.stem}-{shell[0]}")
+    for page in PAGES
+    for shell in (BASH, ZSH)
+    if shell is BASH or any(command.is_expanded for command in commands(page))
+]
+
 _TROUBLE = re.compile(r"^(gazette: |Traceback|An error occurred)", re.MULTILINE)
 """A line that no command prints while all is well, whatever its exit code."""
 
 
-def run(command: Command, state: State) -> subprocess.CompletedProcess[str]:
-    """By bash, in a folder like that of the project, and confirmed where it asks."""
+def run(
+    command: Command, state: State, *, shell: tuple[str, ...] = BASH
+) -> subprocess.CompletedProcess[str]:
+    """In a folder like that of the project, and confirmed where it asks."""
     paths = [str(Path(sys.executable).parent), str(ROOT / ".awscli" / "bin"), os.environ["PATH"]]
     return subprocess.run(
-        ["/bin/bash", "-o", "pipefail", "-c", f"{command.given}{command.text}"],
+        [*shell, "-c", f"{command.given}{command.text}"],
         cwd=state.folder,
         env={
             **os.environ,
@@ -42,8 +58,12 @@ def run(command: Command, state: State) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_every_command_of_the_page_does_what_it_says(page: Path, state: State) -> None:
+@pytest.mark.parametrize(("page", "shell"), _SHELLS)
+def test_every_command_of_the_page_does_what_it_says(
+    page: Path, shell: tuple[str, ...], state: State
+) -> None:
+    if not shutil.which(shell[0]):
+        pytest.skip(f"{shell[0]} is not installed (apt-get install {shell[0]})")
     for command in commands(page):
         if command.why_not:
             continue
@@ -51,7 +71,7 @@ def test_every_command_of_the_page_does_what_it_says(page: Path, state: State) -
         said = ""
         try:
             with scenario(state) if scenario else nullcontext():
-                done = run(command, state)
+                done = run(command, state, shell=shell)
                 said = f"{done.stdout}{done.stderr}".strip()
                 assert not done.returncode, f"it exits with {done.returncode}"
                 assert not _TROUBLE.search(said), "it says that something is wrong"

@@ -3,12 +3,25 @@
 `make e2e` runs them (tests/runbook).
 """
 
+import re
 from pathlib import Path
 
 import pytest
 
-from tests.runbook.pages import PAGES, WrongPage, commands
+from tests.runbook.pages import PAGES, ROOT, WrongPage, commands
 from tests.runbook.scenarios import SCENARIOS, has_its_test
+
+PASTED = [*PAGES, *sorted((ROOT / "docs").glob("*.md")), *sorted(ROOT.glob("*.md"))]
+"""Pages whose blocks somebody pastes into a shell, on Linux or macOS."""
+
+_BLOCK = re.compile(r"^ *```sh\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
+
+_NOT_EVERYWHERE = re.compile(
+    r"\bdate [^|;)]*(-d\b|--date|-v)"  # GNU's, or BSD's
+    r"|\bin \$\w"  # zsh does not split a variable into words
+    r"|\b(sed [^|;]*-i|grep [^|;]*-P|readlink -f|xargs -[a-z]*r|base64 -[wd]|timeout \d)"
+    r"|\[\[ |<\(|\$\{\w+\[|\b(mapfile|read -p)\b"  # of one shell, or with another meaning
+)
 
 PAGE = """# A page
 
@@ -91,3 +104,38 @@ def test_every_scenario_is_of_a_command_on_a_page() -> None:
         if command not in printed
         and not (command.startswith("aws ") and any(command in each for each in printed))
     ] == []
+
+
+@pytest.mark.parametrize("page", PASTED, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_block_needs_one_shell_or_one_system(page: Path) -> None:
+    blocks = _BLOCK.findall(page.read_text())
+    assert [found[0] for block in blocks for found in _NOT_EVERYWHERE.finditer(block)] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "date -u -d '1 hour ago' +%FT%TZ",
+        "date -v-1H",
+        "for each in $names; do echo; done",
+        "sed -i s/a/b/ file",
+        "echo | xargs -r rm",
+        "[[ -n $name ]]",
+        "diff <(a) <(b)",
+    ],
+)
+def test_a_line_that_differs_between_shells_or_systems_is_found(line: str) -> None:
+    assert _NOT_EVERYWHERE.search(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "date -u +%FT%TZ",
+        "$(( $(date +%s) - 3600 ))000",
+        'for each in $(echo "$names"); do',
+        "ls -d",
+    ],
+)
+def test_a_line_that_is_the_same_everywhere_is_not(line: str) -> None:
+    assert not _NOT_EVERYWHERE.search(line)
