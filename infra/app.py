@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from infra.guards import not_ready
-from infra.stages import ROOT, StageError, read_stage
+from infra.stage.owner import ROOT
+from infra.stages import StageError, read_stage, refused
 
 
 def context() -> dict[str, Any]:
@@ -25,7 +26,7 @@ def main() -> None:
     try:
         _demand_what_is_missing({**given, **_of_the_command_line()})
     except StageError as err:
-        sys.exit(f"gazette: {err}")
+        sys.exit("\n".join(f"gazette: {line}" for line in str(err).splitlines()))
     from infra.assembly import synthesise
 
     synthesise(given)
@@ -35,9 +36,7 @@ def _demand_what_is_missing(given: Mapping[str, Any]) -> None:
     """Here, not where a stage is read: the command line looks at stages that are not ready."""
     stage = read_stage(given["stage"], given["stages"])
     if missing := list(not_ready(stage)):
-        raise StageError(
-            "\ngazette: ".join(f"Stage {stage.name!r} in cdk.json: {each}" for each in missing)
-        )
+        raise refused(stage.name, missing)
 
 
 def _of_the_command_line() -> dict[str, Any]:

@@ -5,115 +5,24 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
+from inspect import getsource
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_origin
 
 from infra.stage import Stage
+from infra.stage.stage import ROOMS
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "configuration.md"
-SOURCE = ROOT / "infra" / "stage.py"
 
-GROUPS: dict[str, tuple[str, ...]] = {
-    "Who you are": (
-        "sender",
-        "list_id",
-        "alarm_email",
-        "runbook_url",
-        "account",
-        "region",
-        "tags",
-        "bus",
-        "sources",
-        "templates",
-    ),
-    "What readers get": (
-        "default_frequencies",
-        "link_hosts",
-        "collapse",
-        "max_groups",
-        "sunset_days",
-        "max_lateness",
-    ),
-    "How email is sent": (
-        "mail_provider",
-        "immediate_sender",
-        "domain",
-        "sandbox",
-        "hosted_zone",
-        "mail_from_domain",
-        "dmarc",
-        "tls",
-        "digest_pool",
-        "immediate_pool",
-        "send_timeout",
-        "smtp_host",
-        "smtp_port",
-        "smtp_security",
-        "smtp_secret",
-        "smtp_command_timeout",
-        "smtp_reply_timeout",
-    ),
-    "How fast": (
-        "emails_per_second",
-        "immediate_share",
-        "ramp_from",
-        "ramp_every",
-        "warmup_from",
-        "warmup_daily",
-        "spread",
-        "concurrency",
-        "account_concurrency",
-        "ingest_window",
-        "feedback_window",
-        "shards",
-    ),
-    "What is reported": (
-        "track_clicks",
-        "track_opens",
-        "opens_are_life",
-        "tracking_domain",
-        "feedback_by_sns",
-        "report_deliveries",
-        "soft_bounces",
-        "soft_bounce_days",
-        "category_hold",
-    ),
-    "Unknown outcomes": ("unknown_policy", "evidence_grace", "longest_unknown"),
-    "Where readers' links lead": (
-        "links_domain",
-        "links_certificate",
-        "api_address",
-        "edge_rate_limit",
-        "base_url",
-        "requests_per_second",
-        "requests_burst",
-        "preferences_concurrency",
-    ),
-    "How long data is stored": (
-        "event_retention_days",
-        "run_retention_days",
-        "archive_days",
-        "restorable",
-        "retain",
-    ),
-    "Time-outs and clocks, which you should not need": (
-        "settle_lag",
-        "clock_skew",
-        "commit_margin",
-        "check_after",
-        "lookback_slots",
-        "dashboard",
-        "ticks",
-        "host_layers",
-    ),
-}
+
 _HEAD = """# Configuration
 
 For whoever sets up a stage. A stage is one installation of Gazette; `context.stages` in `cdk.json`
-lists them. `make docs` writes this page from `Stage` in `infra/stage.py`. Synthesis refuses a value
-that is out of range or of another type, and names the setting.
+lists them. `make docs` writes this page from the modules of `infra/stage`, one for each group.
+Synthesis refuses a value that is out of range or of another type. It says all that is wrong at
+once, in a line each: the setting, its value, and what to do.
 
 - A second stage in the same account and region needs a `bus` of its own.
 - Tables, and the keys that sign readers' links, are in a stack of their own, with deletion
@@ -137,16 +46,21 @@ class Setting:
     wrong: str
 
 
+def groups() -> Mapping[str, tuple[str, ...]]:
+    """The settings below each heading of the page, in their order in the source."""
+    return {
+        str(room.__doc__).rstrip("."): tuple(each.name for each in fields(room)) for room in ROOMS
+    }
+
+
 def texts() -> dict[str, str]:
     """The text below each setting in the source."""
-    body = next(
-        node.body
-        for node in ast.parse(SOURCE.read_text()).body
-        if isinstance(node, ast.ClassDef) and node.name == Stage.__name__
-    )
     return {
         setting.target.id: text.value.value
-        for setting, text in pairwise(body)
+        for room in ROOMS
+        for part in ast.parse(getsource(room)).body
+        if isinstance(part, ast.ClassDef)
+        for setting, text in pairwise(part.body)
         if isinstance(setting, ast.AnnAssign)
         and isinstance(setting.target, ast.Name)
         and isinstance(text, ast.Expr)
@@ -200,7 +114,7 @@ def page() -> str:
 
 def _tables() -> Iterator[str]:
     known = settings()
-    for group, names in GROUPS.items():
+    for group, names in groups().items():
         yield f"\n## {group}\n"
         yield "| setting | type | default | unit | meaning | if it is wrong |"
         yield "| --- | --- | --- | --- | --- | --- |"

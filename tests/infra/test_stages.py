@@ -295,7 +295,7 @@ def test_a_concurrency_that_cannot_be_reserved_ends_in_one_line(
     monkeypatch: pytest.MonkeyPatch, wrong: int
 ) -> None:
     (line,) = _ends_in(monkeypatch, _canary(preferences_concurrency=wrong))
-    assert line.endswith("preferences_concurrency must be 0 to 1000; 0 reserves nothing.")
+    assert "preferences_concurrency must be 0 to 1000: 0 reserves nothing." in line
 
 
 def test_a_layer_that_cannot_be_built_ends_in_the_words_of_uv(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from aws_cdk import aws_route53 as route53
 from aws_cdk import aws_route53_targets as targets
 from constructs import Construct
 
-from infra.guards import is_in_zone
 from infra.stage import Stage
 
 
@@ -59,7 +58,7 @@ def lead_to(
     scope: Construct, stage: Stage, target: route53.RecordTarget, *, name: str, ipv6: bool = False
 ) -> None:
     """Lead `links_domain` to `target`, or say by an output that it has to lead to `name`."""
-    if not is_in_zone(stage):
+    if not stage.links_are_in_zone:
         CfnOutput(
             scope,
             "Target",

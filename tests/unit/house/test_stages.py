@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gazette.settings.ranges import CHOICES
 
 from infra.stages import StageError, read_stage
 from infra.topology import GENERATE, STEPS
@@ -73,6 +74,47 @@ def test_the_address_of_a_sender_is_without_the_display_name(sender: str) -> Non
     assert read_stage("prod", {"prod": VALID | {"sender": sender}}).streams[0].address == (
         "digest@example.com"
     )
+
+
+def test_all_that_is_wrong_is_said_at_once_and_nothing_that_only_follows_from_it() -> None:
+    """A sender that is missing is not under the domain either; nobody wants to hear that."""
+    lines = refusal(
+        {
+            "list_id": "digest.example.com",
+            "shard": 4,
+            "shards": "4",
+            "domain": "example.com",
+            "account": "1234",
+            "tls": "maybe",
+            "feedback_window": 31,
+            "evidence_grace": 61,
+        }
+    ).splitlines()
+    begin = "Stage 'prod' in cdk.json: "
+    gathered = (
+        "feedback_window must be at most half of evidence_grace, 30: unknown_policy would decide "
+        "while the evidence is being gathered. "
+        'It has "feedback_window": 31, "evidence_grace": 61.'
+    )
+    assert [line.removeprefix(begin) for line in lines] == [
+        "there is no setting 'shard'; docs/configuration.md lists them. It has \"shard\": 4.",
+        'shards must be of type int. It has "shards": "4".',
+        "sender is missing; docs/configuration.md says what to write.",
+        'account must be twelve digits, such as 123456789012. It has "account": "1234".',
+        'tls must be optional or require. It has "tls": "maybe".',
+        gathered,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [("mail_provider", "sendmail"), ("smtp_security", "ssl"), ("unknown_policy", "forget")],
+)
+def test_a_word_that_is_no_choice_is_refused_with_those_that_are(setting: str, value: str) -> None:
+    *_, last = CHOICES[setting]
+    text = refusal(VALID | {setting: value})
+    assert f"{setting} must be {CHOICES[setting][0]}" in text
+    assert f' or {last}. It has "{setting}": "{value}".' in text
 
 
 def test_every_stage_of_the_repository_can_be_read() -> None:

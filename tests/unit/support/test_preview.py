@@ -321,7 +321,7 @@ def test_a_stage_may_have_templates_of_its_own(
     stages = {"prod": {"sender": "a@example.com", "list_id": "b.example", "templates": "own"}}
     (templates.parent / "cdk.json").write_text(json.dumps({"context": {"stages": stages}}))
     monkeypatch.setattr(command, "_PROJECT", templates.parent)
-    monkeypatch.setattr("infra.stages.ROOT", templates.parent)
+    monkeypatch.setattr("infra.stage.owner.ROOT", templates.parent)
     assert "subject: Good morning" in run(tmp_path / "to", "--no-open").stdout
     result = run(tmp_path / "to", "--stage", "test", "--no-open")
     assert result.exit_code == 2

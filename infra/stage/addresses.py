@@ -1,0 +1,70 @@
+"""Domains and addresses, as settings may name them."""
+
+import re
+from collections.abc import Iterator
+from email.errors import MessageError
+from email.headerregistry import Address
+from email.utils import parseaddr
+
+from infra.stage.wrong import Wrong
+
+_DOMAIN = re.compile(
+    r"(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]"
+)
+
+
+def is_domain(text: str) -> bool:
+    """Whether it has two labels or more, in lower case; an international one as Punycode."""
+    return bool(_DOMAIN.fullmatch(text))
+
+
+def is_under(domain: str, parent: str) -> bool:
+    """Whether `domain` is `parent` or a subdomain of it."""
+    return domain == parent or domain.endswith(f".{parent}")
+
+
+def domain_of(sender: str) -> str:
+    """The domain of an address, with or without a display name; empty if it has none."""
+    return parseaddr(sender)[1].rpartition("@")[2]
+
+
+def wrong_domain(setting: str, domain: str) -> Iterator[Wrong]:
+    """What is wrong with a setting that must be a domain or empty."""
+    if domain and not is_domain(domain):
+        written = domain.lower() if is_domain(domain.lower()) else "mail.shop.example"
+        yield Wrong(f"{setting} must be a domain in lower case, such as {written}.", of=(setting,))
+
+
+def wrong_sender(setting: str, sender: str) -> Iterator[Wrong]:
+    """What is wrong with a setting that email comes from.
+
+    The right to send names the ARN of an identity, and ARNs differ by case. Which case SES writes
+    into it is on no page that we found: with lower case there is one.
+    """
+    address = parseaddr(sender)[1]
+    local, _, domain = address.rpartition("@")
+    if not sender.isprintable():
+        yield Wrong(f"{setting} must be one line.", of=(setting,))
+    if not _is_address(address):
+        yield Wrong(
+            f"{setting} must be an address, such as 'Shop <digest@shop.example>'.", of=(setting,)
+        )
+    elif not address.isascii():
+        yield Wrong(
+            f"{setting} must have an address in ASCII; only its display name may have other "
+            "letters. Write the domain as Punycode (xn--…).",
+            of=(setting,),
+        )
+    elif domain != domain.lower():
+        yield Wrong(
+            f"{setting} must have its domain in lower case: {local}@{domain.lower()}.",
+            of=(setting,),
+        )
+
+
+def _is_address(text: str) -> bool:
+    try:
+        Address(addr_spec=text)
+    except (ValueError, IndexError, MessageError):
+        return False
+    return True

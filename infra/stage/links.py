@@ -1,0 +1,111 @@
+"""Where readers' links lead."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gazette.settings.ranges import Range
+
+from infra.stage.addresses import is_domain
+from infra.stage.owner import NOTHING
+from infra.stage.wrong import Wrong, out_of_range
+
+_RANGES = {
+    "requests_per_second": Range(1, 10_000, "API Gateway gives an account no more"),
+    "requests_burst": Range(1, 5_000, "API Gateway gives an account no more"),
+    "preferences_concurrency": Range(0, 1000, "0 reserves nothing"),
+}
+
+_EDGE_RATE_LIMIT = Range(100, 1_000_000)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Links:
+    """Where readers' links lead."""
+
+    links_domain: str = ""
+    """The domain of the links in emails, such as `links.shop.example`, which
+    [stays the same](links.md) whatever becomes of the stack. `none`: the HTTP API's own address.
+
+    Needs `hosted_zone` or `links_certificate`. With `retain`, synthesis asks for it or `base_url`:
+    links to the API's own address end with the service stack, two years too early."""
+
+    links_certificate: str = ""
+    """The ARN of a certificate of ACM for `links_domain`. Empty: one is made in `hosted_zone`.
+
+    Must be of the region of the stage; with `edge_rate_limit`, of `us-east-1`."""
+
+    api_address: bool = False
+    """The HTTP API answers at its own address too, beside `links_domain`.
+
+    If emails have led there before and it is not `true`, their links are broken. `true` together
+    with `edge_rate_limit` is refused: that limit would not hold there."""
+
+    edge_rate_limit: int = 0
+    """[requests in five minutes] What one IP address may ask of `links_domain`, before the
+    throttle of all readers: [CloudFront with a rule of WAF](links.md#a-limit-for-each-address). 0:
+    no CloudFront and no limit.
+
+    0, or 100 to 1,000,000. Too few: one-click unsubscribes come from few addresses of mailbox
+    providers, and are turned away. Needs `links_domain` and `region`."""
+
+    base_url: str = ""
+    """Where readers reach their links, if neither at `links_domain` nor at the stage's own HTTP
+    API: an address of yours that leads there.
+
+    Must begin with `https://`. If it leads elsewhere, links in emails are broken."""
+
+    requests_per_second: int = 50
+    """[requests a second] What the HTTP API takes from all readers together.
+
+    1 to 10,000. What is more is answered with 429."""
+
+    requests_burst: int = 100
+    """[requests] What the HTTP API takes at once.
+
+    1 to 5,000."""
+
+    preferences_concurrency: int = 0
+    """[invocations] How many requests of readers are worked on at once; 0: as many as come.
+
+    0 to 1,000. It is reserved: readers take no more from the account's other functions, nor those
+    from them. Lambda refuses it if less than 100 of the account's limit would be left, so an
+    account with a limit of 100 or less must leave it at 0. Too few: readers are turned away."""
+
+    @property
+    def links_host(self) -> str:
+        """The domain of the links in emails, if they have one; empty if not."""
+        return "" if self.links_domain == NOTHING else self.links_domain
+
+
+def wrong_with_links(links: Links) -> Iterator[Wrong]:
+    """What no stage may say of where readers' links lead."""
+    yield from out_of_range(links, _RANGES)
+    if links.base_url and not links.base_url.startswith(("https://", "http://127.0.0.1:")):
+        yield Wrong("base_url must begin with https://.", of=("base_url",))
+    if not links.links_host:
+        if links.links_certificate or links.api_address or links.edge_rate_limit:
+            yield Wrong(
+                "links_certificate, api_address and edge_rate_limit need links_domain.",
+                of=("links_domain", "links_certificate", "api_address", "edge_rate_limit"),
+            )
+        return
+    if not is_domain(links.links_host):
+        yield Wrong(
+            "links_domain must be a domain in lower case, such as links.shop.example.",
+            of=("links_domain",),
+        )
+    if links.base_url:
+        yield Wrong(
+            "links_domain and base_url exclude each other: links lead to one of them.",
+            of=("links_domain", "base_url"),
+        )
+    if links.edge_rate_limit and links.edge_rate_limit not in _EDGE_RATE_LIMIT:
+        yield Wrong(
+            f"edge_rate_limit must be {_EDGE_RATE_LIMIT}; 0 is no CloudFront and no limit.",
+            of=("edge_rate_limit",),
+        )
+    if links.edge_rate_limit and links.api_address:
+        yield Wrong(
+            "edge_rate_limit and api_address exclude each other: it would not hold there.",
+            of=("edge_rate_limit", "api_address"),
+        )

@@ -1,0 +1,41 @@
+"""What readers get."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, kw_only=True)
+class Readers:
+    """What readers get."""
+
+    default_frequencies: dict[str, str] = field(default_factory=dict)
+    """How often readers hear of a category when they have chosen nothing, such as
+    `{"comment": "weekly"}`. A category that is not named: `daily`.
+
+    Each must be `never`, `immediate`, `daily`, `weekly` or `custom`."""
+
+    link_hosts: list[str] = field(default_factory=list)
+    """The hosts to which links of events may lead, such as `["shop.example", "*.shop.example"]`:
+    `*.` allows subdomains of any depth, but not the domain itself. Empty: any host.
+
+    Each must be a host without scheme, port and path; together 2,000 characters of JSON at most. If
+    a host is missing, events that link to it go to the quarantine."""
+
+    collapse: int = 20
+    """[seconds] How long an immediate email collects what else happens on the same entity.
+
+    1 to 300. Longer: fewer emails, and later ones."""
+
+    max_groups: int = 20
+    """[groups] How many groups a digest shows; it counts the rest and links to the whole list.
+
+    1 or more."""
+
+    sunset_days: int = 45
+    """[days] How long after the last activity a reader still gets email. 0: for ever.
+
+    If services report no activity and it is not 0, every reader becomes dormant."""
+
+    max_lateness: int = 21600
+    """[seconds] How late a digest may still go out; after that its events go with the next one.
+
+    600 or more."""

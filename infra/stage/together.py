@@ -1,0 +1,123 @@
+"""What settings of one group demand of those of another."""
+
+import re
+from collections.abc import Iterator
+
+from gazette.settings.budgets import LONGEST_INVOCATION, MAX_RATE_WITH_SMTP
+
+from infra.stage.addresses import domain_of, is_domain, is_under
+from infra.stage.stage import Stage
+from infra.stage.wrong import Wrong
+from infra.topology import GENERATE
+
+
+def wrong_together(stage: Stage) -> Iterator[Wrong]:
+    """What no stage may say of two things at once."""
+    yield from _wrong_with_senders(stage)
+    yield from _wrong_with_smtp(stage)
+    yield from _wrong_with_times(stage)
+    if stage.links_host:
+        yield from _wrong_with_links(stage)
+
+
+def _wrong_with_senders(stage: Stage) -> Iterator[Wrong]:
+    """An identity verifies its domain and all subdomains.
+
+    https://docs.aws.amazon.com/ses/latest/dg/creating-identities.html
+    """
+    if not is_domain(stage.domain):
+        return
+    senders = {"sender": stage.sender, "immediate_sender": stage.immediate_sender}
+    domains = {setting: domain_of(sender) for setting, sender in senders.items() if sender}
+    for setting, domain in domains.items():
+        if not is_under(domain, stage.domain):
+            yield Wrong(
+                f"{setting} must be under domain, {stage.domain}, not {domain}: SES signs for that "
+                "domain only.",
+                of=(setting, "domain"),
+            )
+    if stage.bounce_domain in domains.values():
+        yield Wrong(
+            "mail_from_domain must not be the domain of a sender: bounces arrive there.",
+            of=("mail_from_domain", "domain", "sender", "immediate_sender"),
+        )
+
+
+def _wrong_with_smtp(stage: Stage) -> Iterator[Wrong]:
+    if stage.mail_provider != "smtp":
+        return
+    if stage.unknown_policy == "resend":
+        yield Wrong(
+            "mail_provider smtp needs unknown_policy carry_over or assume_sent: nothing reports "
+            "what became of an email, and resend would wait for that.",
+            of=("mail_provider", "unknown_policy"),
+        )
+    if stage.track_clicks or stage.track_opens or stage.feedback_by_sns:
+        yield Wrong(
+            "track_clicks, track_opens and feedback_by_sns need mail_provider ses: nothing else "
+            "reports what became of an email.",
+            of=("mail_provider", "track_clicks", "track_opens", "feedback_by_sns"),
+        )
+    if stage.tracking_domain:
+        yield Wrong(
+            "tracking_domain is verified in SES and needs mail_provider ses.",
+            of=("tracking_domain", "mail_provider"),
+        )
+    if stage.emails_per_second > MAX_RATE_WITH_SMTP:
+        yield Wrong(
+            f"emails_per_second must be at most {MAX_RATE_WITH_SMTP} with mail_provider smtp: each "
+            "email writes one row of DynamoDB.",
+            of=("emails_per_second", "mail_provider"),
+        )
+    if not stage.emails_per_second:
+        yield Wrong(
+            "mail_provider smtp needs emails_per_second: no quota of SES says how many emails a "
+            "second your server takes.",
+            of=("mail_provider", "emails_per_second"),
+        )
+
+
+def _wrong_with_times(stage: Stage) -> Iterator[Wrong]:
+    if stage.mail_provider == "ses" and stage.send_timeout + stage.commit_margin > GENERATE.timeout:
+        yield Wrong(
+            f"send_timeout and commit_margin together must be at most {GENERATE.timeout}, the "
+            "time-out of generate.",
+            of=("send_timeout", "commit_margin"),
+        )
+    if (longest := stage.sized(GENERATE).timeout) > LONGEST_INVOCATION:
+        yield Wrong(
+            "smtp_reply_timeout, nine times smtp_command_timeout and commit_margin make an email "
+            f"take {longest} seconds with what comes before; they must leave it at "
+            f"{LONGEST_INVOCATION}, the longest that a function may take.",
+            of=("smtp_reply_timeout", "smtp_command_timeout", "commit_margin"),
+        )
+    if 2 * stage.feedback_window > stage.evidence_grace:
+        yield Wrong(
+            "feedback_window must be at most half of evidence_grace, "
+            f"{stage.evidence_grace // 2}: unknown_policy would decide while the evidence is being "
+            "gathered.",
+            of=("feedback_window", "evidence_grace"),
+        )
+
+
+def _wrong_with_links(stage: Stage) -> Iterator[Wrong]:
+    if not stage.links_certificate and not stage.links_are_in_zone:
+        yield Wrong(
+            "links_domain needs a hosted_zone whose name it is or is below, or links_certificate "
+            "if its zone is elsewhere.",
+            of=("links_domain", "hosted_zone", "links_certificate"),
+        )
+    region = "us-east-1" if stage.edge_rate_limit else stage.region or r"[a-z0-9-]+"
+    if stage.links_certificate and not re.fullmatch(
+        rf"arn:aws[a-z-]*:acm:{region}:\d{{12}}:certificate/.+", stage.links_certificate
+    ):
+        yield Wrong(
+            "links_certificate must be the ARN of a certificate of ACM, in us-east-1 with "
+            "edge_rate_limit, else in the region of the stage.",
+            of=("links_certificate", "edge_rate_limit", "region"),
+        )
+    if stage.edge_rate_limit and not stage.region:
+        yield Wrong(
+            "edge_rate_limit needs region: rules of WAF for CloudFront are in us-east-1.",
+            of=("edge_rate_limit", "region"),
+        )
