@@ -89,7 +89,7 @@ def show(
         if len(some) == limit and (waiting := queue.waiting()) > limit:
             cut.append(f"{limit} of about {waiting} in {queue.name}: --limit shows more.")
     with _tables(stage) as tables:
-        rows = [_row(letter, tables.forecast) for letter in letters]
+        rows = [_row(letter, tables) for letter in letters]
     Rows("dead_letters", _SHOWN, rows).show(more=bool(cut))
     for line in cut:
         note(line)
@@ -182,7 +182,7 @@ class _Chosen:
         letter = read(self.dead, message)
         is_wanted = self.asked.includes(letter, self.tables.due_at)
         if is_wanted and self.dead.has_forecast:
-            word, why = answer(letter, self.tables.forecast)
+            word, why = self.tables.answer(letter)
             self.forecasts[message["MessageId"]] = (letter.about, word, why)
         return is_wanted
 
@@ -199,7 +199,7 @@ def _ask(waiting: Sequence[tuple[DeadQueue, Queue]], asked: Selection, tables: "
         letters = look(dead, queue, most=_COUNTED)
         first = "of the first " if len(letters) == _COUNTED else ""
         letters = [letter for letter in letters if asked.includes(letter, tables.due_at)]
-        counted = Counter(answer(letter, tables.forecast)[0] for letter in letters)
+        counted = Counter(tables.answer(letter)[0] for letter in letters)
         said = ", ".join(f"{number} {word}" for word, number in counted.most_common())
         say(f"{dead.name}: {first}{len(letters)}: {said or 'none of them'}")
     confirm("Redrive them? What was sent is not sent again.")
@@ -213,8 +213,13 @@ def _of(stage: str, wanted: Sequence[DeadQueue]) -> list[tuple[DeadQueue, Queue]
 class _Tables:
     """What a redrive of a run would do, and when it was due."""
 
+    stage: str
     forecast: ForecastOf
     due_at: DueAt
+
+    def answer(self, letter: DeadLetter) -> tuple[str, str]:
+        """What a redrive of a dead letter does, in one word, and why."""
+        return answer(letter, self.forecast, stage=self.stage)
 
 
 @contextmanager
@@ -234,10 +239,12 @@ def _tables(stage: str) -> Iterator[_Tables]:
         return build_due_at(settings())
 
     with refusals_of_tables(stage):
-        yield _Tables(lambda key, given_up: forecasts()(key, given_up), lambda key: dues()(key))
+        yield _Tables(
+            stage, lambda key, given_up: forecasts()(key, given_up), lambda key: dues()(key)
+        )
 
 
-def _row(letter: DeadLetter, forecast: ForecastOf) -> tuple[object, ...]:
+def _row(letter: DeadLetter, tables: _Tables) -> tuple[object, ...]:
     run = run_id(letter.key) if letter.key else None
-    word, why = answer(letter, forecast)
+    word, why = tables.answer(letter)
     return letter.dead.name, letter.about, run, letter.since, letter.received, word, why

@@ -13,6 +13,7 @@ from cli.dead_letters.messages import DeadLetter
 from cli.explain.reasons import words_for
 from cli.shared.answers import moment
 from cli.shared.console import printable
+from cli.shared.next_commands import aimed
 
 AGAIN = "again"
 """It is processed as if it were delivered for the first time."""
@@ -32,8 +33,8 @@ WAITING_FOR: Mapping[WaitingFor, str] = {
     WaitingFor.OLDER_RUN: "an older run of its schedule is not settled; it is retried at {at}",
     WaitingFor.PERMIT: "no send permit is free; it is retried at {at}",
     WaitingFor.NEXT_DAY: "the daily cap is used up; it waits for the next day",
-    WaitingFor.SENDING_RESUMED: "sending is stopped (gazette sending status); it is sent once "
-    "sending resumes",
+    WaitingFor.SENDING_RESUMED: "sending is stopped: `gazette sending status` says why; it is sent "
+    "once sending resumes",
 }
 
 _SENT_NOW = (
@@ -69,17 +70,22 @@ _ENDINGS = {
 }
 
 
-def answer(letter: DeadLetter, forecast: ForecastOf) -> tuple[str, str]:
-    """What a redrive does, in one word, and why."""
+def answer(letter: DeadLetter, forecast: ForecastOf, *, stage: str) -> tuple[str, str]:
+    """What a redrive does, in one word, and why, with commands for the stage."""
+    word, why = _answer(letter, forecast)
+    return word, aimed(why, stage=stage)
+
+
+def _answer(letter: DeadLetter, forecast: ForecastOf) -> tuple[str, str]:
     if not letter.is_ours:
         return FAILS_AGAIN, _UNREADABLE
     if letter.key is None:
         return (AGAIN if letter.dead.source else STAYS), letter.dead.sentence
     expected = forecast(letter.key, letter.given_up)
-    return expected.redrive.value, why(expected)
+    return expected.redrive.value, _why(expected)
 
 
-def why(expected: Forecast) -> str:
+def _why(expected: Forecast) -> str:
     """Why, without content or address."""
     run = expected.run
     if expected.redrive is Redrive.UNREADABLE:

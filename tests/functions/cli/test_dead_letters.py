@@ -260,7 +260,7 @@ def test_what_waits_or_is_unknown_says_why(stage: Cloud, sqs: Sqs) -> None:
     (braked,) = rows(run(stage, "show"))
     assert braked[4:] == [
         "waits",
-        "sending is stopped (gazette sending status); it is sent once sending resumes",
+        "sending is stopped: `gazette sending status` says why; it is sent once sending resumes",
     ]
     DynamoRateLimiter("pace", PacePlan(rate=500), name=ROWS.digest).close_by_hand()
     claim = Claim(Window(NOW, NOW), deadline=datetime.now(UTC), nonce="n")

@@ -8,11 +8,18 @@ import pytest
 import typer
 from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.pace import PaceReading
+from gazette.domain.delivery.run import Run
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.feedback.reputation import category_hold
+from gazette.domain.model import RunKey
+from gazette.steps.delivery.types import WaitingFor
+from gazette.steps.support.dead_letters import Forecast, Redrive
 from gazette.steps.support.overview import Overview, Upcoming
 from typer.testing import CliRunner
 
+from cli.dead_letters.forecasts import answer
+from cli.dead_letters.messages import DeadLetter
+from cli.dead_letters.queues import KNOWN
 from cli.doctor.data_checks import check_dead_letters
 from cli.doctor.mail_checks import check_sending
 from cli.doctor.stage_checks import check_breakers
@@ -72,6 +79,19 @@ def test_each_command_of_the_doctor_is_for_its_stage() -> None:
     for each in found:
         (command,) = re.findall(r"`(gazette [^`]+)`", each.todo)
         assert command.endswith(" --stage test")
+
+
+def test_each_command_of_a_forecast_is_for_its_stage() -> None:
+    key = RunKey("ann", "daily", 17)
+    letter = DeadLetter(KNOWN[0], "ann-daily-17", NOW, 6, key)
+    stopped_now = Forecast(
+        Redrive.WAITS,
+        Run(key=key, due_at=NOW, check_at=NOW, attempt=1),
+        waiting_for=WaitingFor.SENDING_RESUMED,
+        again_at=NOW,
+    )
+    _, why = answer(letter, lambda *_: stopped_now, stage="test")
+    assert re.findall(r"`(gazette [^`]+)`", why) == ["gazette sending status --stage test"]
 
 
 def test_notes_and_refusals_are_for_the_stage_of_the_command_that_runs(
