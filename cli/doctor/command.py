@@ -13,23 +13,23 @@ from gazette.bootstrap.parts.clock import now
 from gazette.settings.delivery import GenerateSettings
 from gazette.settings.sweep import SweepSettings
 
-from cli.doctor.asking import text_records
+from cli.doctor.canary import check_canary
 from cli.doctor.data_checks import check_data
-from cli.doctor.findings import Finding, Level, ok
+from cli.doctor.findings import Finding, ok
 from cli.doctor.mail_checks import check_mail
 from cli.doctor.mail_facts import mail_facts
-from cli.doctor.probe import probe
-from cli.doctor.running import check_running
+from cli.doctor.questions import text_records
 from cli.doctor.stage_checks import check_stage
 from cli.doctor.stage_facts import stage_facts
-from cli.shared.answers import Rows
+from cli.doctor.work_checks import check_work
+from cli.doctor.work_facts import work_facts
+from cli.shared.answers import Level, Rows
 from cli.shared.console import NOT_POSSIBLE, note
 from cli.shared.deployed import StageName, settings_of
 
 FOUND = 1
 """The exit status where there are problems, for pipelines."""
 
-_WORST_FIRST = (Level.PROBLEM, Level.UNSEEN, Level.WARNING, Level.OK)
 _COLUMNS = {
     "check": "check",
     "level": "level",
@@ -59,7 +59,7 @@ def doctor(
     sweep = settings_of(stage, "sweep", SweepSettings)
     found = sorted(
         _findings(stage, settings, sweep, send=send),
-        key=lambda each: _WORST_FIRST.index(each.level),
+        key=lambda each: each.level.rank,
     )
     rows = [[each.check, each.level.value, each.seen, each.todo, each.page] for each in found]
     number = {level: sum(each.level is level for each in found) for level in Level}
@@ -80,14 +80,14 @@ def _findings(
     facts = stage_facts(stage)
     yield from check_stage(facts)
     yield from check_data(facts, stage=stage)
-    yield from check_running(stage, settings, sweep)
+    yield from check_work(work_facts(stage, settings, sweep))
     if settings.mail_provider != "ses":
         yield ok("ses", "not used: the mail provider is an SMTP server")
         return
     yield from check_mail(mail_facts(settings, stage=stage, look_up=text_records))
     if send:
         note("An email is on its way to SES's mailbox simulator; this takes up to two minutes.")
-        yield probe(
+        yield check_canary(
             SesCanary(
                 ses_client(timedelta(seconds=settings.send_timeout)),
                 sender=settings.sender,

@@ -1,20 +1,8 @@
 """What a check finds, and what could not be looked at."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 
-
-class Level(StrEnum):
-    """How bad it is, from the best to the worst but one; `UNSEEN` says nothing either way."""
-
-    OK = "ok"
-    WARNING = "warning"
-    """Email goes out. Somebody should look."""
-
-    PROBLEM = "problem"
-    """Email does not go out or is not taken, or what becomes of it is lost."""
-
-    UNSEEN = "could not look"
+from cli.shared.answers import Level
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import boto3
 from gazette.settings.delivery import GenerateSettings
 
-from cli.doctor.asking import asked
 from cli.doctor.findings import Unseen
+from cli.doctor.questions import asked
 
 if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client

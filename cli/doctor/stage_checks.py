@@ -1,12 +1,7 @@
 """Whether what was deployed is there, runs, and is as it was made."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime, timedelta
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-
-from gazette.domain.delivery.pace import PaceReading
-from gazette.domain.delivery.streams import Streams
-from gazette.domain.scheduling.calendar import SLOT
 
 from cli.doctor.findings import Finding, Unseen, ok, problem, unseen, warning
 from cli.doctor.stage_facts import (
@@ -23,17 +18,12 @@ from cli.doctor.stage_facts import (
     StageFacts,
 )
 from cli.overview.alarms import page_of
-from cli.shared.answers import moment
-from cli.shared.next_commands import to_run
-from cli.shared.pace import stopped_text
 
 Check = Callable[[str, Deployed, Answer], Finding]
 """Takes its own name, what was deployed, and how it is now."""
 
 _REDEPLOY = "Somebody changed it: deploy the stage again, or change it back."
 _LAMBDA = "https://docs.aws.amazon.com/lambda/latest/dg"
-_LATE = 2 * SLOT + timedelta(minutes=5)
-"""How long after the beginning of a slot a shard may take: the tick comes with the next slot."""
 
 
 def check_stage(facts: StageFacts) -> Iterator[Finding]:
@@ -50,56 +40,6 @@ def check_stage(facts: StageFacts) -> Iterator[Finding]:
         yield from _each("subscription", [each], partial(_subscription, wanted=wanted))
     yield check_concurrency(facts)
     yield from check_alarms(facts.alarms)
-
-
-def check_ticks(
-    checkpoints: Mapping[int, datetime] | Unseen | None, *, shards: int, ticks: bool, now: datetime
-) -> Finding:
-    """Whether fan-out keeps up with the clock, by what each shard has finished."""
-    page = "docs/runbook/fanout-silent.md"
-    if not ticks:
-        return ok("last tick", "the clock is off, as `ticks` says")
-    if checkpoints is None or isinstance(checkpoints, Unseen):
-        return unseen("last tick", checkpoints or Unseen("there is no table `control`"))
-    missing = [shard for shard in range(shards) if shard not in checkpoints]
-    if missing:
-        todo = "Wait for the next tick, at most ten minutes; then look at gazette's fan-out."
-        seen = f"{len(missing)} of {shards} shards have finished no slot yet"
-        return warning("last tick", seen, todo, page)
-    last = min(checkpoints[shard] for shard in range(shards))
-    if now - last > _LATE:
-        todo = "Look at the schedule Tick, the log of fan-out and the queue shard."
-        return problem("last tick", f"a shard has done nothing since {moment(last)}", todo, page)
-    return ok("last tick", f"every shard has finished {moment(last)}")
-
-
-def check_invoked(name: str, number: int | Unseen | None, *, ticks: bool) -> Finding:
-    """Whether the clock reaches a function, by what Lambda counts in half an hour."""
-    check = f"last {name}"
-    if not ticks:
-        return ok(check, "the clock is off, as `ticks` says")
-    if number is None or isinstance(number, Unseen):
-        return unseen(check, number or Unseen("CloudWatch has no such metric"))
-    if number == 0:
-        todo = "Look at the schedule SweepTick of EventBridge Scheduler and at the function's log."
-        page = "docs/runbook/sweep-silent.md"
-        return problem(check, "no invocation in half an hour", todo, page)
-    return ok(check, f"{number} invocations in half an hour")
-
-
-def check_breakers(found: Streams[PaceReading] | Unseen | None, *, stage: str) -> list[Finding]:
-    """Whether a stream is stopped, by a person or by what the provider said."""
-    if found is None or isinstance(found, Unseen):
-        return [unseen("breakers", found or Unseen("there is no table `pace`"))]
-    resume = to_run("sending resume", stage=stage)
-    todo = f"Mend the cause; `{resume}` resumes at once."
-    page = "docs/runbook/breaker-opened.md"
-    return [
-        problem(f"breaker {name}", stopped_text(each.breaker), todo, page)
-        if each.breaker
-        else ok(f"breaker {name}", "closed")
-        for name, each in (("digest", found.digest), ("immediate", found.immediate))
-    ]
 
 
 def check_concurrency(facts: StageFacts) -> Finding:

@@ -10,8 +10,8 @@ from typing import Any
 import boto3
 
 from cli.dead_letters.queues import KNOWN
-from cli.doctor.asking import asked
 from cli.doctor.findings import Unseen
+from cli.doctor.questions import asked
 
 Answer = Mapping[str, Any]
 Looked = Answer | Unseen | None

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from enum import StrEnum
 
 import typer
 from rich.console import Console, RenderableType
@@ -19,6 +20,28 @@ from cli.shared.console import NotPossible, printable, say, wants_json
 
 NOTHING = "-"
 """A cell without a value, where a column may have none."""
+
+
+class Level(StrEnum):
+    """How bad a thing is that a command found, the worst first: one scale for all commands."""
+
+    PROBLEM = "problem"
+    """It does not work: email does not go out or is not taken, what becomes of it is lost, or
+    messages wait for somebody to act."""
+
+    UNSEEN = "unseen"
+    """Nobody could look: it may be well or not."""
+
+    WARNING = "warning"
+    """It works, or somebody stopped it on purpose; somebody should look."""
+
+    OK = "ok"
+
+    @property
+    def rank(self) -> int:
+        """0 for the worst: what lists are sorted by."""
+        return [*Level].index(self)
+
 
 Document = Mapping[str, object]
 """What a program reads: strings, numbers, booleans, instants, None, and lists and mappings."""

@@ -89,7 +89,7 @@ def test_an_email_to_the_simulator_comes_back_through_feedback(with_domain: Depl
     with as_client_of(with_domain.engine):
         with_domain.ses.publish = default_bus(boto3.client("events"))
         try:
-            assert "probe" not in findings(with_domain, "--send")
+            assert "canary" not in findings(with_domain, "--send")
         finally:
             with_domain.ses.publish = None
     sent = with_domain.ses.accepted[number:]

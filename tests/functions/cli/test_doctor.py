@@ -129,7 +129,7 @@ def test_an_email_to_the_simulator_and_its_event_are_one_more_finding(
     (sent,) = stage.sent()
     assert sent["Destination"] == {"ToAddresses": ["success@simulator.amazonses.com"]}
     assert sent["ConfigurationSetName"] == GenerateSettings.from_env().configuration_set
-    assert json.loads(done.stdout)["findings"][-1]["check"] == "probe"
+    assert json.loads(done.stdout)["findings"][-1]["check"] == "canary"
     assert outside("doctor", stage.meter.grants["doctor"]) == (set(), set())
 
 
@@ -162,7 +162,7 @@ def test_what_the_caller_may_not_read_is_a_finding_that_names_the_action_and_is_
         stage.answers[operation] = denied
     done = run("--json")
     assert done.exit_code == 2
-    assert {each["level"] for each in wrong(done)} == {"could not look"}
+    assert {each["level"] for each in wrong(done)} == {"unseen"}
     assert {each["seen"] for each in wrong(done)} == {
         "needs ses:GetAccount",
         "needs ses:GetEmailIdentity",

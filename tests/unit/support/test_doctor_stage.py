@@ -10,10 +10,10 @@ import pytest
 from gazette.domain.errors import Unavailable
 from gazette.domain.scheduling.calendar import slot_of
 
+from cli.doctor.canary import check_canary
 from cli.doctor.data_checks import check_data
-from cli.doctor.findings import Finding, Level, Unseen
-from cli.doctor.probe import probe
-from cli.doctor.stage_checks import check_invoked, check_stage, check_ticks
+from cli.doctor.findings import Finding, Unseen
+from cli.doctor.stage_checks import check_stage
 from cli.doctor.stage_facts import (
     ALIAS,
     FUNCTION,
@@ -27,6 +27,8 @@ from cli.doctor.stage_facts import (
     Deployed,
     StageFacts,
 )
+from cli.doctor.work_checks import check_invoked, check_ticks
+from cli.shared.answers import Level
 
 ROOT = Path(__file__).parents[3]
 NOW = datetime(2026, 11, 23, 12, 4, tzinfo=UTC)
@@ -310,7 +312,7 @@ def test_one_email_is_sent_and_its_event_is_waited_for(
 ) -> None:
     """An event of an email that was sent before proves nothing of this one."""
     clock = world()
-    found = probe(clock, clock, clock=clock, sleep=clock.sleep)
+    found = check_canary(clock, clock, clock=clock, sleep=clock.sleep)
     assert found.level is level
     assert words in found.seen
     assert clock.sent == 1

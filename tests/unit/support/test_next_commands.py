@@ -22,7 +22,7 @@ from cli.dead_letters.messages import DeadLetter
 from cli.dead_letters.queues import KNOWN
 from cli.doctor.data_checks import check_dead_letters
 from cli.doctor.mail_checks import check_sending
-from cli.doctor.stage_checks import check_breakers
+from cli.doctor.work_checks import check_breakers
 from cli.main import app
 from cli.overview.lines import Seen, lines
 from cli.shared.console import NotPossible, note, one_line_errors
@@ -69,12 +69,12 @@ def test_each_command_of_an_overview_is_for_its_stage() -> None:
 
 
 def test_each_command_of_the_doctor_is_for_its_stage() -> None:
-    streams = Streams(digest=stopped(by_hand=True), immediate=PACE)
+    streams = Streams(digest=stopped(by_hand=True), immediate=stopped(by_hand=False))
     found = [
         check_sending({"EnforcementStatus": "PROBATION"}, "test"),
         check_dead_letters("failed", {"ApproximateNumberOfMessages": "1"}, stage="test"),
         check_dead_letters("quarantine", {"ApproximateNumberOfMessages": "1"}, stage="test"),
-        check_breakers(streams, stage="test")[0],
+        *check_breakers(streams, stage="test"),
     ]
     for each in found:
         (command,) = re.findall(r"`(gazette [^`]+)`", each.todo)

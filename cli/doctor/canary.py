@@ -19,7 +19,7 @@ _SKEW = timedelta(seconds=5)
 _PAGE = "docs/runbook/delivery-events-missing.md"
 
 
-def probe(
+def check_canary(
     canary: Canary,
     evidence: EvidenceLog,
     *,
@@ -36,15 +36,15 @@ def probe(
         canary.send()
     except Unavailable as err:
         todo = "The answer of SES says why; the findings about SES above say what to do."
-        return problem("probe", printable(str(err)), todo, "docs/sending.md")
+        return problem("canary", printable(str(err)), todo, "docs/sending.md")
     while (passed := clock() - began) < _PATIENCE:
         try:
             latest = evidence.latest()
         except Unavailable as err:
             todo = "Let your credentials read the table control."
-            return problem("probe", f"sent, but {printable(str(err))}", todo, _PAGE)
+            return problem("canary", f"sent, but {printable(str(err))}", todo, _PAGE)
         if latest and latest >= began - _SKEW:
-            return ok("probe", f"sent, and its event came back within {passed.seconds + 1} s")
+            return ok("canary", f"sent, and its event came back within {passed.seconds + 1} s")
         sleep(_PAUSE.total_seconds())
     todo = "SES took it. Look at the rule DeliveryEventsByBus, the queue feedback and its function."
-    return problem("probe", "no delivery event came back within two minutes", todo, _PAGE)
+    return problem("canary", "no delivery event came back within two minutes", todo, _PAGE)
