@@ -19,9 +19,9 @@ from cli.batches.views import listing
 from cli.dead_letters.queues import KNOWN
 from cli.dead_letters.sqs_queues import Queue, queues
 from cli.overview.alarms import raised
-from cli.overview.lines import Level, Seen, lines
+from cli.overview.lines import Seen, lines
 from cli.sending.categories import held_document
-from cli.shared.answers import Document, moment
+from cli.shared.answers import Document, Level, moment
 from cli.shared.aws_errors import refusals_of_tables
 from cli.shared.console import printable
 from cli.shared.deployed import StageName, settings_of
@@ -33,8 +33,7 @@ LIVE = ("ingest", "followers", "shard", "immediate", "generate", "resend", "feed
 
 _DEAD = tuple(dead.name for dead in KNOWN)
 _AT_ONCE = 16
-_STYLES = {Level.WRONG: "bold red", Level.LOOK: "yellow", Level.FINE: ""}
-_MARKS = {Level.WRONG: "wrong", Level.LOOK: "look", Level.FINE: ""}
+_STYLES = {Level.PROBLEM: "bold red", Level.WARNING: "yellow", Level.OK: ""}
 
 
 def overview(
@@ -92,7 +91,7 @@ class _Sight:
             "at": tables.at,
             "lines": [
                 {
-                    "level": each.level.name.lower(),
+                    "level": each.level.value,
                     "area": each.area,
                     "text": each.text,
                     "command": each.command or None,
@@ -116,10 +115,7 @@ class _Sight:
 
     def lines(self) -> list[tuple[str, ...]]:
         """Where it is piped: level, area, text, command."""
-        return [
-            (each.level.name.lower(), each.area, each.text, each.command)
-            for each in lines(self.seen)
-        ]
+        return [(each.level.value, each.area, each.text, each.command) for each in lines(self.seen)]
 
     def picture(self) -> RenderableType:
         """For people."""
@@ -130,7 +126,8 @@ class _Sight:
         table.add_column(no_wrap=True, style="dim")
         for each in lines(self.seen):
             style = _STYLES[each.level]
-            cells = (_MARKS[each.level], each.area, printable(each.text))
+            mark = "" if each.level is Level.OK else each.level.value
+            cells = (mark, each.area, printable(each.text))
             table.add_row(*(Text(cell, style=style) for cell in cells), each.command)
         title = f"Stage {self.seen.stage}, {moment(self.seen.tables.at)}"
         return Group(Text(title, style="bold"), table)

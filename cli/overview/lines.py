@@ -1,9 +1,8 @@
-"""An overview as lines: what is wrong first, each with the command to run next."""
+"""An overview as lines: problems first, each with the command to run next."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from enum import IntEnum
 
 from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.run import Status
@@ -12,21 +11,13 @@ from gazette.steps.support.overview import Overview
 
 from cli.batches.views import BatchProgress, left_text
 from cli.overview.alarms import Alarm
-from cli.shared.answers import moment
+from cli.shared.answers import Level, moment
 from cli.shared.console import printable
 from cli.shared.next_commands import to_run
 from cli.shared.pace import rate_text, stopped_text
 
 _LATE, _STUCK = timedelta(minutes=15), timedelta(hours=1)
-"""For how long a run may be open until somebody should look, and until something is wrong."""
-
-
-class Level(IntEnum):
-    """How bad a line is."""
-
-    WRONG = 0
-    LOOK = 1
-    FINE = 2
+"""For how long a run may be open until somebody should look, and until that is a problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,44 +58,43 @@ def lines(seen: Seen) -> list[Line]:
         *_rates(seen),
         *_queues(seen),
     ]
-    return sorted(told, key=lambda line: line.level)
+    return sorted(told, key=lambda line: line.level.rank)
 
 
 def _alarms(seen: Seen) -> Iterator[Line]:
     for alarm in seen.alarms:
-        yield Line(
-            Level.WRONG, "alarm", f"{alarm.name}, since {moment(alarm.since)}", f"see {alarm.page}"
-        )
+        text = f"{alarm.name}, since {moment(alarm.since)}"
+        yield Line(Level.PROBLEM, "alarm", text, f"see {alarm.page}")
     if not seen.alarms:
-        yield Line(Level.FINE, "alarm", "none is raised")
+        yield Line(Level.OK, "alarm", "none is raised")
 
 
 def _stops(seen: Seen) -> Iterator[Line]:
     streams = seen.tables.streams
     for name, pace in (("digests", streams.digest), ("immediate", streams.immediate)):
         if pace.breaker:
-            level = Level.LOOK if pace.breaker.by_hand else Level.WRONG
+            level = Level.WARNING if pace.breaker.by_hand else Level.PROBLEM
             command = "sending resume" if pace.breaker.by_hand else "sending status"
             text = f"{name}: {stopped_text(pace.breaker)}"
             yield Line(level, "stopped", text, seen.to_run(command))
     for held in seen.tables.held:
         text = f"category {held.category}, since {moment(held.since)}: {held.why}"
-        yield Line(Level.LOOK, "held", printable(text), seen.to_run("sending status"))
+        yield Line(Level.WARNING, "held", printable(text), seen.to_run("sending status"))
 
 
 def _stuck(seen: Seen) -> Iterator[Line]:
     for name, messages in seen.dead.items():
         if messages:
             text = f"{messages:,} in {name}"
-            yield Line(Level.WRONG, "dead letters", text, seen.to_run(f"dlq show {name}"))
+            yield Line(Level.PROBLEM, "dead letters", text, seen.to_run(f"dlq show {name}"))
     if seen.quarantine:
         text = f"{seen.quarantine:,} events do not fit the contract"
-        yield Line(Level.LOOK, "quarantine", text, seen.to_run("quarantine list"))
+        yield Line(Level.PROBLEM, "quarantine", text, seen.to_run("quarantine list"))
     waits, due = seen.tables.waits, seen.tables.oldest_open
     if waits is None or due is None:
-        yield Line(Level.FINE, "oldest run", "none that is due is open")
+        yield Line(Level.OK, "oldest run", "none that is due is open")
         return
-    level = Level.WRONG if waits > _STUCK else Level.LOOK if waits > _LATE else Level.FINE
+    level = Level.PROBLEM if waits > _STUCK else Level.WARNING if waits > _LATE else Level.OK
     since = timedelta(seconds=round(waits.total_seconds()))
     text = f"due at {moment(due)}, open for {since}"
     yield Line(level, "oldest run", text, seen.to_run(f"batch show {slot_id(slot_of(due))}"))
@@ -114,7 +104,7 @@ def _unknown(seen: Seen) -> Iterator[Line]:
     for view in seen.tables.unknown:
         name, number = slot_id(view.batch.slot), view.number(Status.UNKNOWN)
         text = f"{number:,} of batch {name} may or may not have been sent"
-        yield Line(Level.LOOK, "unknown", text, seen.to_run(f"batch show {name}"))
+        yield Line(Level.WARNING, "unknown", text, seen.to_run(f"batch show {name}"))
 
 
 def _going_out(seen: Seen) -> Iterator[Line]:
@@ -122,22 +112,22 @@ def _going_out(seen: Seen) -> Iterator[Line]:
         progress = BatchProgress.first(view, seen.tables.streams.digest)
         name = slot_id(view.batch.slot)
         text = f"batch {name}: {view.ended:,} of {view.expected:,}, {left_text(progress.left)} left"
-        yield Line(Level.FINE, "going out", text, seen.to_run(f"batch show {name}"))
+        yield Line(Level.OK, "going out", text, seen.to_run(f"batch show {name}"))
     if not seen.tables.going_out:
-        yield Line(Level.FINE, "going out", "no batch", seen.to_run("batch list"))
+        yield Line(Level.OK, "going out", "no batch", seen.to_run("batch list"))
 
 
 def _upcoming(seen: Seen) -> Iterator[Line]:
     told = [f"{each.slot:%H:%M} {each.digests:,}" for each in seen.tables.upcoming]
     first = next((each.slot for each in seen.tables.upcoming if each.digests), None)
     command = seen.to_run(f"batch show {slot_id(first)}") if first else ""
-    yield Line(Level.FINE, "due (UTC)", f"digests at {', '.join(told)}", command)
+    yield Line(Level.OK, "due (UTC)", f"digests at {', '.join(told)}", command)
 
 
 def _rates(seen: Seen) -> Iterator[Line]:
     streams = seen.tables.streams
     for name, pace in (("digests", streams.digest), ("immediate", streams.immediate)):
-        level = Level.LOOK if _is_used_up(pace) else Level.FINE
+        level = Level.WARNING if _is_used_up(pace) else Level.OK
         yield Line(level, f"{name} go", rate_text(pace), seen.to_run("sending status"))
 
 
@@ -148,4 +138,4 @@ def _is_used_up(pace: PaceReading) -> bool:
 
 def _queues(seen: Seen) -> Iterator[Line]:
     told = ", ".join(f"{name} {messages:,}" for name, messages in seen.queues.items())
-    yield Line(Level.FINE, "queues", told, seen.to_run("dlq list"))
+    yield Line(Level.OK, "queues", told, seen.to_run("dlq list"))

@@ -102,7 +102,7 @@ def test_a_calm_stage_has_nothing_to_look_at(cloud: Cloud) -> None:
     deploy("generate", GenerateSettings.from_env().to_env())
     make_queues()
     lines = told(run(cloud))
-    assert {level for level, *_ in lines} == {"fine"}
+    assert {level for level, *_ in lines} == {"ok"}
     by_area = {area: text for _, area, text, _ in lines}
     assert by_area["alarm"] == "none is raised"
     assert by_area["oldest run"] == "none that is due is open"
@@ -116,23 +116,23 @@ def test_what_is_wrong_comes_first_with_the_command_to_run_next(stage: Cloud) ->
     trouble(stage)
     lines = told(run(stage))
     levels = [level for level, *_ in lines]
-    assert levels == sorted(levels, key=["wrong", "look", "fine"].index)
+    assert levels == sorted(levels, key=["problem", "warning", "ok"].index)
     found = {(level, area): (text, command) for level, area, text, command in lines}
-    text, command = found["wrong", "alarm"]
+    text, command = found["problem", "alarm"]
     assert text.startswith("sweep-silent, since ")
     assert command == "see docs/runbook/late.md"
-    assert found["wrong", "dead letters"] == (
+    assert found["problem", "dead letters"] == (
         "1 in generate-dead",
         "gazette dlq show generate-dead",
     )
-    assert found["look", "quarantine"][1] == "gazette quarantine list"
-    assert found["wrong", "oldest run"][0].startswith("due at ")
-    assert found["look", "unknown"] == (
+    assert found["problem", "quarantine"][1] == "gazette quarantine list"
+    assert found["problem", "oldest run"][0].startswith("due at ")
+    assert found["warning", "unknown"] == (
         f"1 of batch {due} may or may not have been sent",
         f"gazette batch show {due}",
     )
-    assert found["look", "held"][0].endswith("complaints?[2J")
-    assert found["fine", "going out"][1] == f"gazette batch show {due}"
+    assert found["warning", "held"][0].endswith("complaints?[2J")
+    assert found["ok", "going out"][1] == f"gazette batch show {due}"
     assert "test-sweep-silent" not in str(lines)
     for _, _, _, command in lines:
         assert wrong_commands(f"`{command}`") == []
@@ -160,7 +160,7 @@ def test_a_stop_by_hand_says_how_to_resume(stage: Cloud) -> None:
     CliRunner().invoke(app, ["sending", "stop", "wrong subject", "--yes"])
     stops = [line for line in told(run(stage)) if line[1] == "stopped"]
     assert [(level, command) for level, _, _, command in stops] == [
-        ("look", "gazette sending resume")
+        ("warning", "gazette sending resume")
     ] * 2
 
 

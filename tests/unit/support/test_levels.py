@@ -1,0 +1,79 @@
+"""One fact is equally bad wherever a command tells it."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from gazette.domain.delivery.circuit_breaker import OpenBreaker
+from gazette.domain.delivery.pace import PaceReading
+from gazette.domain.delivery.streams import Streams
+from gazette.steps.support.overview import Overview
+
+from cli.doctor.data_checks import check_dead_letters
+from cli.doctor.findings import Finding
+from cli.doctor.stage_checks import check_alarms
+from cli.doctor.work_checks import check_breakers
+from cli.overview.alarms import Alarm
+from cli.overview.lines import Seen, lines
+from cli.shared.answers import Level
+
+NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
+GOES = PaceReading(rate=20, full_rate=50, taken=7, cap=None, quota=None, breaker=None)
+CALM = Seen(
+    stage="prod",
+    tables=Overview(
+        at=NOW,
+        upcoming=[],
+        batches=[],
+        oldest_open=None,
+        streams=Streams(digest=GOES, immediate=GOES),
+        held=[],
+    ),
+    queues={"ingest": 0},
+    dead={"generate-dead": 0},
+    quarantine=0,
+    alarms=[],
+)
+
+
+def stopped(*, by_hand: bool) -> Streams[PaceReading]:
+    """Only digests are."""
+    step = timedelta(minutes=5)
+    breaker = OpenBreaker(why="no", since=NOW, until=NOW + step, step=step, by_hand=by_hand)
+    return Streams(digest=replace(GOES, breaker=breaker), immediate=GOES)
+
+
+def waiting(name: str) -> Finding:
+    return check_dead_letters(name, {"ApproximateNumberOfMessages": "1"}, stage="prod")
+
+
+def fired() -> Finding:
+    (found,) = check_alarms({"MetricAlarms": [{"AlarmName": "late", "AlarmDescription": "…"}]})
+    return found
+
+
+@pytest.mark.parametrize(
+    ("finding", "seen", "level"),
+    [
+        (waiting("generate-dead"), replace(CALM, dead={"generate-dead": 1}), Level.PROBLEM),
+        (waiting("quarantine"), replace(CALM, quarantine=1), Level.PROBLEM),
+        (fired(), replace(CALM, alarms=[Alarm("late", NOW, "page")]), Level.PROBLEM),
+        *(
+            (
+                check_breakers(stopped(by_hand=by_hand), stage="prod")[0],
+                replace(CALM, tables=replace(CALM.tables, streams=stopped(by_hand=by_hand))),
+                level,
+            )
+            for by_hand, level in ((True, Level.WARNING), (False, Level.PROBLEM))
+        ),
+    ],
+)
+def test_the_doctor_and_the_overview_agree(finding: Finding, seen: Seen, level: Level) -> None:
+    assert {line.level for line in lines(CALM)} == {Level.OK}
+    assert [line.level for line in lines(seen) if line.level is not Level.OK] == [level]
+    assert finding.level is level
+
+
+def test_the_worst_is_first() -> None:
+    best_first = [Level.OK, Level.WARNING, Level.UNSEEN, Level.PROBLEM]
+    assert sorted(best_first, key=lambda each: each.rank) == best_first[::-1]
