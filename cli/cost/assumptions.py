@@ -7,15 +7,14 @@ CPU: Mapping[str, float] = MappingProxyType(
     {
         "event in a list": 2.0,
         "event alone": 2.5,
-        "digest": 10.0,
         "delivery event": 8.0,
         "due schedule": 8.0,
         "tick of a shard": 40.0,
         "sweep of a partition": 40.0,
     }
 )
-"""Milliseconds of a whole processor for each, ten messages in an invocation: those of events and
-digests as `make bench` measures them."""
+"""Milliseconds of a whole processor for each, ten messages in an invocation: those of events as
+`make bench` measures them."""
 
 SLOWER = 1.5
 """How much longer a vCPU of Lambda may take than the processor that measured."""
@@ -24,10 +23,22 @@ CALL = 5.0
 """Milliseconds that a call of DynamoDB or SQS takes within a region."""
 
 CALLS: Mapping[str, float] = MappingProxyType(
-    {"event in a list": 1.03, "event alone": 1.3, "digest": 0.9, "delivery event": 2.5}
+    {"event in a list": 1.03, "event alone": 1.3, "delivery event": 2.5}
 )
-"""Calls for which an invocation waits, for each: of the ten digests of an invocation, which are
-worked off side by side, a tenth of nine."""
+"""Calls for which an invocation waits, for each."""
+
+AN_INVOCATION, AN_EMAIL = 0.37, 0.022
+"""Seconds that an invocation of generate takes whatever it has, and more for each of its emails.
+
+They hold its share of SES's answers, of waits for permits and of what is requeued meanwhile: with
+both `make pacing` finds what it takes at 14 emails a second, one in an invocation, and at 500."""
+
+BY_SMTP = 2.1
+"""Seconds of an invocation with an email by SMTP (gazette.settings.concurrency)."""
+
+REQUEUED_ALONE, REQUEUED = 2.5, 0.1
+"""How often an email is requeued in a slot that is full, as `make pacing` finds it: where an
+invocation has one, and where it has several."""
 
 MEMORY: Mapping[str, int] = MappingProxyType(
     {"ingest": 512, "generate": 1024, "feedback": 512, "fanout": 512, "sweep": 512}

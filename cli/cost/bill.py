@@ -9,8 +9,11 @@ from cli.cost.assumptions import (
     A_REPORT,
     A_VCPU,
     ALARMS,
+    AN_EMAIL,
     AN_INDEX_ENTRY,
+    AN_INVOCATION,
     AROUND_AN_INVOCATION,
+    BY_SMTP,
     CALL,
     CALLS,
     CPU,
@@ -100,8 +103,9 @@ def _queues(usage: Usage) -> Iterator[Item]:
     sent = usage.entries * chunks(usage.entry)
     taken = usage.entries / ten * (chunks(ten * usage.entry) + 1)
     yield Item("SQS", "ingest", "sqs.requests", sent + taken + _signs(usage) * (1 + 2 / ten))
-    runs = usage.sent_digests / 10 + usage.at_once + usage.emails * 2 / ten
+    runs = usage.sent_digests / 10 + usage.at_once + 2 * usage.sending
     yield Item("SQS", "generate", "sqs.requests", runs)
+    yield Item("SQS", "generate, requeued", "sqs.requests", 3 * usage.requeued)
     reports = usage.reports * (1 + (chunks(ten * A_REPORT) + 1) / ten)
     yield Item("SQS", "feedback", "sqs.requests", reports)
     polls = QUEUES * POLLERS * _DAY / A_POLL * usage.days
@@ -116,19 +120,20 @@ def _functions(usage: Usage) -> Iterator[Item]:
     clock = (1 + SHARDS) * TICKS * usage.days
     sweeps = (1 + SHARDS) * SWEEPS * usage.days
     messages = usage.entries + _signs(usage)
-    invoked = (messages + usage.emails + usage.reports) / ten
+    invoked = (messages + usage.reports) / ten + usage.sending + usage.requeued
     yield Item("Lambda", "requests", "lambda.requests", invoked)
     yield Item("Lambda", "requests of the clock", "lambda.requests", clock + sweeps, stands=True)
     for function, what, number in (
         ("ingest", event, usage.all_events),
         ("ingest", "event alone", _signs(usage)),
         ("fanout", "due schedule", usage.sent_digests),
-        ("generate", "digest", usage.emails),
         ("feedback", "delivery event", usage.reports),
     ):
         if number:
             used = _gb_seconds(function, what) * number
             yield Item("Lambda", f"{function}, {what}", "lambda.gb_seconds", used)
+    if usage.emails:
+        yield Item("Lambda", "generate, emails", "lambda.gb_seconds", _sending(usage))
     used = _gb_seconds("fanout", "tick of a shard") * clock
     used += _gb_seconds("sweep", "sweep of a partition") * sweeps
     yield Item("Lambda", "the clock", "lambda.gb_seconds", used, stands=True)
@@ -140,10 +145,18 @@ def _gb_seconds(function: str, what: str) -> float:
     return took / 1000 * MEMORY[function] / 1024
 
 
+def _sending(usage: Usage) -> float:
+    """GB-seconds of generate. With SMTP its duration is that of the exchange, whatever is ready."""
+    seconds = AN_INVOCATION * usage.sending + AN_EMAIL * usage.emails
+    if not usage.by_ses:
+        seconds = BY_SMTP * usage.sending
+    return seconds * MEMORY["generate"] / 1024
+
+
 def _units(usage: Usage) -> Iterator[Item]:
     hold = usage.categories if usage.category_hold else 0
-    digest = actions.digest(usage.in_a_digest, usage.row, together=usage.together)
-    at_once = actions.immediate_email(usage.row, together=usage.together)
+    digest = actions.digest(usage.in_a_digest, usage.row, together=usage.digests_together)
+    at_once = actions.immediate_email(usage.row, together=usage.immediate_together)
     sharing = max(1.0, usage.together / (1 + usage.report_deliveries))
     delivered = usage.reports - usage.emails if usage.reports else 0
     for what, units, number in (
@@ -199,10 +212,11 @@ def _watched(usage: Usage) -> Iterator[Item]:
     logged = 0.0
     for function, messages in (
         ("ingest", usage.entries + _signs(usage)),
-        ("generate", usage.emails),
         ("feedback", usage.reports),
     ):
         logged += messages * (LINE[function] + AROUND_AN_INVOCATION[function] / ten)
+    logged += (usage.emails + usage.requeued) * LINE["generate"]
+    logged += (usage.sending + usage.requeued) * AROUND_AN_INVOCATION["generate"]
     yield Item("CloudWatch", "logs", "cloudwatch.logs", logged / _GB)
     clock = TICKS * (1 + SHARDS) * (LINE["fanout"] + AROUND_AN_INVOCATION["fanout"])
     clock += SWEEPS * (1 + SHARDS) * AROUND_AN_INVOCATION["sweep"]

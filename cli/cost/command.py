@@ -54,7 +54,12 @@ def cost(
     ] = 4,
     days: Annotated[float, typer.Option(min=0.01, help="Of how many days the bill is.")] = 30,
     together: Annotated[
-        int, typer.Option(min=1, max=10, help="Messages in an invocation: 1 where little happens.")
+        int,
+        typer.Option(
+            min=1,
+            max=10,
+            help="Messages in an invocation of ingest and feedback: 1 where little happens.",
+        ),
     ] = 10,
     plan: Annotated[
         str, typer.Option(help="Plan of SES: none, essentials, pro or enterprise.")
@@ -69,10 +74,12 @@ def cost(
 ) -> None:
     """Print what a stage costs, item by item: everything in AWS, without taxes and free tiers.
 
-    The settings of the stage in cdk.json count: what is reported, restored and held.
+    The settings of the stage in cdk.json count: what is reported, restored and held, and how many
+    emails an invocation sends at its rate.
 
-    The units of DynamoDB are those that tests measure; processor time and logs are assumptions
-    (cli/cost/assumptions.py). Readers' links are left out: a dollar for a million requests.
+    The units of DynamoDB are those that tests measure; how long functions take and what they log
+    are assumptions (cli/cost/assumptions.py). Readers' links are left out: a dollar for a million
+    requests.
     """
     charged = read_prices(prices)
     if charged.region != region:
@@ -95,6 +102,8 @@ def cost(
         signs=signs,
         days=days,
         together=together,
+        digests_together=settings.sizes["generate"].batch,
+        immediate_together=settings.sizes["immediate"].batch,
         plan=plan,
         by_ses=settings.mail_provider == "ses",
         report_deliveries=settings.report_deliveries,

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from cli.cost.assumptions import AROUND_AN_EVENT
+from cli.cost.assumptions import AROUND_AN_EVENT, REQUEUED, REQUEUED_ALONE
 
 _CHUNK = 65_536
 """Bytes that EventBridge and SQS bill as one. https://aws.amazon.com/eventbridge/pricing/"""
@@ -20,7 +20,9 @@ class Usage:
     schedule had nothing to send at the occurrence before; `immediate`: the share of events that are
     an email of their own; `listed`: events in an entry of PutEvents; `size`: bytes of an event as
     JSON; `categories` that an email shows; `signs`: signs of life of each reader in a month;
-    `together`: messages in an invocation. The rest is as the settings of that name.
+    `together`: messages in an invocation of ingest and feedback; `digests_together` and
+    `immediate_together`: emails in one of generate, which follow the rate
+    (docs/decisions/0053-concurrency-follows-the-rate.md). The rest is as the settings of that name.
     """
 
     readers: float
@@ -34,6 +36,8 @@ class Usage:
     signs: float = 4
     days: float = 30
     together: int = 10
+    digests_together: int = 1
+    immediate_together: int = 1
     plan: str = "none"
     by_ses: bool = True
     report_deliveries: bool = True
@@ -63,6 +67,18 @@ class Usage:
         return self.sent_digests + self.at_once
 
     @property
+    def sending(self) -> float:
+        """Invocations of generate that send."""
+        return self.sent_digests / self.digests_together + self.at_once / self.immediate_together
+
+    @property
+    def requeued(self) -> float:
+        """Runs that come to generate and are requeued."""
+        return self.sent_digests * _requeued(self.digests_together) + self.at_once * _requeued(
+            self.immediate_together
+        )
+
+    @property
     def in_a_digest(self) -> float:
         """Events that each digest shows."""
         later = self.all_events - self.at_once
@@ -87,6 +103,11 @@ class Usage:
     def reports(self) -> float:
         """Delivery events, without the few of bounces and complaints."""
         return self.emails * (1 + self.report_deliveries) if self.by_ses else 0
+
+
+def _requeued(together: int) -> float:
+    """How often an email is requeued."""
+    return REQUEUED_ALONE if together == 1 else REQUEUED
 
 
 def chunks(size: float) -> int:

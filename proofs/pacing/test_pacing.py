@@ -5,7 +5,15 @@ from datetime import timedelta
 import pytest
 from gazette.steps.delivery import pacing
 
+from cli.cost.assumptions import AN_EMAIL, AN_INVOCATION, REQUEUED_ALONE
 from proofs.pacing.scenarios import BEFORE, DIGESTS, Scenario, play
+
+
+def test_the_bill_assumes_what_sending_takes() -> None:
+    """Within 30 %, of an account with 14 emails a second; `make pacing` prints it for others."""
+    found = play(Scenario(quota=14, digests=5_000))
+    assert found.gb_s_per_million == pytest.approx((AN_INVOCATION + AN_EMAIL) * 1e6, rel=0.3)
+    assert found.requeues_per_email == pytest.approx(REQUEUED_ALONE, rel=0.5)
 
 
 @pytest.mark.parametrize("slower", [0.5, 1.5])

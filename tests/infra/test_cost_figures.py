@@ -1,6 +1,12 @@
-"""What `gazette cost` assumes of a stage is what is deployed."""
+"""What `gazette cost` assumes of a stage is what is deployed, and so is what docs say of sizes."""
+
+import re
+from pathlib import Path
+
+import pytest
 
 from cli.cost.assumptions import ALARMS, MEMORY, QUEUES, SECRETS, SHARDS, SWEEPS, TICKS
+from cli.cost.page import MILLION
 from infra.stage import Stage
 from infra.topology import STEPS
 from tests.infra.synthesis import Synthesis
@@ -25,3 +31,25 @@ def test_shards_and_ticks_are_those_of_a_stage_that_says_nothing() -> None:
     defaults = Stage(name="some", sender="a@example.com", list_id="example.com")
     assert defaults.shards == SHARDS
     assert (TICKS, SWEEPS) == (24 * 60 // 10, 24 * 60 // 5)
+
+
+def test_the_sums_of_the_docs_are_of_a_stage_that_is_sized_for_what_is_assumed() -> None:
+    defaults = Stage(name="some", sender="a@example.com", list_id="example.com")
+    assert defaults.sizes["generate"].batch == MILLION.digests_together
+    assert defaults.sizes["immediate"].batch == MILLION.immediate_together
+
+
+@pytest.mark.parametrize("rate", [10, 50, 500])
+def test_an_smtp_server_gets_as_many_connections_as_the_page_says(rate: int) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "sending.md").read_text()
+    stage = Stage(
+        name="some",
+        sender="a@example.com",
+        list_id="example.com",
+        mail_provider="smtp",
+        emails_per_second=rate,
+    )
+    sizes = [stage.sizes[name].concurrency for name in ("generate", "immediate", "resend")]
+    row = re.search(rf"^\| {rate} \| (\d+) \| (\d+) \| (\d+) \|$", page, re.MULTILINE)
+    assert row
+    assert [int(each) for each in row.groups()] == sizes

@@ -14,6 +14,7 @@ from cli.cost.page import ALONE, MILLION, PAGE, README, dollars, page, readme
 from cli.cost.prices import OURS, Price, read_prices
 from cli.cost.usage import Usage, chunks
 from cli.main import app
+from cli.shared.stages import stage_of
 
 PRICES = read_prices()
 
@@ -49,8 +50,9 @@ def test_every_price_has_a_date_and_a_source(name: str) -> None:
 def test_the_prices_of_dynamodb_count_units_and_gigabytes() -> None:
     """The writes of a million daily digests of ten events: 34 units each, two of them shared."""
     alone = replace(MILLION, together=1)
+    many = replace(MILLION, digests_together=10)
     assert costs(alone, "DynamoDB", "writes: ") == pytest.approx(34 * 0.625, abs=0.2)
-    assert costs(MILLION, "DynamoDB", "writes: ") == pytest.approx(32.3 * 0.625, abs=0.1)
+    assert costs(many, "DynamoDB", "writes: ") == pytest.approx(32.3 * 0.625, abs=0.1)
     assert costs(MILLION, "DynamoDB", "storage: events") == pytest.approx(3.56, abs=0.01)
 
 
@@ -102,6 +104,21 @@ def test_settings_take_their_items_off_the_bill() -> None:
     assert costs(by_smtp, "SES") == costs(by_smtp, "SQS", "feedback") == 0
 
 
+def test_a_higher_rate_sends_more_in_an_invocation_which_costs_less() -> None:
+    """Of GB-seconds, requests and permits, whatever ingest and feedback have in theirs."""
+    slow, fast = MILLION, replace(MILLION, digests_together=10)
+    assert costs(slow, "Lambda", "generate, emails") > 6 * costs(fast, "Lambda", "generate, emails")
+    assert costs(slow, "SQS", "generate") > 4 * costs(fast, "SQS", "generate")
+    assert costs(slow, "DynamoDB", "writes: digests") > costs(fast, "DynamoDB", "writes: digests")
+    assert costs(slow, "Lambda", "ingest") == costs(fast, "Lambda", "ingest")
+
+
+def test_an_invocation_by_smtp_lasts_as_long_as_the_exchange() -> None:
+    smtp = replace(MILLION, by_ses=False)
+    emails = (costs(each, "Lambda", "generate, emails") for each in (smtp, MILLION))
+    assert next(emails) > 5 * next(emails)
+
+
 def test_immediate_emails_are_no_digests() -> None:
     usage = replace(MILLION, immediate=0.1)
     assert usage.emails == pytest.approx(1e6 + 1e6)
@@ -131,6 +148,13 @@ def test_the_command_prints_a_line_for_each_item_and_the_sums() -> None:
         "SES",
     }
     assert "36,000 emails; beside SES $" in result.stdout
+
+
+def test_the_command_takes_as_many_emails_in_an_invocation_as_the_stage_is_sized_for() -> None:
+    stage = stage_of("prod", PAGE.parents[1])
+    found = json.loads(run("--readers", "1000", "--json").stdout)["usage"]
+    assert found["digests_together"] == stage.sizes["generate"].batch
+    assert found["immediate_together"] == stage.sizes["immediate"].batch
 
 
 def test_json_has_the_same_items_their_sum_and_what_they_rest_on() -> None:
