@@ -12,7 +12,7 @@ from infra.assets.inline import TemplateError
 from infra.assets.layers import BuildError
 from infra.stacks.data import DataStack
 from infra.stacks.front import REGION, FrontStack
-from infra.stacks.placed import placed
+from infra.stacks.placement import placement
 from infra.stacks.service import ServiceStack
 from infra.stage import Stage
 from infra.stages import read_stage
@@ -26,10 +26,10 @@ def build(app: App) -> tuple[DataStack, ServiceStack]:
     is asked for."""
     stage = _stage(app)
     suffix = stage.name.capitalize()
-    data = DataStack(app, f"GazetteData{suffix}", stage=stage, **placed(stage, "data"))
+    data = DataStack(app, f"GazetteData{suffix}", stage=stage, **placement(stage, "data"))
     front = (
         FrontStack(
-            app, f"GazetteFront{suffix}", stage=stage, **placed(stage, "front", region=REGION)
+            app, f"GazetteFront{suffix}", stage=stage, **placement(stage, "front", region=REGION)
         )
         if stage.edge_rate_limit
         else None
@@ -43,7 +43,7 @@ def build(app: App) -> tuple[DataStack, ServiceStack]:
         suppressions_secret=data.suppressions_secret,
         installation=data.installation,
         front=front,
-        **placed(stage, "service"),
+        **placement(stage, "service"),
     )
     return data, service
 

@@ -7,7 +7,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.constructs.alarms import announce
-from infra.constructs.least import LeastQueue
+from infra.constructs.grants import LeastQueue
 
 _KEPT = Duration.days(14)
 

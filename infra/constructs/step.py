@@ -16,7 +16,7 @@ from gazette.settings.environment import Settings
 from infra.assets.layers import ROOT
 from infra.constructs.alarms import Urgency, described, service_name
 from infra.constructs.deployment import VERSION, live_alias
-from infra.constructs.least import may_use, role_that_logs
+from infra.constructs.grants import may_use, role_that_logs
 from infra.constructs.queues import WatchedQueue, step_queue
 from infra.stage import Stage
 from infra.topology import PREFERENCES, VISIBILITY_FACTOR, Step

@@ -8,9 +8,9 @@ from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
 from infra.constructs.domain import SendingDomain
-from infra.constructs.least import LeastSecret
+from infra.constructs.grants import LeastSecret
 from infra.constructs.web.links_domain import LinksDomain
-from infra.stacks.placed import Placed
+from infra.stacks.placement import Placement
 from infra.stage import Stage
 from infra.topology import TABLES, Table
 
@@ -25,9 +25,9 @@ class DataStack(Stack):
     """
 
     def __init__(
-        self, scope: Construct, construct_id: str, *, stage: Stage, **placed: Unpack[Placed]
+        self, scope: Construct, construct_id: str, *, stage: Stage, **placement: Unpack[Placement]
     ) -> None:
-        super().__init__(scope, construct_id, **placed)
+        super().__init__(scope, construct_id, **placement)
         self.installation = Fn.select(2, Fn.split("/", self.stack_id))
         self.tables = {table.name: self._table(table, stage) for table in TABLES}
         self.links_secret = LeastSecret(

@@ -7,7 +7,7 @@ from aws_cdk import aws_wafv2 as waf
 from constructs import Construct
 
 from infra.constructs.web.links_domain import certificate
-from infra.stacks.placed import Placed
+from infra.stacks.placement import Placement
 from infra.stage import Stage
 
 REGION = "us-east-1"
@@ -25,9 +25,9 @@ class FrontStack(Stack):
     """
 
     def __init__(
-        self, scope: Construct, construct_id: str, *, stage: Stage, **placed: Unpack[Placed]
+        self, scope: Construct, construct_id: str, *, stage: Stage, **placement: Unpack[Placement]
     ) -> None:
-        super().__init__(scope, construct_id, cross_region_references=True, **placed)
+        super().__init__(scope, construct_id, cross_region_references=True, **placement)
         self.certificate = certificate(self, stage)
         self.rules = waf.CfnWebACL(
             self,

@@ -28,8 +28,8 @@ from infra.constructs.alarms import AlarmTopic, Urgency, described
 from infra.constructs.configuration_set import may_send, name_of_set
 from infra.constructs.delivery_events import publish_delivery_events
 from infra.constructs.deployment import name_deployment
+from infra.constructs.grants import may_read
 from infra.constructs.layers import build_layers
-from infra.constructs.least import may_read
 from infra.constructs.queues import WatchedQueue
 from infra.constructs.step import StepConstruct
 from infra.constructs.watching.dashboard import Dashboard
@@ -38,7 +38,7 @@ from infra.constructs.web.edge import Edge
 from infra.constructs.web.front import Front
 from infra.stacks.concurrency import compare_concurrency
 from infra.stacks.front import FrontStack
-from infra.stacks.placed import Placed
+from infra.stacks.placement import Placement
 from infra.stage import Stage
 from infra.topology import (
     FANOUT,
@@ -69,9 +69,9 @@ class ServiceStack(Stack):
         suppressions_secret: secretsmanager.ISecret,
         installation: str,
         front: FrontStack | None,
-        **placed: Unpack[Placed],
+        **placement: Unpack[Placement],
     ) -> None:
-        super().__init__(scope, construct_id, cross_region_references=bool(front), **placed)
+        super().__init__(scope, construct_id, cross_region_references=bool(front), **placement)
         self._stage = stage
         self._installation = installation
         self._tables = tables
