@@ -7,7 +7,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.fanout import build_fan_out, build_is_beat, build_learn_quota, build_tick
 from gazette.bootstrap.parts.init import during_init
-from gazette.bootstrap.parts.returned import come_back
+from gazette.bootstrap.parts.redelivery import come_back
 from gazette.domain.errors import Unavailable
 from gazette.observability import Message, TimeLeft, count, each_message, logger, observed
 from gazette.run_metrics import record_skipped, record_unreadable_rows

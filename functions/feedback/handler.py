@@ -5,7 +5,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.feedback import build
 from gazette.bootstrap.parts.init import during_init
-from gazette.bootstrap.parts.returned import come_back_of_few
+from gazette.bootstrap.parts.redelivery import come_back_of_few
 from gazette.domain.errors import InvalidKeys, Unavailable
 from gazette.domain.identity import run_id
 from gazette.observability import Message, TimeLeft, count, each_message, logger, observed

@@ -5,7 +5,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.generate import build
 from gazette.bootstrap.parts.init import during_init
-from gazette.bootstrap.parts.returned import come_back
+from gazette.bootstrap.parts.redelivery import come_back
 from gazette.bootstrap.parts.sending import coalescer
 from gazette.bootstrap.parts.templates import renderer
 from gazette.observability import Message, TimeLeft, each_message, observed

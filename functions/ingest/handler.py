@@ -7,7 +7,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.ingest import build
 from gazette.bootstrap.parts.init import during_init
-from gazette.bootstrap.parts.returned import come_back
+from gazette.bootstrap.parts.redelivery import come_back
 from gazette.observability import Message, TimeLeft, all_messages, count, logger, observed
 
 

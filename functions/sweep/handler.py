@@ -6,7 +6,7 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.parts.init import during_init
-from gazette.bootstrap.parts.returned import come_back
+from gazette.bootstrap.parts.redelivery import come_back
 from gazette.bootstrap.sweep import build_audit, build_begin, build_oldest_due_age, build_sweep
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.identity import run_id
