@@ -61,16 +61,29 @@ class Template:
         }
 
     def of_type(self, kind: str) -> dict[str, Properties]:
-        """The properties of every resource of a type, such as `AWS::SQS::Queue`."""
-        return {
+        """The properties of every resource of a type, such as `AWS::SQS::Queue`.
+
+        Raises LookupError if there is none: what is said of each would hold.
+        """
+        found = {
             name: resource.get("Properties", {})
             for name, resource in self.resources.items()
             if resource["Type"] == kind
         }
+        if not found:
+            raise LookupError(f"there is no {kind}")
+        return found
+
+    def has(self, kind: str) -> bool:
+        """Whether there is a resource of a type."""
+        return any(resource["Type"] == kind for resource in self.resources.values())
 
     def grants(self, role: str) -> list[Grant]:
-        """What the policies attached to a role allow, one action and one resource at a time."""
-        return [
+        """What the policies attached to a role allow, one action and one resource at a time.
+
+        Raises LookupError if that is nothing: no right would be one too many.
+        """
+        found = [
             grant
             for policy in self.of_type("AWS::IAM::Policy").values()
             if f"{{{role}}}" in policy["Roles"]
@@ -78,6 +91,9 @@ class Template:
             if statement["Effect"] == "Allow"
             for grant in _grants(statement)
         ]
+        if not found:
+            raise LookupError(f"nothing is granted to {role}")
+        return found
 
     def _plain(self, value: Any) -> Any:
         match value:

@@ -257,5 +257,9 @@ def test_a_clock_that_is_late_by_seconds_is_no_silence_and_one_that_stops_is(
 
 def test_an_alarm_of_metric_math_has_at_most_ten_metrics(prod: Synthesis) -> None:
     """CloudWatch takes no more."""
-    for alarm in alarms(prod).values():
-        assert sum("MetricStat" in each for each in alarm.get("Metrics", ())) <= 10
+    numbers = [
+        sum("MetricStat" in each for each in alarm["Metrics"])
+        for alarm in alarms(prod).values()
+        if "Metrics" in alarm
+    ]
+    assert 1 < max(numbers) <= 10

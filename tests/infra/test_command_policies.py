@@ -27,4 +27,6 @@ def test_every_resource_of_a_policy_is_deployed(prod: Synthesis) -> None:
         for arn in arns(grant, "prod")
     }
     names = {each.split(":", 5)[5].removesuffix("/index/*") for each in named}
+    for kind in ("table/", "secret:", "function:", "gazette-prod-"):
+        assert any(name.startswith(kind) for name in names), kind
     assert names <= deployed

@@ -24,6 +24,7 @@ _MAY_NAME_A_FUNCTION = {
 
 
 def test_nothing_calls_a_function_but_by_its_alias(prod: Synthesis, tracking: Synthesis) -> None:
+    seen = set()
     for synthesis in (prod, tracking):
         functions = {synthesis.function(step.name)[0] for step in STEPS}
         bare = {f"{{{name}}}" for name in functions} | {f"{{{name}.Arn}}" for name in functions}
@@ -32,6 +33,8 @@ def test_nothing_calls_a_function_but_by_its_alias(prod: Synthesis, tracking: Sy
             for key, value in resource.get("Properties", {}).items():
                 named = {text for text in _texts(value) for each in bare if each in text}
                 assert not named or key in allowed, (name, key, named)
+                seen |= {resource["Type"]} if named else set()
+    assert seen == _MAY_NAME_A_FUNCTION.keys()
 
 
 def test_what_becomes_of_a_failed_tick_is_said_of_the_alias(prod: Synthesis) -> None:
@@ -58,11 +61,11 @@ def test_a_version_is_kept_but_not_that_of_a_failed_deployment(prod: Synthesis) 
     """One that stayed would be the last one when the same is deployed again, and Lambda would
     publish none: https://docs.aws.amazon.com/lambda/latest/api/API_PublishVersion.html
     """
-    for resource in prod.service.raw["Resources"].values():
-        if resource["Type"] == "AWS::Lambda::Version":
-            assert resource["DeletionPolicy"] == "RetainExceptOnCreate"
-            assert resource["UpdateReplacePolicy"] == "Retain"
-            assert resource["Properties"].keys() == {"FunctionName"}
+    for name in _versions(prod):
+        resource = prod.service.raw["Resources"][name]
+        assert resource["DeletionPolicy"] == "RetainExceptOnCreate"
+        assert resource["UpdateReplacePolicy"] == "Retain"
+        assert resource["Properties"].keys() == {"FunctionName"}
 
 
 def test_every_function_says_of_which_deployment_it_is(prod: Synthesis) -> None:

@@ -74,7 +74,7 @@ def test_with_a_zone_every_record_is_written_and_none_is_left_to_a_person(
 def test_without_a_zone_the_same_records_are_outputs_to_copy(
     in_zone: Synthesis, by_hand: Synthesis
 ) -> None:
-    assert not records(by_hand)
+    assert not by_hand.data.has(_RECORD)
     told = {text for name, text in by_hand.data.outputs.items() if name.startswith("Dns")}
     assert {text for text in told if not text.startswith("_dmarc.")} == {
         " ".join(each) for each in records(in_zone) if not each[0].startswith("_dmarc.")
@@ -85,8 +85,8 @@ def test_without_a_zone_the_same_records_are_outputs_to_copy(
 def test_the_domain_outlives_the_service_and_what_retains_outlives_its_stack(
     prod: Synthesis, in_zone: Synthesis, by_hand: Synthesis
 ) -> None:
-    assert not prod.data.of_type(_IDENTITY)
-    assert not in_zone.service.of_type(_IDENTITY)
+    assert not prod.data.has(_IDENTITY)
+    assert not in_zone.service.has(_IDENTITY)
 
     def policies(stage: Synthesis) -> set[tuple[str | None, str | None]]:
         found: list[Properties] = [

@@ -122,9 +122,9 @@ def test_every_function_is_told_what_its_stage_says(local: Synthesis) -> None:
     }
     for step in STEPS:
         told = _environment(local, step)
-        assert {name: told[name] for name in told.keys() & said.keys()} == {
-            name: said[name] for name in told.keys() & said.keys()
-        }
+        heard = told.keys() & said.keys()
+        assert heard, step.name
+        assert {name: told[name] for name in heard} == {name: said[name] for name in heard}
 
 
 def test_ingest_alone_is_told_which_sources_may_put_what(stages: Stages) -> None:

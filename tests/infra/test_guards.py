@@ -57,7 +57,7 @@ def test_each_stack_says_on_the_bill_which_part_of_which_stage_it_is(
 def test_events_are_archived_only_where_a_stage_asks_for_it(
     prod: Synthesis, guarded: Synthesis
 ) -> None:
-    assert not prod.service.of_type("AWS::Events::Archive")
+    assert not prod.service.has("AWS::Events::Archive")
     (archive,) = guarded.service.of_type("AWS::Events::Archive").values()
     assert (archive["SourceArn"], archive["RetentionDays"]) == ("{Bus.Arn}", 7)
     assert archive["EventPattern"] == {"source": [{"prefix": ""}]}
@@ -120,5 +120,5 @@ def test_the_stage_of_the_demo_is_asked_for_nothing() -> None:
 
 def test_alarms_that_are_meant_to_reach_nobody_have_no_subscriber(stages: Stages) -> None:
     silent = stages("silent", "prod", bundled=False, alarm_email="none", links_domain="none")
-    assert not silent.service.of_type("AWS::SNS::Subscription")
-    assert not silent.data.of_type("AWS::ApiGatewayV2::DomainName")
+    assert not silent.service.has("AWS::SNS::Subscription")
+    assert not silent.data.has("AWS::ApiGatewayV2::DomainName")

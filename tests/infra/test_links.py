@@ -82,7 +82,7 @@ def test_the_name_in_links_and_its_certificate_outlive_the_service(own_domain: S
     (configuration,) = name["DomainNameConfigurations"]
     assert configuration["CertificateArn"] == f"{{{certificate}}}"
     assert configuration["SecurityPolicy"] == "TLS_1_2"
-    assert not own_domain.service.of_type("AWS::ApiGatewayV2::DomainName")
+    assert not own_domain.service.has("AWS::ApiGatewayV2::DomainName")
 
 
 def test_the_certificate_is_validated_and_the_name_is_found_in_the_stages_zone(
@@ -117,8 +117,8 @@ def test_emails_link_to_that_name(own_domain: Synthesis, limited: Synthesis) -> 
 def test_a_zone_that_is_elsewhere_is_told_where_the_name_has_to_lead(elsewhere: Synthesis) -> None:
     (name,) = elsewhere.data.of_type("AWS::ApiGatewayV2::DomainName").values()
     assert name["DomainNameConfigurations"][0]["CertificateArn"] == _ELSEWHERE
-    assert not elsewhere.data.of_type("AWS::CertificateManager::Certificate")
-    assert not elsewhere.data.of_type("AWS::Route53::RecordSet")
+    assert not elsewhere.data.has("AWS::CertificateManager::Certificate")
+    assert not elsewhere.data.has("AWS::Route53::RecordSet")
     assert elsewhere.data.outputs["LinksTarget"] == "{LinksName.RegionalDomainName}"
 
 
@@ -131,8 +131,8 @@ def test_emails_that_led_to_the_apis_own_address_lead_there_where_a_stage_says_s
 def test_a_stage_without_a_domain_has_none_of_it(prod: Synthesis) -> None:
     for template in (prod.data, prod.service):
         for kind in ("DomainName", "ApiMapping"):
-            assert not template.of_type(f"AWS::ApiGatewayV2::{kind}")
-        assert not template.of_type("AWS::CloudFront::Distribution")
+            assert not template.has(f"AWS::ApiGatewayV2::{kind}")
+        assert not template.has("AWS::CloudFront::Distribution")
     assert not _api(prod).get("DisableExecuteApiEndpoint")
     assert prod.front is None
 
@@ -157,8 +157,8 @@ def test_attack_no_name_that_anybody_is_told_leads_around_the_limit(limited: Syn
     (origin,) = _distribution(limited)["Origins"]
     own = "{EdgeApi}.execute-api.eu-central-1.{AWS::URLSuffix}"
     assert origin["DomainName"] == own
-    assert not limited.service.of_type("AWS::ApiGatewayV2::ApiMapping")
-    assert not limited.data.of_type("AWS::ApiGatewayV2::DomainName")
+    assert not limited.service.has("AWS::ApiGatewayV2::ApiMapping")
+    assert not limited.data.has("AWS::ApiGatewayV2::DomainName")
     told = str(limited.service.outputs) + str(limited.service.of_type("AWS::Lambda::Function"))
     assert "execute-api" not in told
     assert "{EdgeApi" not in told
@@ -189,7 +189,7 @@ def test_attack_neither_cloudfront_nor_waf_keeps_a_path(limited: Synthesis) -> N
     (rules,) = limited.front.of_type("AWS::WAFv2::WebACL").values()
     for each in (rules, *rules["Rules"]):
         assert each["VisibilityConfig"]["SampledRequestsEnabled"] is False
-    assert not limited.front.of_type("AWS::WAFv2::LoggingConfiguration")
+    assert not limited.front.has("AWS::WAFv2::LoggingConfiguration")
 
 
 def test_the_name_leads_to_cloudfront_over_both_protocols(limited: Synthesis) -> None:

@@ -77,8 +77,8 @@ def test_every_function_has_a_role_of_its_own(prod: Synthesis) -> None:
 def test_no_role_has_policies_but_those_that_are_checked_here(prod: Synthesis) -> None:
     for role in prod.service.of_type("AWS::IAM::Role").values():
         assert "Policies" not in role
-    assert not prod.service.of_type("AWS::IAM::ManagedPolicy")
-    assert not prod.service.of_type("AWS::IAM::RolePolicy")
+    assert not prod.service.has("AWS::IAM::ManagedPolicy")
+    assert not prod.service.has("AWS::IAM::RolePolicy")
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
@@ -244,7 +244,7 @@ def test_the_key_of_suppressions_is_made_once_and_kept_as_the_tables_are(prod: S
     assert resource["DeletionPolicy"] == resource["UpdateReplacePolicy"] == "Retain"
     assert secret["GenerateSecretString"] == {"ExcludePunctuation": True, "PasswordLength": 64}
     assert "Never replace, rotate or delete it" in secret["Description"]
-    assert not prod.data.of_type("AWS::SecretsManager::RotationSchedule")
+    assert not prod.data.has("AWS::SecretsManager::RotationSchedule")
 
 
 def test_the_secret_begins_with_one_key_that_can_be_read(prod: Synthesis) -> None:
@@ -270,7 +270,7 @@ def test_only_preferences_puts_events_and_only_on_the_bus(prod: Synthesis) -> No
 
 
 def test_only_preferences_is_open_to_the_world_and_only_through_the_edge(prod: Synthesis) -> None:
-    assert not prod.service.of_type("AWS::Lambda::Url")
+    assert not prod.service.has("AWS::Lambda::Url")
     (permission,) = (
         permission
         for permission in prod.service.of_type("AWS::Lambda::Permission").values()

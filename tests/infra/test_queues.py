@@ -108,6 +108,7 @@ def test_attack_nobody_makes_a_queue_of_a_stage_the_dead_letter_queue_of_another
         for queue in queues
         if "RedrivePolicy" in queue
     }
+    assert len(dead_letters_of) > len(_FED)
     for name, queue in prod.service.of_type("AWS::SQS::Queue").items():
         allowed = queue["RedriveAllowPolicy"]
         if source := dead_letters_of.pop(f"{{{name}.Arn}}", None):

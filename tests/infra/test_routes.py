@@ -93,7 +93,7 @@ def test_a_stage_has_no_second_path_of_delivery_events_unless_it_asks_for_one(
     prod: Synthesis,
 ) -> None:
     assert not told(prod, "SnsDestination")
-    assert not prod.service.of_type("AWS::SNS::Subscription")
+    assert not prod.service.has("AWS::SNS::Subscription")
     assert set(prod.service.of_type("AWS::SNS::Topic")) == {"Alarms"}
 
 

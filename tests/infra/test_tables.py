@@ -62,8 +62,11 @@ def test_what_a_key_or_an_index_needs_has_the_type_of_the_model(prod: Synthesis,
     table = prod.data.of_type("AWS::DynamoDB::Table")[name]
     attributes = _MODELS[name].get_attributes().values()
     types = {attribute.attr_name: attribute.attr_type for attribute in attributes}
-    for defined in table["AttributeDefinitions"]:
-        assert types[defined["AttributeName"]] == defined["AttributeType"]
+    defined = {
+        each["AttributeName"]: each["AttributeType"] for each in table["AttributeDefinitions"]
+    }
+    assert defined
+    assert {name: types[name] for name in defined} == defined
 
 
 @pytest.mark.parametrize("name", _MODELS)
