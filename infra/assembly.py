@@ -1,12 +1,10 @@
 """The stacks of a stage, made from the context of an app."""
 
-import re
 import sys
 from collections.abc import Mapping
 from typing import Any
 
 from aws_cdk import App
-from gazette.settings.environment import InvalidSetting
 
 from infra.assets.inline import TemplateError
 from infra.assets.layers import BuildError
@@ -54,9 +52,6 @@ def synthesise(context: Mapping[str, Any]) -> None:
         app = App(context=dict(context))
         build(app)
         app.synth()
-    except InvalidSetting as err:
-        setting = re.sub(r"GAZETTE_([A-Z_]+)", lambda found: found[1].lower(), str(err))
-        sys.exit(f"gazette: The stage in cdk.json: {setting}")
     except (TemplateError, BuildError) as err:
         sys.exit(f"gazette: {err}")
     except RuntimeError as err:

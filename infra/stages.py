@@ -10,6 +10,7 @@ from typing import Any, get_origin
 from gazette.settings.ranges import CHOICES, RANGES
 
 from infra.stage import Stage
+from infra.stage.functions import wrong_for_functions
 from infra.stage.links import wrong_with_links
 from infra.stage.owner import wrong_with_owner
 from infra.stage.reports import wrong_with_reports
@@ -41,15 +42,27 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
         )
     given = stages[name]
     unreadable = list(_unreadable(given))
-    out = {setting for each in unreadable for setting in each.of}
-    readable = {setting: value for setting, value in given.items() if setting not in out}
-    stage = Stage(name=name, **dict.fromkeys(_required(), "") | readable)
-    known = vars(stage)
-    wrong = [_with_values(each, given) for each in unreadable]
-    wrong += [_with_values(each, known) for each in _wrong(stage) if not out.intersection(each.of)]
-    if wrong:
-        raise refused(name, wrong)
+    stage = _made_of(name, given, without=unreadable)
+    wrong = list(_about_others(_wrong(stage), unreadable))
+    sound = _made_of(name, given, without=[*unreadable, *wrong])
+    wrong += _about_others(wrong_for_functions(sound), [*unreadable, *wrong])
+    if unreadable or wrong:
+        lines = [_with_values(each, given) for each in unreadable]
+        raise refused(name, [*lines, *(_with_values(each, vars(stage)) for each in wrong)])
     return stage
+
+
+def _made_of(name: str, given: Mapping[str, Any], *, without: Iterable[Wrong]) -> Stage:
+    """The stage with the defaults of what is wrong."""
+    out = {setting for each in without for setting in each.of}
+    sound = {setting: value for setting, value in given.items() if setting not in out}
+    return Stage(name=name, **dict.fromkeys(_required(), "") | sound)
+
+
+def _about_others(found: Iterable[Wrong], known: Iterable[Wrong]) -> list[Wrong]:
+    """Those that look at nothing of which it is known that it is wrong."""
+    out = {setting for each in known for setting in each.of}
+    return [each for each in found if out.isdisjoint(each.of)]
 
 
 def refused(name: str, wrong: Iterable[str]) -> StageError:
@@ -105,7 +118,7 @@ def _wrong(stage: Stage) -> Iterator[Wrong]:
 
 def _with_values(wrong: Wrong, known: Mapping[str, Any]) -> str:
     values = ", ".join(f'"{each}": {_shown(known[each])}' for each in wrong.of if each in known)
-    return f"{wrong.says} It has {values}." if values else wrong.says
+    return f"{wrong.says} It has {values}." if values and not wrong.has_values else wrong.says
 
 
 def _shown(value: object) -> str:

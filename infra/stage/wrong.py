@@ -9,10 +9,11 @@ from gazette.settings.ranges import Range
 @dataclass(frozen=True, slots=True)
 class Wrong:
     """`says`: a sentence that names the setting and what to do. `of`: each setting that the check
-    looked at. Whoever prints the sentence adds their values."""
+    looked at. Whoever prints the sentence adds their values, unless it has them."""
 
     says: str
     of: tuple[str, ...]
+    has_values: bool = False
 
 
 def out_of_range(room: object, ranges: Mapping[str, Range]) -> Iterator[Wrong]:

@@ -88,9 +88,16 @@ def test_all_that_is_wrong_is_said_at_once_and_nothing_that_only_follows_from_it
             "tls": "maybe",
             "feedback_window": 31,
             "evidence_grace": 61,
+            "max_groups": 0,
+            "settle_lag": 6,
+            "warmup_from": "21 November",
         }
     ).splitlines()
     begin = "Stage 'prod' in cdk.json: "
+    lagging = (
+        "settle_lag is 6; it must be more than 1.5 seconds, the longest write of an event, plus "
+        "clock_skew, which is 5."
+    )
     gathered = (
         "feedback_window must be at most half of evidence_grace, 30: unknown_policy would decide "
         "while the evidence is being gathered. "
@@ -100,9 +107,12 @@ def test_all_that_is_wrong_is_said_at_once_and_nothing_that_only_follows_from_it
         "there is no setting 'shard'; docs/configuration.md lists them. It has \"shard\": 4.",
         'shards must be of type int. It has "shards": "4".',
         "sender is missing; docs/configuration.md says what to write.",
+        'max_groups must be 1 or more. It has "max_groups": 0.',
         'account must be twelve digits, such as 123456789012. It has "account": "1234".',
         'tls must be optional or require. It has "tls": "maybe".',
         gathered,
+        "warmup_from is '21 November'; it must be empty or a date such as 2026-11-21.",
+        lagging,
     ]
 
 

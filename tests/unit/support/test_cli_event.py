@@ -214,7 +214,10 @@ def test_another_stage_has_other_hosts() -> None:
     ("stage", "said"),
     [
         ("none", "There is no stage 'none' in cdk.json"),
-        ("broken", "Stage 'broken' in cdk.json: link_hosts: 'https://shop.example' is no host"),
+        (
+            "broken",
+            "Stage 'broken' in cdk.json: link_hosts is wrong: 'https://shop.example' is no host",
+        ),
     ],
 )
 def test_a_stage_that_cannot_be_read_is_one_line(stage: str, said: str) -> None:
