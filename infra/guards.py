@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from infra.stage import NOTHING, Stage
-from infra.stage.addresses import domain_of
+from infra.stage.checks.addresses import domain_of
 
 _RESERVED = re.compile(
     r"(?:.*\.)?(?:example\.(?:com|net|org)|example|test|invalid|localhost)\.?", re.IGNORECASE

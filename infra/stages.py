@@ -10,15 +10,15 @@ from typing import Any, get_origin
 from gazette.settings.ranges import CHOICES, RANGES
 
 from infra.stage import Stage
-from infra.stage.functions import wrong_for_functions
+from infra.stage.checks.functions import wrong_for_functions
+from infra.stage.checks.together import wrong_together
+from infra.stage.checks.wrong import Wrong, no_choice, out_of_range
 from infra.stage.links import wrong_with_links
 from infra.stage.owner import wrong_with_owner
 from infra.stage.reports import wrong_with_reports
 from infra.stage.sending import wrong_with_sending
 from infra.stage.speed import wrong_with_speed
 from infra.stage.storage import wrong_with_storage
-from infra.stage.together import wrong_together
-from infra.stage.wrong import Wrong, no_choice, out_of_range
 
 _SETTINGS = {each.name: each for each in fields(Stage) if each.name != "name"}
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from gazette.settings.ranges import Range
 
-from infra.stage.addresses import is_domain
+from infra.stage.checks.addresses import is_domain
+from infra.stage.checks.wrong import Wrong, out_of_range
 from infra.stage.owner import NOTHING
-from infra.stage.wrong import Wrong, out_of_range
 
 _RANGES = {
     "requests_per_second": Range(1, 10_000, "API Gateway gives an account no more"),

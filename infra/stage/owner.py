@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from infra.stage.addresses import wrong_sender
-from infra.stage.wrong import Wrong
+from infra.stage.checks.addresses import wrong_sender
+from infra.stage.checks.wrong import Wrong
 
 ROOT = Path(__file__).parents[2]
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from infra.stage.addresses import wrong_domain
-from infra.stage.wrong import Wrong
+from infra.stage.checks.addresses import wrong_domain
+from infra.stage.checks.wrong import Wrong
 
 
 @dataclass(frozen=True, kw_only=True)

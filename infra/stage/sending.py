@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from infra.stage.addresses import is_under, wrong_domain, wrong_sender
-from infra.stage.wrong import Wrong, no_choice
+from infra.stage.checks.addresses import is_under, wrong_domain, wrong_sender
+from infra.stage.checks.wrong import Wrong, no_choice
 
 _DMARC = re.compile(r"v=DMARC1; ?p=(none|quarantine|reject)(; ?[a-z]+=[!#-:<-~]+)*;?")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from gazette.settings.concurrency import LEAST, MOST
 from gazette.settings.ranges import Range
 
-from infra.stage.wrong import Wrong, out_of_range
+from infra.stage.checks.wrong import Wrong, out_of_range
 from infra.topology import STEPS
 
 _WINDOW = Range(0, 60)

@@ -6,7 +6,7 @@ from email.utils import parseaddr
 from gazette.settings.budgets import invocation_of_one, smtp_budget
 from gazette.settings.concurrency import Load, Size, sizes
 
-from infra.stage.addresses import is_under
+from infra.stage.checks.addresses import is_under
 from infra.stage.clocks import Clocks
 from infra.stage.links import Links
 from infra.stage.owner import Owner

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from gazette.settings.ranges import Range
 
-from infra.stage.wrong import Wrong, out_of_range
+from infra.stage.checks.wrong import Wrong, out_of_range
 from infra.topology import TABLES, Table
 
 _ARCHIVE = Range(0, 30, "0 is no archive")

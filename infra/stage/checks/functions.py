@@ -14,8 +14,8 @@ from gazette.settings.ingest import FollowersSettings, IngestSettings
 from gazette.settings.preferences import PreferencesSettings
 from gazette.settings.sweep import SweepSettings
 
+from infra.stage.checks.wrong import Wrong
 from infra.stage.stage import Stage
-from infra.stage.wrong import Wrong
 
 _KINDS: tuple[type[Settings], ...] = (
     IngestSettings,

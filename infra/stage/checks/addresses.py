@@ -6,7 +6,7 @@ from email.errors import MessageError
 from email.headerregistry import Address
 from email.utils import parseaddr
 
-from infra.stage.wrong import Wrong
+from infra.stage.checks.wrong import Wrong
 
 _DOMAIN = re.compile(
     r"(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]"

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from gazette.settings.budgets import LONGEST_INVOCATION, MAX_RATE_WITH_SMTP
 
-from infra.stage.addresses import domain_of, is_domain, is_under
+from infra.stage.checks.addresses import domain_of, is_domain, is_under
+from infra.stage.checks.wrong import Wrong
 from infra.stage.stage import Stage
-from infra.stage.wrong import Wrong
 from infra.topology import GENERATE
 
 
