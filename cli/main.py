@@ -11,7 +11,6 @@ from cli.cost.command import cost
 from cli.dead_letters.command import dlq
 from cli.dead_letters.quarantine import quarantine
 from cli.doctor.command import doctor
-from cli.doctor.send_test import send_test
 from cli.events.command import event
 from cli.experiments.command import experiment
 from cli.explain.command import explain
@@ -19,6 +18,7 @@ from cli.find.command import find
 from cli.links.command import links
 from cli.overview.command import overview
 from cli.preview.command import preview
+from cli.preview.send_test import send_test
 from cli.restore.command import restore
 from cli.rollback.command import rollback
 from cli.sending.command import sending
