@@ -19,6 +19,8 @@ from cli.doctor.findings import Finding, ok
 from cli.doctor.mail_checks import check_mail
 from cli.doctor.mail_facts import mail_facts
 from cli.doctor.questions import text_records
+from cli.doctor.set_checks import check_sets
+from cli.doctor.size_checks import check_sizes
 from cli.doctor.stage_checks import check_stage
 from cli.doctor.stage_facts import stage_facts
 from cli.doctor.work_checks import check_work
@@ -79,12 +81,16 @@ def _findings(
 ) -> Iterator[Finding]:
     facts = stage_facts(stage)
     yield from check_stage(facts)
-    yield from check_data(facts, stage=stage)
+    yield from check_data(facts)
     yield from check_work(work_facts(stage, settings, sweep))
     if settings.mail_provider != "ses":
+        yield from check_sizes(facts, settings, None)
         yield ok("ses", "not used: the mail provider is an SMTP server")
         return
-    yield from check_mail(mail_facts(settings, stage=stage, look_up=text_records))
+    yield from check_sets(facts)
+    mail = mail_facts(settings, stage=stage, look_up=text_records)
+    yield from check_sizes(facts, settings, mail.account)
+    yield from check_mail(mail)
     if send:
         note("An email is on its way to SES's mailbox simulator; this takes up to two minutes.")
         yield check_canary(

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cli.doctor.findings import Finding, Unseen, ok, problem, unseen
-from cli.doctor.stage_facts import DEAD, QUEUE, TABLE, Deployed, StageFacts
+from cli.doctor.stage_facts import DEAD, QUEUE, TABLE, Deployed, StageFacts, queue_name
 from cli.shared.next_commands import to_run
 
 _REDEPLOY = (
@@ -21,15 +21,15 @@ _PAGES = {"failed": "failed-not-empty", "quarantine": "quarantine-not-empty"}
 Settings = Mapping[str, Any]
 
 
-def check_data(facts: StageFacts, *, stage: str) -> Iterator[Finding]:
+def check_data(facts: StageFacts) -> Iterator[Finding]:
     """Each table and queue, then each dead letter that waits."""
     for each in facts.of(TABLE):
         yield _as_made(f"table {each.name}", each, made_of_table, now_of_table, _RESTORE)
     for each in facts.of(QUEUE):
-        name = each.physical.rpartition("/")[2].removeprefix(f"gazette-{stage}-")
+        name = queue_name(each.physical, facts.stage)
         yield _as_made(f"queue {name}", each, made_of_queue, now_of_queue, _QUEUES)
         if name in DEAD and isinstance(each.now, dict):
-            yield check_dead_letters(name, each.now, stage=stage)
+            yield check_dead_letters(name, each.now, stage=facts.stage)
 
 
 def check_dead_letters(name: str, now: Settings, *, stage: str) -> Finding:

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-from gazette.settings.concurrency import ASSUMED_QUOTA
-
 from cli.cost.prices import read_prices
 from cli.doctor.findings import Finding, Unseen, ok, problem, unseen, warning
 from cli.doctor.mail_facts import Answer, MailFacts, Sender
@@ -23,8 +21,6 @@ def check_mail(facts: MailFacts) -> Iterator[Finding]:
             yield check_dkim(sender, sender.identity)
             yield check_mail_from(sender, sender.identity)
         yield check_dmarc(sender)
-    for name, found in facts.sets.items():
-        yield check_set(name, found)
     for name, found in facts.destinations.items():
         yield check_destinations(name, found)
 
@@ -79,12 +75,6 @@ def check_quota(account: Answer, rate: int) -> Finding:
         return problem("ses quota", seen, todo, page)
     if 0 <= daily * 0.9 <= sent:
         return warning("ses quota", seen, "Ask SES for more: the rest waits for tomorrow.", page)
-    if not rate and most > ASSUMED_QUOTA:
-        todo = (
-            f"Set emails_per_second, and deploy: functions are made for {ASSUMED_QUOTA} a second, "
-            "which is less than SES would take."
-        )
-        return warning("ses quota", seen, todo, "docs/sending.md")
     return ok("ses quota", seen)
 
 
@@ -155,32 +145,6 @@ def check_dmarc(sender: Sender) -> Finding:
     return ok(check, sender.dmarc[0])
 
 
-def check_set(name: str, found: Answer | Unseen | None) -> Finding:
-    """The configuration set as the stack makes it."""
-    check = f"configuration set {name}"
-    if isinstance(found, Unseen):
-        return unseen(check, found)
-    if found is None:
-        return problem(check, "it is not there", "Deploy the stage again.", "README.md")
-    if not found.get("SendingOptions", {}).get("SendingEnabled", True):
-        todo = "Somebody paused it: resume it in SES once the cause is mended."
-        page = f"{_SES}/dg/monitoring-sender-reputation-pausing.html"
-        return problem(check, "sending is paused", todo, page)
-    changed = [
-        said
-        for said, is_so in (
-            ("reputation metrics off", not _of(found, "Reputation", "ReputationMetricsEnabled")),
-            ("SES's suppression off", not _of(found, "Suppression", "SuppressedReasons")),
-            ("engagement metrics on", _tracks(found)),
-        )
-        if is_so
-    ]
-    if changed:
-        todo = "Somebody changed it: deploy the stage again, or change it back in SES."
-        return warning(check, ", ".join(changed), todo, "docs/configuration.md")
-    return ok(check, "as the stack makes it")
-
-
 def check_destinations(name: str, found: Answer | Unseen | None) -> Finding:
     """Without them bounces go unnoticed, and outcomes stay unknown."""
     check, page = f"events of {name}", "docs/runbook/delivery-events-missing.md"
@@ -196,12 +160,3 @@ def check_destinations(name: str, found: Answer | Unseen | None) -> Finding:
         todo = "Deploy the stage again: without them bounces and complaints go unnoticed."
         return problem(check, f"not published: {', '.join(missing)}", todo, page)
     return ok(check, f"{len(told)} types go to the default bus")
-
-
-def _of(found: Answer, option: str, field: str) -> object:
-    return found.get(f"{option}Options", {}).get(field)
-
-
-def _tracks(found: Answer) -> bool:
-    vdm = found.get("VdmOptions", {}).get("DashboardOptions", {})
-    return bool(vdm.get("EngagementMetrics") == "ENABLED")

@@ -38,18 +38,17 @@ class Sender:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailFacts:
-    """`sets` and `destinations` by configuration set. `rate`: emails a second, 0 for the quota's.
+    """`destinations` by configuration set. `rate`: emails a second, 0 for the quota's.
 
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_GetAccount.html
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_GetEmailIdentity.html
-    https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_GetConfigurationSet.html
+    https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_GetConfigurationSetEventDestinations.html
     """
 
     stage: str
     rate: int
     account: Answer | Unseen | None
     senders: tuple[Sender, ...]
-    sets: Mapping[str, Answer | Unseen | None]
     destinations: Mapping[str, Answer | Unseen | None]
 
 
@@ -65,13 +64,6 @@ def mail_facts(settings: GenerateSettings, *, stage: str, look_up: LookUp) -> Ma
         rate=settings.emails_per_second,
         account=asked("ses:GetAccount", client.get_account),
         senders=tuple(_sender(each, client, look_up) for each in addresses),
-        sets={
-            name: asked(
-                "ses:GetConfigurationSet",
-                partial(client.get_configuration_set, ConfigurationSetName=name),
-            )
-            for name in sets
-        },
         destinations={
             name: asked(
                 "ses:GetConfigurationSetEventDestinations",

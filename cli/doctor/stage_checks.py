@@ -1,12 +1,11 @@
 """Whether what was deployed is there, runs, and is as it was made."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
 from cli.doctor.findings import Finding, Unseen, ok, problem, unseen, warning
 from cli.doctor.stage_facts import (
     ALIAS,
-    FUNCTION,
     MAPPING,
     RULE,
     SCHEDULE,
@@ -38,26 +37,7 @@ def check_stage(facts: StageFacts) -> Iterator[Finding]:
     for each in facts.of(TOPIC):
         wanted = each.physical in by_topic
         yield from _each("subscription", [each], partial(_subscription, wanted=wanted))
-    yield check_concurrency(facts)
     yield from check_alarms(facts.alarms)
-
-
-def check_concurrency(facts: StageFacts) -> Finding:
-    """What the mappings may start and the functions reserve, against the account's limit."""
-    check, page = "lambda concurrency", f"{_LAMBDA}/lambda-concurrency.html"
-    if facts.limits is None or isinstance(facts.limits, Unseen):
-        return unseen(check, facts.limits or Unseen("Lambda has no such account"))
-    limit = facts.limits["AccountLimit"]["ConcurrentExecutions"]
-    mapped = sum(
-        each.made.get("ScalingConfig", {}).get("MaximumConcurrency", 0)
-        for each in facts.of(MAPPING)
-    )
-    reserved = sum(each.made.get("ReservedConcurrentExecutions", 0) for each in facts.of(FUNCTION))
-    seen = f"the account may run {limit}; queues start up to {mapped}, {reserved} are reserved"
-    if mapped > limit - reserved:
-        todo = "Lower `concurrency`, or ask Lambda for more: functions are throttled until then."
-        return problem(check, seen, todo, page)
-    return ok(check, seen)
 
 
 def check_alarms(alarms: Looked) -> Iterator[Finding]:
@@ -101,12 +81,38 @@ def _rule(check: str, _: Deployed, now: Answer) -> Finding:
     return problem(check, f"{now.get('State')}", todo, "docs/runbook/undelivered.md")
 
 
-def _mapping(check: str, _: Deployed, now: Answer) -> Finding:
+def _mapping(check: str, each: Deployed, now: Answer) -> Finding:
+    page = f"{_LAMBDA}/services-sqs-configure.html"
     state = now.get("State")
-    if state in ("Enabled", "Creating", "Enabling", "Updating"):
+    if state not in ("Enabled", "Creating", "Enabling", "Updating"):
+        return problem(check, f"{state}", "Enable it in Lambda: its queue grows until then.", page)
+    made, found = size_of_mapping(each.made), size_of_mapping(now)
+    changed = [
+        f"{name} is {found[name]}, not {made[name]}" for name in made if made[name] != found[name]
+    ]
+    if not changed:
         return ok(check, f"{state}".lower())
-    todo = "Enable it in Lambda: its queue grows until then."
-    return problem(check, f"{state}", todo, f"{_LAMBDA}/services-sqs-configure.html")
+    put = f"aws lambda update-event-source-mapping --uuid {each.physical}"
+    most = made["MaximumConcurrency"]
+    todo = (
+        f"Somebody changed it: `{put} --batch-size {made['BatchSize']} "
+        f"--maximum-batching-window-in-seconds {made['MaximumBatchingWindowInSeconds']} "
+        f"--scaling-config {f'MaximumConcurrency={most}' if most else '{}'}` changes it back; "
+        "a deployment does not."
+    )
+    return warning(check, "; ".join(changed), todo, page)
+
+
+def size_of_mapping(said: Answer) -> Mapping[str, int]:
+    """What Lambda goes by when it invokes the function of a queue, in the template or by Lambda.
+
+    https://docs.aws.amazon.com/lambda/latest/api/API_GetEventSourceMapping.html
+    """
+    return {
+        "BatchSize": int(said.get("BatchSize", 10)),
+        "MaximumBatchingWindowInSeconds": int(said.get("MaximumBatchingWindowInSeconds", 0)),
+        "MaximumConcurrency": int((said.get("ScalingConfig") or {}).get("MaximumConcurrency", 0)),
+    }
 
 
 def _alias(check: str, _: Deployed, now: Answer) -> Finding:

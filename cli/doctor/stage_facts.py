@@ -38,6 +38,7 @@ class Deployed:
 class StageFacts:
     """`resources` are those of both stacks that a check knows, or why they could not be listed."""
 
+    stage: str
     resources: list[Deployed] | Unseen
     limits: Looked = None
     alarms: Looked = None
@@ -52,13 +53,16 @@ TABLE, QUEUE, TOPIC = "AWS::DynamoDB::Table", "AWS::SQS::Queue", "AWS::SNS::Topi
 SCHEDULE, RULE = "AWS::Scheduler::Schedule", "AWS::Events::Rule"
 ALIAS, MAPPING = "AWS::Lambda::Alias", "AWS::Lambda::EventSourceMapping"
 FUNCTION, SUBSCRIPTION = "AWS::Lambda::Function", "AWS::SNS::Subscription"
+ALARM, CONFIGURATION_SET = "AWS::CloudWatch::Alarm", "AWS::SES::ConfigurationSet"
+_KNOWN = {TABLE, QUEUE, TOPIC, SCHEDULE, RULE, ALIAS, MAPPING, FUNCTION, SUBSCRIPTION, ALARM}
+_KNOWN |= {CONFIGURATION_SET}
 
 
 class Asker:
     """Asks the services of one account and region. Reads only."""
 
     def __init__(self) -> None:
-        names = ("dynamodb", "sqs", "sns", "scheduler", "events", "lambda", "cloudwatch")
+        names = ("dynamodb", "sqs", "sns", "scheduler", "events", "lambda", "cloudwatch", "sesv2")
         self._of: dict[str, Any] = {name: boto3.client(name) for name in names}
         self._cloudformation = boto3.client("cloudformation")
 
@@ -73,7 +77,7 @@ class Asker:
                     return each
             if listed is None or template is None:
                 return Unseen(f"there is no stack {stack} here: check --stage and region")
-            found.extend(_joined(listed, template))  # type: ignore[arg-type]
+            found.extend(_joined(listed, template, stage))  # type: ignore[arg-type]
         return found
 
     def state(self, each: Deployed) -> Looked:
@@ -99,6 +103,11 @@ class Asker:
             case "AWS::Lambda::EventSourceMapping":
                 ask = partial(self._of["lambda"].get_event_source_mapping, UUID=each.physical)
                 return asked("lambda:GetEventSourceMapping", ask)
+            case "AWS::SES::ConfigurationSet":
+                ask = partial(
+                    self._of["sesv2"].get_configuration_set, ConfigurationSetName=each.physical
+                )
+                return asked("ses:GetConfigurationSet", ask)
             case _:
                 return None
 
@@ -178,10 +187,13 @@ def stage_facts(stage: str) -> StageFacts:
     ask = Asker()
     made = ask.stacks(stage)
     if isinstance(made, Unseen):
-        return StageFacts(resources=made, limits=ask.limits(), alarms=ask.alarms(stage))
+        return StageFacts(
+            stage=stage, resources=made, limits=ask.limits(), alarms=ask.alarms(stage)
+        )
     with ThreadPoolExecutor(_AT_ONCE) as threads:
         now = list(threads.map(ask.state, made))
     return StageFacts(
+        stage=stage,
         resources=[
             Deployed(name=e.name, kind=e.kind, physical=e.physical, made=e.made, now=state)
             for e, state in zip(made, now, strict=True)
@@ -195,26 +207,35 @@ DEAD = frozenset({*(dead.name for dead in KNOWN), "quarantine"})
 """Queues in which a message means that somebody has to act."""
 
 
-def _joined(listed: list[Answer], template: Answer) -> Iterator[Deployed]:
-    """What CloudFormation calls a resource ends with a hash that CDK puts there: it is left out."""
-    known = {TABLE, QUEUE, TOPIC, SCHEDULE, RULE, ALIAS, MAPPING, FUNCTION, SUBSCRIPTION}
+def queue_name(url: str, stage: str) -> str:
+    """The name of a queue within its stage, such as `generate-dead`."""
+    return url.rpartition("/")[2].removeprefix(f"gazette-{stage}-")
+
+
+def _joined(listed: list[Answer], template: Answer, stage: str) -> Iterator[Deployed]:
+    """What CloudFormation calls a resource ends with a hash that CDK puts there: it is left out.
+
+    A mapping has the name of its queue: a function may have several.
+    """
     physical = {each["LogicalResourceId"]: each.get("PhysicalResourceId", "") for each in listed}
     for each in listed:
-        if each["ResourceType"] in known:
+        if (kind := each["ResourceType"]) in _KNOWN:
             logical = each["LogicalResourceId"]
-            made = template.get(logical, {}).get("Properties", {})
+            said = template.get(logical, {}).get("Properties", {})
+            made = {name: _resolved(value, physical) for name, value in said.items()}
+            queue = f"{made.get('EventSourceArn', '')}" if kind == MAPPING else ""
             yield Deployed(
-                name=_HASH.sub("", logical.partition("SqsEventSource")[0]),
-                kind=each["ResourceType"],
+                name=queue_name(queue, stage) or _HASH.sub("", logical),
+                kind=kind,
                 physical=physical[logical],
-                made={name: _resolved(value, physical) for name, value in made.items()},
+                made=made,
             )
 
 
 def _resolved(value: object, physical: Mapping[str, str]) -> object:
-    """A reference to another resource of the stack, as what it stands for."""
+    """A reference to another resource of the stack, or to something of it, as its physical id."""
     match value:
-        case {"Ref": str(name)}:
+        case {"Ref": str(name)} | {"Fn::GetAtt": [str(name), *_]}:
             return physical.get(name, name)
         case _:
             return value

@@ -50,12 +50,17 @@ def findings(deployed: Deployed, *options: str) -> dict[str, dict[str, Any]]:
 
 
 def test_what_was_just_deployed_is_as_it_was_made(with_domain: Deployed) -> None:
-    """The stage has a rate for loopback, and a domain that nobody signs for."""
+    """The stage has a rate for loopback, fewer functions than that needs, and a domain that nobody
+    signs for; and an engine has a limit of its own."""
     found = findings(with_domain)
     assert {check: each["level"] for check, each in found.items()} == {
         "ses quota": "problem",
         "dkim digest@campus.example": "problem",
         "mail from digest@campus.example": "warning",
+        "account concurrency": "warning",
+        "size generate": "warning",
+        "size immediate": "warning",
+        "size resend": "warning",
     }
 
 
@@ -81,6 +86,41 @@ def test_a_rule_that_somebody_disables_and_a_time_out_that_they_change_are_found
             sqs.set_queue_attributes(QueueUrl=queue, Attributes=made["Attributes"])
     assert found.keys() - before == {"rule DeliveryEventsByBus", "queue generate"}
     assert found["queue generate"]["seen"].startswith("visibility time-out is 30, not ")
+    assert findings(with_domain).keys() == before
+
+
+def test_what_somebody_changes_in_a_configuration_set_and_a_mapping_is_found(
+    with_domain: Deployed,
+) -> None:
+    before = findings(with_domain).keys()
+    name = "gazette-local-immediate"
+    with as_client_of(with_domain.engine):
+        ses, functions, sqs = (boto3.client(each) for each in ("sesv2", "lambda", "sqs"))
+        url = sqs.get_queue_url(QueueName="gazette-local-immediate")["QueueUrl"]
+        asked = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
+        queue = asked["Attributes"]["QueueArn"]
+        (mapping,) = functions.list_event_source_mappings(EventSourceArn=queue)[
+            "EventSourceMappings"
+        ]
+        ses.put_configuration_set_delivery_options(ConfigurationSetName=name, TlsPolicy="REQUIRE")
+        functions.update_event_source_mapping(
+            UUID=mapping["UUID"], ScalingConfig={"MaximumConcurrency": 9}
+        )
+        try:
+            found = findings(with_domain)
+        finally:
+            ses.put_configuration_set_delivery_options(
+                ConfigurationSetName=name, TlsPolicy="OPTIONAL"
+            )
+            functions.update_event_source_mapping(
+                UUID=mapping["UUID"], ScalingConfig=mapping["ScalingConfig"]
+            )
+    assert found.keys() - before == {f"configuration set {name}", "mapping immediate"}
+    assert found[f"configuration set {name}"]["seen"] == (
+        "DeliveryOptions.TlsPolicy is REQUIRE, not OPTIONAL"
+    )
+    most = mapping["ScalingConfig"]["MaximumConcurrency"]
+    assert found["mapping immediate"]["seen"] == f"MaximumConcurrency is 9, not {most}"
     assert findings(with_domain).keys() == before
 
 

@@ -4,12 +4,10 @@ from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_sns as sns
 from constructs import Construct
+from gazette.settings.concurrency import NEARLY_ALL
 
 from infra.constructs.alarms import Told, Urgency, create_alarm
 from infra.stage import Stage
-
-MOST = 0.9
-"""The share of `account_concurrency` above which little is left."""
 
 NEARLY_USED_UP = Told(
     name="concurrency-nearly-used-up",
@@ -43,6 +41,6 @@ def watch_concurrency(scope: Construct, stage: Stage, topic: sns.ITopic) -> None
             period=Duration.minutes(5),
             statistic=cloudwatch.Stats.MAXIMUM,
         ),
-        threshold=MOST * stage.account_concurrency,
+        threshold=NEARLY_ALL * stage.account_concurrency,
         periods=3,
     )

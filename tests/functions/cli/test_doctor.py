@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,6 +12,7 @@ from botocore.exceptions import ClientError
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
 from gazette.domain.scheduling.calendar import SLOT, slot_of
+from gazette.settings.concurrency import senders
 from gazette.settings.delivery import GenerateSettings
 from gazette.settings.sweep import SweepSettings
 from typer.testing import CliRunner, Result
@@ -21,44 +22,60 @@ from cli.main import app
 from tests.functions.cli.conftest import outside
 from tests.functions.conftest import Cloud
 from tests.functions.deployed import deploy
-from tests.unit.support.test_doctor_mail import ACCOUNT, DESTINATION, IDENTITY, SET
+from tests.unit.support.test_doctor_mail import ACCOUNT, DESTINATION, IDENTITY
+from tests.unit.support.test_doctor_sets import SET
 
-_DEAD = "https://sqs.us-east-1.amazonaws.com/123456789012/gazette-prod-generate-dead"
+_QUEUES = "https://sqs.us-east-1.amazonaws.com/123456789012/gazette-prod"
+_GENERATE = senders(10, immediate_share=20)["generate"]
 _RESOURCES = {
     "AWS::DynamoDB::Table": "runs",
-    "AWS::SQS::Queue": _DEAD,
+    "AWS::SQS::Queue": f"{_QUEUES}-generate-dead",
     "AWS::SNS::Topic": "arn:aws:sns:us-east-1:123456789012:GazetteProd-Alarms",
     "AWS::Scheduler::Schedule": "GazetteProd-Tick",
     "AWS::Events::Rule": "GazetteProd-DeliveryEventsByBus",
     "AWS::Lambda::Alias": "arn:aws:lambda:us-east-1:123456789012:function:gazette-prod-sweep:live",
     "AWS::Lambda::EventSourceMapping": "uuid",
     "AWS::Lambda::Function": "gazette-prod-sweep",
+    "AWS::SES::ConfigurationSet": "gazette-prod-digest",
+    "AWS::CloudWatch::Alarm": "gazette-prod-concurrency-nearly-used-up",
 }
+_MAPPED = {
+    "BatchSize": _GENERATE.batch,
+    "ScalingConfig": {"MaximumConcurrency": _GENERATE.concurrency},
+}
+_MADE: dict[str, Mapping[str, Any]] = {
+    "AWS::SQS::Queue": {"VisibilityTimeout": 30},
+    "AWS::Lambda::EventSourceMapping": {
+        "EventSourceArn": {"Fn::GetAtt": ["Queue1234ABCD", "Arn"]},
+        **_MAPPED,
+    },
+    "AWS::SES::ConfigurationSet": SET,
+    "AWS::CloudWatch::Alarm": {
+        "AlarmName": "gazette-prod-concurrency-nearly-used-up",
+        "Threshold": 900,
+    },
+}
+"""What the template says of them; of the table, what moto has."""
 
 
 def listed(request: dict[str, Any]) -> dict[str, Any]:
     """All resources are in the service stack; the data stack is empty."""
-    found = _RESOURCES if request["StackName"] == "GazetteProd" else {}
-    return {
-        "StackResourceSummaries": [
-            {"LogicalResourceId": f"R{number}", "ResourceType": kind, "PhysicalResourceId": name}
-            for number, (kind, name) in enumerate(found.items())
-        ]
-    }
+    found = [(f"R{number}", *each) for number, each in enumerate(_RESOURCES.items())]
+    found.append(("Queue1234ABCD", "AWS::SQS::Queue", f"{_QUEUES}-generate"))
+    names = ("LogicalResourceId", "ResourceType", "PhysicalResourceId")
+    summaries = [dict(zip(names, each, strict=True)) for each in found]
+    return {"StackResourceSummaries": summaries if request["StackName"] == "GazetteProd" else []}
 
 
 def template(_: object) -> dict[str, Any]:
     described = boto3.client("dynamodb").describe_table(TableName="runs")["Table"]
     kept = ("KeySchema", "GlobalSecondaryIndexes", "LocalSecondaryIndexes")
-    made = [
-        {name: described[name] for name in kept if name in described},
-        {"VisibilityTimeout": 30},
-    ]
-    return {
-        "TemplateBody": {
-            "Resources": {f"R{number}": {"Properties": each} for number, each in enumerate(made)}
-        }
+    table = {name: described[name] for name in kept if name in described}
+    made = {"AWS::DynamoDB::Table": table, **_MADE}
+    resources = {
+        f"R{number}": {"Properties": made.get(kind, {})} for number, kind in enumerate(_RESOURCES)
     }
+    return {"TemplateBody": {"Resources": resources}}
 
 
 def always(answer: Any) -> Callable[[object], Any]:
@@ -70,7 +87,8 @@ def stage(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Cloud:
     """A stage that is well; moto knows its tables and queues, and `cloud.answers` says the rest."""
     deploy("generate", GenerateSettings.from_env().to_env() | {"GAZETTE_EMAILS_PER_SECOND": "10"})
     deploy("sweep", SweepSettings.from_env().to_env())
-    boto3.client("sqs").create_queue(QueueName="gazette-prod-generate-dead")
+    for name in ("gazette-prod-generate", "gazette-prod-generate-dead"):
+        boto3.client("sqs").create_queue(QueueName=name)
     with cloud.meter.acting("somebody else"):
         batches = DynamoBatches("control", retention=SLOT, clock=lambda: datetime.now(UTC))
         batches.save_checkpoint(0, slot_of(datetime.now(UTC)) - SLOT)
@@ -85,7 +103,7 @@ def stage(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Cloud:
         "ListSubscriptionsByTopic": {"Subscriptions": [{"SubscriptionArn": "arn:…"}]},
         "GetSchedule": {"State": "ENABLED"},
         "DescribeRule": {"State": "ENABLED"},
-        "GetEventSourceMapping": {"State": "Enabled"},
+        "GetEventSourceMapping": {"State": "Enabled", **_MAPPED},
         "GetAlias": {"FunctionVersion": "2"},
         "ListVersionsByFunction": {"Versions": [{"Version": "$LATEST"}, {"Version": "2"}]},
     }
@@ -145,6 +163,41 @@ def test_a_problem_is_1_and_comes_first_with_what_to_do(stage: Cloud) -> None:
     document = json.loads(done.stdout)
     assert (document["problems"], document["warnings"], document["unseen"]) == (1, 1, 0)
     assert run().stdout.startswith("rule R4\tproblem\tDISABLED\tEnable it in EventBridge")
+
+
+def test_what_was_changed_in_ses_and_lambda_is_named_with_its_queue_and_set(stage: Cloud) -> None:
+    stage.answers["GetConfigurationSet"] = lambda _: {
+        **SET,
+        "DeliveryOptions": {"TlsPolicy": "REQUIRE"},
+    }
+    stage.answers["GetEventSourceMapping"] = lambda _: (
+        {"State": "Enabled", **_MAPPED} | {"BatchSize": 7}
+    )
+    stage.answers["GetAccountSettings"] = lambda _: {"AccountLimit": {"ConcurrentExecutions": 500}}
+    done = run("--json")
+    assert done.exit_code == 0
+    assert {(each["check"], each["level"]): each["seen"] for each in wrong(done)} == {
+        ("configuration set gazette-prod-digest", "warning"): (
+            "DeliveryOptions.TlsPolicy is REQUIRE, not OPTIONAL"
+        ),
+        ("mapping generate", "warning"): f"BatchSize is 7, not {_GENERATE.batch}",
+        ("account concurrency", "warning"): (
+            "the account may run 500, and `account_concurrency` says 1000: "
+            "gazette-prod-concurrency-nearly-used-up fires too late or never"
+        ),
+    }
+
+
+def test_what_the_stage_was_deployed_with_is_compared_with_what_its_rate_needs(
+    stage: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = {**_MAPPED, "ScalingConfig": {"MaximumConcurrency": 40}}
+    made = _MADE["AWS::Lambda::EventSourceMapping"]
+    monkeypatch.setitem(_MADE, "AWS::Lambda::EventSourceMapping", {**made, **many})
+    stage.answers["GetEventSourceMapping"] = lambda _: {"State": "Enabled", **many}
+    (finding,) = wrong(run("--json"))
+    assert (finding["check"], finding["level"]) == ("size generate", "warning")
+    assert finding["todo"].startswith("Set `generate` in the setting `concurrency` to ")
 
 
 def test_a_warning_alone_is_0(stage: Cloud) -> None:

@@ -36,12 +36,6 @@ SENDER = Sender(
     identity=IDENTITY,
     dmarc=["v=DMARC1; p=none"],
 )
-SET: Mapping[str, Any] = {
-    "SendingOptions": {"SendingEnabled": True},
-    "ReputationOptions": {"ReputationMetricsEnabled": True},
-    "SuppressionOptions": {"SuppressedReasons": ["BOUNCE", "COMPLAINT"]},
-    "VdmOptions": {"DashboardOptions": {"EngagementMetrics": "DISABLED"}},
-}
 DESTINATION: Mapping[str, Any] = {
     "Enabled": True,
     "EventBridgeDestination": {"EventBusArn": "…"},
@@ -52,7 +46,6 @@ WELL = MailFacts(
     rate=10,
     account=ACCOUNT,
     senders=(SENDER,),
-    sets={"gazette-prod-digest": SET},
     destinations={"gazette-prod-digest": {"EventDestinations": [DESTINATION]}},
 )
 
@@ -68,10 +61,6 @@ def with_identity(**changed: Any) -> MailFacts:
 
 def with_account(**changed: Any) -> MailFacts:
     return replace(WELL, account={**ACCOUNT, **changed})
-
-
-def with_set(**changed: Any) -> MailFacts:
-    return replace(WELL, sets={"gazette-prod-digest": {**SET, **changed}})
 
 
 def test_where_all_is_well_nothing_else_is_said() -> None:
@@ -90,12 +79,6 @@ _QUOTA = ACCOUNT["SendQuota"]
         (with_account(EnforcementStatus="PROBATION"), "ses sending", Level.WARNING, "review"),
         (with_account(ProductionAccessEnabled=False), "ses sandbox", Level.WARNING, "verified"),
         (replace(WELL, rate=15), "ses quota", Level.PROBLEM, "at most 14 emails a second"),
-        (
-            replace(with_account(SendQuota={**_QUOTA, "MaxSendRate": 200.0}), rate=0),
-            "ses quota",
-            Level.WARNING,
-            "at most 200 emails a second",
-        ),
         (
             with_account(SendQuota={**_QUOTA, "SentLast24Hours": 45_000.0}),
             "ses quota",
@@ -165,30 +148,6 @@ _QUOTA = ACCOUNT["SendQuota"]
             "no answer",
         ),
         (
-            replace(WELL, sets={"gazette-prod-digest": None}),
-            "configuration set gazette-prod-digest",
-            Level.PROBLEM,
-            "not there",
-        ),
-        (
-            with_set(SendingOptions={"SendingEnabled": False}),
-            "configuration set gazette-prod-digest",
-            Level.PROBLEM,
-            "paused",
-        ),
-        (
-            with_set(VdmOptions={"DashboardOptions": {"EngagementMetrics": "ENABLED"}}),
-            "configuration set gazette-prod-digest",
-            Level.WARNING,
-            "engagement metrics on",
-        ),
-        (
-            with_set(SuppressionOptions={}),
-            "configuration set gazette-prod-digest",
-            Level.WARNING,
-            "suppression off",
-        ),
-        (
             replace(
                 WELL,
                 destinations={
@@ -233,10 +192,11 @@ class Ses:
         self.asked.append(EmailIdentity)
         return IDENTITY if EmailIdentity in self.identities else None
 
-    def get_configuration_set(self, ConfigurationSetName: str) -> Mapping[str, Any]:  # noqa: N803
-        return SET
-
-    get_configuration_set_event_destinations = get_configuration_set
+    def get_configuration_set_event_destinations(
+        self,
+        ConfigurationSetName: str,  # noqa: N803
+    ) -> Mapping[str, Any]:
+        return {"EventDestinations": [{**DESTINATION, "Name": ConfigurationSetName}]}
 
 
 def gathered(

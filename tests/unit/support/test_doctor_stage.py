@@ -16,7 +16,6 @@ from cli.doctor.findings import Finding, Unseen
 from cli.doctor.stage_checks import check_stage
 from cli.doctor.stage_facts import (
     ALIAS,
-    FUNCTION,
     MAPPING,
     QUEUE,
     RULE,
@@ -32,6 +31,8 @@ from cli.shared.answers import Level
 
 ROOT = Path(__file__).parents[3]
 NOW = datetime(2026, 11, 23, 12, 4, tzinfo=UTC)
+SIZE: dict[str, Any] = {"BatchSize": 1, "ScalingConfig": {"MaximumConcurrency": 20}}
+MAPPED = {"State": "Enabled", "MaximumBatchingWindowInSeconds": 0, **SIZE}
 FIRED = {
     "AlarmName": "gazette-prod-run-left-open",
     "AlarmDescription": "NOW: a run is open. See docs/runbook/late.md.",
@@ -89,25 +90,24 @@ def one(kind: str, now: Any, **made: Any) -> Deployed:
 
 
 WELL = StageFacts(
+    stage="prod",
     resources=[
         table(),
         queue("generate"),
         queue("generate-dead", ApproximateNumberOfMessages="0"),
         one(SCHEDULE, {"State": "ENABLED"}, State="ENABLED"),
         one(RULE, {"State": "ENABLED"}),
-        one(MAPPING, {"State": "Enabled"}, ScalingConfig={"MaximumConcurrency": 20}),
+        one(MAPPING, MAPPED, **SIZE),
         one(ALIAS, {"FunctionVersion": "3", "Newest": 3}),
         one(TOPIC, {"Subscriptions": [{"SubscriptionArn": "arn:aws:sns:…"}]}),
         one(SUBSCRIPTION, None, TopicArn="one"),
-        one(FUNCTION, None, ReservedConcurrentExecutions=10),
     ],
-    limits={"AccountLimit": {"ConcurrentExecutions": 1000}},
     alarms={"MetricAlarms": []},
 )
 
 
 def findings(facts: StageFacts) -> list[Finding]:
-    return [*check_stage(facts), *check_data(facts, stage="prod")]
+    return [*check_stage(facts), *check_data(facts)]
 
 
 def wrong(found: Iterable[Finding]) -> list[Finding]:
@@ -123,7 +123,7 @@ def with_one(changed: Deployed) -> StageFacts:
 
 def test_where_all_is_as_it_was_made_nothing_else_is_said() -> None:
     assert wrong(findings(WELL)) == []
-    assert len(findings(WELL)) == 11
+    assert len(findings(WELL)) == 10
 
 
 @pytest.mark.parametrize(
@@ -163,6 +163,21 @@ def test_where_all_is_as_it_was_made_nothing_else_is_said() -> None:
         (with_one(one(RULE, {"State": "DISABLED"})), Level.PROBLEM, "DISABLED"),
         (with_one(one(MAPPING, {"State": "Disabled"})), Level.PROBLEM, "Disabled"),
         (
+            with_one(one(MAPPING, {**MAPPED, "BatchSize": 10}, **SIZE)),
+            Level.WARNING,
+            "BatchSize is 10, not 1",
+        ),
+        (
+            with_one(one(MAPPING, {**MAPPED, "MaximumBatchingWindowInSeconds": 5}, **SIZE)),
+            Level.WARNING,
+            "MaximumBatchingWindowInSeconds is 5, not 0",
+        ),
+        (
+            with_one(one(MAPPING, {**MAPPED, "ScalingConfig": {}}, **SIZE)),
+            Level.WARNING,
+            "MaximumConcurrency is 0, not 20",
+        ),
+        (
             with_one(one(ALIAS, {"FunctionVersion": "3", "Newest": 5})),
             Level.WARNING,
             "version 3; the newest is 5",
@@ -174,16 +189,10 @@ def test_where_all_is_as_it_was_made_nothing_else_is_said() -> None:
         ),
         (with_one(one(TOPIC, {"Subscriptions": []})), Level.WARNING, "nobody is subscribed"),
         (
-            replace(WELL, limits={"AccountLimit": {"ConcurrentExecutions": 10}}),
-            Level.PROBLEM,
-            "the account may run 10; queues start up to 20",
-        ),
-        (
             replace(WELL, alarms={"MetricAlarms": [FIRED]}),
             Level.PROBLEM,
             "it has fired",
         ),
-        (replace(WELL, limits=Unseen("needs lambda:GetAccountSettings")), Level.UNSEEN, "needs"),
     ],
 )
 def test_one_thing_that_is_not_as_it_was_made_is_one_finding(
@@ -200,7 +209,7 @@ def test_a_stack_that_may_not_be_listed_is_a_finding_and_the_others_are_made() -
     facts = replace(WELL, resources=Unseen("needs cloudformation:ListStackResources"))
     found = findings(facts)
     assert [each.check for each in wrong(found)] == ["stacks"]
-    assert {each.check for each in found} == {"stacks", "lambda concurrency", "alarms"}
+    assert {each.check for each in found} == {"stacks", "alarms"}
 
 
 def test_an_alarm_leads_to_the_page_that_it_names() -> None:
@@ -217,11 +226,13 @@ def test_where_alarm_email_is_none_nobody_is_subscribed() -> None:
     assert "nobody, as `alarm_email` says" in {each.seen for each in findings(nobody)}
 
 
-def test_what_is_reserved_is_left_to_nobody_else() -> None:
-    facts = replace(WELL, limits={"AccountLimit": {"ConcurrentExecutions": 29}})
-    assert [each.check for each in wrong(findings(facts))] == ["lambda concurrency"]
-    enough = replace(WELL, limits={"AccountLimit": {"ConcurrentExecutions": 30}})
-    assert wrong(findings(enough)) == []
+def test_a_mapping_that_somebody_changed_is_put_back_by_one_command() -> None:
+    changed = one(MAPPING, {**MAPPED, "ScalingConfig": {"MaximumConcurrency": 2}}, **SIZE)
+    (finding,) = wrong(findings(with_one(changed)))
+    assert (
+        "`aws lambda update-event-source-mapping --uuid one --batch-size 1 "
+        "--maximum-batching-window-in-seconds 0 --scaling-config MaximumConcurrency=20`"
+    ) in finding.todo
 
 
 @pytest.mark.parametrize(

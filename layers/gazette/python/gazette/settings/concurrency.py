@@ -1,7 +1,7 @@
 """How many invocations of each function run at once: from the rate, and how long work takes.
 
-`infra` sizes the event source mappings by it; `gazette doctor` says when SES's quota is above the
-one that it assumed. Nothing here does I/O. Times are in seconds.
+`infra` sizes the event source mappings by it; `gazette doctor` compares them with what SES's quota
+needs. Nothing here does I/O. Times are in seconds.
 """
 
 import math
@@ -18,6 +18,9 @@ of most accounts."""
 
 LEAST, MOST = 2, 1000
 """https://docs.aws.amazon.com/lambda/latest/dg/API_ScalingConfig.html"""
+
+NEARLY_ALL = 0.9
+"""The share of the account's concurrency above which little is left."""
 
 _MOST_MESSAGES = 10
 _WAIT = LONGEST_WAIT_FOR_A_PERMIT.total_seconds()
@@ -85,11 +88,6 @@ def sizes(load: Load) -> Mapping[str, Size]:
 
     `preferences` too: its size is what is left to readers, and bounds nothing.
     """
-    shares = divided(load.immediate_share)
-    digests, immediate = (
-        sending(share.of_rate(load.rate), by_smtp=load.by_smtp)
-        for share in (shares.digest, shares.immediate)
-    )
     events = load.rate * _EVENTS_AN_EMAIL * _ROOM
     ingest = max(_FIRST, _workers(events / _MOST_MESSAGES, _TEN_EVENTS))
     due = load.rate * _SLOT * _ROOM
@@ -98,12 +96,21 @@ def sizes(load: Load) -> Mapping[str, Size]:
         "ingest": Size(ingest),
         "followers": Size(ingest),
         "fanout": Size(max(LEAST, min(load.shards, math.ceil(due / _READERS_A_SHARD)))),
-        "generate": digests,
-        "immediate": immediate,
-        "resend": Size(max(LEAST, math.ceil(digests.concurrency / 5)), digests.batch),
+        **senders(load.rate, immediate_share=load.immediate_share, by_smtp=load.by_smtp),
         "feedback": Size(_workers(reports / _MOST_MESSAGES, _TEN_REPORTS)),
         "sweep": Size(_SWEEPS),
         "preferences": Size(_workers(load.requests_per_second, _A_PAGE)),
+    }
+
+
+def senders(rate: float, *, immediate_share: int, by_smtp: bool = False) -> Mapping[str, Size]:
+    """Return the size for each queue of runs, of `rate` emails a second of both streams."""
+    shares = divided(immediate_share)
+    digests = sending(shares.digest.of_rate(rate), by_smtp=by_smtp)
+    return {
+        "generate": digests,
+        "immediate": sending(shares.immediate.of_rate(rate), by_smtp=by_smtp),
+        "resend": Size(max(LEAST, math.ceil(digests.concurrency / 5)), digests.batch),
     }
 
 

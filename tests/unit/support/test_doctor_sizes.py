@@ -1,0 +1,179 @@
+"""What the doctor says of how often functions may run at once."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from gazette.domain.delivery.pace import QUOTA_SHARE
+from gazette.settings.concurrency import ASSUMED_QUOTA, Size, senders
+from gazette.settings.delivery import GenerateSettings
+
+from cli.doctor.findings import Finding, Unseen
+from cli.doctor.size_checks import check_limit, check_sizes
+from cli.doctor.stage_facts import ALARM, FUNCTION, MAPPING, Deployed, StageFacts
+from cli.shared.answers import Level
+
+SHARE = 20
+
+
+def account(quota: float, *, is_sandbox: bool = False) -> Mapping[str, Any]:
+    return {"ProductionAccessEnabled": not is_sandbox, "SendQuota": {"MaxSendRate": quota}}
+
+
+def settings(emails_per_second: int, provider: str = "ses") -> GenerateSettings:
+    made = object.__new__(GenerateSettings)
+    for name, value in {
+        "emails_per_second": emails_per_second,
+        "immediate_share": SHARE,
+        "mail_provider": provider,
+    }.items():
+        object.__setattr__(made, name, value)
+    return made
+
+
+def mapping(queue: str, size: Size) -> Deployed:
+    return Deployed(
+        name=queue,
+        kind=MAPPING,
+        physical=f"uuid-of-{queue}",
+        made={
+            "BatchSize": size.batch,
+            "ScalingConfig": {"MaximumConcurrency": size.concurrency},
+        },
+    )
+
+
+def alarm(said: int, name: str = "concurrency-nearly-used-up") -> Deployed:
+    """As the stack makes it for an account of which `said` was said."""
+    made = {"AlarmName": f"gazette-prod-{name}", "Threshold": 0.9 * said}
+    return Deployed(name=name, kind=ALARM, physical=name, made=made)
+
+
+RESERVED = Deployed(
+    name="preferences", kind=FUNCTION, physical="f", made={"ReservedConcurrentExecutions": 10}
+)
+
+
+def stage(rate: float, *, limit: int = 1000, said: int = 1000, **overridden: int) -> StageFacts:
+    """Made for a rate, but for what `concurrency` says."""
+    sizes = {
+        name: replace(size, concurrency=overridden.get(name, size.concurrency))
+        for name, size in senders(rate, immediate_share=SHARE).items()
+    }
+    mappings = [mapping(name, size) for name, size in sizes.items()]
+    return StageFacts(
+        stage="prod",
+        resources=[*mappings, mapping("ingest", Size(50)), alarm(7, "late"), alarm(said), RESERVED],
+        limits={"AccountLimit": {"ConcurrentExecutions": limit}},
+    )
+
+
+ASSUMED = QUOTA_SHARE * ASSUMED_QUOTA
+
+
+def wrong(
+    facts: StageFacts, emails_per_second: int = 0, quota: float = 14, *, is_sandbox: bool = False
+) -> list[Finding]:
+    answer = account(quota, is_sandbox=is_sandbox)
+    found = check_sizes(facts, settings(emails_per_second), answer)
+    return [each for each in found if each.level is not Level.OK]
+
+
+def test_what_was_made_for_the_quota_of_the_account_is_ok() -> None:
+    assert wrong(stage(ASSUMED)) == []
+    assert wrong(stage(100), 100, quota=200) == []
+
+
+def test_a_quota_above_the_assumed_one_names_each_queue_and_the_rate_to_set() -> None:
+    found = wrong(stage(ASSUMED), quota=200)
+    assert [each.check for each in found] == ["size generate", "size immediate", "size resend"]
+    assert {each.level for each in found} == {Level.WARNING}
+    needed = senders(180, immediate_share=SHARE)["generate"]
+    assert found[0].seen.startswith("4 at once of up to 1 run; 180 emails a second in both ")
+    assert f"need {needed.concurrency} at once of up to {needed.batch} runs: " in found[0].seen
+    assert "more slowly" in found[0].seen
+    assert {each.todo.partition(",")[0] for each in found} == {"Set `emails_per_second` to 180"}
+    assert wrong(stage(180), 180, quota=200) == [], "that is what it takes"
+
+
+def test_a_quota_below_the_assumed_one_is_said_but_in_the_sandbox() -> None:
+    (finding,) = wrong(stage(ASSUMED), quota=5)
+    assert finding.check == "size generate"
+    assert "in vain" in finding.seen
+    assert finding.todo.startswith("Set `emails_per_second` to 4, and deploy")
+    assert wrong(stage(ASSUMED), quota=1, is_sandbox=True) == []
+
+
+@pytest.mark.parametrize(("number", "words"), [(2, "more slowly"), (40, "in vain")])
+def test_a_number_in_concurrency_that_does_not_fit_the_rate_is_named(
+    number: int, words: str
+) -> None:
+    (finding,) = wrong(stage(100, generate=number), 100, quota=200)
+    fits = senders(100, immediate_share=SHARE)["generate"].concurrency
+    assert finding.check == "size generate"
+    assert words in finding.seen
+    assert finding.todo.startswith(f"Set `generate` in the setting `concurrency` to {fits}, or")
+    (finding,) = wrong(stage(ASSUMED, immediate=30))
+    assert finding.check == "size immediate"
+    assert "leave `immediate` out of `concurrency`" in finding.todo
+
+
+def test_with_an_smtp_server_the_rate_of_the_stage_counts() -> None:
+    sizes = senders(10, immediate_share=SHARE, by_smtp=True)
+    resources = [*(mapping(name, size) for name, size in sizes.items()), alarm(1000)]
+    facts = replace(stage(10), resources=resources)
+    assert {each.level for each in check_sizes(facts, settings(10, "smtp"), None)} == {Level.OK}
+    few = [each for each in check_sizes(stage(10), settings(10, "smtp"), None) if each.todo]
+    assert few[0].check == "size generate"
+
+
+def test_where_the_quota_may_not_be_read_sizes_are_not_judged() -> None:
+    denied = Unseen("needs ses:GetAccount")
+    found = check_sizes(stage(1), settings(0), denied)
+    assert {each.check for each in found} == {"lambda concurrency", "account concurrency"}
+
+
+@pytest.mark.parametrize(
+    ("limit", "said", "words", "todo"),
+    [
+        (200, 1000, "too late or never", r"Set `account_concurrency` to 200 and deploy, or ask "),
+        (3000, 1000, "too early", r"Set `account_concurrency` to 3000 and deploy\."),
+        (101, 10, "too early", r"Set `account_concurrency` to 101 and deploy\."),
+    ],
+)
+def test_what_the_stage_was_told_of_the_account_is_compared_with_what_it_has(
+    limit: int, said: int, words: str, todo: str
+) -> None:
+    facts = stage(ASSUMED, limit=limit, said=said)
+    (finding,) = (each for each in check_limit(facts) if each.level is not Level.OK)
+    assert (finding.check, finding.level) == ("account concurrency", Level.WARNING)
+    assert f"may run {limit}, and `account_concurrency` says {said}" in finding.seen
+    assert words in finding.seen
+    assert re.match(todo, finding.todo)
+    assert ("--quota-code L-B99A9384 --desired-value 1000`" in finding.todo) == (limit < said)
+
+
+@pytest.mark.parametrize("said", [10, 11, 33, 999, 1000, 4321])
+def test_any_number_that_a_stage_says_is_read_back(said: int) -> None:
+    found = {each.check: each for each in check_limit(stage(1, limit=said, said=said))}
+    assert found["account concurrency"].level is Level.OK
+
+
+def test_what_is_reserved_is_left_to_nobody_else() -> None:
+    taken = sum(each.concurrency for each in senders(1, immediate_share=SHARE).values()) + 50
+    enough = taken + 10
+    for limit, level in ((enough, Level.OK), (enough - 1, Level.PROBLEM)):
+        first, _ = check_limit(stage(1, limit=limit))
+        assert (first.check, first.level) == ("lambda concurrency", level)
+    assert f"the account may run {enough - 1}; queues start up to {taken}" in first.seen
+
+
+def test_what_may_not_be_read_is_said() -> None:
+    denied = replace(stage(1), limits=Unseen("needs lambda:GetAccountSettings"))
+    assert [each.level for each in check_limit(denied)] == [Level.UNSEEN]
+    old = replace(stage(1), resources=[])
+    assert [each.level for each in check_limit(old)] == [Level.OK, Level.UNSEEN]
+    unlisted = replace(stage(1), resources=Unseen("needs cloudformation:ListStackResources"))
+    assert [each.check for each in check_limit(unlisted)] == ["lambda concurrency"]
