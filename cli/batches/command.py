@@ -42,7 +42,8 @@ _ROUNDS = 90
 """How often the batch is read after a cancel, at most: a claimed run ends with its worker."""
 
 batch = typer.Typer(
-    help="The digests due in one slot: list, watch and cancel them.", no_args_is_help=True
+    help="List, watch and cancel batches: the digests that are due in one slot.",
+    no_args_is_help=True,
 )
 BatchId = Annotated[
     str,

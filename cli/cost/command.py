@@ -34,16 +34,19 @@ def cost(
         float, typer.Option(min=0, help="Events that each reader hears of in a day.")
     ] = 10,
     digests: Annotated[
-        float, typer.Option(min=0, help="Digests that each reader gets in a day: weekly, 0.14.")
+        float, typer.Option(min=0, help="Digests that each reader gets in a day; weekly: 0.14.")
     ] = 1,
     quiet: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of digests after an occurrence without news.")
+        float,
+        typer.Option(min=0, max=1, help="Share of digests that come after a day without news."),
     ] = 0,
     immediate: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of events that are an email of their own.")
+        float,
+        typer.Option(min=0, max=1, help="Share of events that go out at once, as one email each."),
     ] = 0,
     listed: Annotated[
-        int, typer.Option("--list", min=1, help="Events in an entry of PutEvents; 1: no lists.")
+        int,
+        typer.Option("--list", min=1, help="Events that services put in one list; 1: no lists."),
     ] = 100,
     size: Annotated[int, typer.Option("--bytes", min=100, help="Bytes of an event as JSON.")] = 400,
     categories: Annotated[
@@ -52,7 +55,7 @@ def cost(
     signs: Annotated[
         float, typer.Option(min=0, help="Signs of life of each reader in a month.")
     ] = 4,
-    days: Annotated[float, typer.Option(min=0.01, help="Of how many days the bill is.")] = 30,
+    days: Annotated[float, typer.Option(min=0.01, help="Days that the bill covers.")] = 30,
     together: Annotated[
         int,
         typer.Option(
@@ -62,17 +65,17 @@ def cost(
         ),
     ] = 10,
     plan: Annotated[
-        str, typer.Option(help="Plan of SES: none, essentials, pro or enterprise.")
+        str, typer.Option(help="Price plan of SES: none, essentials, pro or enterprise.")
     ] = "none",
     region: Annotated[
-        str, typer.Option(help="Region; for another than ours, name its prices.")
+        str, typer.Option(help="The region; another one needs its own file of prices.")
     ] = "us-east-1",
     prices: Annotated[
-        Path, typer.Option(help="A file of prices.", show_default="cli/cost/prices.json")
+        Path, typer.Option(help="The file of prices.", show_default="cli/cost/prices.json")
     ] = OURS,
     stage: StageName = "prod",
 ) -> None:
-    """Print what a stage costs, item by item: everything in AWS, without taxes and free tiers.
+    """Estimate what a stage costs in AWS, item by item, without taxes and free tiers.
 
     The settings of the stage in cdk.json count: what is reported, restored and held, and how many
     emails an invocation sends at its rate.

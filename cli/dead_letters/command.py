@@ -48,7 +48,7 @@ _COUNTED = 1000
 """How many messages of a queue are looked at before asking for confirmation."""
 
 dlq = typer.Typer(
-    help="Dead letters: list them, show what a redrive would do, redrive them.",
+    help="List dead letters, show what a redrive would do to each, and redrive them.",
     no_args_is_help=True,
 )
 Name = Annotated[

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _COLUMNS = {"since": "when (UTC)", "detail_type": "detail-type", "reason": "reason"}
 
 quarantine = typer.Typer(
-    help="Events that do not fit the contract: list them, redrive them.", no_args_is_help=True
+    help="List and redrive events that do not fit the contract.", no_args_is_help=True
 )
 
 

@@ -27,7 +27,7 @@ PROJECT = Path(__file__).parents[2]
 _SOON = "Takes effect within a minute."
 
 experiment = typer.Typer(
-    help="Which readers get which variation of the emails: show, start, change, stop.",
+    help="Show, start, change and stop experiments: which readers get which variation.",
     no_args_is_help=True,
 )
 

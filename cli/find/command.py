@@ -44,18 +44,19 @@ def find(
         str,
         typer.Argument(
             metavar="MESSAGE_ID|ADDRESS|LINK|RUN|FILE",
-            help="A link or token of the email, or its run id: one read. The email as a file, or - "
-            "for standard input. The provider's message id, or an address: reads a whole table.",
+            help="A link or token of the email, its run id, or the email as a file (- for standard "
+            "input): one read. The provider's message id or an address: reads a whole table.",
         ),
     ],
     stage: StageName = "prod",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a table is read.")] = False,
 ) -> None:
-    """Find the reader and the run of an email, by whatever somebody has of it.
+    """Find the reader and the run of an email, by a link of it, its message id, or an address.
 
-    Each link of an email and its header List-Unsubscribe name the run, also in a forwarded one.
-    Nothing leads from a message id or an address to a row, so `find` says how many rows there are
-    and what reading them costs, and asks. Exit code 1: there is no such email or reader.
+    Every link in an email and its header List-Unsubscribe name the run, even if the email was
+    forwarded. No index leads from a message id or an address to a row, so `find` reads a whole
+    table for them: it says how many rows there are and what that costs, and asks first. Exit code
+    1: there is no such email or reader.
     """
     clue = _clue(given)
     if clue is None:

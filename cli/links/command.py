@@ -32,7 +32,7 @@ _LEAKED = (
 _SIGNS = "signs and verifies"
 
 links = typer.Typer(
-    help="The keys that sign the links in emails: list, rotate and retire them.",
+    help="List, rotate and retire the keys that sign the links in emails.",
     no_args_is_help=True,
 )
 
@@ -73,7 +73,9 @@ def retire(
     stage: StageName = "prod",
     now: Annotated[
         bool,
-        typer.Option("--now", help="It leaked: retire it even if it signs, by adding the next."),
+        typer.Option(
+            "--now", help="The key leaked: retire it even if it signs; a new one takes over."
+        ),
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:

@@ -40,12 +40,12 @@ def overview(
     stage: StageName = "prod",
     once: Annotated[bool, typer.Option("--once", help="Show it once, without refreshing.")] = False,
 ) -> None:
-    """Show a stage on one screen, the worst first; a terminal refreshes until you press Ctrl-C.
+    """Show a stage on one screen, the worst first. A terminal refreshes until you press Ctrl-C.
 
-    What is due next and going out, what is stuck or of unknown outcome, at which rate email goes
-    out, what is stopped or held, which alarms are raised; behind each line the command to run
-    next. A look is 186 calls for 16 shards; it reads the runs of the last three batches, and the
-    keys of all open ones.
+    It shows what is due next, what goes out and how fast, what is stuck or of unknown outcome, what
+    is stopped or held, and which alarms are raised, each with the command to run next. A look makes
+    186 calls with 16 shards: it reads the runs of the last three batches and the keys of all open
+    runs.
     """
     with refusals_of_tables(stage), ThreadPoolExecutor(_AT_ONCE) as workers:
         read_tables = build_overview(

@@ -54,9 +54,9 @@ def preview(
     ] = _PROJECT / "build" / "preview",
     open_it: Annotated[bool, typer.Option("--open/--no-open", help="Open it in a browser.")] = True,
 ) -> None:
-    """Render an email: light, dark, on a phone, and as text. Of a sample, a file, or a reader.
+    """Render an email of a sample, a file or a reader: light, dark, on a phone, and as text.
 
-    By the templates of the working tree, with those that the stage has of its own. Links lead
+    It takes the templates of the working tree, and those that the stage has of its own. Links lead
     nowhere.
     """
     if file is not None and user is not None:

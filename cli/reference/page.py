@@ -11,6 +11,7 @@ from cli.main import app
 from cli.reference.examples import EXAMPLES
 from cli.reference.permissions import PERMISSIONS, Grant, policy
 from cli.reference.shapes import ONE_A_LINE, SHAPES
+from cli.shared.commands import paragraphs
 
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
 
@@ -49,7 +50,7 @@ def _contents() -> Iterator[str]:
     yield "| command | what it is for |"
     yield "| --- | --- |"
     for name, group in _roots():
-        yield f"| [`{name}`](#gazette-{name}) | {_paragraphs(group.help or '').splitlines()[0]} |"
+        yield f"| [`{name}`](#gazette-{name}) | {paragraphs(group.help or '').splitlines()[0]} |"
 
 
 def _groups() -> Iterator[str]:
@@ -57,7 +58,7 @@ def _groups() -> Iterator[str]:
     for name, group in _roots():
         yield f"\n## gazette {name}"
         if isinstance(group, TyperGroup):
-            yield f"\n{_paragraphs(group.help or '')}"
+            yield f"\n{paragraphs(group.help or '')}"
         for path, command in inner[name].items():
             if path != name:
                 yield f"\n### gazette {path}"
@@ -68,7 +69,7 @@ def _groups() -> Iterator[str]:
 def _command(path: str, command: TyperCommand) -> Iterator[str]:
     context = typer.Context(command, info_name=f"gazette {path}")
     usage = " ".join(command.collect_usage_pieces(context))
-    yield f"\n{_paragraphs(command.help or '')}"
+    yield f"\n{paragraphs(command.help or '')}"
     yield f"\n```sh\ngazette {path} {usage}\n\n{EXAMPLES[path]}\n```"
     rows = [
         row
@@ -89,7 +90,7 @@ def _row(parameter: TyperArgument | TyperOption) -> Iterator[str]:
         named = "/".join((*parameter.opts, *parameter.secondary_opts))
     else:
         named = parameter.metavar or (parameter.name or "").upper()
-    yield f"| `{named}` | {_paragraphs(parameter.help or '')} | {_default(parameter)} |"
+    yield f"| `{named}` | {paragraphs(parameter.help or '')} | {_default(parameter)} |"
 
 
 def _default(parameter: TyperArgument | TyperOption) -> str:
@@ -109,10 +110,6 @@ def _policy(group: str) -> Iterator[str]:
         return
     written = json.dumps(policy(granted, "prod"), indent=2)
     yield f"\nIAM policy:\n\n```json\n{written}\n```"
-
-
-def _paragraphs(text: str) -> str:
-    return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
 
 
 if __name__ == "__main__":

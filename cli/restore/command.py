@@ -41,17 +41,17 @@ class Restorable(StrEnum):
 
 
 def restore(
-    table: Annotated[Restorable, typer.Argument(metavar="TABLE", help="Such as subscribers.")],
+    table: Annotated[Restorable, typer.Argument(metavar="TABLE", help="The table to restore.")],
     stage: StageName = "prod",
     region: Annotated[
-        str | None, typer.Option("--from-region", metavar="REGION", help="Where the copy is.")
+        str | None, typer.Option("--from-region", metavar="REGION", help="The region of the copy.")
     ] = None,
     copy: Annotated[
         str,
         typer.Option(
             "--from",
             metavar="NAME",
-            help="The copy, by its whole name.",
+            help="The whole name of the copy.",
             show_default=f"the table's name with {COPY}",
         ),
     ] = "",
@@ -60,8 +60,11 @@ def restore(
     ] = "",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Make a table hold what a copy of it holds: write rows that differ, delete those that came
-    since. Of suppressions, only bring back what was lost. Stop email and workers before."""
+    """Bring a table back to what a copy of it holds.
+
+    Writes the rows that differ, and deletes those that came since; of suppressions it only brings
+    back what was lost. Stop email and the functions first: docs/runbook/restore.md.
+    """
     if user and not table.is_by_reader:
         raise NotPossible(f"The rows of {table} are not by reader: leave out --user.")
     name = getattr(settings_of(stage, "ingest", IngestSettings), f"{table}_table")

@@ -23,14 +23,14 @@ def rollback(
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Let all functions work as an earlier deployment published them: code, layers with their
-    templates, and settings.
+    """Let all functions run as an earlier deployment published them.
 
-    It takes seconds, and nothing is built. Tables, queues, schedules, alarms and policies stay as
-    they are, and so does what was written. The next deployment of a change makes its own version
-    work; deploying the same once more changes nothing.
+    That is their code, their layers with the templates, and their settings. It takes seconds and
+    builds nothing. Tables and their rows, queues, schedules, alarms and policies stay as they are.
+    The next deployment that changes something puts its own version to work; deploying the same once
+    more does not.
 
-    One that broke off has to be finished by its name first: until then, none is the one before.
+    If a rollback broke off, finish it first, with the name of its deployment.
     """
     found = read_deployments(stage)
     if only_list:

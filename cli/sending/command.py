@@ -32,11 +32,11 @@ from cli.shared.pace import next_try, rate_text, state, stream
 
 Category = Annotated[
     str | None,
-    typer.Option("--category", metavar="NAME", help="This category only, not all email."),
+    typer.Option("--category", metavar="NAME", help="Only this category, not all email."),
 ]
 
 sending = typer.Typer(
-    help="Whether email goes out: show it, stop it, resume it.", no_args_is_help=True
+    help="Show whether email goes out, stop it, and resume it.", no_args_is_help=True
 )
 
 

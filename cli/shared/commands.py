@@ -1,4 +1,4 @@
-"""The class of every command: its errors, its exit codes, and `--json`."""
+"""The class of every command: its errors, its exit codes, its help, and `--json`."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -15,6 +15,7 @@ class Command(TyperCommand):
 
     def __init__(self, name: str | None, **options: Any) -> None:
         super().__init__(name, **options)
+        self.help = paragraphs(self.help or "")
         self.params.append(_json_option())
 
     def make_context(
@@ -35,6 +36,11 @@ class Command(TyperCommand):
         stage = ctx.params.get("stage") or DEFAULT_STAGE
         with one_line_errors(in_json=ctx.params.pop("as_json", False), stage=stage):
             return super().invoke(ctx)
+
+
+def paragraphs(text: str) -> str:
+    """Each paragraph on one line, so that a terminal wraps it at its own width."""
+    return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
 
 
 def _options(args: Sequence[str]) -> list[str]:

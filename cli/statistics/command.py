@@ -60,7 +60,7 @@ def statistics(
         typer.Option("--html", metavar="FILE", help="Also write them to this HTML page."),
     ] = None,
 ) -> None:
-    """Show statistics of the emails of a week (this one by default), a batch, or an experiment.
+    """Show what became of the emails of a week (this one by default), a batch, or an experiment.
 
     Sent, delivered, bounced, complained of, opened, clicked, and left by: in total, and by
     frequency, category, locale and variation.

@@ -42,13 +42,13 @@ _MEANING = {
 _COLUMNS = {"address_hash": "address", "reason": "reason", "since": "since"}
 
 suppression = typer.Typer(
-    help="Addresses that get no email: list, add, remove, import, export.",
+    help="List, add, remove, import and export addresses that get no email.",
     no_args_is_help=True,
 )
 Address = Annotated[
     str,
     typer.Argument(
-        metavar="ADDRESS", help="An address; or its hash, as `list` shows it, or the plain SHA-256."
+        metavar="ADDRESS", help="An address, its hash as `list` shows it, or its plain SHA-256."
     ),
 ]
 
@@ -63,7 +63,7 @@ def show(
         str, typer.Option("--since", help="Only those suppressed since this date, YYYY-MM-DD.")
     ] = "",
     page: Annotated[int, typer.Option("--page", min=1, help="Which page.")] = 1,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Lines a page.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Lines on a page.")] = 50,
 ) -> None:
     """List suppressed addresses by their hash, with reason and date, newest first."""
     with _problems(stage):

@@ -1,6 +1,8 @@
 """`gazette overview` on moto: everything about a stage on one screen."""
 
+import inspect
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -22,7 +24,7 @@ from typer.testing import CliRunner, Result
 
 from cli.dead_letters.queues import KNOWN
 from cli.main import app
-from cli.overview.command import LIVE
+from cli.overview.command import LIVE, overview
 from cli.shared import answers, live
 from tests.builders import NOW, a_run
 from tests.functions.cli.test_batches import slot, wait
@@ -180,17 +182,25 @@ def test_a_look_makes_as_many_calls_as_it_says(
     watching(monkeypatch, calls)
     run(stage)
     first, second = looked
-    shards, batches, partitions = 1, 1, 16
-    assert second - first == {
-        "dynamodb.Query": 3 * shards  # due in each of three slots
-        + partitions  # open runs
-        + 1  # the latest batches, of which there may be three
-        + batches * (shards + partitions)
-        + 1,  # held categories
-        "dynamodb.GetItem": 2,
-        "sqs.GetQueueAttributes": len(LIVE) + len(KNOWN) + 1,
-        "cloudwatch.DescribeAlarms": 1,
-    }
+    assert second - first == _calls(shards=1, batches=1)
+    said = inspect.getdoc(overview) or ""
+    assert f"{_calls(shards=16, batches=3).total()} calls with 16 shards" in " ".join(said.split())
+
+
+def _calls(*, shards: int, batches: int) -> Counter[str]:
+    partitions = 16
+    return Counter(
+        {
+            "dynamodb.Query": 3 * shards  # due in each of three slots
+            + partitions  # open runs
+            + 1  # the latest batches, of which there may be three
+            + batches * (shards + partitions)
+            + 1,  # held categories
+            "dynamodb.GetItem": 2,
+            "sqs.GetQueueAttributes": len(LIVE) + len(KNOWN) + 1,
+            "cloudwatch.DescribeAlarms": 1,
+        }
+    )
 
 
 def watching(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:

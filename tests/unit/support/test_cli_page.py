@@ -33,6 +33,13 @@ def test_every_argument_and_option_says_what_it_means(path: str) -> None:
         assert parameter.name == "kind" or getattr(parameter, "help", None), parameter.name
 
 
+@pytest.mark.parametrize("path", PATHS)
+def test_each_paragraph_of_a_help_is_one_line_for_the_terminal_to_wrap(path: str) -> None:
+    told = PATHS[path].help or ""
+    assert told
+    assert all("\n" not in paragraph for paragraph in told.split("\n\n"))
+
+
 def test_resources_that_need_the_same_actions_share_a_statement() -> None:
     granted = frozenset(
         {
