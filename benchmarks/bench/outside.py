@@ -46,7 +46,7 @@ def cold(_: BenchStage, rounds: int) -> Mapping[str, Measured]:
 
 
 def bill(_: BenchStage, __: int) -> Mapping[str, Measured]:
-    """What `gazette cost` reckons of a million digests in a month, without what stands."""
+    """What `gazette cost` reckons of a million digests in a month, without what is fixed."""
     how = "computed by `gazette cost`: what grows with use, default settings"
     peers = {"SES itself": read_prices().plans["none"].of(1_000_000)}
     return {

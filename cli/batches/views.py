@@ -19,7 +19,7 @@ from cli.shared.pace import pace_text, stream
 
 COLUMNS = {
     "batch": "batch",
-    "state": "stands",
+    "state": "state",
     "expected": "expected",
     "to_come": "pending",
     "sent": "sent",
@@ -85,7 +85,7 @@ class BatchProgress:
         view = self.view
         named = [
             ("batch", slot_id(view.batch.slot)),
-            ("stands", stands(view)),
+            ("state", state_in_words(view)),
             ("expected", f"{view.expected}"),
             ("not started", f"{view.not_started}"),
             ("ended", f"{view.ended}"),
@@ -98,7 +98,7 @@ class BatchProgress:
     def picture(self) -> RenderableType:
         """For people: what it is, a bar, runs by status and reason, and how fast digests go out."""
         view = self.view
-        title = Text(f"Batch {slot_id(view.batch.slot)}, {stands(view)}", style="bold")
+        title = Text(f"Batch {slot_id(view.batch.slot)}, {state_in_words(view)}", style="bold")
         bar = Table.grid(padding=(0, 1))
         bar.add_row(
             ProgressBar(total=max(view.expected, 1), completed=view.ended, width=40),
@@ -115,7 +115,7 @@ class BatchProgress:
         return Group(title, bar, table, Text(pace_text(self.pace), style="dim"))
 
 
-def stands(view: BatchView) -> str:
+def state_in_words(view: BatchView) -> str:
     """The state in a word or two, and when it was cancelled."""
     cancelled = view.batch.cancelled_at
     return f"cancelled at {cancelled:%H:%M:%S} UTC" if cancelled else state(view)
@@ -138,7 +138,7 @@ def listing(views: Sequence[BatchView]) -> Rows:
 def _row(view: BatchView) -> tuple[object, ...]:
     return (
         slot_id(view.batch.slot),
-        Shown(state(view), stands(view)),
+        Shown(state(view), state_in_words(view)),
         view.expected,
         view.to_come,
         view.number(Status.SENT),

@@ -41,13 +41,13 @@ _GB = 1e9
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A line of the bill. `stands`: it is due whatever happens, so it does not grow with use."""
+    """A line of the bill. `fixed`: it is due whatever happens, and does not grow with use."""
 
     service: str
     what: str
     price: str
     quantity: float
-    stands: bool = False
+    fixed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def _emails(usage: Usage, prices: Prices) -> Iterator[Line]:
     dollars = plan.of(usage.emails / month) * month
     yield Line(Item("SES", name, "ses", usage.emails), "email", dollars)
     if plan.month:
-        yield Line(Item("SES", "the plan", "ses", month, stands=True), "month", plan.month * month)
+        yield Line(Item("SES", "the plan", "ses", month, fixed=True), "month", plan.month * month)
 
 
 def _bus(usage: Usage) -> Iterator[Item]:
@@ -95,7 +95,7 @@ def _bus(usage: Usage) -> Iterator[Item]:
     yield Item("EventBridge", "events", "eventbridge.events", usage.entries * chunks(usage.entry))
     yield Item("EventBridge", "signs of life", "eventbridge.events", signs)
     fired = (TICKS + SWEEPS) * usage.days
-    yield Item("EventBridge", "the clock", "eventbridge.schedules", fired, stands=True)
+    yield Item("EventBridge", "the clock", "eventbridge.schedules", fired, fixed=True)
 
 
 def _queues(usage: Usage) -> Iterator[Item]:
@@ -110,7 +110,7 @@ def _queues(usage: Usage) -> Iterator[Item]:
     yield Item("SQS", "feedback", "sqs.requests", reports)
     polls = QUEUES * POLLERS * _DAY / A_POLL * usage.days
     clock = (TICKS + SWEEPS) * usage.days * (2 + SHARDS * 2)
-    yield Item("SQS", "waiting for messages", "sqs.requests", polls + clock, stands=True)
+    yield Item("SQS", "waiting for messages", "sqs.requests", polls + clock, fixed=True)
 
 
 def _functions(usage: Usage) -> Iterator[Item]:
@@ -122,7 +122,7 @@ def _functions(usage: Usage) -> Iterator[Item]:
     messages = usage.entries + _signs(usage)
     invoked = (messages + usage.reports) / ten + usage.sending + usage.requeued
     yield Item("Lambda", "requests", "lambda.requests", invoked)
-    yield Item("Lambda", "requests of the clock", "lambda.requests", clock + sweeps, stands=True)
+    yield Item("Lambda", "requests of the clock", "lambda.requests", clock + sweeps, fixed=True)
     for function, what, number in (
         ("ingest", event, usage.all_events),
         ("ingest", "event alone", _signs(usage)),
@@ -136,7 +136,7 @@ def _functions(usage: Usage) -> Iterator[Item]:
         yield Item("Lambda", "generate, emails", "lambda.gb_seconds", _sending(usage))
     used = _gb_seconds("fanout", "tick of a shard") * clock
     used += _gb_seconds("sweep", "sweep of a partition") * sweeps
-    yield Item("Lambda", "the clock", "lambda.gb_seconds", used, stands=True)
+    yield Item("Lambda", "the clock", "lambda.gb_seconds", used, fixed=True)
 
 
 def _gb_seconds(function: str, what: str) -> float:
@@ -177,9 +177,9 @@ def _units(usage: Usage) -> Iterator[Item]:
             yield Item("DynamoDB", f"writes: {what}", "dynamodb.writes", units.written * number)
             yield Item("DynamoDB", f"reads: {what}", "dynamodb.reads", units.read * number)
     written = (actions.WRITES["a tick"] + SHARDS) * TICKS * usage.days
-    yield Item("DynamoDB", "writes: the clock", "dynamodb.writes", written, stands=True)
+    yield Item("DynamoDB", "writes: the clock", "dynamodb.writes", written, fixed=True)
     looked = TICKS * (3 + SHARDS * actions.SLOTS / 2) + SWEEPS * actions.PARTITIONS * 3 / 2
-    yield Item("DynamoDB", "reads: the clock", "dynamodb.reads", looked * usage.days, stands=True)
+    yield Item("DynamoDB", "reads: the clock", "dynamodb.reads", looked * usage.days, fixed=True)
 
 
 def _stored(usage: Usage) -> Iterator[Item]:
@@ -221,15 +221,15 @@ def _watched(usage: Usage) -> Iterator[Item]:
     clock = TICKS * (1 + SHARDS) * (LINE["fanout"] + AROUND_AN_INVOCATION["fanout"])
     clock += SWEEPS * (1 + SHARDS) * AROUND_AN_INVOCATION["sweep"]
     told = clock * usage.days / _GB
-    yield Item("CloudWatch", "logs of the clock", "cloudwatch.logs", told, stands=True)
-    yield Item("CloudWatch", "metrics", "cloudwatch.metrics", METRICS * months, stands=True)
-    yield Item("CloudWatch", "alarms", "cloudwatch.alarms", ALARMS * months, stands=True)
+    yield Item("CloudWatch", "logs of the clock", "cloudwatch.logs", told, fixed=True)
+    yield Item("CloudWatch", "metrics", "cloudwatch.metrics", METRICS * months, fixed=True)
+    yield Item("CloudWatch", "alarms", "cloudwatch.alarms", ALARMS * months, fixed=True)
     if usage.dashboard:
-        yield Item("CloudWatch", "dashboard", "cloudwatch.dashboards", months, stands=True)
+        yield Item("CloudWatch", "dashboard", "cloudwatch.dashboards", months, fixed=True)
     secrets = SECRETS * months
-    yield Item("Secrets Manager", "secrets", "secretsmanager.secrets", secrets, stands=True)
+    yield Item("Secrets Manager", "secrets", "secretsmanager.secrets", secrets, fixed=True)
     asked = SECRET_CALLS * months
-    yield Item("Secrets Manager", "calls", "secretsmanager.calls", asked, stands=True)
+    yield Item("Secrets Manager", "calls", "secretsmanager.calls", asked, fixed=True)
     yield Item("Data transfer", "within the region", "transfer", 0)
 
 

@@ -22,9 +22,9 @@ COLUMNS = {
     "quantity": "quantity",
     "unit": "unit",
     "dollars": "dollars",
-    "stands": "",
+    "fixed": "",
 }
-STANDS = "stands"
+FIXED = "fixed"
 """Beside a service: a line that is due whatever happens."""
 
 
@@ -128,12 +128,12 @@ def cost(
 
 
 def sums(lines: Sequence[Line]) -> dict[str, float]:
-    """Dollars: of SES, of all else that grows with use, of what stands, and of everything."""
+    """Dollars: of SES, of all else that grows with use, of what is fixed, and of everything."""
     ours = [line for line in lines if line.item.service != "SES"]
     found = {
         "ses": sum(line.dollars for line in lines) - sum(line.dollars for line in ours),
-        "grows": sum(line.dollars for line in ours if not line.item.stands),
-        "stands": sum(line.dollars for line in ours if line.item.stands),
+        "grows": sum(line.dollars for line in ours if not line.item.fixed),
+        "fixed": sum(line.dollars for line in ours if line.item.fixed),
     }
     return {**found, "total": sum(found.values())}
 
@@ -141,19 +141,19 @@ def sums(lines: Sequence[Line]) -> dict[str, float]:
 def _row(line: Line) -> tuple[object, ...]:
     item = line.item
     return (
-        Shown(item.service, f"{item.service} ({STANDS})" if item.stands else item.service),
+        Shown(item.service, f"{item.service} ({FIXED})" if item.fixed else item.service),
         item.what,
         Shown(item.quantity, f"{item.quantity:,.2f}"),
         line.unit,
         Shown(line.dollars, f"{line.dollars:.2f}"),
-        item.stands,
+        item.fixed,
     )
 
 
 def _say_sums(usage: Usage, lines: Sequence[Line]) -> None:
     found = sums(lines)
     say(
-        f"Grows with use: ${found['grows']:,.2f}; stands: ${found['stands']:,.2f}; "
+        f"Grows with use: ${found['grows']:,.2f}; fixed: ${found['fixed']:,.2f}; "
         f"SES: ${found['ses']:,.2f}; in all ${found['total']:,.2f}."
     )
     if usage.emails:

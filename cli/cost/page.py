@@ -44,7 +44,7 @@ _LIVES = (("daily", 39, 39), ("weekly", 45, 45), ("monthly", 79, 110))
 
 
 def dollars(usage: Usage) -> float:
-    """What a million emails cost beside SES and what stands."""
+    """What a million emails cost beside SES and what is fixed."""
     return sums(bill(usage, read_prices()))["grows"] / usage.emails * 1e6
 
 
@@ -90,11 +90,11 @@ def _text(prices: Prices) -> Iterator[str]:
         cost = prices.plans[plan].of(1_000_000)
         name = "without a plan" if plan == "none" else f"plan {plan.capitalize()}"
         yield f"| SES, {name} | ${cost:.2f} | ${cost:.2f} |"
-    stands = sums(lists)["stands"]
-    yield f"| what stands, for each month of a stage | ${stands:.2f} | ${stands:.2f} |"
+    fixed = sums(lists)["fixed"]
+    yield f"| fixed, for each month of a stage | ${fixed:.2f} | ${fixed:.2f} |"
     yield ""
     yield (
-        "What stands: metrics and alarms, Lambda's polls of eight queues, the clock, two secrets. "
+        "Fixed: metrics and alarms, Lambda's polls of eight queues, the clock, two secrets. "
         "Storage is that of each row until it expires."
     )
     yield ""
@@ -112,7 +112,7 @@ def _parts(lines: Sequence[Line]) -> list[str]:
 
 
 def _counts(line: Line) -> bool:
-    return line.item.service != "SES" and not line.item.stands
+    return line.item.service != "SES" and not line.item.fixed
 
 
 def _part(line: Line) -> str:

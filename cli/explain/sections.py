@@ -30,7 +30,7 @@ def sections(found: Explanation) -> list[Section]:
         Section("reader", ("what", "value"), list(_reader(found))),
         Section(
             "schedule",
-            ("schedule", "when", "stands", "local time", "UTC"),
+            ("schedule", "when", "state", "local time", "UTC"),
             list(_schedules(found)),
             "No schedule.",
         ),

@@ -129,7 +129,7 @@ SHAPES: Mapping[str, Shape] = {
                 "quantity": "number",
                 "unit": "text",
                 "dollars": "number",
-                "stands": "boolean",
+                "fixed": "boolean",
             }
         ],
         "usage": {"*": "any"},

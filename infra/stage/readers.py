@@ -31,9 +31,9 @@ class Readers:
     1 or more."""
 
     sunset_days: int = 45
-    """[days] How long after the last activity a reader still gets email. 0: for ever.
+    """[days] How long after the last sign of life a reader still gets email. 0: for ever.
 
-    If services report no activity and it is not 0, every reader becomes dormant."""
+    If services put no `subscriber.active` and it is not 0, every reader becomes dormant."""
 
     max_lateness: int = 21600
     """[seconds] How late a digest may still go out; after that its events go with the next one.

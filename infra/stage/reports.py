@@ -12,7 +12,7 @@ class Reports:
     """What is reported."""
 
     track_clicks: bool = False
-    """SES routes links through its own server and reports clicks; a click counts as activity.
+    """SES routes links through its own server and reports clicks; a click is a sign of life.
 
     Needs `ses`."""
 
@@ -22,7 +22,7 @@ class Reports:
     Needs `ses`."""
 
     opens_are_life: bool = False
-    """An open counts as activity of the reader.
+    """An open is a sign of life of the reader.
 
     Needs `track_opens`."""
 

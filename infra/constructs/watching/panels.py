@@ -53,7 +53,7 @@ PANELS: Mapping[str, tuple[Panel, ...]] = {
         Panel(
             title="Immediate email: from stored to accepted (s)",
             own=(("stored_to_accepted", ("p50", "p99")),),
-            worry="`p99` is above 60",
+            worry="`p99` stays above 60; the alarm waits until one in ten takes above 281",
         ),
         Panel(
             title="The oldest email that is due (s)",

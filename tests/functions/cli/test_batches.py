@@ -84,16 +84,16 @@ def started(cloud: Cloud) -> list[str]:
 def test_a_batch_is_watched_from_its_slot_to_its_end(stage: Cloud) -> None:
     id_ = slot()
     before = told(run(stage, "show", id_))
-    assert (before["stands"], before["expected"], before["not started"]) == ("to come", "3", "3")
+    assert (before["state"], before["expected"], before["not started"]) == ("to come", "3", "3")
     assert run(stage, "list").stdout == ""
     messages = started(stage)
     during = told(run(stage, "show", id_))
-    assert (during["stands"], during["expected"], during["ended"]) == ("under way", "2", "0")
+    assert (during["state"], during["expected"], during["ended"]) == ("under way", "2", "0")
     assert (during["pending due"], during["not started"]) == ("2", "0")
     assert {"a second", "left"} <= during.keys()
     stage.work("generate", *messages)
     after = told(run(stage, "show", id_))
-    assert (after["stands"], after["ended"], after["sent accepted"]) == ("over", "2", "2")
+    assert (after["state"], after["ended"], after["sent accepted"]) == ("over", "2", "2")
     assert not [name for name in after if name.startswith("skipped")]
     assert after["rate"] == "at most 400 emails a second; 2 today (UTC)"
     assert "left" not in after

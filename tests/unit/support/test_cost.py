@@ -75,12 +75,12 @@ def test_a_plan_with_a_monthly_price_costs_it_whatever_is_sent() -> None:
     )
 
 
-def test_what_grows_is_proportional_to_readers_and_what_stands_is_not() -> None:
+def test_what_grows_is_proportional_to_readers_and_what_is_fixed_is_not() -> None:
     one, two = (sums(bill(replace(MILLION, readers=n), PRICES)) for n in (1000, 2000))
     assert two["grows"] == pytest.approx(2 * one["grows"])
-    assert two["stands"] == pytest.approx(one["stands"])
+    assert two["fixed"] == pytest.approx(one["fixed"])
     assert two["ses"] == pytest.approx(2 * one["ses"])
-    assert one["total"] == pytest.approx(one["grows"] + one["stands"] + one["ses"])
+    assert one["total"] == pytest.approx(one["grows"] + one["fixed"] + one["ses"])
 
 
 def test_lists_cost_a_hundredth_on_the_bus() -> None:
@@ -135,15 +135,15 @@ def test_the_command_prints_a_line_for_each_item_and_the_sums() -> None:
     result = run("--readers", "1000", "--immediate", "0.02")
     assert result.exit_code == 0, result.output
     rows = [line.split("\t") for line in result.stdout.splitlines() if "\t" in line]
-    assert {len(row) for row in rows} == {len(COLUMNS) - 1}, "what stands is told by the service"
+    assert {len(row) for row in rows} == {len(COLUMNS) - 1}, "what is fixed is told by the service"
     assert {row[0] for row in rows} >= {
         "EventBridge",
         "SQS",
         "Lambda",
         "DynamoDB",
         "CloudWatch",
-        "CloudWatch (stands)",
-        "Secrets Manager (stands)",
+        "CloudWatch (fixed)",
+        "Secrets Manager (fixed)",
         "Data transfer",
         "SES",
     }

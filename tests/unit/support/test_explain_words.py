@@ -537,7 +537,7 @@ def test_a_schedule_that_is_off_has_one_line_and_what_waits_is_not_sent(world: W
     world.create(an_event())
     world.unsubscribe()
     found = section(world, "schedule")
-    assert column(found, "stands") == ["off: no email goes to this reader"]
+    assert column(found, "state") == ["off: no email goes to this reader"]
     assert column(found, "UTC") == [""]
     assert column(section(world, "waiting"), "for") == ["the daily digest (is not sent)"]
 

@@ -12,7 +12,7 @@ from gazette.domain.scheduling.calendar import slot_of
 from gazette.steps.support.batches import BatchView
 from rich.console import Console
 
-from cli.batches.views import BatchProgress, listing, stands
+from cli.batches.views import BatchProgress, listing, state_in_words
 from cli.shared.console import printable
 from cli.shared.pace import pace_text, stopped_text
 from tests.builders import NOW
@@ -115,10 +115,10 @@ def test_a_stop_comes_with_its_reason_and_the_next_try(breaker: OpenBreaker, sai
 
 def test_where_a_batch_stands_is_one_word_or_two() -> None:
     under_way = view(1, 1)
-    assert stands(under_way) == "under way"
-    assert stands(view(1, 0)) == "over"
-    assert stands(replace(under_way, batch=Batch(slot_of(NOW)))) == "to come"
-    assert stands(replace(under_way, batch=Batch(slot_of(NOW), cancelled_at=NOW))) == (
+    assert state_in_words(under_way) == "under way"
+    assert state_in_words(view(1, 0)) == "over"
+    assert state_in_words(replace(under_way, batch=Batch(slot_of(NOW)))) == "to come"
+    assert state_in_words(replace(under_way, batch=Batch(slot_of(NOW), cancelled_at=NOW))) == (
         "cancelled at 07:03:00 UTC"
     )
 
