@@ -256,6 +256,7 @@ SWEEP = Step(
         ("runs", ("Query", "BatchGetItem", "PutItem")),
         ("runs/open", ("Query",)),
         ("control", ("GetItem", "Query")),
+        ("pace", ("GetItem",)),
         ("schedules", ("Scan", "PutItem")),
         ("events/stored", ("Query",)),
     ),

@@ -20,6 +20,7 @@ from gazette.domain.delivery.pace import (
     outlook,
     read,
     take,
+    with_quota,
 )
 from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status
 from gazette.domain.errors import Unavailable, UnreadableRow
@@ -459,15 +460,10 @@ class FakeRuns:
         ]
         return map(self._as_read, sorted(found, key=lambda run: run.check_at))
 
-    def oldest_due(self, partition: int) -> datetime | None:
-        return min(
-            (
-                run.due_at
-                for run in self.rows.values()
-                if run.is_open and shard_of(run.key.user_id, PARTITIONS) == partition
-            ),
-            default=None,
-        )
+    def open_runs(self, partition: int) -> Iterator[tuple[RunKey, datetime]]:
+        for run in list(self.rows.values()):
+            if run.is_open and shard_of(run.key.user_id, PARTITIONS) == partition:
+                yield run.key, run.due_at
 
     def swap(self, before: Run, after: Run) -> Run:
         if after.key not in self.rows:
@@ -605,7 +601,7 @@ class FakePaceRow:
     pace: Pace = field(default_factory=Pace)
 
     def set_quota(self, quota: Quota, at: datetime) -> None:
-        self.pace = replace(self.pace, quota=quota, quota_at=at)
+        self.pace = with_quota(self.pace, quota, at)
 
 
 @dataclass

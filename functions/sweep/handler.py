@@ -7,7 +7,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.parts.init import during_init
 from gazette.bootstrap.parts.redelivery import come_back
-from gazette.bootstrap.sweep import build_audit, build_begin, build_oldest_due_age, build_sweep
+from gazette.bootstrap.sweep import build_audit, build_begin, build_standing, build_sweep
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.identity import run_id
 from gazette.observability import (
@@ -45,7 +45,9 @@ def _sweep(message: Message, time_left: TimeLeft) -> None:
     for name, number in swept.items():
         count(f"swept_{name}", number)
     record_unreadable_rows(unreadable)
-    measure_seconds("oldest_due_age", build_oldest_due_age()(message.body))
+    found = build_standing()(message.body)
+    measure_seconds("oldest_due_age", found.age)
+    count("held_by_day", found.held_by_day)
     _audit(message.body, time_left)
     count("partitions_swept")
     logger().info("partition swept", partition=message.body, swept=swept)
@@ -64,4 +66,4 @@ def _audit(body: str, time_left: TimeLeft) -> None:
         )
 
 
-during_init(build_begin, build_sweep, build_oldest_due_age, build_audit)
+during_init(build_begin, build_sweep, build_standing, build_audit)

@@ -107,7 +107,7 @@ _BUILDS: dict[str, tuple[Any, ...]] = {
     "generate": (generate.build,),
     "resend": (resend.build,),
     "feedback": (feedback.build,),
-    "sweep": (sweep.build_begin, sweep.build_sweep, sweep.build_oldest_due_age),
+    "sweep": (sweep.build_begin, sweep.build_sweep, sweep.build_standing),
     "preferences": (preferences.build,),
 }
 GRANTED = {

@@ -106,6 +106,10 @@ def test_a_function_imports_what_it_needs_and_no_more(
 def test_a_function_imports_only_its_own_settings(function: str) -> None:
     """Each is a dataclass of dozens of fields."""
     shared = {"budgets", "environment", "ranges"}
-    own = {"generate": {"delivery"}, "preferences": {"preferences", "ingest"}}
+    own = {
+        "generate": {"delivery", "pacing"},
+        "preferences": {"preferences", "ingest"},
+        "sweep": {"sweep", "pacing"},
+    }
     stages = {name.rpartition(".")[2] for name in imported_by(function) if name in SETTINGS}
     assert stages - shared == own.get(function, {function})

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 from gazette import run_metrics
+from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoQuota
 from gazette.adapters.dynamodb.runs import PARTITIONS, DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap import fanout, sweep
 from gazette.bootstrap.parts import sending
 from gazette.bootstrap.parts.templates import renderer
+from gazette.domain.delivery.pace import Quota
 from gazette.domain.model import DAILY, RunKey
 from gazette.observability import metrics
 from gazette.steps.sweep import audit
@@ -245,8 +247,25 @@ def test_the_sweep_tells_for_how_long_the_oldest_run_has_been_due(
         cloud.work("sweep", json.dumps({"partition": partition}))
     found = counted(written(capsys))
     ages = found["oldest_due_age"]
+    assert found["held_by_day"] == [0] * PARTITIONS
     assert found["partitions_swept"] == [1] * PARTITIONS
     assert sorted(ages) == [0] * (PARTITIONS - 1) + [1200]
+
+
+def test_what_waits_for_the_next_day_is_counted_and_does_not_stand(
+    cloud: Cloud, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cloud.say("subscriber.changed", profile(frequencies={"comment": "immediate"}))
+    cloud.say("event.created", event(1))
+    later = datetime.now(UTC) + timedelta(minutes=20)
+    DynamoQuota("pace", name=ROWS.immediate).set_quota(Quota(rate=14, daily=200, left=0), later)
+    monkeypatch.setattr(sweep, "now", lambda: later)
+    written(capsys)
+    for partition in range(PARTITIONS):
+        cloud.work("sweep", json.dumps({"partition": partition}))
+    found = counted(written(capsys))
+    assert sum(found["held_by_day"]) == 1
+    assert found["oldest_due_age"] == [0] * PARTITIONS
 
 
 def test_the_sweep_tells_how_many_idle_schedules_it_audited_and_had_to_arm(

@@ -48,9 +48,9 @@ LATE = (
         periods=3,
         meaning=(
             "Emails stand: in more than a quarter of the partitions an email has been due for a "
-            "quarter of max_lateness. If the day's cap or the warm-up is used up, this is as it "
-            "should be: all but daily digests wait for the next day. If not, daily digests later "
-            "than max_lateness are skipped, and their events go with the next one. What to do: "
+            "quarter of max_lateness, and what waits for the next day because of a cap does not "
+            "count. Daily digests later than max_lateness are skipped, and their events go with "
+            "the next one. What to do: "
             "`gazette sending status --stage {stage}` says whether sending is stopped or too slow "
             "and what is left of the day; `gazette batch list --stage {stage}` "
             "what is left of each slot. See docs/runbook/late.md."
@@ -66,10 +66,9 @@ LATE = (
         periods=2,
         meaning=(
             "Some email has been due for longer than fourteen hours and has neither gone nor "
-            "failed. All attempts together take thirteen; what is beyond the day's cap or the "
-            "warm-up waits for the next day, and may wait so long. What to do: check whether the "
-            "day is used up, a category is held or sending is stopped (`gazette sending status "
-            "--stage {stage}`). If not, the "
+            "failed. All attempts together take thirteen, and what waits for the next day because "
+            "of a cap does not count. What to do: check whether a category is held or sending is "
+            "stopped (`gazette sending status --stage {stage}`). If not, the "
             "log of gazette-{stage}-sweep names what it queues again and again. See "
             "docs/runbook/late.md."
         ),

@@ -155,17 +155,20 @@ def test_a_schedule_may_have_many_overdue(runs: Runs) -> None:
     assert len(overdue(runs)) == 130
 
 
-def test_of_what_is_open_the_oldest_is_told_by_when_it_was_due(runs: Runs) -> None:
-    """Not by when it is looked at next."""
+def test_of_what_is_open_it_is_told_when_it_was_due(runs: Runs) -> None:
+    """Not when it is looked at next."""
     partition = shard_of("ann", PARTITIONS)
-    assert runs.oldest_due(partition) is None
+    assert not list(runs.open_runs(partition))
+    due = {}
     for sequence, ago in ((1, 3 * SECOND), (2, 9 * SECOND), (3, SECOND)):
         run = replace(a_run(sequence), due_at=NOW - ago, check_at=NOW + ago)
         assert runs.create(run) == run
-    assert runs.oldest_due(partition) == NOW - 9 * SECOND
-    oldest = runs.get(a_run(2).key)
-    assert oldest
-    runs.swap(oldest, replace(oldest, status=Status.SENT, reason=Reason.ACCEPTED))
-    assert runs.oldest_due(partition) == NOW - 3 * SECOND
+        due[run.key] = run.due_at
+    assert dict(runs.open_runs(partition)) == due
+    ended = runs.get(a_run(2).key)
+    assert ended
+    runs.swap(ended, replace(ended, status=Status.SENT, reason=Reason.ACCEPTED))
+    del due[ended.key]
+    assert dict(runs.open_runs(partition)) == due
     others = set(range(PARTITIONS)) - {partition}
-    assert {runs.oldest_due(other) for other in others} == {None}
+    assert not [run for other in others for run in runs.open_runs(other)]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from gazette.adapters.dynamodb.client import update_or_current
 from gazette.adapters.dynamodb.pacing.pace import DynamoRateLimiter
-from gazette.domain.delivery.pace import NoPermit, PacePlan, Permit, Quota
+from gazette.domain.delivery.pace import EVER, NoPermit, PacePlan, Permit, Quota
 from gazette.domain.errors import Unavailable
 from gazette.domain.ports.pacing import RateLimiter
 from hypothesis import HealthCheck, given, settings
@@ -149,6 +149,23 @@ def test_an_account_whose_day_has_no_end_any_more_stops_nobody(paced: Paced) -> 
     assert one.read(NOW + SECOND).quota is None
 
 
+def test_what_waited_for_the_account_may_go_since_it_told_of_room(paced: Paced) -> None:
+    """Also after it has told of room again."""
+    worker = paced.worker(TEN)
+    paced.quota_store.set_quota(left(1), NOW)
+    assert worker.read(NOW).free_since == EVER
+    permit(worker)
+    assert worker.read(NOW).free_since is None
+    later = NOW + timedelta(minutes=10)
+    paced.quota_store.set_quota(left(0), later)
+    assert worker.read(later).free_since is None
+    room = later + timedelta(minutes=10)
+    paced.quota_store.set_quota(left(5), room)
+    again = room + timedelta(minutes=10)
+    paced.quota_store.set_quota(left(2), again)
+    assert worker.read(again).free_since == room
+
+
 def test_an_answer_that_is_an_hour_old_stops_nobody(paced: Paced) -> None:
     one, other = paced.worker(TEN), paced.worker(TEN)
     paced.quota_store.set_quota(left(1), NOW)
@@ -176,6 +193,17 @@ def test_a_day_has_no_more_permits_than_its_cap_and_the_next_has_twice_as_many(
     assert {worker.reserve(NEXT_DAY, NEXT_DAY + WAIT) for worker in (one, other, third)} == {
         NoPermit.DAILY_CAP
     }
+
+
+def test_what_waited_for_the_cap_may_go_since_midnight(paced: Paced) -> None:
+    worker = paced.worker(WARMUP)
+    for _ in range(3):
+        permit(worker)
+    assert worker.read(NOW).free_since is None
+    assert worker.read(NEXT_DAY + 5 * SECOND).free_since == NEXT_DAY
+    permit(worker, NEXT_DAY + 5 * SECOND)
+    assert worker.read(NEXT_DAY + 9 * SECOND).free_since == NEXT_DAY
+    assert paced.worker(TEN).read(NEXT_DAY).free_since == EVER
 
 
 def test_a_new_day_begins_once_whoever_still_remembers_the_last(paced: Paced) -> None:

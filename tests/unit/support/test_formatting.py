@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from gazette.domain.delivery.batch import Batch
 from gazette.domain.delivery.circuit_breaker import OpenBreaker, opened_by_hand, tripped
-from gazette.domain.delivery.pace import PaceReading, Quota
+from gazette.domain.delivery.pace import EVER, PaceReading, Quota
 from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.steps.support.batches import BatchView
@@ -17,7 +17,9 @@ from cli.shared.console import printable
 from cli.shared.pace import pace_text, stopped_text
 from tests.builders import NOW
 
-PACE = PaceReading(rate=20, full_rate=50, taken=7, cap=None, quota=None, breaker=None)
+PACE = PaceReading(
+    rate=20, full_rate=50, taken=7, cap=None, quota=None, free_since=EVER, breaker=None
+)
 BEGAN = NOW - timedelta(seconds=100)
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from gazette.domain.delivery.circuit_breaker import OpenBreaker
-from gazette.domain.delivery.pace import PaceReading
+from gazette.domain.delivery.pace import EVER, PaceReading
 from gazette.domain.delivery.streams import Streams
 from gazette.steps.support.overview import Overview
 
@@ -18,7 +18,9 @@ from cli.overview.lines import Seen, lines
 from cli.shared.answers import Level
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
-GOES = PaceReading(rate=20, full_rate=50, taken=7, cap=None, quota=None, breaker=None)
+GOES = PaceReading(
+    rate=20, full_rate=50, taken=7, cap=None, quota=None, free_since=EVER, breaker=None
+)
 CALM = Seen(
     stage="prod",
     tables=Overview(

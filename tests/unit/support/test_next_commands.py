@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import typer
 from gazette.domain.delivery.circuit_breaker import OpenBreaker
-from gazette.domain.delivery.pace import PaceReading
+from gazette.domain.delivery.pace import EVER, PaceReading
 from gazette.domain.delivery.run import Run
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.feedback.reputation import category_hold
@@ -29,7 +29,9 @@ from cli.shared.console import NotPossible, note, one_line_errors
 from cli.shared.next_commands import aimed, to_run
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
-PACE = PaceReading(rate=20, full_rate=50, taken=7, cap=None, quota=None, breaker=None)
+PACE = PaceReading(
+    rate=20, full_rate=50, taken=7, cap=None, quota=None, free_since=EVER, breaker=None
+)
 
 
 def stopped(*, by_hand: bool) -> PaceReading:

@@ -1,12 +1,14 @@
 """The sweep finds lost runs, and ends unknown outcomes by the policy."""
 
 from collections.abc import Iterable
-from dataclasses import replace
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 import pytest
+from gazette.domain.delivery.pace import PacePlan, PaceReading, Quota
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.delivery.signals import Policy, RefusedForNow, Uncertain
+from gazette.domain.delivery.streams import Streams
 from gazette.domain.errors import Unavailable
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.identity import shard_of
@@ -14,11 +16,11 @@ from gazette.domain.model import DAILY, RunKey
 from gazette.domain.ports.queues import QueuedRun, Shard
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.scheduling.kinds import immediate_schedule
-from gazette.steps.sweep.sweep import begin_sweep, oldest_due_age, sweep
+from gazette.steps.sweep.sweep import Standing, begin_sweep, standing, sweep
 from gazette.steps.sweep.unknown import Swept
 
 from tests.builders import NOW, SettableClock, a_subscriber, an_event
-from tests.fake_stores import PARTITIONS, FakeBatches
+from tests.fake_stores import PARTITIONS, FakeBatches, FakeRateLimiter
 from tests.fakes import FakeQueue
 from tests.world import GRACE, World
 
@@ -391,12 +393,21 @@ def test_what_cannot_be_done_holds_nothing_else_up(world: World) -> None:
     assert world.runs.rows[other].is_open
 
 
+def look(world: World) -> Standing:
+    """At the partition of Ann's runs."""
+    return standing(
+        shard_of("ann", PARTITIONS),
+        runs=world.runs,
+        gauges=Streams(digest=world.rate_limiter, immediate=world.immediate_rate_limiter),
+        clock=world.clock,
+    )
+
+
 def test_the_oldest_run_that_nobody_has_ended_is_as_old_as_it_was_due() -> None:
     world = World()
-    partition = shard_of("ann", PARTITIONS)
 
     def age() -> timedelta:
-        return oldest_due_age(partition, runs=world.runs, clock=world.clock)
+        return look(world).age
 
     assert age() == timedelta(0)
     due_at = world.clock() + 5 * MINUTE
@@ -404,3 +415,83 @@ def test_the_oldest_run_that_nobody_has_ended_is_as_old_as_it_was_due() -> None:
     assert age() == timedelta(0), "due later in its slot"
     world.clock.pass_time(minutes=7)
     assert age() == 2 * MINUTE
+
+
+def use_up(world: World, immediate: int = 0) -> None:
+    """The account has nothing left for digests, and so much for immediate emails."""
+    quota = Quota(rate=14, daily=200, left=0)
+    world.rate_limiter.row.set_quota(quota, world.clock())
+    world.immediate_rate_limiter.row.set_quota(replace(quota, left=immediate), world.clock())
+
+
+def test_what_waits_for_the_next_day_is_counted_and_has_no_age() -> None:
+    """A daily digest has: it is skipped, and would not stand but for a worker."""
+    world = World()
+    start(world, RunKey("ann", "weekly", 1))
+    start(world, RunKey("ann", immediate_schedule("post p1"), 1))
+    use_up(world)
+    world.clock.pass_time(minutes=40)
+    assert look(world) == Standing(age=timedelta(0), held_by_day=2)
+    start(world, KEY)
+    world.clock.pass_time(minutes=5)
+    assert look(world) == Standing(age=5 * MINUTE, held_by_day=2)
+
+
+def test_a_day_that_is_used_up_for_digests_hides_no_immediate_email() -> None:
+    world = World()
+    start(world, RunKey("ann", "weekly", 1))
+    start(world, RunKey("ann", immediate_schedule("post p1"), 1))
+    use_up(world, immediate=5)
+    world.clock.pass_time(minutes=40)
+    assert look(world) == Standing(age=40 * MINUTE, held_by_day=1)
+
+
+def test_what_waited_for_the_account_is_as_old_as_its_room() -> None:
+    """It stands by itself from there on, also after more ticks."""
+    world = World()
+    start(world, RunKey("ann", "weekly", 1))
+    use_up(world)
+    world.clock.pass_time(hours=15)
+    for _ in range(2):
+        world.rate_limiter.row.set_quota(Quota(rate=14, daily=200, left=9), world.clock())
+        world.clock.pass_time(minutes=10)
+    assert look(world) == Standing(age=20 * MINUTE, held_by_day=0)
+
+
+def test_what_waited_for_the_warmup_is_as_old_as_the_day() -> None:
+    world = World()
+    plan = PacePlan(warmup_from=NOW.date(), warmup_daily=1)
+    world.rate_limiter = FakeRateLimiter(plan)
+    start(world, RunKey("ann", "weekly", 1))
+    world.rate_limiter.reserve(world.clock(), world.clock())
+    world.clock.pass_time(hours=1)
+    assert look(world).held_by_day == 1
+    midnight = world.clock().replace(hour=0, minute=0, second=0) + timedelta(days=1)
+    world.clock.now = midnight + 7 * MINUTE
+    assert look(world) == Standing(age=7 * MINUTE, held_by_day=0)
+
+
+def test_the_pace_of_a_stream_is_read_once_and_only_where_one_of_its_runs_may_wait() -> None:
+    world = World()
+
+    @dataclass
+    class Counted(FakeRateLimiter):
+        reads: int = 0
+
+        def read(self, now: datetime) -> PaceReading:
+            self.reads += 1
+            return super().read(now)
+
+    world.rate_limiter, world.immediate_rate_limiter = Counted(PacePlan()), Counted(PacePlan())
+
+    def reads() -> list[int]:
+        found = (world.rate_limiter, world.immediate_rate_limiter)
+        return [each.reads for each in found if isinstance(each, Counted)]
+
+    start(world, KEY)
+    look(world)
+    assert reads() == [0, 0]
+    for number in range(1, 4):
+        start(world, RunKey("ann", "weekly", number))
+    look(world)
+    assert reads() == [1, 0]

@@ -24,6 +24,7 @@ from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.mail.canary import SesCanary
 from gazette.adapters.mail.ses import ses_client
 from gazette.bootstrap.parts.clock import now
+from gazette.bootstrap.parts.rate_limiters import rate_limiters
 from gazette.domain.delivery.signals import Policy
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import RunKey
@@ -31,7 +32,7 @@ from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.mail import Canary
 from gazette.settings.sweep import SweepSettings
 from gazette.steps.sweep.audit import AuditContext, Audited, audit
-from gazette.steps.sweep.sweep import begin_sweep, oldest_due_age, sweep
+from gazette.steps.sweep.sweep import Standing, begin_sweep, standing, sweep
 from gazette.steps.sweep.unknown import SweepContext, SweepLimits, Swept
 
 _TIMEOUT = timedelta(seconds=5)
@@ -118,13 +119,13 @@ def build_audit() -> Callable[[str, TimeLeft], Audited]:
 
 
 @cache
-def build_oldest_due_age() -> Callable[[str], timedelta]:
+def build_standing() -> Callable[[str], Standing]:
     """Return a function of a message's body. Built once per process."""
     settings = SweepSettings.from_env()
-    runs = _runs(settings)
+    runs, gauges = _runs(settings), rate_limiters(settings)
 
-    def run(body: str) -> timedelta:
-        return oldest_due_age(decode_partition(body), runs=runs, clock=now)
+    def run(body: str) -> Standing:
+        return standing(decode_partition(body), runs=runs, gauges=gauges, clock=now)
 
     return run
 

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
-from gazette.settings.environment import InvalidSetting, Settings
+from gazette.settings.environment import InvalidSetting
+from gazette.settings.pacing import PacingSettings
 
 
 @dataclass(frozen=True, kw_only=True)
-class SweepSettings(Settings):
+class SweepSettings(PacingSettings):
     """What `sweep` needs. Durations are seconds.
 
     `unknown_policy`: `resend`, `carry_over` or `assume_sent`, for runs of unknown outcome.

@@ -368,10 +368,12 @@ class EngagementRow(Row):
 class PaceRow(Row):
     """Table `pace`, one row per stream.
 
-    `next_at`, `stretch_at` and `quota_at` are microseconds since 1970, so that DynamoDB can add to
-    them; `day` is a date in UTC. `quota`: emails per second. `daily` and `left`: the account's
-    24-hour quota and what is left of it, absent if there is no limit. Attributes that begin with
-    `breaker` are absent while it is closed; `since`, `until` and `step` are microseconds too.
+    `next_at`, `stretch_at`, `quota_at` and `used_up_at` are microseconds since 1970, so that
+    DynamoDB can add to them; `day` is a date in UTC. `quota`: emails per second. `daily` and
+    `left`: the account's 24-hour quota and what is left of it, absent if there is no limit.
+    `used_up_at`: the last `quota_at` before which nothing was left, absent if something always was.
+    Attributes that begin with `breaker` are absent while it is closed; `since`, `until` and `step`
+    are microseconds too.
     """
 
     class Meta:
@@ -380,6 +382,7 @@ class PaceRow(Row):
     name = UnicodeAttribute(hash_key=True)
     quota = NumberAttribute(null=True)
     quota_at = NumberAttribute(null=True)
+    used_up_at = NumberAttribute(null=True)
     daily = NumberAttribute(null=True)
     left = NumberAttribute(null=True)
     next_at = NumberAttribute(null=True)

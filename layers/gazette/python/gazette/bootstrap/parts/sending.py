@@ -5,14 +5,13 @@ import secrets
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
-from datetime import date, timedelta
+from datetime import timedelta
 from functools import cache, partial
 
 from gazette.adapters.aws.link_keys import cached_keys
 from gazette.adapters.aws.queues import SqsBacklog
 from gazette.adapters.aws.suppression_key import read_suppression_key
-from gazette.adapters.cached import ALONE, Cached, Coalescer, once
+from gazette.adapters.cached import Cached, Coalescer, once
 from gazette.adapters.dynamodb.client import read_together
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.category_holds import held_categories
@@ -20,18 +19,17 @@ from gazette.adapters.dynamodb.control.experiments import running_experiment
 from gazette.adapters.dynamodb.deferred_events import DynamoDeferredEvents
 from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
-from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoRateLimiter
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.adapters.mail.ses import SesMailer, ses_client
 from gazette.adapters.web.links import SignedLinks
 from gazette.bootstrap.parts.clock import now
+from gazette.bootstrap.parts.rate_limiters import rate_limiters
 from gazette.bootstrap.parts.templates import renderer
-from gazette.domain.delivery.pace import PacePlan
-from gazette.domain.delivery.streams import Streams, divided
+from gazette.domain.delivery.streams import Streams
 from gazette.domain.ports.mail import Mailer
 from gazette.run_metrics import measured_rendering
-from gazette.settings.delivery import PacingSettings, SendingSettings
+from gazette.settings.delivery import SendingSettings
 from gazette.steps.delivery.context import DeliveryContext
 from gazette.steps.delivery.edition import EditionContext
 from gazette.steps.delivery.pacing import Pacing, StreamPacing
@@ -153,24 +151,4 @@ def delivery_limits(settings: SendingSettings) -> DeliveryLimits:
         clock_skew=timedelta(seconds=settings.clock_skew),
         evidence_grace=timedelta(seconds=settings.evidence_grace),
         max_lateness=timedelta(seconds=settings.max_lateness),
-    )
-
-
-def rate_limiters(
-    settings: PacingSettings, *, coalescer: Coalescer = ALONE
-) -> Streams[DynamoRateLimiter]:
-    """Return the ports `RateLimiter`, `PaceGauge` and `CircuitBreaker` of each stream."""
-    shares = divided(settings.immediate_share)
-    plan = PacePlan(
-        rate=settings.emails_per_second or None,
-        ramp_from=settings.ramp_from,
-        ramp_every=timedelta(seconds=settings.ramp_every),
-        warmup_from=date.fromisoformat(settings.warmup_from) if settings.warmup_from else None,
-        warmup_daily=settings.warmup_daily,
-    )
-    table = settings.pace_table
-    limiter = partial(DynamoRateLimiter, table, coalescer=coalescer, clock=now)
-    return Streams(
-        digest=limiter(replace(plan, share=shares.digest), name=ROWS.digest),
-        immediate=limiter(replace(plan, share=shares.immediate), name=ROWS.immediate),
     )

@@ -7,10 +7,10 @@ from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.parts.sending import rate_limiters
+from gazette.bootstrap.parts.rate_limiters import rate_limiters
 from gazette.domain.delivery.pace import PaceReading
-from gazette.settings.delivery import PacingSettings
 from gazette.settings.fanout import FanoutSettings
+from gazette.settings.pacing import PacingSettings
 from gazette.steps.fanout.fanout import shards_in_use
 from gazette.steps.support.batches import BatchContext
 

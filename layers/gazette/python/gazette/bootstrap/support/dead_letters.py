@@ -11,7 +11,8 @@ from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.parts.sending import delivery_limits, rate_limiters
+from gazette.bootstrap.parts.rate_limiters import rate_limiters
+from gazette.bootstrap.parts.sending import delivery_limits
 from gazette.domain.model import RunKey
 from gazette.settings.delivery import GenerateSettings
 from gazette.steps.support.dead_letters import Forecast, forecast

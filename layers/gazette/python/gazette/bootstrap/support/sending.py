@@ -6,7 +6,7 @@ from functools import partial
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
 from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.parts.sending import rate_limiters
+from gazette.bootstrap.parts.rate_limiters import rate_limiters
 from gazette.settings.delivery import SendingSettings
 from gazette.settings.feedback import FeedbackSettings
 from gazette.steps.support.sending import SendingContext, resume_category

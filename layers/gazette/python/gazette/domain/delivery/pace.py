@@ -8,7 +8,7 @@ of the account's quota, and never uses the other's. Nothing here does I/O.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 
 from gazette.domain.delivery.circuit_breaker import OpenBreaker
@@ -29,6 +29,9 @@ https://docs.aws.amazon.com/ses/latest/dg/quotas.html"""
 QUOTA_SHARE = 0.9
 """The part of the account's rate to use: other senders share it, and SES may accept less.
 https://docs.aws.amazon.com/ses/latest/APIReference/API_GetSendQuota.html"""
+
+EVER = datetime.min.replace(tzinfo=UTC)
+"""Before every run."""
 
 _BELIEVED_FOR = timedelta(hours=1)
 """How long a stored daily quota is valid: six ticks without a new one."""
@@ -107,11 +110,13 @@ class Pace:
     `next_at`: the first free permit. `stretch_at`: when the present stretch of the ramp began, with
     its number of permits, `stretch_taken`, and that of the stretch before, `last_taken`. `day`: of
     UTC, with its number of permits, `taken`. `quota`: of the account, if known, as read at
-    `quota_at`, less the permits since. `breaker`: None if it is closed.
+    `quota_at`, less the permits since. `used_up_at`: the last `quota_at` before which nothing was
+    left of it. `breaker`: None if it is closed.
     """
 
     quota: Quota | None = None
     quota_at: datetime | None = None
+    used_up_at: datetime | None = None
     next_at: datetime | None = None
     stretch_at: datetime | None = None
     stretch_taken: int = 0
@@ -182,7 +187,8 @@ class PaceReading:
     """The pace of one stream for people: emails a second, now and at most, and today's permits.
 
     `cap`: the permits of today; None: any number. `quota`: of the account; None if its daily quota
-    is unknown or unlimited. `breaker`: None if it is closed.
+    is unknown or unlimited. `free_since`: since when cap and quota have had permits left; None:
+    they are used up. `breaker`: None if it is closed.
     """
 
     rate: float
@@ -190,6 +196,7 @@ class PaceReading:
     taken: int
     cap: int | None
     quota: Quota | None
+    free_since: datetime | None
     breaker: OpenBreaker | None
 
 
@@ -242,7 +249,7 @@ def take(
         return NoPermit.BREAKER_OPEN
     day, taken = _today(pace, now)
     cap = plan.cap_on(day)
-    if (cap is not None and taken >= cap) or is_used_up(pace, now):
+    if _is_day_over(pace, plan, now):
         return NoPermit.DAILY_CAP
     at = now if pace.next_at is None else max(now, pace.next_at)
     if at > latest:
@@ -274,6 +281,26 @@ def is_used_up(pace: Pace, now: datetime) -> bool:
     return quota is not None and not quota.left
 
 
+def with_quota(pace: Pace, quota: Quota, at: datetime) -> Pace:
+    """Return the state after the account has said at `at` what it may send."""
+    was_used_up = pace.quota is not None and pace.quota.left == 0
+    used_up_at = at if was_used_up else pace.used_up_at
+    return replace(pace, quota=quota, quota_at=at, used_up_at=used_up_at)
+
+
+def free_since(pace: Pace, plan: PacePlan, now: datetime) -> datetime | None:
+    """Return since when cap and quota have had permits left; None: they are used up.
+
+    A day with a cap begins at midnight (UTC), whether or not the day before was used up.
+    """
+    if _is_day_over(pace, plan, now):
+        return None
+    day, _ = _today(pace, now)
+    midnight = datetime.combine(day, time(), UTC)
+    begun = EVER if plan.cap_on(day) is None else midnight
+    return max(begun, pace.used_up_at or EVER)
+
+
 def read(pace: Pace, plan: PacePlan, now: datetime) -> PaceReading:
     """Return the pace for people to read."""
     day, taken = _today(pace, now)
@@ -283,8 +310,16 @@ def read(pace: Pace, plan: PacePlan, now: datetime) -> PaceReading:
         taken=taken,
         cap=plan.cap_on(day),
         quota=_day_of_account(pace, now),
+        free_since=free_since(pace, plan, now),
         breaker=pace.breaker,
     )
+
+
+def _is_day_over(pace: Pace, plan: PacePlan, now: datetime) -> bool:
+    """Whether the cap of the day or the quota of the account is used up."""
+    day, taken = _today(pace, now)
+    cap = plan.cap_on(day)
+    return (cap is not None and taken >= cap) or is_used_up(pace, now)
 
 
 def _today(pace: Pace, now: datetime) -> tuple[date, int]:

@@ -117,8 +117,8 @@ class Runs(Protocol):
         The index is eventually consistent; each run is yielded as it is stored now.
         """
 
-    def oldest_due(self, partition: int) -> datetime | None:
-        """Return when the oldest open run of a partition was due; None if none is open.
+    def open_runs(self, partition: int) -> Iterator[tuple[RunKey, datetime]]:
+        """Yield each open run of a partition, and when it was or will be due.
 
         Eventually consistent.
         """

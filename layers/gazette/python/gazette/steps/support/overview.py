@@ -9,6 +9,7 @@ from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.run import Status
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.feedback.reputation import CategoryHold
+from gazette.domain.ports.ledgers import Runs
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.steps.support.batches import BatchContext, BatchView, latest_batches
 from gazette.steps.support.sending import SendingContext, held_categories, read_streams
@@ -80,7 +81,7 @@ def read_overview(
     at = batches.clock()
     slots = [slot_of(at) + number * SLOT for number in range(SLOTS)]
     counts = each_slot(partial(_due, context=batches), slots)
-    open_runs = each_partition(batches.runs.oldest_due, range(partitions))
+    open_runs = each_partition(partial(_oldest_due, runs=batches.runs), range(partitions))
     return Overview(
         at=at,
         upcoming=[Upcoming(slot, number) for slot, number in zip(slots, counts, strict=True)],
@@ -89,6 +90,10 @@ def read_overview(
         streams=read_streams(context=sending),
         held=held_categories(context=sending),
     )
+
+
+def _oldest_due(partition: int, *, runs: Runs) -> datetime | None:
+    return min((due_at for _, due_at in runs.open_runs(partition)), default=None)
 
 
 def _due(slot: datetime, *, context: BatchContext) -> int:

@@ -1,15 +1,18 @@
 """Sweep the open runs: recover from lost messages and dead workers."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache, partial
 
+from gazette.domain.delivery.pace import EVER
 from gazette.domain.delivery.run import Run, Status
+from gazette.domain.delivery.streams import Streams
 from gazette.domain.errors import Unavailable, UnreadableRow
-from gazette.domain.model import RunKey
+from gazette.domain.model import DAILY, RunKey
 from gazette.domain.ports.clock import Clock, TimeLeft
 from gazette.domain.ports.ledgers import Batches, Runs
+from gazette.domain.ports.pacing import PaceGauge
 from gazette.domain.ports.queues import LONGEST_DELAY, QueuedRun, RunQueue, ShardQueue, SweepQueue
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.stored import is_known
@@ -76,13 +79,38 @@ def sweep(
     return done
 
 
-def oldest_due_age(partition: int, *, runs: Runs, clock: Clock) -> timedelta:
-    """Return how long ago the oldest open run was due.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """The open runs of a partition: `age` of the oldest that may go, and how many may not.
 
-    Zero if no run is open, or if it is due later in its slot.
+    `age` is zero if there is none, or if it is due later in its slot. `held_by_day` wait for the
+    next day, because the cap or the quota of their stream is used up.
     """
-    due_at = runs.oldest_due(partition)
-    return max(clock() - due_at, timedelta(0)) if due_at else timedelta(0)
+
+    age: timedelta
+    held_by_day: int
+
+
+def standing(partition: int, *, runs: Runs, gauges: Streams[PaceGauge], clock: Clock) -> Standing:
+    """Return how long open runs have waited, and how many the day holds up.
+
+    A run that waits for the next day has no age; behind that, its age begins when email could go
+    again. A daily digest never waits so long (rule 21), so its age begins when it was due. Reads
+    the pace of a stream once, and only if such a run is open.
+    """
+    now = clock()
+    free_since = Streams(
+        digest=cache(lambda: gauges.digest.read(now).free_since),
+        immediate=cache(lambda: gauges.immediate.read(now).free_since),
+    )
+    oldest, held = now, 0
+    for key, due_at in runs.open_runs(partition):
+        free = EVER if key.schedule == DAILY else free_since.of(key.schedule)()
+        if free is None:
+            held += 1
+        else:
+            oldest = min(oldest, max(due_at, free))
+    return Standing(age=now - oldest, held_by_day=held)
 
 
 def _look_at(run: Run, proven: ProvenUntil, context: SweepContext) -> Sequence[Swept]:

@@ -61,15 +61,20 @@ class DynamoQuota:
         self._name = name
 
     def set_quota(self, quota: Quota, at: datetime) -> None:
-        """One UpdateItem."""
+        """One UpdateItem; one more if nothing was left of the quota before."""
         changes: list[Action] = [
             PaceRow.quota.set(quota.rate),
             PaceRow.quota_at.set(instant_number(at)),
         ]
         for attribute, value in ((PaceRow.daily, quota.daily), (PaceRow.left, quota.left)):
             changes.append(attribute.remove() if value is None else attribute.set(value))
-        with translated():
-            PaceRow(self._name).update(actions=changes)
+        row = PaceRow(self._name)
+        was_left = PaceRow.left.does_not_exist() | (PaceRow.left > 0)
+        stored, _ = update_or_current(row, changes, was_left)
+        if not stored:
+            changes.append(PaceRow.used_up_at.set(instant_number(at)))
+            with translated():
+                row.update(actions=changes)
 
 
 class DynamoRateLimiter:
@@ -275,6 +280,7 @@ def _read(row: PaceRow) -> Pace:
     return Pace(
         quota=None if row.quota is None else _quota(row),
         quota_at=_instant(row.quota_at),
+        used_up_at=_instant(row.used_up_at),
         next_at=_instant(row.next_at),
         stretch_at=_instant(row.stretch_at),
         stretch_taken=int(row.stretch_taken or 0),

@@ -1,0 +1,32 @@
+"""The rate limiter of each stream, for those who send and those who only look."""
+
+from dataclasses import replace
+from datetime import date, timedelta
+from functools import partial
+
+from gazette.adapters.cached import ALONE, Coalescer
+from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoRateLimiter
+from gazette.bootstrap.parts.clock import now
+from gazette.domain.delivery.pace import PacePlan
+from gazette.domain.delivery.streams import Streams, divided
+from gazette.settings.pacing import PacingSettings
+
+
+def rate_limiters(
+    settings: PacingSettings, *, coalescer: Coalescer = ALONE
+) -> Streams[DynamoRateLimiter]:
+    """Return the ports `RateLimiter`, `PaceGauge` and `CircuitBreaker` of each stream."""
+    shares = divided(settings.immediate_share)
+    plan = PacePlan(
+        rate=settings.emails_per_second or None,
+        ramp_from=settings.ramp_from,
+        ramp_every=timedelta(seconds=settings.ramp_every),
+        warmup_from=date.fromisoformat(settings.warmup_from) if settings.warmup_from else None,
+        warmup_daily=settings.warmup_daily,
+    )
+    table = settings.pace_table
+    limiter = partial(DynamoRateLimiter, table, coalescer=coalescer, clock=now)
+    return Streams(
+        digest=limiter(replace(plan, share=shares.digest), name=ROWS.digest),
+        immediate=limiter(replace(plan, share=shares.immediate), name=ROWS.immediate),
+    )
