@@ -7,8 +7,9 @@ from gazette.domain.ports.queues import LONGEST_DELAY
 
 _LEAST_FASTER = 2.0
 _UNUSED = 0.05
-"""Runs come back so much faster than permits, and so fast that a twentieth is unused at most: they
-come at random, and a permit for which none is there delays all later ones."""
+"""Runs come back so much faster than permits, and faster still where permits are so far apart that
+nobody waits for the next: they come at random, and a permit for which none is there delays all
+later ones. A twentieth is unused at most at ten permits a second and more, and a fifth below."""
 
 _SECOND = timedelta(seconds=1)
 
