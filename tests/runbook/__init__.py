@@ -1,3 +1,4 @@
 import pytest
 
-pytest.register_assert_rewrite("tests.runbook.scenarios")  # so that a failure says what was found
+# So that a failure says what was found.
+pytest.register_assert_rewrite("tests.runbook.scenarios", "tests.runbook.rollbacks")

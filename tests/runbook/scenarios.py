@@ -20,6 +20,7 @@ from gazette.domain.subscribers.subscriber import Erased
 from gazette.domain.subscribers.suppression import Cause
 
 from demo.ses import Accepted, Answer
+from tests.runbook.rollbacks import the_named_one_works, the_one_before_works
 from tests.runbook.state import ADDRESS, ANN, CATEGORY, KEY, State, envelope
 
 Scenario = Callable[[State], AbstractContextManager[None]]
@@ -360,6 +361,8 @@ SCENARIOS: Mapping[str, Scenario] = {
     "gazette links rotate": a_key_is_added,
     "gazette links retire k1": a_key_is_retired("k1"),
     "gazette links retire k2 --now": a_key_is_retired("k2"),
+    "gazette rollback": the_one_before_works,
+    "gazette rollback b7d05e8c1f22": the_named_one_works,
     "gazette restore subscribers": a_table_is_restored("subscribers"),
     "gazette restore schedules": a_table_is_restored("schedules"),
     "gazette restore control": a_table_is_restored("control"),
