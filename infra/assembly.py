@@ -29,9 +29,11 @@ def build(app: App) -> tuple[DataStack, ServiceStack]:
         FrontStack(
             app, f"GazetteFront{suffix}", stage=stage, **placement(stage, "front", region=REGION)
         )
-        if stage.edge_rate_limit
+        if stage.front_rate_limit
         else None
     )
+    if front:
+        front.add_stack_dependency(data, reason="Both write the record that validates.")
     service = ServiceStack(
         app,
         f"Gazette{suffix}",
@@ -40,6 +42,7 @@ def build(app: App) -> tuple[DataStack, ServiceStack]:
         links_secret=data.links_secret,
         suppressions_secret=data.suppressions_secret,
         installation=data.installation,
+        links=data.links,
         front=front,
         **placement(stage, "service"),
     )

@@ -15,7 +15,7 @@ _STATUS = {Notice.NOT_SAVED: 503, Notice.UNSURE: 503, Notice.UNREADABLE: 400, No
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> Answer:
-    """One HTTP request that the edge let in."""
+    """One HTTP request that the HTTP API let in."""
     with observed(context):
         request = read_http(event)
         try:

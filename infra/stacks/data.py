@@ -62,8 +62,7 @@ class DataStack(Stack):
 
         if stage.domain:
             SendingDomain(self, "Domain", stage=stage)
-        if stage.links_host and not stage.edge_rate_limit:
-            LinksDomain(self, "Links", stage=stage)
+        self.links = LinksDomain(self, "Links", stage=stage) if stage.links_host else None
 
     def _table(self, table: Table, stage: Stage) -> dynamodb.Table:
         built = dynamodb.Table(

@@ -1,8 +1,8 @@
-"""The stack of what CloudFront takes from us-east-1 alone: a certificate, and a rule of WAF."""
+"""The stack of what the front takes from us-east-1 alone: a certificate, and a rule of WAF."""
 
 from typing import Unpack
 
-from aws_cdk import Stack
+from aws_cdk import CrossStackReferences, ReferenceStrength, Stack
 from aws_cdk import aws_wafv2 as waf
 from constructs import Construct
 
@@ -27,8 +27,8 @@ class FrontStack(Stack):
     def __init__(
         self, scope: Construct, construct_id: str, *, stage: Stage, **placement: Unpack[Placement]
     ) -> None:
-        super().__init__(scope, construct_id, cross_region_references=True, **placement)
-        self.certificate = certificate(self, stage)
+        super().__init__(scope, construct_id, **placement)
+        self.certificate = certificate(self, stage, given=stage.front_certificate)
         self.rules = waf.CfnWebACL(
             self,
             "Rules",
@@ -38,6 +38,7 @@ class FrontStack(Stack):
             visibility_config=_seen("rules", stage),
             rules=[_too_many(stage)],
         )
+        CrossStackReferences.of(self.rules).produce(ReferenceStrength.WEAK)
 
 
 def _too_many(stage: Stage) -> waf.CfnWebACL.RuleProperty:
@@ -50,7 +51,7 @@ def _too_many(stage: Stage) -> waf.CfnWebACL.RuleProperty:
         priority=0,
         statement=waf.CfnWebACL.StatementProperty(
             rate_based_statement=waf.CfnWebACL.RateBasedStatementProperty(
-                limit=stage.edge_rate_limit,
+                limit=stage.front_rate_limit,
                 aggregate_key_type="IP",
                 evaluation_window_sec=_MINUTES * 60,
             )

@@ -15,6 +15,8 @@ from aws_cdk import aws_scheduler_targets as scheduler_targets
 from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_sqs as sqs
 from aws_cdk.aws_lambda_destinations import SqsDestination
+from aws_cdk.aws_route53 import IAliasRecordTarget
+from aws_cdk.aws_route53_targets import CloudFrontTarget
 from constructs import Construct
 from gazette.settings.delivery import GenerateSettings, ResendSettings, SendingSettings
 from gazette.settings.environment import Settings
@@ -34,8 +36,9 @@ from infra.constructs.queues import WatchedQueue
 from infra.constructs.step import StepConstruct
 from infra.constructs.watching.dashboard import Dashboard
 from infra.constructs.watching.watch import watch_metrics, watch_parts
-from infra.constructs.web.edge import Edge
 from infra.constructs.web.front import Front
+from infra.constructs.web.http_api import API, ReadersApi
+from infra.constructs.web.links_domain import LinksDomain, LinksRecord
 from infra.stacks.concurrency import compare_concurrency
 from infra.stacks.front import FrontStack
 from infra.stacks.placement import Placement
@@ -51,6 +54,7 @@ from infra.topology import (
     SWEEP,
     Step,
 )
+from infra.ways import leads_to_front
 
 SettingsT = TypeVar("SettingsT", bound=Settings)
 
@@ -68,10 +72,11 @@ class ServiceStack(Stack):
         links_secret: secretsmanager.ISecret,
         suppressions_secret: secretsmanager.ISecret,
         installation: str,
+        links: LinksDomain | None,
         front: FrontStack | None,
         **placement: Unpack[Placement],
     ) -> None:
-        super().__init__(scope, construct_id, cross_region_references=bool(front), **placement)
+        super().__init__(scope, construct_id, **placement)
         self._stage = stage
         self._installation = installation
         self._tables = tables
@@ -118,18 +123,10 @@ class ServiceStack(Stack):
             "feedback-undelivered",
             "EventBridge could not put delivery events of SES on the feedback queue.",
         )
-        edge = Edge(self, "Edge", stage=stage)
-        edge.lead_to(preferences.live)
-        if front:
-            Front(
-                self,
-                "Front",
-                stage=stage,
-                origin=edge.host,
-                certificate=front.certificate,
-                rules=front.rules.attr_arn,
-            )
-        base_url = stage.base_url or edge.url
+        api = ReadersApi(self, API, stage=stage)
+        api.lead_to(preferences.live)
+        self._lead_readers(api, links, front)
+        base_url = stage.base_url or api.url
 
         bus = self._receive_events(self._queues["ingest"])
         self._configure_ingest(ingest, followers)
@@ -154,7 +151,7 @@ class ServiceStack(Stack):
         if stage.dashboard:
             Dashboard(self, stage=stage)
         CfnOutput(self, "BusName", value=bus.event_bus_name)
-        CfnOutput(self, "PreferencesUrl", value=edge.url)
+        CfnOutput(self, "PreferencesUrl", value=api.url)
 
     def _step(self, step: Step, *, failed: sqs.IQueue | None = None) -> StepConstruct:
         return StepConstruct(
@@ -167,6 +164,33 @@ class ServiceStack(Stack):
             topic=self._topic,
             failed=failed,
         )
+
+    def _lead_readers(
+        self, api: ReadersApi, links: LinksDomain | None, front: FrontStack | None
+    ) -> None:
+        """Lead `links_domain` to the HTTP API, or to the front before it."""
+        stage = self._stage
+        before = (
+            Front(
+                self,
+                "Front",
+                stage=stage,
+                origin=api.host,
+                certificate=front.certificate,
+                rules=front.rules.attr_arn,
+            )
+            if front
+            else None
+        )
+        if not links or not stage.links_are_in_zone:
+            return
+        if before and leads_to_front(stage):
+            target: IAliasRecordTarget = CloudFrontTarget(before.distribution)
+            LinksRecord(self, "Links", stage=stage, target=target, ipv6=True, after=None)
+        else:
+            LinksRecord(
+                self, "Links", stage=stage, target=links.target, ipv6=False, after=api.mapping
+            )
 
     def _receive_events(self, ingest_queue: sqs.Queue) -> events.EventBus:
         """Send every event on the bus to ingest, so that unknown types reach the quarantine."""

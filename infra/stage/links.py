@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from gazette.settings.ranges import Range
 
 from infra.stage.checks.addresses import is_domain
-from infra.stage.checks.wrong import Wrong, out_of_range
+from infra.stage.checks.wrong import Wrong, no_choice, out_of_range
 from infra.stage.owner import NOTHING
 
 _RANGES = {
@@ -15,7 +15,10 @@ _RANGES = {
     "preferences_concurrency": Range(0, 1000, "0 reserves nothing"),
 }
 
-_EDGE_RATE_LIMIT = Range(100, 1_000_000)
+_FRONT_RATE_LIMIT = Range(100, 1_000_000)
+
+FRONTS = ("ready", "open", "only")
+"""What `front` may say, in the order in which a stage takes them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,21 +35,35 @@ class Links:
     links_certificate: str = ""
     """The ARN of a certificate of ACM for `links_domain`. Empty: one is made in `hosted_zone`.
 
-    Must be of the region of the stage; with `edge_rate_limit`, of `us-east-1`."""
+    Must be of the region of the stage, also with `front_rate_limit`."""
 
     api_address: bool = False
     """The HTTP API answers at its own address too, beside `links_domain`.
 
     If emails have led there before and it is not `true`, their links are broken. `true` together
-    with `edge_rate_limit` is refused: that limit would not hold there."""
+    with `front_rate_limit` is refused: that limit would not hold there."""
 
-    edge_rate_limit: int = 0
+    front_rate_limit: int = 0
     """[requests in five minutes] What one IP address may ask of `links_domain`, before the
-    throttle of all readers: [CloudFront with a rule of WAF](links.md#a-limit-for-each-address). 0:
-    no CloudFront and no limit.
+    throttle of all readers: [the front](links.md#a-limit-for-each-address), which is CloudFront
+    with a rule of WAF. 0: no front and no limit.
 
     0, or 100 to 1,000,000. Too few: one-click unsubscribes come from few addresses of mailbox
     providers, and are turned away. Needs `links_domain` and `region`."""
+
+    front: str = "only"
+    """How far the front is in use, with `front_rate_limit`. `ready`: it stands there, and links
+    lead to the HTTP API. `open`: links lead to it, and the HTTP API answers beside it. `only`: no
+    way leads around it.
+
+    [Take them one after the other](links.md#switch-the-front-on-or-off) once emails are out: who
+    skips one takes links down for a minute or two."""
+
+    front_certificate: str = ""
+    """The ARN of a certificate of ACM for `links_domain` in `us-east-1`. Empty: one is made in
+    `hosted_zone`.
+
+    Required with `front_rate_limit` if the zone is elsewhere. Of another region, it is refused."""
 
     base_url: str = ""
     """Where readers reach their links, if neither at `links_domain` nor at the stage's own HTTP
@@ -80,13 +97,14 @@ class Links:
 def wrong_with_links(links: Links) -> Iterator[Wrong]:
     """What no stage may say of where readers' links lead."""
     yield from out_of_range(links, _RANGES)
+    yield from no_choice(links, {"front": FRONTS})
     if links.base_url and not links.base_url.startswith(("https://", "http://127.0.0.1:")):
         yield Wrong("base_url must begin with https://.", of=("base_url",))
     if not links.links_host:
-        if links.links_certificate or links.api_address or links.edge_rate_limit:
+        if links.links_certificate or links.api_address or links.front_rate_limit:
             yield Wrong(
-                "links_certificate, api_address and edge_rate_limit need links_domain.",
-                of=("links_domain", "links_certificate", "api_address", "edge_rate_limit"),
+                "links_certificate, api_address and front_rate_limit need links_domain.",
+                of=("links_domain", "links_certificate", "api_address", "front_rate_limit"),
             )
         return
     if not is_domain(links.links_host):
@@ -99,13 +117,20 @@ def wrong_with_links(links: Links) -> Iterator[Wrong]:
             "links_domain and base_url exclude each other: links lead to one of them.",
             of=("links_domain", "base_url"),
         )
-    if links.edge_rate_limit and links.edge_rate_limit not in _EDGE_RATE_LIMIT:
+    if not links.front_rate_limit:
+        if links.front_certificate:
+            yield Wrong(
+                "front_certificate needs front_rate_limit.",
+                of=("front_certificate", "front_rate_limit"),
+            )
+        return
+    if links.front_rate_limit not in _FRONT_RATE_LIMIT:
         yield Wrong(
-            f"edge_rate_limit must be {_EDGE_RATE_LIMIT}; 0 is no CloudFront and no limit.",
-            of=("edge_rate_limit",),
+            f"front_rate_limit must be {_FRONT_RATE_LIMIT}; 0 is no front and no limit.",
+            of=("front_rate_limit",),
         )
-    if links.edge_rate_limit and links.api_address:
+    if links.api_address:
         yield Wrong(
-            "edge_rate_limit and api_address exclude each other: it would not hold there.",
-            of=("edge_rate_limit", "api_address"),
+            "front_rate_limit and api_address exclude each other: it would not hold there.",
+            of=("front_rate_limit", "api_address"),
         )

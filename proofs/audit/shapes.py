@@ -34,7 +34,7 @@ SHAPES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             **_OWN,
             **_LINKS,
             "sandbox": False,
-            "edge_rate_limit": 2000,
+            "front_rate_limit": 2000,
             "region": "eu-central-1",
         },
         "zone elsewhere": {

@@ -120,6 +120,8 @@ class Templates:
                 return self._attribute(stack, name, attribute)
             case {"Fn::ImportValue": name}:
                 return self._plain(*self._exports[self._plain(stack, name)])
+            case {"Fn::GetStackOutput": {"StackName": str(of), "OutputName": str(name)}}:
+                return self._plain(of, self.stacks[of]["Outputs"][name]["Value"])
             case {"Fn::Join": [str(separator), parts]}:
                 return separator.join(str(each) for each in self._plain(stack, parts))
             case {"Fn::Split": [str(separator), text]}:

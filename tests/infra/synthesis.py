@@ -60,6 +60,13 @@ class Template:
             if "Export" in output
         }
 
+    def read_as(self, stack: str) -> dict[str, str]:
+        """What other stacks may read of this one, `stack`: by export, and by `stack.output`."""
+        return self.exports | {
+            f"{stack}.{name}": self._plain(output["Value"])
+            for name, output in self.raw.get("Outputs", {}).items()
+        }
+
     def of_type(self, kind: str) -> dict[str, Properties]:
         """The properties of every resource of a type, such as `AWS::SQS::Queue`.
 
@@ -105,6 +112,8 @@ class Template:
                 return f"{self._plain(of)} split by {separator}, part {number}"
             case {"Fn::ImportValue": str(name)}:
                 return self._imports[name]
+            case {"Fn::GetStackOutput": {"StackName": str(stack), "OutputName": str(name)}}:
+                return self._imports[f"{stack}.{name}"]
             case {"Fn::Join": [str(separator), list(parts)]}:
                 return separator.join(self._plain(part) for part in parts)
             case dict():
@@ -130,7 +139,8 @@ class Synthesis:
     """Both stacks of a stage, and what CloudFront needs, if it is asked for.
 
     `protected`: names of stacks that refuse to be deleted.
-    `tags` and `places` (as `aws://account/region`) by the name of the stack.
+    `tags`, `places` (as `aws://account/region`) and `after` (the stacks that are deployed before)
+    by the name of the stack.
     """
 
     stage: str
@@ -141,6 +151,7 @@ class Synthesis:
     protected: frozenset[str]
     tags: Mapping[str, Mapping[str, str]]
     places: Mapping[str, str]
+    after: Mapping[str, frozenset[str]]
 
     def function(self, step: str) -> tuple[str, Properties]:
         """Logical id and properties of the function of a step."""
@@ -212,10 +223,10 @@ def synthesise(stage: str, folder: Path, *, bundled: bool, **changed: object) ->
         ].items()
         if artifact["type"] == "aws:cloudformation:stack"
     }
-    kept = Template(templates[f"GazetteData{stage.capitalize()}"], imports={})
-    of_front = templates.get(f"GazetteFront{stage.capitalize()}")
-    front = Template(of_front, imports={}) if of_front else None
-    exports = kept.exports | (front.exports if front else {})
+    of_data, of_front = (f"Gazette{part}{stage.capitalize()}" for part in ("Data", "Front"))
+    kept = Template(templates[of_data], imports={})
+    front = Template(templates[of_front], imports={}) if of_front in templates else None
+    exports = kept.read_as(of_data) | (front.read_as(of_front) if front else {})
     return Synthesis(
         stage=stage,
         folder=folder,
@@ -225,4 +236,8 @@ def synthesise(stage: str, folder: Path, *, bundled: bool, **changed: object) ->
         protected=frozenset(name for name, each in stacks.items() if each.termination_protection),
         tags={name: each["properties"].get("tags", {}) for name, each in deployed.items()},
         places={name: each["environment"] for name, each in deployed.items()},
+        after={
+            name: frozenset(each.get("dependencies", ())) & deployed.keys()
+            for name, each in deployed.items()
+        },
     )

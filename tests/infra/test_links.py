@@ -42,7 +42,7 @@ def limited(stages: Stages) -> Synthesis:
         region="eu-central-1",
         links_domain=_HOST,
         hosted_zone=_ZONE,
-        edge_rate_limit=2000,
+        front_rate_limit=2000,
     )
 
 
@@ -55,7 +55,8 @@ def limited_elsewhere(stages: Stages) -> Synthesis:
         region="us-east-1",
         links_domain=_HOST,
         links_certificate=_VIRGINIA,
-        edge_rate_limit=100,
+        front_certificate=_VIRGINIA,
+        front_rate_limit=100,
     )
 
 
@@ -93,7 +94,7 @@ def test_the_certificate_is_validated_and_the_name_is_found_in_the_stages_zone(
     assert certificate["DomainValidationOptions"] == [
         {"DomainName": _HOST, "HostedZoneId": "Z0123"}
     ]
-    record = _records(own_domain.data.of_type("AWS::Route53::RecordSet"))["A"]
+    record = _records(own_domain.service.of_type("AWS::Route53::RecordSet"))["A"]
     assert record["HostedZoneId"] == "Z0123"
     assert record["AliasTarget"]["DNSName"] == "{LinksName.RegionalDomainName}"
 
@@ -118,7 +119,8 @@ def test_a_zone_that_is_elsewhere_is_told_where_the_name_has_to_lead(elsewhere: 
     (name,) = elsewhere.data.of_type("AWS::ApiGatewayV2::DomainName").values()
     assert name["DomainNameConfigurations"][0]["CertificateArn"] == _ELSEWHERE
     assert not elsewhere.data.has("AWS::CertificateManager::Certificate")
-    assert not elsewhere.data.has("AWS::Route53::RecordSet")
+    for template in (elsewhere.data, elsewhere.service):
+        assert not template.has("AWS::Route53::RecordSet")
     assert elsewhere.data.outputs["LinksTarget"] == "{LinksName.RegionalDomainName}"
 
 
@@ -149,7 +151,7 @@ def test_attack_one_address_does_not_use_up_what_all_readers_have(limited: Synth
         "Limit": 2000,
     }
     assert rule["Action"] == {"Block": {"CustomResponse": {"ResponseCode": 429}}}
-    assert "FnGetAttRulesArn" in str(_distribution(limited)["WebACLId"])
+    assert _distribution(limited)["WebACLId"] == "{Rules.Arn}"
 
 
 def test_attack_no_name_that_anybody_is_told_leads_around_the_limit(limited: Synthesis) -> None:
@@ -158,7 +160,6 @@ def test_attack_no_name_that_anybody_is_told_leads_around_the_limit(limited: Syn
     own = "{EdgeApi}.execute-api.eu-central-1.{AWS::URLSuffix}"
     assert origin["DomainName"] == own
     assert not limited.service.has("AWS::ApiGatewayV2::ApiMapping")
-    assert not limited.data.has("AWS::ApiGatewayV2::DomainName")
     told = str(limited.service.outputs) + str(limited.service.of_type("AWS::Lambda::Function"))
     assert "execute-api" not in told
     assert "{EdgeApi" not in told
@@ -227,44 +228,62 @@ def test_a_certificate_of_virginia_serves_where_the_zone_is_elsewhere(
             "links_domain and base_url exclude each other",
         ),
         ({"api_address": True}, "need links_domain"),
-        ({"edge_rate_limit": 2000}, "need links_domain"),
+        ({"front_rate_limit": 2000}, "need links_domain"),
         ({"links_domain": "none", "links_certificate": _ELSEWHERE}, "need links_domain"),
         ({"links_domain": _HOST, "links_certificate": "arn:x"}, "must be the ARN of a certificate"),
         (
             {"links_domain": _HOST, "links_certificate": _VIRGINIA, "region": "eu-central-1"},
-            "must be the ARN of a certificate of ACM",
+            "links_certificate must be the ARN of a certificate of ACM in the region",
         ),
         (
             {
                 "links_domain": _HOST,
                 "links_certificate": _ELSEWHERE,
                 "region": "eu-central-1",
-                "edge_rate_limit": 2000,
+                "front_rate_limit": 2000,
             },
-            "in us-east-1 with edge_rate_limit",
+            "front_rate_limit needs front_certificate",
         ),
         (
-            {"links_domain": _HOST, "hosted_zone": _ZONE, "edge_rate_limit": 2000},
-            "edge_rate_limit needs region",
+            {"links_domain": _HOST, "hosted_zone": _ZONE, "front_certificate": _VIRGINIA},
+            "front_certificate needs front_rate_limit",
+        ),
+        (
+            {"links_domain": _HOST, "hosted_zone": _ZONE, "front": "half"},
+            "front must be ready, open or only",
+        ),
+        (
+            {
+                "links_domain": _HOST,
+                "links_certificate": _ELSEWHERE,
+                "front_certificate": _ELSEWHERE,
+                "region": "eu-central-1",
+                "front_rate_limit": 2000,
+            },
+            "front_certificate must be the ARN of a certificate of ACM in us-east-1",
+        ),
+        (
+            {"links_domain": _HOST, "hosted_zone": _ZONE, "front_rate_limit": 2000},
+            "front_rate_limit needs region",
         ),
         (
             {
                 "links_domain": _HOST,
                 "hosted_zone": _ZONE,
-                "edge_rate_limit": 9,
+                "front_rate_limit": 9,
                 "region": "eu-central-1",
             },
-            "edge_rate_limit must be 100 to 1000000",
+            "front_rate_limit must be 100 to 1000000",
         ),
         (
             {
                 "links_domain": _HOST,
                 "hosted_zone": _ZONE,
-                "edge_rate_limit": 2000,
+                "front_rate_limit": 2000,
                 "region": "eu-central-1",
                 "api_address": True,
             },
-            "edge_rate_limit and api_address exclude each other",
+            "front_rate_limit and api_address exclude each other",
         ),
         ({"alarm_email": "nobody"}, "alarm_email must be an address"),
     ],

@@ -269,7 +269,9 @@ def test_only_preferences_puts_events_and_only_on_the_bus(prod: Synthesis) -> No
     } == {"events:PutEvents"}
 
 
-def test_only_preferences_is_open_to_the_world_and_only_through_the_edge(prod: Synthesis) -> None:
+def test_only_preferences_is_open_to_the_world_and_only_through_the_http_api(
+    prod: Synthesis,
+) -> None:
     assert not prod.service.has("AWS::Lambda::Url")
     (permission,) = (
         permission

@@ -12,7 +12,7 @@ from infra.constructs.alarms import own_metric
 from infra.constructs.queues import WatchedQueue
 from infra.constructs.watching.panels import PANELS, Measured, Panel
 from infra.constructs.watching.parts import name_in, parts_of
-from infra.constructs.web.edge import Edge
+from infra.constructs.web.http_api import ReadersApi
 from infra.stage import Stage
 
 _FIVE = Duration.minutes(5)
@@ -111,6 +111,6 @@ def _measured(what: Measured, stack: Construct, stage: Stage) -> Sequence[cloudw
                     statistic=cloudwatch.Stats.SUM,
                     label=name,
                 )
-                for each in parts_of(stack, Edge)
+                for each in parts_of(stack, ReadersApi)
                 for name in ("Count", "4xx", "5xx")
             ]

@@ -13,7 +13,7 @@ from constructs import Construct
 
 from infra.constructs.alarms import Told, Urgency, create_alarm
 from infra.constructs.watching.parts import name_in
-from infra.constructs.web.edge import Edge
+from infra.constructs.web.http_api import ReadersApi
 from infra.stage import Stage
 
 _FIVE = Duration.minutes(5)
@@ -148,7 +148,7 @@ def watch_clock(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
     _watch_sum(scope, CLOCK, metrics, stage, topic)
 
 
-def watch_readers(scope: Construct, edge: Edge, stage: Stage, topic: sns.ITopic) -> None:
+def watch_readers(scope: Construct, api: ReadersApi, stage: Stage, topic: sns.ITopic) -> None:
     """Create an alarm on requests that got no answer.
 
     https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-metrics.html
@@ -161,7 +161,7 @@ def watch_readers(scope: Construct, edge: Edge, stage: Stage, topic: sns.ITopic)
         metric=cloudwatch.Metric(
             namespace="AWS/ApiGateway",
             metric_name="5xx",
-            dimensions_map={"ApiId": edge.api_id},
+            dimensions_map={"ApiId": api.api_id},
             period=Duration.minutes(15),
             statistic=cloudwatch.Stats.SUM,
         ),
@@ -169,7 +169,7 @@ def watch_readers(scope: Construct, edge: Edge, stage: Stage, topic: sns.ITopic)
     )
 
 
-def watch_requests(scope: Construct, edge: Edge, stage: Stage, topic: sns.ITopic) -> None:
+def watch_requests(scope: Construct, api: ReadersApi, stage: Stage, topic: sns.ITopic) -> None:
     """Create an alarm on requests that the API turned away, from its access log.
 
     Its metric 4xx would count whoever tries paths that do not exist, which harms nobody.
@@ -178,7 +178,7 @@ def watch_requests(scope: Construct, edge: Edge, stage: Stage, topic: sns.ITopic
     counted = logs.MetricFilter(
         scope,
         "TurnedAway",
-        log_group=edge.log,
+        log_group=api.log,
         filter_pattern=logs.FilterPattern.string_value("$.status", "=", "429"),
         metric_namespace=f"Gazette/{stage.name}",
         metric_name="requests_turned_away",

@@ -21,7 +21,7 @@ from infra.constructs.watching.heartbeats import watch_silence
 from infra.constructs.watching.lateness import watch_lateness
 from infra.constructs.watching.parts import parts_of
 from infra.constructs.watching.shares import watch_rates, watch_shares
-from infra.constructs.web.edge import Edge
+from infra.constructs.web.http_api import ReadersApi
 from infra.stage import Stage
 
 
@@ -49,13 +49,13 @@ def watch_parts(stack: Construct, stage: Stage, topic: sns.ITopic) -> None:
     """
     queues = [queue for queue in parts_of(stack, sqs.Queue) if not isinstance(queue, WatchedQueue)]
     watch_ages(stack, queues, stage, topic)
-    for edge in parts_of(stack, Edge):
-        watch_readers(stack, edge, stage, topic)
+    for api in parts_of(stack, ReadersApi):
+        watch_readers(stack, api, stage, topic)
     if stage.host_layers:
         return
     watch_growth(stack, queues, stage, topic)
     watch_functions(stack, parts_of(stack, lambda_.Function), stage, topic)
     watch_rules(stack, parts_of(stack, events.Rule), stage, topic)
     watch_clock(stack, stage, topic)
-    for edge in parts_of(stack, Edge):
-        watch_requests(stack, edge, stage, topic)
+    for api in parts_of(stack, ReadersApi):
+        watch_requests(stack, api, stage, topic)

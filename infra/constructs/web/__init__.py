@@ -1,1 +1,1 @@
-"""What readers reach: the HTTP API, its domain, and CloudFront before it."""
+"""What readers reach: the HTTP API, the domain of the links, and the front before it."""

@@ -1,13 +1,11 @@
-"""CloudFront in front of the HTTP API, so that one address cannot use up what all readers have."""
+"""CloudFront before the HTTP API, so that one address cannot use up what all readers have."""
 
 from aws_cdk import aws_certificatemanager as acm
 from aws_cdk import aws_cloudfront as cloudfront
 from aws_cdk import aws_cloudfront_origins as origins
-from aws_cdk import aws_route53 as route53
-from aws_cdk import aws_route53_targets as targets
 from constructs import Construct
 
-from infra.constructs.web.links_domain import lead_to
+from infra.constructs.web.links_domain import say_where_to_lead
 from infra.stage import Stage
 
 
@@ -33,7 +31,7 @@ class Front(Construct):
         rules: str,
     ) -> None:
         super().__init__(scope, construct_id)
-        distribution = cloudfront.Distribution(
+        self.distribution = cloudfront.Distribution(
             self,
             "Distribution",
             comment=f"The links in emails of gazette-{stage.name}.",
@@ -55,10 +53,4 @@ class Front(Construct):
             http_version=cloudfront.HttpVersion.HTTP2_AND_3,
             minimum_protocol_version=cloudfront.SecurityPolicyProtocol.TLS_V1_2_2021,
         )
-        lead_to(
-            self,
-            stage,
-            route53.RecordTarget.from_alias(targets.CloudFrontTarget(distribution)),
-            name=distribution.distribution_domain_name,
-            ipv6=True,
-        )
+        say_where_to_lead(self, stage, self.distribution.distribution_domain_name)

@@ -107,17 +107,32 @@ def _wrong_with_links(stage: Stage) -> Iterator[Wrong]:
             "if its zone is elsewhere.",
             of=("links_domain", "hosted_zone", "links_certificate"),
         )
-    region = "us-east-1" if stage.edge_rate_limit else stage.region or r"[a-z0-9-]+"
-    if stage.links_certificate and not re.fullmatch(
-        rf"arn:aws[a-z-]*:acm:{region}:\d{{12}}:certificate/.+", stage.links_certificate
-    ):
+    if not _is_certificate(stage.links_certificate, stage.region or r"[a-z0-9-]+"):
         yield Wrong(
-            "links_certificate must be the ARN of a certificate of ACM, in us-east-1 with "
-            "edge_rate_limit, else in the region of the stage.",
-            of=("links_certificate", "edge_rate_limit", "region"),
+            "links_certificate must be the ARN of a certificate of ACM in the region of the stage.",
+            of=("links_certificate", "region"),
         )
-    if stage.edge_rate_limit and not stage.region:
+    if not _is_certificate(stage.front_certificate, "us-east-1"):
         yield Wrong(
-            "edge_rate_limit needs region: rules of WAF for CloudFront are in us-east-1.",
-            of=("edge_rate_limit", "region"),
+            "front_certificate must be the ARN of a certificate of ACM in us-east-1.",
+            of=("front_certificate",),
         )
+    if not stage.front_rate_limit:
+        return
+    if not stage.front_certificate and not stage.links_are_in_zone:
+        yield Wrong(
+            "front_rate_limit needs front_certificate if the zone of links_domain is elsewhere.",
+            of=("front_rate_limit", "front_certificate", "hosted_zone"),
+        )
+    if not stage.region:
+        yield Wrong(
+            "front_rate_limit needs region: rules of WAF for CloudFront are in us-east-1.",
+            of=("front_rate_limit", "region"),
+        )
+
+
+def _is_certificate(arn: str, region: str) -> bool:
+    """Whether it is the ARN of a certificate there; so is none."""
+    return not arn or bool(
+        re.fullmatch(rf"arn:aws[a-z-]*:acm:{region}:\d{{12}}:certificate/.+", arn)
+    )

@@ -70,7 +70,7 @@ def test_every_request_goes_to_preferences(prod: Synthesis) -> None:
     assert integration["PayloadFormatVersion"] == "2.0"
 
 
-def test_the_function_answers_before_the_edge_gives_up(prod: Synthesis) -> None:
+def test_the_function_answers_before_the_http_api_gives_up(prod: Synthesis) -> None:
     """After 30 seconds, whatever is set.
 
     https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html

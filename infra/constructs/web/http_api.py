@@ -10,7 +10,13 @@ from aws_cdk import aws_logs as logs
 from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
 from constructs import Construct
 
+from infra.constructs.web.links_domain import keep_the_former
 from infra.stage import Stage
+from infra.ways import answers_at_links_domain, answers_at_own_address
+
+API = "Edge"
+"""The id of the HTTP API in its stack. Under another it would be another API, at another address:
+that of all links in emails where a stage has no `links_domain`."""
 
 _LOGGED = {
     "request": "$context.requestId",
@@ -28,9 +34,11 @@ as the reader, nor who asked.
 https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-logging-variables.html"""
 
 
-class Edge(Construct):
-    """`url`: where readers reach it, without a trailing slash. `host`: the API's own address.
-    `log`: the access log.
+class ReadersApi(Construct):
+    """The HTTP API of a stage.
+
+    `url`: where readers reach it, without a trailing slash. `host`: the API's own address. `log`:
+    the access log. `mapping`: by which it answers at `links_domain`, if it does.
 
     The API throttles requests before a function runs, and its access log tells whether readers get
     answers. docs/decisions/0023-an-http-api-at-the-edge.md,
@@ -45,9 +53,7 @@ class Edge(Construct):
             api_name=f"gazette-{stage.name}-readers",
             description="The links in emails: unsubscribe, preferences, view in the browser.",
             create_default_stage=False,
-            disable_execute_api_endpoint=bool(
-                stage.links_host and not stage.api_address and not stage.edge_rate_limit
-            ),
+            disable_execute_api_endpoint=not answers_at_own_address(stage),
         )
         everything = apigateway.HttpStage(
             self,
@@ -64,15 +70,20 @@ class Edge(Construct):
         here = Stack.of(self)
         self.host = f"{self._api.api_id}.execute-api.{here.region}.{here.url_suffix}"
         self.url = f"https://{stage.links_host}" if stage.links_host else self._api.api_endpoint
-        if stage.links_host and not stage.edge_rate_limit:
-            mapping = apigateway.CfnApiMapping(
-                self,
-                "Mapping",
-                api_id=self._api.api_id,
-                domain_name=stage.links_host,
-                stage="$default",
-            )
-            mapping.node.add_dependency(everything)
+        self.mapping = self._map(everything, stage) if answers_at_links_domain(stage) else None
+
+    def _map(self, everything: apigateway.HttpStage, stage: Stage) -> apigateway.CfnApiMapping:
+        """Answer at `links_domain`; also at the one before, once that is another."""
+        mapping = apigateway.CfnApiMapping(
+            self,
+            "Mapping",
+            api_id=self._api.api_id,
+            domain_name=stage.links_host,
+            stage="$default",
+        )
+        mapping.node.add_dependency(everything)
+        keep_the_former(mapping, stage)
+        return mapping
 
     def lead_to(self, function: lambda_.IFunction) -> None:
         """Route every request to `function`, which also answers unknown paths with a page.
