@@ -1,6 +1,5 @@
 """The service stack: bus, queues, functions, clock and alarms."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, TypeVar, Unpack
@@ -10,11 +9,8 @@ from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as event_targets
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_scheduler as scheduler
-from aws_cdk import aws_scheduler_targets as scheduler_targets
 from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_sqs as sqs
-from aws_cdk.aws_lambda_destinations import SqsDestination
 from aws_cdk.aws_route53 import IAliasRecordTarget
 from aws_cdk.aws_route53_targets import CloudFrontTarget
 from constructs import Construct
@@ -26,12 +22,19 @@ from gazette.settings.ingest import FollowersSettings, IngestSettings
 from gazette.settings.preferences import PreferencesSettings
 from gazette.settings.sweep import SweepSettings
 
-from infra.constructs.alarms import AlarmTopic, Urgency, described
+from infra.constructs.alarms import AlarmTopic
+from infra.constructs.clock import start_clocks
 from infra.constructs.configuration_set import may_send, name_of_set
 from infra.constructs.delivery_events import publish_delivery_events
 from infra.constructs.deployment import name_deployment
 from infra.constructs.grants import may_read
 from infra.constructs.layers import build_layers
+from infra.constructs.must_be_empty import (
+    failed_runs,
+    quarantine,
+    ticks_undelivered,
+    undelivered,
+)
 from infra.constructs.queues import WatchedQueue
 from infra.constructs.step import StepConstruct
 from infra.constructs.watching.dashboard import Dashboard
@@ -43,6 +46,7 @@ from infra.stacks.concurrency import compare_concurrency
 from infra.stacks.front import FrontStack
 from infra.stacks.placement import Placement
 from infra.stage import Stage
+from infra.stage.checks.functions import told
 from infra.topology import (
     FANOUT,
     FEEDBACK,
@@ -87,18 +91,7 @@ class ServiceStack(Stack):
         self._links_secret = links_secret
         self._suppressions_secret = suppressions_secret
 
-        failed = self._watched(
-            "failed",
-            "The provider refused some emails six times. Nothing is lost: their events wait. What "
-            f"to do: `gazette dlq show failed --stage {stage.name}` says why, and what a redrive "
-            "would do. Once the provider accepts email again, run "
-            f"`gazette dlq redrive failed --stage {stage.name}`: the next run of each schedule "
-            "starts now, and sends nothing that a later digest has sent. In the SQS console, "
-            "redrive to the custom destination "
-            f"gazette-{stage.name}-resend, not to the source. "
-            "See docs/runbook/failed-not-empty.md.",
-            of=f"gazette-{stage.name}-{RESEND.queue}-dead",
-        )
+        failed = failed_runs(self, stage, self._topic)
         ingest = self._step(INGEST)
         followers = self._step(FOLLOWERS)
         fanout = self._step(FANOUT)
@@ -111,14 +104,7 @@ class ServiceStack(Stack):
         self._queues = {name: queue for built in fed for name, queue in built.queues.items()}
         self._queues |= {f"{name}_dead": dead for built in fed for name, dead in built.dead.items()}
         self._queues["failed"] = failed
-        self._queues["quarantine"] = self._watched(
-            "quarantine",
-            "Some events do not fit their schema, or SES sent delivery events of emails that these "
-            "tables do not know. Nothing is dropped. What to do: "
-            f"`gazette quarantine list --stage {stage.name}` has the reasons. Fix the cause; then "
-            f"run `gazette quarantine redrive --stage {stage.name}`. "
-            "See docs/runbook/quarantine-not-empty.md.",
-        )
+        self._queues["quarantine"] = quarantine(self, stage, self._topic)
         self._queues["feedback_undelivered"] = self._undelivered(
             "feedback-undelivered",
             "EventBridge could not put delivery events of SES on the feedback queue.",
@@ -131,12 +117,6 @@ class ServiceStack(Stack):
         bus = self._receive_events(self._queues["ingest"])
         self._configure_ingest(ingest, followers)
         self._configure_fanout(fanout)
-        publish_delivery_events(
-            self,
-            stage,
-            queue=self._queues["feedback"],
-            undelivered=self._queues["feedback_undelivered"],
-        )
         for sending, kind in ((generate, GenerateSettings), (resend, ResendSettings)):
             self._configure_sending(sending, kind, base_url=base_url)
         self._configure_feedback(feedback, bus)
@@ -144,7 +124,13 @@ class ServiceStack(Stack):
         self._configure_preferences(preferences, bus, base_url)
         for reader in (ingest, generate, resend, feedback, preferences):
             self._suppressions_secret.grant_read(reader.function)
-        self._start_clocks(fanout, sweep)
+        start_clocks(
+            self,
+            stage,
+            fanout=fanout,
+            sweep=sweep,
+            undelivered=ticks_undelivered(self, stage, self._topic),
+        )
         name_deployment(self, (*fed, preferences), self._layers)
 
         watch_parts(self, stage, self._topic)
@@ -203,7 +189,7 @@ class ServiceStack(Stack):
                 event_pattern=events.EventPattern(source=events.Match.prefix("")),
                 retention=Duration.days(self._stage.archive_days),
             )
-        undelivered = self._undelivered(
+        unreached = self._undelivered(
             "undelivered", "EventBridge could not put events on the ingest queue."
         )
         events.Rule(
@@ -211,7 +197,7 @@ class ServiceStack(Stack):
             "AllEvents",
             event_bus=bus,
             event_pattern=events.EventPattern(source=events.Match.prefix("")),
-            targets=[event_targets.SqsQueue(ingest_queue, dead_letter_queue=undelivered)],
+            targets=[event_targets.SqsQueue(ingest_queue, dead_letter_queue=unreached)],
         )
         return bus
 
@@ -253,6 +239,12 @@ class ServiceStack(Stack):
         sending.configure(self._settings(kind, base_url=base_url))
 
     def _configure_feedback(self, feedback: StepConstruct, bus: events.EventBus) -> None:
+        publish_delivery_events(
+            self,
+            self._stage,
+            queue=self._queues["feedback"],
+            undelivered=self._queues["feedback_undelivered"],
+        )
         if self._stage.track_clicks or self._stage.opens_are_life:
             bus.grant_put_events_to(feedback.function)
         self._queues["quarantine"].grant_send_messages(feedback.function)
@@ -282,15 +274,10 @@ class ServiceStack(Stack):
         """The settings of a function, by name, from the tables, the queues and the stage."""
         digest, immediate = self._stage.streams
         known: dict[str, Any] = {
-            **vars(self._stage),
-            **{name: int(each) for name, each in vars(self._stage).items() if type(each) is bool},
-            "default_frequencies": json.dumps(self._stage.default_frequencies),
-            "sources": json.dumps(self._stage.sources),
-            "link_hosts": json.dumps(self._stage.link_hosts),
+            **told(self._stage),
             "links_secret": self._links_secret.secret_arn,
             "suppressions_secret": self._suppressions_secret.secret_arn,
             "installation": self._installation,
-            "immediate_sender": immediate.sender,
             "configuration_set": name_of_set(self._stage, digest),
             "immediate_configuration_set": name_of_set(self._stage, immediate),
             **{f"{name}_table": table.table_name for name, table in self._tables.items()},
@@ -299,57 +286,8 @@ class ServiceStack(Stack):
         }
         return kind(**{field.name: known[field.name] for field in fields(kind)})
 
-    def _start_clocks(self, fanout: StepConstruct, sweep: StepConstruct) -> None:
-        """Start fan-out every ten minutes, on the slot, and the sweep every five minutes.
-
-        Each tick carries its scheduled time. EventBridge Scheduler invokes the function
-        asynchronously, so a tick that fails in the function goes to the same queue as a tick that
-        never reached it.
-        https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-schedule-context-attributes.html
-        """
-        undelivered = self._watched(
-            "ticks-undelivered",
-            "The functions fanout or sweep could not process some ticks of the clock. What to do: "
-            "check the logs of both functions; then empty the queue: the next tick makes up for "
-            "them. See docs/runbook/undelivered.md.",
-        )
-        for name, step, minutes in (("Tick", fanout, "0/10"), ("SweepTick", sweep, "3/5")):
-            step.live.configure_async_invoke(on_failure=SqsDestination(undelivered))
-            scheduler.Schedule(
-                self,
-                name,
-                schedule=scheduler.ScheduleExpression.cron(minute=minutes),
-                enabled=self._stage.ticks,
-                target=scheduler_targets.LambdaInvoke(
-                    step.live,
-                    input=scheduler.ScheduleTargetInput.from_object(
-                        {"time": scheduler.ContextAttribute.scheduled_time}
-                    ),
-                    max_event_age=Duration.hours(24),
-                    dead_letter_queue=undelivered,
-                ),
-            )
-
     def _undelivered(self, name: str, what_happened: str) -> WatchedQueue:
-        return self._watched(
-            name,
-            f"{what_happened} What to do: check the queue's policy and the function's log; then "
-            f"run `gazette dlq redrive {name} --stage {self._stage.name}`. "
-            "See docs/runbook/undelivered.md.",
-            urgency=Urgency.NOW,
-        )
-
-    def _watched(
-        self, name: str, meaning: str, *, of: str = "", urgency: Urgency = Urgency.MORNING
-    ) -> WatchedQueue:
-        return WatchedQueue(
-            self,
-            name.title().replace("-", ""),
-            name=f"gazette-{self._stage.name}-{name}",
-            topic=self._topic,
-            meaning=described(urgency, meaning, stage=self._stage),
-            of=of,
-        )
+        return undelivered(self, self._stage, self._topic, name=name, what_happened=what_happened)
 
 
 def _may_ask_for_the_quota() -> iam.PolicyStatement:
