@@ -78,7 +78,7 @@ def steady(value: float) -> Series:
 RAISED: dict[str, tuple[Metrics, Metrics]] = {
     "fanout-silent": ({"shards_done": _QUIET}, {"shards_done": steady(16)}),
     "sweep-silent": ({"partitions_swept": _QUIET}, {"partitions_swept": steady(16)}),
-    "digests-standing": ({"oldest_due_age": steady(5401)}, {"oldest_due_age": steady(5400)}),
+    "digests-overdue": ({"oldest_due_age": steady(5401)}, {"oldest_due_age": steady(5400)}),
     "run-left-open": ({"oldest_due_age": steady(50401)}, {"oldest_due_age": steady(46000)}),
     "digests-late": ({"slot_to_accepted": steady(4201)}, {"slot_to_accepted": steady(2000)}),
     "immediate-late": ({"stored_to_accepted": steady(282)}, {"stored_to_accepted": steady(281)}),

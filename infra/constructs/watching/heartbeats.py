@@ -75,7 +75,7 @@ HEARTBEATS = (
             "partitions: lost messages "
             "and dead workers are not made up for, emails of unknown outcome are not decided, and "
             "the alarms that rest on the sweep are blind (shards-late, given-up, "
-            "delivery-events-missing, digests-standing). What to do: look at the schedules of "
+            "delivery-events-missing, digests-overdue). What to do: look at the schedules of "
             "EventBridge Scheduler, at the log of gazette-{stage}-sweep, and at the queue sweep "
             "and its dead letters (`gazette dlq list --stage {stage}`). See "
             "docs/runbook/sweep-silent.md."

@@ -1,4 +1,4 @@
-"""Alarms on lateness, as the functions measure it: emails that are late, and those that stand."""
+"""Alarms on lateness, as the functions measure it: emails that are late, and overdue ones."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Late(Told):
 
 LATE = (
     Late(
-        name="digests-standing",
+        name="digests-overdue",
         urgency=Urgency.MORNING,
         metric="oldest_due_age",
         statistic="p75",
@@ -47,7 +47,7 @@ LATE = (
         minutes=5,
         periods=3,
         meaning=(
-            "Emails stand: in more than a quarter of the partitions an email has been due for a "
+            "Emails are overdue: in more than a quarter of the partitions one has been due for a "
             "quarter of max_lateness, and what waits for the next day because of a cap does not "
             "count. Daily digests later than max_lateness are skipped, and their events go with "
             "the next one. What to do: "
@@ -107,7 +107,7 @@ LATE = (
         ),
     ),
 )
-"""`digests-standing` looks at a quarter of the partitions, because a single refused email is
+"""`digests-overdue` looks at a quarter of the partitions, because a single refused email is
 rightly open for hours; `immediate-late` at one in ten, because one that was refused once is rightly
 late."""
 
