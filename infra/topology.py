@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+Uses = tuple[tuple[str, tuple[str, ...]], ...]
+"""DynamoDB actions by table, and by index, as `table/index`."""
+
 MAX_RECEIVES = 16
 """How often SQS delivers a message before it moves to the dead-letter queue.
 
@@ -46,8 +49,8 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """A function. `queue`: the queue that feeds it. `tables`: its DynamoDB actions by table, and
-    by index, as `table/index`: who may query the one may not query the other.
+    """A function. `queue`: the queue that feeds it. `tables`: what it may do to tables, and to
+    indexes: who may query the one may not query the other; `tables_of_ses`: besides, with SES.
 
     `beside`: further queues of the function, whose messages do not wait behind those of `queue`.
 
@@ -66,7 +69,12 @@ class Step:
     batch_size: int = 10
     max_receives: int = MAX_RECEIVES
     may_recurse: bool = False
-    tables: tuple[tuple[str, tuple[str, ...]], ...]
+    tables: Uses
+    tables_of_ses: Uses = ()
+
+    def tables_with(self, mail_provider: str) -> Uses:
+        """What it may do to tables in a stage with this provider."""
+        return (*self.tables, *(self.tables_of_ses if mail_provider == "ses" else ()))
 
     @property
     def queues(self) -> tuple[str, ...]:
@@ -189,8 +197,8 @@ FANOUT = Step(
         ("events/stored", ("Query",)),
         ("runs", ("Query", "PutItem")),
         ("control", ("Query", "UpdateItem", "DeleteItem")),
-        ("pace", ("UpdateItem",)),
     ),
+    tables_of_ses=(("pace", ("UpdateItem",)),),  # the account's quota
 )
 _SENDING = (
     ("runs", ("GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
@@ -255,11 +263,12 @@ SWEEP = Step(
     tables=(
         ("runs", ("Query", "BatchGetItem", "PutItem")),
         ("runs/open", ("Query",)),
-        ("control", ("GetItem", "Query")),
+        ("control", ("Query",)),
         ("pace", ("GetItem",)),
         ("schedules", ("Scan", "PutItem")),
         ("events/stored", ("Query",)),
     ),
+    tables_of_ses=(("control", ("GetItem",)),),  # up to when delivery events have arrived
 )
 PREFERENCES = Step(
     name="preferences",

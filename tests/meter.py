@@ -11,6 +11,7 @@ are no items of the transaction, are counted once.
 """
 
 import math
+import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -27,6 +28,7 @@ from botocore.config import Config
 
 from cli.restore.command import COPY
 from proofs.enforce.calls import Asked, asked, table_actions
+from proofs.enforce.record import Told, settings
 from tests.moto_tables import moto_backend
 
 Item = dict[str, dict[str, Any]]
@@ -61,7 +63,8 @@ class Meter:
 
     `actions` are (table, DynamoDB action) as IAM sees them, by who was acting; `grants` are
     (resource, action) of every service, such as (`queue/generate-dead`, `sqs:SendMessage`);
-    `asked` is the same with the resources as the calls name them, and the condition keys.
+    `asked` is the same with the resources as the calls name them, and the condition keys, by who
+    was acting with which settings.
     """
 
     calls: Counter[str] = field(default_factory=Counter)
@@ -70,8 +73,9 @@ class Meter:
     requests: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     actions: dict[str, set[tuple[str, str]]] = field(default_factory=lambda: defaultdict(set))
     grants: dict[str, set[tuple[str, str]]] = field(default_factory=lambda: defaultdict(set))
-    asked: dict[str, set[Asked]] = field(default_factory=lambda: defaultdict(set))
+    asked: dict[tuple[str, Told], set[Asked]] = field(default_factory=lambda: defaultdict(set))
     actor: str = ""
+    told: Told = frozenset()
 
     def clear(self) -> None:
         """Count from zero; who did what is kept."""
@@ -82,12 +86,13 @@ class Meter:
 
     @contextmanager
     def acting(self, actor: str) -> Iterator[None]:
-        """Everything inside the block is done by `actor`."""
-        before, self.actor = self.actor, actor
+        """Everything inside the block is done by `actor`, with the settings of its beginning."""
+        before = self.actor, self.told
+        self.actor, self.told = actor, settings(os.environ)
         try:
             yield
         finally:
-            self.actor = before
+            self.actor, self.told = before
 
 
 @contextmanager
@@ -130,7 +135,7 @@ def metered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Meter]:
         meter.calls[f"{service}.{operation}"] += 1
         meter.requests.append((f"{service}.{operation}", request))
         meter.grants[meter.actor].update(_grants(service, operation, request))
-        meter.asked[meter.actor].update(asked(service, operation, request))
+        meter.asked[meter.actor, meter.told].update(asked(service, operation, request))
         if service != "dynamodb":
             return original(client, operation, request)
         meter.actions[meter.actor].update(table_actions(operation, request))

@@ -60,7 +60,7 @@ def may_send(stack: Stack, stage: Stage, stream: Stream) -> iam.PolicyStatement:
     every identity is allowed, and the condition alone names the sender.
     https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsimpleemailservicev2.html
     """
-    identities = ["*"] if stage.sandbox else list(_identities(stream.address))
+    identities = ["*"] if stage.sandbox else list(_identities(stream.address, stage.domain))
     return iam.PolicyStatement(
         actions=["ses:SendEmail"],
         resources=[
@@ -78,9 +78,10 @@ def may_send(stack: Stack, stage: Stage, stream: Stream) -> iam.PolicyStatement:
     )
 
 
-def _identities(address: str) -> Iterator[str]:
+def _identities(address: str, verified: str) -> Iterator[str]:
     """By which this address may be verified: itself, without its label, or a domain that it is in.
 
+    SES takes the closest, so none above the domain that the stage verifies.
     https://docs.aws.amazon.com/ses/latest/dg/creating-identities.html
     """
     local, _, domain = address.rpartition("@")
@@ -89,4 +90,6 @@ def _identities(address: str) -> Iterator[str]:
         yield f"{local.partition('+')[0]}@{domain}"
     while "." in domain:
         yield domain
+        if domain == verified:
+            return
         domain = domain.partition(".")[2]

@@ -251,13 +251,16 @@ class ServiceStack(Stack):
         feedback.configure(self._settings(FeedbackSettings))
 
     def _configure_sweep(self, sweep: StepConstruct) -> None:
-        """The sweep sends its canary as a digest: delivery events of both streams take one way."""
+        """With SES, the sweep looks whether delivery events arrive.
+
+        It sends its canary as a digest: delivery events of both streams take one way.
+        """
         for queue in ("sweep", "shard", *GENERATE.queues, "resend"):
             self._queues[queue].grant_send_messages(sweep.function)
-        for queue in ("feedback", "feedback_dead", "feedback_undelivered"):
-            self._queues[queue].grant(sweep.function, "sqs:GetQueueAttributes")
-        sweep.function.add_to_role_policy(_may_ask_for_metrics())
         if self._stage.mail_provider == "ses":
+            for queue in ("feedback", "feedback_dead", "feedback_undelivered"):
+                self._queues[queue].grant(sweep.function, "sqs:GetQueueAttributes")
+            sweep.function.add_to_role_policy(_may_ask_for_metrics())
             digest, _ = self._stage.streams
             sweep.function.add_to_role_policy(may_send(self, self._stage, digest))
         sweep.configure(self._settings(SweepSettings))

@@ -7,9 +7,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from proofs.enforce.record import FOLDER, used_on_the_engine
+from proofs.enforce.record import FOLDER, stages_in
 from proofs.enforce.report import report_on
-from proofs.enforce.stages import EVERYTHING, ROOT, account_with
+from proofs.enforce.stages import ROOT, synthesised
 
 _TESTS = ("-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder", "tests/functions")
 _DEPLOYED = ("-n", "1", "-m", "e2e", "tests/e2e")
@@ -23,14 +23,12 @@ def main() -> int:
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as made:
         folder = asked.folder or Path(made)
+        stages = synthesised(stages_in(Path(made)))
         if not asked.folder:
             record(folder, *_TESTS)
             if not asked.without_engine:
                 record(folder, *_DEPLOYED)
-        engine = folder / "engine.json"
-        on_the_engine = frozenset(used_on_the_engine(folder)) if engine.exists() else frozenset()
-        account = account_with(folder / "stage", **EVERYTHING)
-        report = report_on(account, folder, on_the_engine=on_the_engine)
+        report = report_on(stages, folder)
     for problem in report.problems:
         print(f"enforce: {problem}", file=sys.stderr)  # noqa: T201 -- what the command is for
     print(report)  # noqa: T201

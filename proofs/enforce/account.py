@@ -50,18 +50,24 @@ class Misplaced(Exception):
 
 @dataclass(slots=True)
 class Account:
-    """`functions` by the name of their step; `grants` of all roles and resources."""
+    """`functions` by the name of their step; `grants` of all roles and resources.
+
+    `sandbox`: SES sends to verified recipients alone, and asks for their identities, too.
+    """
 
     templates: Templates
+    sandbox: bool = True
     functions: dict[str, Resource] = field(default_factory=dict)
     grants: list[Grant] = field(default_factory=list)
     _by_holder: dict[str, list[Grant]] = field(default_factory=lambda: defaultdict(list))
     _answers: dict[Request, frozenset[Grant]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, templates: Templates, *, without: Grant | None = None) -> "Account":
+    def of(
+        cls, templates: Templates, *, sandbox: bool = True, without: Grant | None = None
+    ) -> "Account":
         """The account into which the templates are deployed; `without` one of its grants."""
-        made = cls(templates)
+        made = cls(templates, sandbox)
         made.functions = {
             each.ref.rpartition("-")[2]: each for each in templates.of_type("AWS::Lambda::Function")
         }
@@ -79,27 +85,32 @@ class Account:
         variables: Mapping[str, str] = self.functions[step].properties["Environment"]["Variables"]
         return variables
 
-    def request(self, step: str, asked: Asked, told: Mapping[str, str]) -> Request:
+    def requests(self, step: str, asked: Asked, told: Mapping[str, str]) -> Iterator[Request]:
         """A call of a function as IAM gets it, if the function had the settings of the template.
 
         `told`: the settings that it had. A call names a resource as one of them does; here it is
         what the same setting names in the template. Raises Misplaced.
         """
         context = {("aws:securetransport", ("true",)), *asked.context}
+        if asked.kind in {"identity", "configuration set"}:
+            sender = Asked("", "identity", dict(asked.context)["ses:fromaddress"][0])
+            context = {each for each in context if each[0] != "ses:fromaddress"}
+            context.add(("ses:fromaddress", (self._meant(step, sender, told),)))
+        meant = self._meant(step, asked, told)
         if asked.kind == "identity":
-            context = {each for each in context if each[0] != "ses:fromaddress"}
-            context.add(("ses:fromaddress", (self._meant(step, asked, told),)))
-        elif asked.kind == "configuration set":
-            sender = dict(asked.context)["ses:fromaddress"][0]
-            context = {each for each in context if each[0] != "ses:fromaddress"}
-            meant = self._meant(step, Asked("", "identity", sender), told)
-            context.add(("ses:fromaddress", (meant,)))
-        return Request(
-            caller=self.role_of(step),
-            action=asked.action,
-            resource=self._arn(asked, self._meant(step, asked, told)) + asked.inside,
-            context=frozenset(context),
-        )
+            resources = list(self._identities(meant))
+            if self.sandbox:
+                recipients = dict(asked.context)["ses:recipients"]
+                resources += [identity_of(each) for each in recipients]
+        else:
+            resources = [self._arn(asked, meant) + asked.inside]
+        for resource in resources:
+            yield Request(
+                caller=self.role_of(step),
+                action=asked.action,
+                resource=resource,
+                context=frozenset(context),
+            )
 
     def named_by_any(self, asked: Asked, told: Mapping[str, str]) -> str:
         """The ARN of what a command names: by its name, or as the settings of any function do.
@@ -153,25 +164,30 @@ class Account:
                 return settings[variable]
         raise Misplaced(f"{step} calls {asked.action} on {asked.named}, which no setting names")
 
-    def _identity(self, address: str) -> str:
-        """The one of the templates that verifies the sender, else its own: SES takes the closest.
+    def _identities(self, address: str) -> Iterator[str]:
+        """Those by which this address may be verified, as far as one of the templates is.
 
+        SES takes the closest: the address, that without its label, its domain, one above. What is
+        not in the templates somebody may have verified by hand.
         https://docs.aws.amazon.com/ses/latest/dg/creating-identities.html
         """
-        for identity in self.templates.of_type("AWS::SES::EmailIdentity"):
-            if identity.ref in {address, address.rpartition("@")[2]}:
-                return identity.arn
-        return in_account(f"ses:{{place}}:identity/{address}")
+        known = {each.ref for each in self.templates.of_type("AWS::SES::EmailIdentity")}
+        for name in _verified_as(address):
+            yield identity_of(name)
+            if name in known:
+                return
 
     def _arn(self, asked: Asked, meant: str) -> str:
         match asked.kind:
             case "":
                 return "*"
             case "identity":
-                return self._identity(meant)
+                return identity_of(meant)
             case "configuration set":
                 return in_account(f"ses:{{place}}:configuration-set/{meant}")
         found = [each.arn for each in self.templates.resources if meant in (each.ref, each.arn)]
+        if not found and asked.kind == "secret" and not meant.startswith("arn:"):
+            return in_account(f"secretsmanager:{{place}}:secret:{meant}-AbCdEf")
         if not found:
             raise Misplaced(f"{asked.action} on {meant}, which is in no template")
         return found[0]
@@ -195,6 +211,21 @@ class Account:
                     yield from read(policy.arn, policy.properties["PolicyDocument"])
         for permission in self.templates.of_type("AWS::Lambda::Permission"):
             yield _permission(permission.arn, permission.properties)
+
+
+def identity_of(name: str) -> str:
+    """The ARN of an identity of SES: an address or a domain."""
+    return in_account(f"ses:{{place}}:identity/{name}")
+
+
+def _verified_as(address: str) -> Iterator[str]:
+    local, _, domain = address.rpartition("@")
+    yield address
+    if "+" in local:
+        yield f"{local.partition('+')[0]}@{domain}"
+    while "." in domain:
+        yield domain
+        domain = domain.partition(".")[2]
 
 
 def _permission(holder: str, given: Mapping[str, Any]) -> Grant:

@@ -10,31 +10,39 @@ from pathlib import Path
 import pytest
 
 from proofs.enforce.calls import Asked, asked
-from proofs.enforce.verdict import Line
 
 FOLDER = "ENFORCE_RECORD"
 """The variable with the folder in which tests leave what was asked; without it they do not."""
 
 _OF_WORKERS = "ENFORCE_WORKERS"
-_ON_THE_ENGINE = "engine.json"
+
+Told = frozenset[tuple[str, str]]
+"""Settings: names and values."""
 
 
-def settings(environment: Mapping[str, str]) -> dict[str, str]:
+def stages_in(folder: Path) -> Path:
+    """Where the stages are synthesised whose policies what is kept in `folder` is judged by."""
+    return folder / "stages"
+
+
+def settings(environment: Mapping[str, str]) -> Told:
     """Those of the functions."""
-    return {name: value for name, value in environment.items() if name.startswith("GAZETTE_")}
+    return frozenset(each for each in environment.items() if each[0].startswith("GAZETTE_"))
 
 
-def keep(by_actor: Mapping[str, Iterable[Asked]], told: Mapping[str, str]) -> None:
-    """Leave what each actor asked, who had the settings `told`, if somebody wants to know."""
+def keep(by_actor: Mapping[tuple[str, Told], Iterable[Asked]]) -> None:
+    """Leave what each actor asked, and which settings it had, if somebody wants to know."""
     folder = os.environ.get(FOLDER)
     if not folder:
         return
-    line = {
-        "told": settings(told),
-        "asked": {actor: [asdict(each) for each in calls] for actor, calls in by_actor.items()},
-    }
     with (Path(folder) / f"{os.getpid()}.jsonl").open("a") as file:
-        file.write(json.dumps(line, default=list) + "\n")
+        for (actor, told), calls in by_actor.items():
+            line = {
+                "actor": actor,
+                "told": dict(sorted(told)),
+                "asked": [asdict(each) for each in calls],
+            }
+            file.write(json.dumps(line, default=list) + "\n")
 
 
 def kept(folder: Path) -> Iterator[tuple[str, list[Asked], dict[str, str]]]:
@@ -42,8 +50,7 @@ def kept(folder: Path) -> Iterator[tuple[str, list[Asked], dict[str, str]]]:
     for path in sorted(folder.glob("*.jsonl")):
         for line in path.read_text().splitlines():
             read = json.loads(line)
-            for actor, calls in read["asked"].items():
-                yield actor, [_asked(each) for each in calls], read["told"]
+            yield read["actor"], [_asked(each) for each in read["asked"]], read["told"]
 
 
 @contextmanager
@@ -54,18 +61,6 @@ def recorded_workers(folder: Path) -> Iterator[None]:
         patch.setenv(_OF_WORKERS, str(folder))
         patch.setenv("DEMO_WORKERS_RUN_FIRST", str(Path(__file__).with_name("in_worker.py")))
         yield
-
-
-def keep_used(lines: Iterable[Line]) -> None:
-    """Leave which grants were used on the embedded engine, if somebody wants to know."""
-    folder = os.environ.get(FOLDER)
-    if folder:
-        (Path(folder) / _ON_THE_ENGINE).write_text(json.dumps(sorted(lines)))
-
-
-def used_on_the_engine(folder: Path) -> set[Line]:
-    """What `keep_used` left."""
-    return {tuple(line) for line in json.loads((folder / _ON_THE_ENGINE).read_text())}
 
 
 def called(folder: Path) -> Iterator[tuple[str, list[Asked], dict[str, str]]]:

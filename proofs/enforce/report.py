@@ -1,14 +1,17 @@
 """The end of the proof: what is wrong, line by line, and its counts."""
 
 import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from cli.reference.permissions import PERMISSIONS
-from proofs.enforce.account import Account
 from proofs.enforce.commands import Commands
+from proofs.enforce.deciding import ambiguous, differing
 from proofs.enforce.record import kept
+from proofs.enforce.stages import Judged
 from proofs.enforce.verdict import Line, Verdict
 
 REASONS = Path(__file__).with_name("reasons.json")
@@ -29,74 +32,137 @@ def _fits(line: Line, reason: Line) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """`stale`: reasons of what is not granted, or is used."""
+    """Of one stage, or of the commands. `denied` and `wide` are in words."""
 
+    name: str
     granted: frozenset[Line]
     used: frozenset[Line]
-    of_aws: frozenset[Line]
     denied: frozenset[str]
-    reasoned: frozenset[Line]
+    reasons: frozenset[Line]
+    of_aws: frozenset[Line] = frozenset()
+    wide: frozenset[str] = frozenset()
+
+    @property
+    def not_used(self) -> frozenset[Line]:
+        """What neither a function nor AWS uses."""
+        return self.granted - self.used - self.of_aws
 
     @property
     def unused(self) -> frozenset[Line]:
         """What is granted for nothing."""
-        return self._not_used() - self._explained()
+        return self.not_used - self._explained()
 
     @property
-    def stale(self) -> frozenset[Line]:
-        """Reasons for what is not granted, or is used."""
-        return frozenset(
-            reason
-            for reason in self.reasoned
-            if not any(_fits(line, reason) for line in self._not_used())
-        )
-
-    def _not_used(self) -> frozenset[Line]:
-        return self.granted - self.used - self.of_aws
-
-    def _explained(self) -> frozenset[Line]:
-        return frozenset(
-            line
-            for line in self._not_used()
-            if any(_fits(line, reason) for reason in self.reasoned)
+    def counts(self) -> Counter[str]:
+        """In the order of the last line."""
+        return Counter(
+            grants=len(self.granted),
+            used=len(self.used),
+            reasoned=len((self.of_aws - self.used) | self._explained()),
+            denied=len(self.denied),
         )
 
     @property
     def problems(self) -> list[str]:
         """One line each."""
+        nothing = "is granted, and nothing uses it"
         return [
-            *sorted(self.denied),
-            *(f"{' '.join(line)} is granted, and nothing uses it" for line in sorted(self.unused)),
-            *(f"{' '.join(line)} needs no reason any more" for line in sorted(self.stale)),
+            f"{self.name}: {each}"
+            for each in (
+                *sorted(self.denied),
+                *sorted(self.wide),
+                *(f"{' '.join(line)} {nothing}" for line in sorted(self.unused)),
+            )
         ]
 
-    def __str__(self) -> str:
-        reasoned = len((self.of_aws - self.used) | self._explained())
-        return (
-            f"enforced: grants={len(self.granted)} used={len(self.used)} reasoned={reasoned} "
-            f"denied={len(self.denied)}"
+    def _explained(self) -> frozenset[Line]:
+        return frozenset(
+            line for line in self.not_used if any(_fits(line, each) for each in self.reasons)
         )
 
 
-def report_on(
-    account: Account, folder: Path, *, on_the_engine: frozenset[Line] = frozenset()
-) -> Report:
-    """What the policies of the account and those of the commands say to what is kept in `folder`.
+@dataclass(frozen=True, slots=True)
+class Reports:
+    """One for each stage, and one for the commands."""
 
-    `on_the_engine`: what was used there. It is the stage `local`, so that only grants with the same
-    names count here.
+    each: tuple[Report, ...]
+
+    @property
+    def problems(self) -> list[str]:
+        """Those of each, and reasons of what is not granted, or is used."""
+        stale = {
+            reason
+            for report in self.each
+            for reason in report.reasons
+            if not any(_fits(line, reason) for of in self.each for line in of.not_used)
+        }
+        return [
+            *(problem for report in self.each for problem in report.problems),
+            *(f"{' '.join(line)} needs no reason any more" for line in sorted(stale)),
+        ]
+
+    def __str__(self) -> str:
+        total: Counter[str] = Counter()
+        for report in self.each:
+            total.update(report.counts)
+        return "\n".join(
+            [
+                *(f"{report.name}: {_figures(report.counts)}" for report in self.each),
+                f"enforced: {_figures(total)}",
+            ]
+        )
+
+
+def _figures(counts: Mapping[str, int]) -> str:
+    return " ".join(f"{name}={number}" for name, number in counts.items())
+
+
+def report_on(stages: Sequence[Judged], folder: Path) -> Reports:
+    """What the policies of the stages and those of the commands say to what is kept in `folder`.
+
+    A call counts in the stages whose settings of its function are those that it was made with. If
+    there is none, the one with the fewest other settings says whether it would be denied: of those
+    where it can be told what the call names.
     """
-    verdict, commands = Verdict.of(account), Commands(account)
+    verdicts = {stage.name: Verdict.of(stage.account) for stage in stages}
+    commands = Commands(stages[0].account)
     for actor, asked, told in kept(folder):
-        if actor in account.functions:
-            verdict.judge(actor, asked, told)
-        elif actor in PERMISSIONS:
+        if actor in PERMISSIONS:
             commands.judge(actor, asked, told)
-    granted = verdict.granted()
+        if actor not in stages[0].account.functions:
+            continue
+        own = {stage.name: stage.account.settings_of(actor) for stage in stages}
+        far = {
+            name: len(differing(told, settings))
+            for name, settings in own.items()
+            if not any(ambiguous(told, settings))
+        }
+        nearest = min(far, key=lambda name: far[name], default="")
+        for name in far:
+            if not far[name] or name == nearest:
+                verdicts[name].judge(actor, asked, told, counts=not far[name])
+    explained = frozenset(reasons())
+    return Reports(
+        (
+            *(_of_stage(name, verdict) for name, verdict in verdicts.items()),
+            Report(
+                name="commands",
+                granted=frozenset(commands.granted()),
+                used=frozenset(commands.lines()),
+                denied=frozenset(commands.denied),
+                reasons=explained,
+            ),
+        )
+    )
+
+
+def _of_stage(name: str, verdict: Verdict) -> Report:
     return Report(
-        granted=frozenset(granted | commands.granted()),
-        used=frozenset(verdict.lines(verdict.used) | commands.lines() | (on_the_engine & granted)),
+        name=name,
+        granted=frozenset(verdict.granted()),
+        used=frozenset(verdict.lines(verdict.used)),
         of_aws=frozenset(verdict.lines(verdict.of_aws)),
-        denied=frozenset(verdict.denied | commands.denied),
-        reasoned=frozenset(reasons()),
+        denied=frozenset(verdict.denied),
+        wide=frozenset(verdict.wide),
+        reasons=frozenset(),
     )

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,43 +28,90 @@ EVERYTHING: Mapping[str, Any] = {
     "feedback_by_sns": True,
     "archive_days": 7,
 }
-"""Settings of the stage prod with which every grant exists that a stage with SES may have."""
+"""With these every grant exists that a stage with SES may have, in the sandbox."""
+
+OUTSIDE: Mapping[str, Any] = {
+    **EVERYTHING,
+    "sandbox": False,
+    "sender": "Gazette <digest+weekly@eu.news.gazette.dev>",
+    "immediate_sender": "Now <now@news.gazette.dev>",
+    "domain": "news.gazette.dev",
+}
+"""The same outside the sandbox: identities are named. One sender is below the domain and has a
+label; above the domain is one that is not verified."""
+
+SMTP: Mapping[str, Any] = {
+    "sender": "Gazette <digest@gazette.dev>",
+    "immediate_sender": "Now <now@gazette.dev>",
+    "list_id": "digest.gazette.dev",
+    "alarm_email": "alarms@gazette.dev",
+    "links_domain": "none",
+    "mail_provider": "smtp",
+    "smtp_host": "smtp.gazette.dev",
+    "smtp_secret": "gazette-smtp",
+    "emails_per_second": 50,
+    "unknown_policy": "carry_over",
+    "sandbox": False,
+}
+"""With a login."""
+
+IN_THE_SANDBOX = "everything, in the sandbox"
+BY_SMTP = "SMTP with a login"
+STAGES: Mapping[str, Mapping[str, Any]] = {
+    IN_THE_SANDBOX: EVERYTHING,
+    "everything, outside the sandbox": OUTSIDE,
+    BY_SMTP: SMTP,
+    "cdk.json as it stands": {},
+}
+"""By what is special about each; the settings that differ from those of `prod` in cdk.json."""
 
 
-def account_with(folder: Path, **changed: Any) -> Account:
-    """The account of the stage prod with these settings, synthesised into `folder` if it is not.
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A stage that is judged."""
+
+    name: str
+    account: Account
+
+
+def synthesised(folder: Path, names: tuple[str, ...] = tuple(STAGES)) -> tuple[Judged, ...]:
+    """The stages of these names, synthesised into folders of `folder` where they are not yet.
 
     Several processes may ask at once; the first one does it, in a process of its own, because the
     CDK takes longer to import than its templates to read.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    folders = {name: folder / str([*STAGES].index(name)) for name in names}
     with (folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / "manifest.json").exists():
-            _synthesise(folder, changed)
-    return Account.of(Templates.of(folder))
+        missing = {
+            str(into): STAGES[name]
+            for name, into in folders.items()
+            if not (into / "manifest.json").exists()
+        }
+        if missing:
+            _synthesise(missing)
+    return tuple(
+        Judged(name, Account.of(Templates.of(into), sandbox=_settings(STAGES[name])["sandbox"]))
+        for name, into in folders.items()
+    )
 
 
-def _synthesise(folder: Path, changed: Mapping[str, Any]) -> None:
+def _settings(changed: Mapping[str, Any]) -> dict[str, Any]:
     stages = json.loads((ROOT / "cdk.json").read_text())["context"]["stages"]
-    context = {
-        "stage": "prod",
-        "stages": {"prod": {**stages["prod"], **changed}},
-        "aws:cdk:bundling-stacks": [],
-    }
-    environment = {
-        **os.environ,
-        "CDK_OUTDIR": str(folder),
-        "CDK_CONTEXT_JSON": json.dumps(context),
-        "CDK_VALIDATION": "false",
-    }
+    return {**stages["prod"], **changed}
+
+
+def _synthesise(stages: Mapping[str, Mapping[str, Any]]) -> None:
+    asked = {into: _settings(changed) for into, changed in stages.items()}
     done = subprocess.run(
-        [sys.executable, "-m", "infra.app"],
+        [sys.executable, "-m", "proofs.enforce.synthesis"],
         cwd=ROOT,
-        env=environment,
+        env={**os.environ, "CDK_VALIDATION": "false"},
+        input=json.dumps(asked),
         capture_output=True,
         text=True,
         check=False,
     )
     if done.returncode:
-        raise RuntimeError(f"infra.app failed: {done.stderr.strip()}")
+        raise RuntimeError(f"proofs.enforce.synthesis failed: {done.stderr.strip()}")

@@ -8,103 +8,90 @@ from typing import Any
 
 import pytest
 
+from proofs.enforce import commands
 from proofs.enforce.__main__ import record
 from proofs.enforce.account import Account
-from proofs.enforce.record import kept
-from proofs.enforce.report import Report, report_on
+from proofs.enforce.calls import Asked
+from proofs.enforce.deciding import differing
+from proofs.enforce.record import kept, stages_in
+from proofs.enforce.report import Report, Reports, report_on
 from proofs.enforce.second_opinion import SecondOpinion
-from proofs.enforce.stages import EVERYTHING, account_with
-from proofs.enforce.template import Templates
+from proofs.enforce.stages import STAGES, Judged, synthesised
+from proofs.enforce.template import ACCOUNT, REGION, Templates
 from proofs.enforce.verdict import Verdict
 
-_TESTS = (
-    "tests/functions/test_grants.py",
-    "tests/functions/delivery/test_outcomes.py",
-    "tests/functions/test_handlers.py",
-    "tests/functions/test_follower_costs.py",
-    "tests/functions/test_coming_back.py",
-)
-_CHOSEN = (
-    "exactly or refused or settles or waits_in_quarantine or sends or fallen_behind or queued_again"
-    " or click_ends or known_to_come or dead_letter or at_once or collects or four_messages"
-    " or coming_back or on_its_own_queue or permit_is_requeued or wait_somewhere"
-    " or goes_to_quarantine"
-)
-"""Tests that use every grant of a function between them."""
+_TESTS = ("tests/functions/test_grants.py", "tests/functions/test_grants_besides_tables.py")
+"""Whole modules, whose tests use every grant of every function between them, in each stage."""
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What was recorded."""
     made = tmp_path_factory.mktemp("enforce")
-    record(made, "-n", "0", "-k", _CHOSEN, *_TESTS)
+    synthesised(stages_in(made))
+    record(made, "-n", "0", *_TESTS)
     return made
 
 
 @pytest.fixture(scope="module")
-def account(folder: Path) -> Account:
-    """The stage that uses everything."""
-    return account_with(folder / "stage", **EVERYTHING)
+def stages(folder: Path) -> tuple[Judged, ...]:
+    return synthesised(stages_in(folder))
 
 
-def of_functions(lines: frozenset[Any]) -> set[Any]:
-    """Without those of commands, whose tests take long."""
-    return {line for line in lines if not line[0].startswith("gazette ")}
+@pytest.fixture(scope="module", params=STAGES)
+def stage(stages: tuple[Judged, ...], request: pytest.FixtureRequest) -> Judged:
+    """Each of them."""
+    (found,) = (each for each in stages if each.name == request.param)
+    return found
+
+
+def report_of(folder: Path, *stages: Judged) -> Report:
+    """That on the last of these stages."""
+    *_, of_the_last, _ = report_on(stages, folder).each
+    return of_the_last
 
 
 def test_functions_ask_for_no_more_than_they_may_and_may_no_more_than_they_ask_for(
-    folder: Path, account: Account
+    folder: Path, stages: tuple[Judged, ...]
 ) -> None:
-    report = report_on(account, folder)
-    assert report.denied == frozenset()
-    assert of_functions(report.unused) == set()
+    for report in report_on(stages, folder).each[: len(stages)]:
+        assert not report.problems, f"a test of {' or '.join(_TESTS)} has to use what is unused"
 
 
-def judged(account: Account, folder: Path) -> Verdict:
-    verdict = Verdict.of(account)
+def judged(stage: Judged, folder: Path, *, grants: Account | None = None) -> Verdict:
+    """What the calls that count for this stage are, with other grants if they are given."""
+    verdict = Verdict.of(grants or stage.account)
     for step, asked, told in kept(folder):
-        if step in account.functions:
+        functions = stage.account.functions
+        if step in functions and not differing(told, stage.account.settings_of(step)):
             verdict.judge(step, asked, told)
     return verdict
 
 
-def test_without_any_one_grant_something_is_denied(folder: Path, account: Account) -> None:
-    verdict = judged(account, folder)
-    needed = {grant for grant in account.grants if grant.allows}
+def test_without_any_one_grant_something_is_denied(folder: Path, stage: Judged) -> None:
+    verdict = judged(stage, folder)
+    needed = {grant for grant in stage.account.grants if grant.allows}
     assert needed == verdict.used | verdict.of_aws.keys()
+    calls = verdict.calls
     for grant in sorted(needed, key=verdict.line):
-        without = Account.of(account.templates, without=grant)
-        _, action, _ = verdict.line(grant)
-        denied = Verdict.of(without).denied
-        if grant in verdict.of_aws:
-            assert any(action in line for line in denied), grant
-            continue
-        step = next(
-            name
-            for name, each in account.functions.items()
-            if account.role_of(name) == grant.holder
-        )
-        told = Verdict.of(without)
-        for actor, asked, settings in kept(folder):
-            if actor == step:
-                told.judge(actor, asked, settings)
-        assert any(line.startswith(f"{step} may not {action} on ") for line in told.denied), grant
+        without = Account.of(stage.account.templates, sandbox=stage.account.sandbox, without=grant)
+        of_this = {
+            call for call in calls if call.action == grant.action and not without.allowing(call)
+        }
+        assert of_this, grant
 
 
-def test_another_evaluator_allows_the_same_calls(folder: Path, account: Account) -> None:
+def test_another_evaluator_allows_the_same_calls(folder: Path, stage: Judged) -> None:
+    account = stage.account
     documents: dict[str, list[dict[str, Any]]] = {}
     roles = {each.ref: each.arn for each in account.templates.of_type("AWS::IAM::Role")}
     for policy in account.templates.of_type("AWS::IAM::Policy"):
         for name in policy.properties["Roles"]:
             documents.setdefault(roles[name], []).append(policy.properties["PolicyDocument"])
-    asked = {
-        account.request(step, each, told)
-        for step, calls, told in kept(folder)
-        if step in account.functions
-        for each in calls
-    }
     with SecondOpinion() as other:
-        for request in asked:
+        for request in judged(stage, folder).calls:
+            if request.caller not in documents:
+                continue
             assert other.allows(request, documents[request.caller])
             for strange in ("sqs:DeleteQueue", "dynamodb:DeleteTable"):
                 changed = replace(request, action=strange)
@@ -113,10 +100,10 @@ def test_another_evaluator_allows_the_same_calls(folder: Path, account: Account)
 
 
 def edited(
-    account: Account, edit: Callable[[dict[str, Any]], None], *, policy: str = "Generate"
-) -> Account:
-    """The account with another policy of one function."""
-    stacks = json.loads(json.dumps(account.templates.stacks))
+    stage: Judged, edit: Callable[[dict[str, Any]], None], *, policy: str = "Generate"
+) -> Judged:
+    """The stage with another policy of one function."""
+    stacks = json.loads(json.dumps(stage.account.templates.stacks))
     (document,) = (
         resource["Properties"]["PolicyDocument"]
         for template in stacks.values()
@@ -124,7 +111,8 @@ def edited(
         if resource["Type"] == "AWS::IAM::Policy" and name.startswith(f"{policy}Role")
     )
     edit(document)
-    return Account.of(Templates.read(stacks))
+    account = Account.of(Templates.read(stacks), sandbox=stage.account.sandbox)
+    return replace(stage, account=account)
 
 
 def statements(document: dict[str, Any], action: str) -> list[dict[str, Any]]:
@@ -143,14 +131,18 @@ def another_operator(document: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("edit", [another_sender, another_operator])
 def test_a_condition_that_the_sender_does_not_meet_is_seen(
-    folder: Path, account: Account, edit: Callable[[dict[str, Any]], None]
+    folder: Path, stages: tuple[Judged, ...], edit: Callable[[dict[str, Any]], None]
 ) -> None:
-    denied = report_on(edited(account, edit), folder).denied
+    denied = report_of(folder, edited(stages[1], edit)).denied
     on = "generate may not ses:SendEmail on "
     assert {line.removeprefix(on) for line in denied if line.startswith(on)} == {
         "Digest",
         "Immediate",
         "DomainIdentity",
+        "identity/digest+weekly@eu.news.gazette.dev",
+        "identity/digest@eu.news.gazette.dev",
+        "identity/eu.news.gazette.dev",
+        "identity/now@news.gazette.dev",
     }
 
 
@@ -159,30 +151,134 @@ def test_a_condition_that_the_sender_does_not_meet_is_seen(
     [("dynamodb:Scan", "*"), ("sqs:PurgeQueue", "*"), ("s3:GetObject", "arn:aws:s3:::b/*")],
 )
 def test_a_grant_that_nothing_uses_is_seen(
-    folder: Path, account: Account, action: str, resource: str
+    folder: Path, stage: Judged, action: str, resource: str
 ) -> None:
     def add(document: dict[str, Any]) -> None:
         document["Statement"].append({"Effect": "Allow", "Action": action, "Resource": resource})
 
-    unused = of_functions(report_on(edited(account, add), folder).unused)
+    unused = report_of(folder, edited(stage, add)).unused
     assert {(who, what) for who, what, _ in unused} == {("generate", action)}
 
 
-def test_a_grant_that_another_one_covers_is_seen(folder: Path, account: Account) -> None:
+def test_a_grant_that_another_one_covers_is_seen(folder: Path, stage: Judged) -> None:
     def add(document: dict[str, Any]) -> None:
         document["Statement"].append(
             {"Effect": "Allow", "Action": "secretsmanager:GetSecretValue", "Resource": "*"}
         )
 
-    unused = of_functions(report_on(edited(account, add), folder).unused)
+    unused = report_of(folder, edited(stage, add)).unused
     assert ("generate", "secretsmanager:GetSecretValue", "*") in unused
+
+
+def test_a_grant_of_a_command_that_another_one_covers_is_seen(
+    stages: tuple[Judged, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        commands,
+        "PERMISSIONS",
+        {
+            "dlq list": frozenset(
+                (f"queue/{name}", "sqs:ReceiveMessage") for name in ("*", "failed")
+            )
+        },
+    )
+    judged = commands.Commands(stages[0].account)
+    url = f"https://sqs.{REGION}.amazonaws.com/{ACCOUNT}/gazette-prod-failed"
+    judged.judge("dlq list", [Asked("sqs:ReceiveMessage", "queue", url)], {})
+    assert judged.denied == set()
+    assert len(judged.granted() - judged.lines()) == 2
+
+
+def everywhere(document: dict[str, Any]) -> None:
+    for each in statements(document, "dynamodb:GetItem"):
+        each["Resource"] = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/*"
+
+
+def every_action(document: dict[str, Any]) -> None:
+    for each in statements(document, "dynamodb:GetItem"):
+        each["Action"] = "dynamodb:*"
+
+
+def whoever_sends(document: dict[str, Any]) -> None:
+    for each in statements(document, "ses:SendEmail"):
+        del each["Condition"]
+
+
+def every_identity(document: dict[str, Any]) -> None:
+    for each in statements(document, "ses:SendEmail"):
+        each["Resource"] = [f"arn:aws:ses:{REGION}:{ACCOUNT}:identity/*", *each["Resource"][-1:]]
+
+
+def every_secret(document: dict[str, Any]) -> None:
+    for each in statements(document, "secretsmanager:GetSecretValue"):
+        each["Resource"] = f"arn:aws:secretsmanager:{REGION}:{ACCOUNT}:secret:*"
+
+
+@pytest.mark.parametrize(
+    ("edit", "seen"),
+    [
+        (everywhere, "generate may also dynamodb:GetItem on Runs-x"),
+        (every_action, "generate dynamodb:* "),
+        (every_secret, "generate may also secretsmanager:GetSecretValue on "),
+    ],
+)
+def test_a_grant_that_was_widened_is_seen(
+    folder: Path, stage: Judged, edit: Callable[[dict[str, Any]], None], seen: str
+) -> None:
+    assert any(each.startswith(seen) for each in report_of(folder, edited(stage, edit)).wide)
+
+
+@pytest.mark.parametrize(("edit", "number"), [(whoever_sends, 0), (whoever_sends, 3)])
+def test_a_sender_that_nobody_names_is_seen(
+    folder: Path,
+    stages: tuple[Judged, ...],
+    edit: Callable[[dict[str, Any]], None],
+    number: int,
+) -> None:
+    wide = report_of(folder, edited(stages[number], edit)).wide
+    assert any("ses:fromaddress somebody@else.example" in each for each in wide)
+
+
+def test_outside_the_sandbox_an_identity_that_nobody_names_is_seen(
+    folder: Path, stages: tuple[Judged, ...]
+) -> None:
+    wide = report_of(folder, edited(stages[1], every_identity)).wide
+    assert "generate may also ses:SendEmail on identity/else.example" in " ".join(wide)
+
+
+def test_in_the_sandbox_the_identity_of_a_recipient_is_asked_for(
+    folder: Path, stages: tuple[Judged, ...]
+) -> None:
+    in_it, outside, *_ = stages
+    account = Account.of(outside.account.templates, sandbox=True)
+    denied = report_of(folder, in_it, replace(outside, account=account)).denied
+    assert "generate may not ses:SendEmail on identity/ann@example.com" in denied
+
+
+def test_a_call_of_another_stage_uses_no_grant(folder: Path, stages: tuple[Judged, ...]) -> None:
+    """What only SMTP asks for is not used where no test sends by SMTP, and so on."""
+    login = ("generate", "secretsmanager:GetSecretValue", "gazette-smtp-??????")
+    everything, _, by_smtp, plain = stages
+    assert login in report_of(folder, by_smtp).used
+    for stage, lacks in ((by_smtp, "smtp"), (everything, "ses"), (plain, "ses")):
+        calls = [
+            call
+            for step, asked, told in kept(folder)
+            if told.get("GAZETTE_MAIL_PROVIDER") != lacks and step == "generate"
+            if not differing(told, stage.account.settings_of(step))
+            for call in asked
+        ]
+        assert calls == []
 
 
 def test_a_reason_for_what_is_not_granted_is_stale() -> None:
     line = ("generate", "sqs:PurgeQueue", "*")
     nothing: frozenset[Any] = frozenset()
     report = Report(
-        granted=nothing, used=nothing, of_aws=nothing, denied=nothing, reasoned=frozenset({line})
+        name="prod", granted=nothing, used=nothing, denied=nothing, reasons=frozenset({line})
     )
-    assert report.problems == ["generate sqs:PurgeQueue * needs no reason any more"]
-    assert str(report) == "enforced: grants=0 used=0 reasoned=0 denied=0"
+    assert Reports((report,)).problems == ["generate sqs:PurgeQueue * needs no reason any more"]
+    assert str(Reports((report,))).splitlines() == [
+        "prod: grants=0 used=0 reasoned=0 denied=0",
+        "enforced: grants=0 used=0 reasoned=0 denied=0",
+    ]

@@ -1,4 +1,4 @@
-"""What would be denied, and what is granted for nothing.
+"""What would be denied, what is granted for nothing, and what allows more than is asked.
 
 A grant counts as used where it alone allows some call. So one that another grant covers is found
 too: each of them could go.
@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 
 from proofs.enforce.account import Account, Misplaced
 from proofs.enforce.calls import Asked
-from proofs.enforce.policies import Grant
+from proofs.enforce.policies import Grant, Request
 from proofs.enforce.services import calls_of_aws
+from proofs.enforce.strangers import strangers_of
 
 Line = tuple[str, str, str]
 """Who holds a grant, the action, and the resource, as the templates name them."""
@@ -18,38 +19,46 @@ Line = tuple[str, str, str]
 
 @dataclass(slots=True)
 class Verdict:
-    """`denied` in words; grants by how they are used. `of_aws`: by AWS itself, and what for."""
+    """`denied` and `wide` in words; grants by how they are used. `of_aws`: by AWS itself, and what
+    for."""
 
     account: Account
     denied: set[str] = field(default_factory=set)
+    wide: set[str] = field(default_factory=set)
     used: set[Grant] = field(default_factory=set)
     of_aws: dict[Grant, str] = field(default_factory=dict)
+    calls: set[Request] = field(default_factory=set)
 
     @classmethod
     def of(cls, account: Account) -> "Verdict":
         """Of what AWS does by itself, before any function calls."""
         made = cls(account)
+        made.wide = {
+            f"{' '.join(made.line(grant))} allows more than one action"
+            for grant in account.grants
+            if grant.allows and set("*?") & set(grant.action)
+        }
         for request, why in calls_of_aws(account):
-            grants = account.allowing(request)
-            if not grants:
-                made.denied.add(_told(account, request.caller, request.action, request.resource))
-            if len(grants) == 1:
-                made.of_aws.update(dict.fromkeys(grants, why))
+            made.of_aws.update(dict.fromkeys(made._grants_used_by(request), why))
         return made
 
-    def judge(self, step: str, asked: Iterable[Asked], told: Mapping[str, str]) -> None:
-        """Calls of a function that had the settings `told`."""
+    def judge(
+        self, step: str, asked: Iterable[Asked], told: Mapping[str, str], *, counts: bool = True
+    ) -> None:
+        """Calls of a function that had the settings `told`.
+
+        Without `counts` they use no grant: those settings are not of this stage.
+        """
         for each in asked:
             try:
-                request = self.account.request(step, each, told)
+                requests = list(self.account.requests(step, each, told))
             except Misplaced as err:
                 self.denied.add(str(err))
                 continue
-            grants = self.account.allowing(request)
-            if not grants:
-                self.denied.add(_told(self.account, request.caller, each.action, request.resource))
-            if len(grants) == 1:
-                self.used |= grants
+            for request in requests:
+                used = self._grants_used_by(request)
+                if counts:
+                    self.used |= used
 
     def line(self, grant: Grant) -> Line:
         """A grant as people read it."""
@@ -77,9 +86,28 @@ class Verdict:
         """Grants as people read them."""
         return {self.line(grant) for grant in grants}
 
+    def _grants_used_by(self, request: Request) -> frozenset[Grant]:
+        """The grant that alone allows it, if one does."""
+        grants = self.account.allowing(request)
+        if request not in self.calls:
+            self.calls.add(request)
+            if not grants:
+                self.denied.add(self._told(request, "may not"))
+            for stranger in strangers_of(self.account, request) if grants else ():
+                if self.account.allowing(stranger):
+                    self.wide.add(self._told(stranger, "may also"))
+        return grants if len(grants) == 1 else frozenset()
 
-def _told(account: Account, caller: str, action: str, resource: str) -> str:
-    for step, function in account.functions.items():
-        if function.properties["Role"] == caller:
-            caller = step
-    return f"{account.label(caller)} may not {action} on {account.label(resource)}"
+    def _told(self, request: Request, may: str) -> str:
+        caller = request.caller
+        for step, function in self.account.functions.items():
+            if function.properties["Role"] == caller:
+                caller = step
+        label = self.account.label
+        for_whom = ", ".join(
+            f"{key} {label(' '.join(values))}"
+            for key, values in sorted(request.context)
+            if may == "may also" and key in {"ses:fromaddress", "aws:sourcearn"}
+        )
+        ending = f", {for_whom}" if for_whom else ""
+        return f"{label(caller)} {may} {request.action} on {label(request.resource)}{ending}"

@@ -1,5 +1,6 @@
 """One deployed stage for all tests of this folder."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
@@ -14,7 +15,8 @@ from demo.engine import deploy, running
 from demo.service import Service
 from demo.ses import StandIn
 from proofs.enforce.account import Account
-from proofs.enforce.record import called, keep_used, recorded_workers
+from proofs.enforce.calls import Asked
+from proofs.enforce.record import Told, called, keep, recorded_workers
 from proofs.enforce.template import Templates
 from proofs.enforce.verdict import Verdict
 from tests.stage import FEW, Deployed, mark_below
@@ -51,10 +53,12 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
         )
         ses.forward = partial(engine.request, outputs["PreferencesUrl"])
         yield Deployed(engine, Service.at(engine, outputs), ses)
-    verdict = Verdict.of(Account.of(Templates.of(folder / "cdk.out")))
+    verdict = Verdict(Account.of(Templates.of(folder / "cdk.out")))
+    by_function: dict[tuple[str, Told], set[Asked]] = defaultdict(set)
     for step, asked, told in called(folder / "calls"):
+        by_function[step, frozenset(told.items())].update(asked)
         verdict.judge(step, asked, told)
-    keep_used(verdict.lines(verdict.used))
+    keep(by_function)
     assert verdict.denied == set()
     assert verdict.used, "no worker was recorded"
 

@@ -7,8 +7,10 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -36,7 +38,7 @@ from gazette.bootstrap import (
 from gazette.bootstrap.parts import sending
 from gazette.bootstrap.support import dead_letters
 from gazette.domain.links import LinkToken
-from gazette.domain.model import DAILY, RunKey
+from gazette.domain.model import DAILY, Mail, RunKey
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.observability import logger
@@ -60,11 +62,12 @@ from functions.resend.handler import lambda_handler as resend_handler
 from functions.sweep.handler import lambda_handler as sweep_handler
 from infra.topology import STEPS
 from proofs.enforce.account import Account
-from proofs.enforce.record import keep, settings
-from proofs.enforce.stages import EVERYTHING, account_with
+from proofs.enforce.record import FOLDER, keep, stages_in
+from proofs.enforce.stages import BY_SMTP, IN_THE_SANDBOX, synthesised
 from proofs.enforce.verdict import Verdict
 from tests.builders import KEY, SUPPRESSION_KEY
 from tests.credentials import set_credentials
+from tests.functions.in_stages import LOGIN, STAGES, Provider, Ses, Smtp
 from tests.functions.messages import envelope, records
 from tests.meter import Meter, metered
 from tests.moto_tables import NAMES, create_tables, made_once, moto_backend
@@ -110,14 +113,25 @@ _BUILDS: dict[str, tuple[Any, ...]] = {
     "sweep": (sweep.build_begin, sweep.build_sweep, sweep.build_standing),
     "preferences": (preferences.build,),
 }
-GRANTED = {
-    step.name: {
-        (what.partition("/")[0], action) for what, actions in step.tables for action in actions
-    }
-    for step in STEPS
-}
-"""(table, DynamoDB action) that the topology allows each function."""
 
+
+def granted_with(mail_provider: str) -> dict[str, set[tuple[str, str]]]:
+    """(table, DynamoDB action) that the topology allows each function."""
+    return {
+        step.name: {
+            (what.partition("/")[0], action)
+            for what, actions in step.tables_with(mail_provider)
+            for action in actions
+        }
+        for step in STEPS
+    }
+
+
+_LONGEST_INVOCATION = 900_000
+"""Milliseconds. An SMTP server may take ten minutes for an email."""
+
+Policies = Callable[[str], Account]
+"""By the name of a stage."""
 
 Answers = dict[str, Callable[[dict[str, Any]], Any]]
 
@@ -141,13 +155,14 @@ class Cloud:
     """An account on moto with everything that the functions need.
 
     `send_quota` is what SES says that it may send; where it is empty, SES does not answer.
-    `answers` are to operations that moto does not know, by name.
+    `answers` are to operations that moto does not know, by name. `letters` went by SMTP.
     """
 
     meter: Meter
     queues: dict[str, str]
     send_quota: dict[str, float]
     answers: Answers
+    letters: list[Mail] = field(default_factory=list)
 
     def invoke(self, step: str, event: dict[str, Any]) -> dict[str, Any]:
         """One invocation of a function, as Lambda makes it."""
@@ -233,9 +248,17 @@ class Cloud:
 
     def unsubscribe_path(self) -> str:
         """The path of the link in the last email."""
-        headers = self.sent()[-1]["Content"]["Simple"]["Headers"]
-        value = next(h["Value"] for h in headers if h["Name"] == "List-Unsubscribe")
-        return str(urlsplit(value.strip("<>")).path)
+        if self.letters:
+            headers = dict(self.letters[-1].headers)
+        else:
+            written = self.sent()[-1]["Content"]["Simple"]["Headers"]
+            headers = {each["Name"]: each["Value"] for each in written}
+        return str(urlsplit(headers["List-Unsubscribe"].strip("<>")).path)
+
+    def recipients(self) -> list[str]:
+        """Who the emails since the meter was cleared went to, by SES or by SMTP."""
+        by_ses = [address for mail in self.sent() for address in mail["Destination"]["ToAddresses"]]
+        return by_ses + [mail.to for mail in self.letters]
 
     def reader(self, user_id: str = "ann") -> Subscriber:
         """The subscriber as stored."""
@@ -308,25 +331,47 @@ def fan_out(cloud: Cloud, user_id: str = "ann", schedule: str = DAILY) -> list[s
 
 
 @pytest.fixture(scope="session")
-def policies(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Account:
-    """What the templates of a stage that uses everything allow its functions."""
+def policies(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Policies:
+    """What the templates of the stages allow their functions."""
     base = tmp_path_factory.getbasetemp()
     shared = base if worker_id == "master" else base.parent
-    return account_with(shared / "enforce", **EVERYTHING)
+    folder = stages_in(Path(os.environ.get(FOLDER, shared)))
+
+    @cache
+    def of_stage(name: str) -> Account:
+        (stage,) = synthesised(folder, (name,))
+        return stage.account
+
+    return of_stage
 
 
 @pytest.fixture
 def cloud(
-    monkeypatch: pytest.MonkeyPatch, templates_on_path: None, policies: Account
+    monkeypatch: pytest.MonkeyPatch, templates_on_path: None, policies: Policies
 ) -> Iterator[Cloud]:
     """An account of its own for each test. At the end: AWS would have denied no call."""
     with account(monkeypatch) as made:
         yield made
-        verdict = Verdict(policies)
-        for step in policies.functions:
-            verdict.judge(step, made.meter.asked[step], settings(os.environ))
-        assert verdict.denied == set()
-        keep(made.meter.asked, os.environ)
+        for (actor, told), asked in made.meter.asked.items():
+            if actor in _HANDLERS:
+                by_smtp = ("GAZETTE_MAIL_PROVIDER", "smtp") in told
+                verdict = Verdict(policies(BY_SMTP if by_smtp else IN_THE_SANDBOX))
+                verdict.judge(actor, asked, dict(told))
+                assert verdict.denied == set()
+        keep(made.meter.asked)
+
+
+@pytest.fixture(params=STAGES)
+def provider(
+    request: pytest.FixtureRequest, cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Provider]:
+    """Each of STAGES in turn, with the provider of its emails."""
+    for variable, value in STAGES[request.param].items():
+        monkeypatch.setenv(variable, value)
+    made = Smtp(cloud.letters) if request.param == "smtp" else Ses()
+    monkeypatch.setattr(Context, "get_remaining_time_in_millis", lambda _: _LONGEST_INVOCATION)
+    with made.answering(monkeypatch):
+        yield made
 
 
 @contextmanager
@@ -342,14 +387,14 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cloud]:
         secrets = made_once("secretsmanager", _create_secrets)
         made_once("events", _create_bus)
         made_once("ses", _create_identities)
-        for settings in every_setting(queues, secrets):
-            for variable, value in settings.to_env().items():
+        for each in every_setting(queues, secrets):
+            for variable, value in each.to_env().items():
                 monkeypatch.setenv(variable, value)
         make_cold()
         answers: Answers = {"DeleteSuppressedDestination": nobody_is_suppressed}
         with quoted(monkeypatch, answers) as send_quota, metered(monkeypatch) as meter:
             yield Cloud(meter, queues, send_quota, answers)
-        for step, granted in GRANTED.items():
+        for step, granted in granted_with("ses").items():
             assert meter.actions[step] <= granted, step
 
 
@@ -363,7 +408,7 @@ def _create_queues() -> dict[str, str]:
 def _create_secrets() -> dict[str, str]:
     """Create the secrets and return their ARNs, by name."""
     client = boto3.client("secretsmanager")
-    contents = {"links": _KEYS, "suppressions": SUPPRESSION_KEY.decode()}
+    contents = {"links": _KEYS, "suppressions": SUPPRESSION_KEY.decode(), LOGIN: '{"username": ""}'}
     return {
         name: client.create_secret(Name=name, SecretString=content)["ARN"]
         for name, content in contents.items()

@@ -141,7 +141,8 @@ def test_every_function_is_told_of_the_tables_that_it_may_use_and_of_no_other(
         told = {
             value for name, value in _environment(prod, step).items() if name.endswith("_TABLE")
         }
-        names = {what.partition("/")[0].title().replace("_", "") for what, _ in step.tables}
+        uses = step.tables_with("ses")
+        names = {what.partition("/")[0].title().replace("_", "") for what, _ in uses}
         assert told == {f"{{{name}}}" for name in names}
 
 

@@ -83,22 +83,26 @@ def test_no_role_has_policies_but_those_that_are_checked_here(prod: Synthesis) -
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
 def test_a_function_may_do_on_each_table_what_the_topology_says(
-    prod: Synthesis, step: Step
+    prod: Synthesis, by_smtp: Synthesis, step: Step
 ) -> None:
-    granted: dict[str, set[str]] = defaultdict(set)
-    for grant in prod.grants(step.name):
-        if grant.action.startswith("dynamodb:"):
-            table = re.fullmatch(r"\{(\w+)\.Arn\}(?:/index(/\w+))?", grant.resource)
-            assert table, grant
-            what = table[1].lower() + (table[2] or "")
-            granted[what].add(grant.action.removeprefix("dynamodb:"))
-    assert granted == _by_resource(step)
+    for stage, provider in ((prod, "ses"), (by_smtp, "smtp")):
+        granted: dict[str, set[str]] = defaultdict(set)
+        for grant in stage.grants(step.name):
+            if grant.action.startswith("dynamodb:"):
+                table = re.fullmatch(r"\{(\w+)\.Arn\}(?:/index(/\w+))?", grant.resource)
+                assert table, grant
+                what = table[1].lower() + (table[2] or "")
+                granted[what].add(grant.action.removeprefix("dynamodb:"))
+        assert granted == _by_resource(step, provider)
 
 
-def _by_resource(step: Step) -> dict[str, set[str]]:
+def _by_resource(step: Step, provider: str) -> dict[str, set[str]]:
     """The actions by table, as CloudFormation names it, and index."""
-    split = ((what.partition("/"), set(actions)) for what, actions in step.tables)
-    return {table.replace("_", "") + slash + index: may for (table, slash, index), may in split}
+    found: dict[str, set[str]] = defaultdict(set)
+    for what, actions in step.tables_with(provider):
+        table, slash, index = what.partition("/")
+        found[table.replace("_", "") + slash + index].update(actions)
+    return found
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,62 @@
+"""Calls beside one that is made, which nobody makes: a grant that allows one is too wide.
+
+It is the same action on another resource, by another sender of email, or for a resource of another
+account. A grant of more actions than one needs no call to be found.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from proofs.enforce.account import Account, identity_of
+from proofs.enforce.policies import Request
+from proofs.enforce.template import ACCOUNT, in_account
+
+_OTHER_ACCOUNT = "999999999999"
+_STREAM = ":log-stream:"
+
+
+def strangers_of(account: Account, request: Request) -> Iterator[Request]:
+    """Calls that the grant of this one must not allow."""
+    for resource in _other_resources(account, request.resource):
+        yield replace(request, resource=resource)
+    context = dict(request.context)
+    if "ses:fromaddress" in context:
+        yield _with(request, "ses:fromaddress", "somebody@else.example")
+    if "aws:sourceaccount" in context:
+        (source,) = context["aws:sourcearn"]
+        yield _with(
+            _with(request, "aws:sourceaccount", _OTHER_ACCOUNT),
+            "aws:sourcearn",
+            source.replace(ACCOUNT, _OTHER_ACCOUNT),
+        )
+
+
+def _other_resources(account: Account, resource: str) -> Iterator[str]:
+    """Beside it, and within it: another index, but not another stream of the same log."""
+    if resource == "*":
+        return
+    if resource.startswith(identity_of("")):
+        if not account.sandbox:
+            yield identity_of("else.example")
+            yield f"{resource}.example"
+        return
+    whole = _whole(account, resource)
+    within = resource.removeprefix(whole)
+    yield f"{whole}-x{within}"
+    if within and not within.startswith(_STREAM):
+        yield f"{resource}-x"
+
+
+def _whole(account: Account, resource: str) -> str:
+    """The resource of the templates in which this one is, or itself; a secret without its end."""
+    arns = (each.arn.removesuffix(":*") for each in account.templates.resources)
+    found = max((arn for arn in arns if resource.startswith(arn)), key=len, default="")
+    if found:
+        return found
+    is_secret = resource.startswith(in_account("secretsmanager:{place}:secret:"))
+    return resource.rpartition("-")[0] if is_secret else resource
+
+
+def _with(request: Request, key: str, value: str) -> Request:
+    context = {**dict(request.context), key: (value,)}
+    return replace(request, context=frozenset(context.items()))
