@@ -10,7 +10,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Where this is set, every process compiles all that it imports: the CDK alone takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test seeds e2e browser chromium fuzz model prove chaos state features mutations enforce walk timetravel experiments pacing linear slot worst bench audit check docs messages plots screenshots setup format lint types synth deploy lock clean
+.PHONY: help demo test seeds e2e browser chromium zsh fuzz model prove chaos state features mutations enforce walk timetravel experiments pacing linear slot worst bench audit check docs messages plots screenshots setup format lint types synth deploy lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -24,7 +24,7 @@ test: setup ## Run all tests that need no deployed stage, on all cores
 seeds: setup ## Run a short seed of each proof
 	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder proofs
 
-e2e: setup .awscli/.ready ## Test the stacks as deployed to the embedded engine, and the runbook; beside them a seed of chaos
+e2e: setup .awscli/.ready zsh ## Test the stacks as deployed to the embedded engine, and the runbook; beside them a seed of chaos
 	@$(BIN)/python -m pytest -n 2 -m e2e tests/e2e tests/runbook tests/lifetime proofs/chaos
 
 browser: setup chromium ## Test emails and pages in Chromium on the deployed stacks: keyboard, axe-core
@@ -179,17 +179,27 @@ node_modules/.ready: package-lock.json | .venv/.ready
 	@touch $@
 
 chromium:
-	@command -v $(CHROMIUM) >/dev/null || { \
-	  root=; [ "$$(id -u)" = 0 ] || root=sudo; \
-	  if [ "$(CHROMIUM)" = chromium ] && command -v apt-get >/dev/null \
-	    && { [ -z "$$root" ] || command -v sudo >/dev/null; }; then \
-	    echo "setting up chromium" && $$root apt-get update -qq && \
-	    $$root env DEBIAN_FRONTEND=noninteractive \
-	      apt-get install -qq --no-install-recommends chromium fonts-liberation >/dev/null; \
-	  fi; \
-	  command -v $(CHROMIUM) >/dev/null || \
-	    { echo "make: $(CHROMIUM) is missing. Install Chromium (the package chromium of Debian), or" \
-	      "say CHROMIUM=… for the path of one." >&2; exit 1; }; }
+	@$(call from_apt,$(CHROMIUM),$(filter chromium,$(CHROMIUM)),chromium fonts-liberation)
+	@command -v $(CHROMIUM) >/dev/null || \
+	  { echo "make: $(CHROMIUM) is missing. Install Chromium (the package chromium of Debian), or" \
+	    "say CHROMIUM=… for the path of one." >&2; exit 1; }
+
+zsh:
+	@$(call from_apt,zsh,zsh,zsh)
+	@command -v zsh >/dev/null || { echo "make: zsh is missing. Install it." >&2; exit 1; }
+
+# $(call from_apt,COMMAND,NAME,PACKAGES): install what has the command, if it is missing, there is apt
+# and NAME is not empty.
+define from_apt
+command -v $(1) >/dev/null || { \
+  root=; [ "$$(id -u)" = 0 ] || root=sudo; \
+  if [ -n "$(2)" ] && command -v apt-get >/dev/null \
+    && { [ -z "$$root" ] || command -v sudo >/dev/null; }; then \
+    echo "setting up $(2)" && $$root apt-get update -qq && \
+    $$root env DEBIAN_FRONTEND=noninteractive \
+      apt-get install -qq --no-install-recommends $(3) >/dev/null; \
+  fi; }
+endef
 
 clean: ## Remove everything that was built or installed
 	rm -rf .venv .engine .awscli .bench node_modules build
