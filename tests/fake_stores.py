@@ -912,7 +912,8 @@ def _within_a_transaction(items: int, events: Iterable[Event] = ()) -> None:
 
 def _bytes_of(event: Event) -> int:
     """Roughly: the texts of an event, and what is around them."""
-    texts = (event.id, event.excerpt, event.entity.title, event.entity.url, event.actor.name)
+    entity, actor = event.entity, event.actor.name if event.actor else ""
+    texts = (event.id, event.excerpt, entity.title, entity.url, actor, event.data)
     return 300 + sum(len(text.encode()) for text in texts)
 
 

@@ -90,7 +90,7 @@ def detail_of(event: Event, **given: Any) -> dict[str, Any]:
             "title": entity.title,
             "url": entity.url,
         },
-        "actor": {"id": "a1", "name": actor.name},
+        "actor": {"id": "a1", "name": actor.name if actor else ""},
         "occurred_at": event.occurred_at.isoformat(timespec="seconds"),
         "excerpt": event.excerpt,
         **given,
@@ -135,7 +135,7 @@ def _add_naive(numbers: range, events: int, groups: int) -> None:
             event.id,
             title=event.entity.title,
             url=event.entity.url,
-            actor=event.actor.name,
+            actor=event.actor.name if event.actor else "",
             excerpt=event.excerpt,
             occurred_at=f"{event.occurred_at:%d %B %Y, %H:%M}",
         ).save()

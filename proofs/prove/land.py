@@ -101,7 +101,7 @@ class Register(FakeRenderer):
         events = [actor.id for group in digest.groups for actor in group.actors]
         if odd := self.cannot_show.intersection(events):
             raise RenderingFailed(f"cannot show {sorted(odd)}")
-        texts = {group.latest.actor.id: f"\t{group.latest.excerpt}" for group in digest.groups}
+        texts = {group.actors[0].id: f"\t{group.latest.excerpt}" for group in digest.groups}
         lines = [f"{event}{texts.get(event, '')}" for event in events]
         text = "\n".join([subscriber.name, *lines, schedule, links.unsubscribe])
         return Edition("", "", text, digest.categories)

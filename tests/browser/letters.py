@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from gazette.domain.model import Actor, Entity
+
 from cli.preview.sample import EVENTS
 from demo.engine import ROOT
 from demo.ses import Accepted
@@ -61,13 +63,17 @@ def _events(user: str) -> Iterator[dict[str, Any]]:
             "id": event.id,
             "user_id": user,
             "category": event.category,
-            "entity": asdict(event.entity),
-            "actor": asdict(event.actor),
+            "entity": _given(event.entity),
+            **({"actor": _given(event.actor)} if event.actor else {}),
             "occurred_at": event.occurred_at.isoformat(),
             "excerpt": event.excerpt,
         }
     for place in range(_PLACES):
         yield {**a_comment(user, place), "entity": _post(place)}
+
+
+def _given(value: Actor | Entity) -> dict[str, Any]:
+    return {name: each for name, each in asdict(value).items() if each}
 
 
 def _post(place: int) -> dict[str, str]:

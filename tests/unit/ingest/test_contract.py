@@ -40,6 +40,9 @@ EVENT: dict[str, Any] = {
     "occurred_at": "2026-11-22T13:00:00+01:00",
     "excerpt": "Hello\nAnn",
 }
+OPTIONAL = {"actor", "excerpt"}
+"""Of these fields."""
+
 SUBSCRIBER: dict[str, Any] = {
     "user_id": "ann",
     "email": "ann@example.com",
@@ -289,7 +292,7 @@ def test_every_problem_is_named_where_that_is_asked_for() -> None:
     reading = read_detail("event.created", {})
     assert reading.command is None
     assert set(reading.problems) == {
-        f"detail.{name}: Field required" for name in EVENT if name != "excerpt"
+        f"detail.{name}: Field required" for name in EVENT.keys() - OPTIONAL
     }
 
 
@@ -307,11 +310,11 @@ def test_every_problem_of_a_list_is_named_with_its_place() -> None:
 def test_of_a_long_list_the_first_problems_are_named_and_the_others_counted() -> None:
     reading = read_detail("event.created", {"events": [EVENT, *[{}] * 1000]})
     assert reading.command == CreateEvents((DECODED,))
-    assert len(reading.problems) + reading.more == 1000 * (len(EVENT) - 1)
+    assert len(reading.problems) + reading.more == 1000 * len(EVENT.keys() - OPTIONAL)
     assert len(reading.problems) < 110
     command = decode(envelope("event.created", {"events": [EVENT, *[{}] * 1000]}))
     assert isinstance(command, CreateEvents)
-    assert "; and 5,997 more." in command.problems
+    assert "; and 4,997 more." in command.problems
 
 
 def test_fields_that_aws_adds_to_the_envelope_do_not_matter() -> None:

@@ -16,6 +16,22 @@ DAILY = Frequency.DAILY.value
 """The name of the schedule that every subscriber has."""
 
 
+class Importance(StrEnum):
+    """How much an event matters, as its service says."""
+
+    LOW = "low"
+    NORMAL = "normal"
+    HIGH = "high"
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture at an https address, and the text that says what is on it."""
+
+    url: str
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Entity:
     """What an event is about, such as an article, a post or a conversation."""
@@ -24,6 +40,7 @@ class Entity:
     id: str
     title: str
     url: str
+    image: Image | None = None
 
     @property
     def key(self) -> str:
@@ -38,10 +55,15 @@ def entity_key(entity_type: str, entity_id: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who made an event happen."""
+    """Who made an event happen.
+
+    `url`: the https address of their page, `avatar`: that of their picture; empty if not given.
+    """
 
     id: str
     name: str
+    url: str = ""
+    avatar: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +74,29 @@ class Event:
     producer's clock: it is shown, and compared with follows and mutes; windows are of the time at
     which the event was stored. `amended_at` is the version of the content; None is the earliest.
     `via` holds the keys of the followed entities through which the event came, the more specific
-    first; it is empty if the event was addressed to the subscriber.
+    first; it is empty if the event was addressed to the subscriber. `parent_title` is the title of
+    the less specific one; empty if the service gave none. `actor`: None if nobody made it happen,
+    such as a build. No email shows it from `expires_at` on. `data`: an object of the producer's own
+    for templates, as compact JSON; empty if there is none.
     """
 
     user_id: str
     id: str
     category: str
     entity: Entity
-    actor: Actor
+    actor: Actor | None
     occurred_at: datetime
     excerpt: str = ""
     amended_at: datetime | None = None
     via: tuple[str, ...] = ()
+    parent_title: str = ""
+    importance: Importance = Importance.NORMAL
+    expires_at: datetime | None = None
+    data: str = ""
+
+    def has_lapsed(self, now: datetime) -> bool:
+        """Whether its service no longer wants it shown."""
+        return self.expires_at is not None and self.expires_at <= now
 
     def amends(self, earlier: "Event") -> bool:
         """Whether this says something newer than `earlier`, which has the same id."""
@@ -92,6 +125,10 @@ class StoredEvent:
     def has_expired(self, now: datetime) -> bool:
         """Whether it can no longer be sent."""
         return self.lasts_until <= now
+
+    def is_over(self, now: datetime) -> bool:
+        """Whether no email shows it any more: it has expired, or has lapsed."""
+        return self.has_expired(now) or self.event.has_lapsed(now)
 
 
 @dataclass(frozen=True, slots=True)

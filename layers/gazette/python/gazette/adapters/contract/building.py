@@ -2,8 +2,11 @@
 
 from typing import Any, assert_never, get_args
 
+from gazette.adapters.contract.data import compact
 from gazette.adapters.contract.details import (
     ActivityCreated,
+    ActorDetail,
+    EntityDetail,
     EntityReference,
     EventCreated,
     EventRetracted,
@@ -33,7 +36,7 @@ from gazette.domain.commands import (
     RetractActivity,
     RetractEvent,
 )
-from gazette.domain.model import Actor, Entity, Event, entity_key
+from gazette.domain.model import Actor, Entity, Event, Image, entity_key
 from gazette.domain.scheduling.calendar import Days, DigestTimes, week_number
 from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.following import Activity, FollowState
@@ -63,7 +66,8 @@ def command_for(given: AnyDetail) -> Command:
             return CreateEvents(tuple(map(event_of, given.events)))
         case ActivityCreated():
             parent = _key(given.parent) if given.parent else None
-            return CreateActivity(Activity(parent=parent, **_happening(given)))
+            title = given.parent.title or "" if given.parent else ""
+            return CreateActivity(Activity(parent=parent, parent_title=title, **_happening(given)))
         case EventRetracted():
             return _retract(given)
         case SubscriberChanged():
@@ -93,12 +97,24 @@ def _happening(given: HappeningDetail) -> dict[str, Any]:
     return {
         "id": given.id,
         "category": given.category,
-        "entity": Entity(**given.entity.model_dump()),
-        "actor": Actor(**given.actor.model_dump()),
+        "entity": _entity(given.entity),
+        "actor": _actor(given.actor) if given.actor else None,
         "occurred_at": given.occurred_at,
         "excerpt": given.excerpt,
         "amended_at": given.amended_at,
+        "importance": given.importance,
+        "expires_at": given.expires_at,
+        "data": compact(given.data) if given.data else "",
     }
+
+
+def _entity(given: EntityDetail) -> Entity:
+    image = Image(given.image.url, given.image.text) if given.image else None
+    return Entity(given.type, given.id, given.title, given.url, image)
+
+
+def _actor(given: ActorDetail) -> Actor:
+    return Actor(given.id, given.name, given.url or "", given.avatar or "")
 
 
 def _retract(given: EventRetracted) -> RetractEvent | RetractActivity:

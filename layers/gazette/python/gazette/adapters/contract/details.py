@@ -4,16 +4,20 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from gazette.adapters.contract.data import LARGEST, Data
 from gazette.adapters.contract.fields import (
     Excerpt,
     Given,
+    ImageUrl,
     Instant,
     Key,
     Line,
     Name,
+    SecureUrl,
     Url,
     UserId,
 )
+from gazette.domain.model import Importance
 
 
 class Detail(BaseModel):
@@ -40,6 +44,20 @@ class EntityReference(Detail):
     id: Key = Field(description="Unique among the entities of its type.", examples=["p1"])
 
 
+class ImageDetail(Detail):
+    """A picture, which templates may show."""
+
+    url: ImageUrl = Field(
+        description="Where it is: an absolute https URL, percent-encoded, on whatever host. "
+        "Gazette never fetches it; the mail program of a reader does.",
+        examples=["https://example.com/p1.png"],
+    )
+    text: Line = Field(
+        description="What is on it, on one line, for readers who do not see it.",
+        examples=["A pile of letters"],
+    )
+
+
 class EntityDetail(EntityReference):
     """The entity that it is about. A digest groups events of the same category and entity."""
 
@@ -50,6 +68,9 @@ class EntityDetail(EntityReference):
     url: Url = Field(
         description="Where the group links to: an absolute http or https URL, percent-encoded.",
         examples=["https://example.com/p1"],
+    )
+    image: Annotated[ImageDetail | None, Given] = Field(
+        default=None, description="A picture of it. The newest one wins."
     )
 
 
@@ -62,6 +83,16 @@ class ActorDetail(Detail):
         examples=["bo"],
     )
     name: Line = Field(description="The name that readers see, in plain text.", examples=["Bo"])
+    url: Annotated[SecureUrl | None, Given] = Field(
+        default=None,
+        description="Their page: an absolute https URL, percent-encoded.",
+        examples=["https://example.com/bo"],
+    )
+    avatar: Annotated[ImageUrl | None, Given] = Field(
+        default=None,
+        description="A picture of them: an absolute https URL, on whatever host.",
+        examples=["https://example.com/bo.png"],
+    )
 
 
 class HappeningDetail(Detail):
@@ -81,7 +112,10 @@ class HappeningDetail(Detail):
         description="The entity that it is about. A digest groups events of the same category "
         "and entity."
     )
-    actor: ActorDetail = Field(description="Who made it happen.")
+    actor: Annotated[ActorDetail | None, Given] = Field(
+        default=None,
+        description="Who made it happen. Leave it out if nobody did, as of a build.",
+    )
     occurred_at: Instant = Field(
         description="When it happened, by your clock, with the offset from UTC. Shown in the "
         "reader's time zone. Follows and mutes apply as they were at that time.",
@@ -98,6 +132,23 @@ class HappeningDetail(Detail):
         "sent, put the same id again with a later `amended_at`. Keep the category.",
         examples=["2026-11-21T09:45:00Z"],
     )
+    importance: Importance = Field(
+        default=Importance.NORMAL,
+        description="How much it matters to whoever gets it; digests rank by it.",
+        examples=["high"],
+    )
+    expires_at: Annotated[Instant | None, Given] = Field(
+        default=None,
+        description="From then on no email shows it, such as an offer or a call that is over; by "
+        "your clock, with the offset from UTC.",
+        examples=["2026-11-28T09:00:00Z"],
+    )
+    data: Annotated[Data | None, Given] = Field(
+        default=None,
+        description=f"An object of your own for templates: up to {LARGEST:,} bytes as compact "
+        "JSON in UTF-8. The stage may have a schema for it, by category.",
+        examples=[{"rating": {"stars": 5}}],
+    )
 
 
 class EventCreated(HappeningDetail, OfSubscriber):
@@ -113,14 +164,24 @@ class EventsCreated(Detail):
     )
 
 
+class ParentDetail(EntityReference):
+    """Identifies what an entity belongs to, and may give its title."""
+
+    title: Annotated[Line | None, Given] = Field(
+        default=None,
+        description="One line of plain text, by which digests may name the parent.",
+        examples=["Ann's blog"],
+    )
+
+
 class ActivityCreated(HappeningDetail):
     """Something happened on an entity. Its followers and its parent's get it, but not the actor."""
 
-    parent: Annotated[EntityReference | None, Given] = Field(
+    parent: Annotated[ParentDetail | None, Given] = Field(
         default=None,
         description="What the entity belongs to, such as the post of a comment. The parent's "
         "followers get the activity too; nobody gets it twice.",
-        examples=[{"type": "blog", "id": "b1"}],
+        examples=[{"type": "blog", "id": "b1", "title": "Ann's blog"}],
     )
 
 

@@ -64,7 +64,8 @@ _NEVER = r"\x7f-\x9f\u2028\u2029\ufffe\uffff"
 _LINE = rf"[^\x00-\x1f{_NEVER}]*"
 _LINES = rf"(?:\r\n|[^\x00-\x08\x0b-\x1f{_NEVER}])*"
 _HOST = r"[A-Za-z0-9\[][!$-.0-;=A-\[\]-~]*"
-_URL = rf"https?://{_HOST}(?:[/?#][!#-;=?-\[\]-~]*)?"
+_HTTPS_URL = rf"https://{_HOST}(?:[/?#][!#-;=?-\[\]-~]*)?"
+_URL = _HTTPS_URL.replace("https", "https?", 1)
 _ZONE = r"(?!Factory$)[A-Z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+)*"
 _LOCALE = r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*"
 _DATE = r"(?:199[0-9]|2[01][0-9]{2})-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
@@ -136,6 +137,9 @@ _TIMESTAMP = Shape(
 
 _DAY = Shape(_DATE, "must be a date in a year from 1990 to 2199, such as 2026-11-23")
 
+LINES = Shape(_LINES, "must not contain control characters")
+"""Text of several lines."""
+
 Given = BeforeValidator(_given)
 """For a field that may be left out: refuses null, as fields with a default do."""
 
@@ -174,10 +178,27 @@ What is before an `@` looks like the host to a reader, and a backslash ends the 
 alone (https://url.spec.whatwg.org/#authority-state): neither is taken.
 """
 
+_HttpsUrl = Annotated[
+    str,
+    StringConstraints(max_length=1000),
+    Shape(
+        _HTTPS_URL,
+        "must be an absolute https URL without a user name, other characters percent-encoded "
+        "(RFC 3986)",
+        "uri",
+    ),
+]
+
+SecureUrl = Annotated[_HttpsUrl, AfterValidator(_leads_to_the_hosts)]
+"""As Url, but https alone."""
+
+ImageUrl = _HttpsUrl
+"""As SecureUrl, on whatever host: nobody is led there. Mail programs refuse or rewrite http."""
+
 Excerpt = Annotated[
     str,
     StringConstraints(max_length=500),
-    Shape(_LINES, "must not contain control characters"),
+    LINES,
     AfterValidator(_unix_lines),
 ]
 """Up to 500 characters, line breaks and tabs allowed."""

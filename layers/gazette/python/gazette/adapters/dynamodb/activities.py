@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from typing import Any
 
 from pynamodb.expressions.condition import Condition
 
@@ -15,9 +16,18 @@ from gazette.adapters.dynamodb.client import (
     translated,
     written,
 )
+from gazette.adapters.dynamodb.event_rows import (
+    actor_fields,
+    actor_in,
+    as_json,
+    entity_fields,
+    entity_in,
+    optional_fields,
+    optional_in,
+)
 from gazette.adapters.dynamodb.tables import ActivityRow
 from gazette.domain.errors import UnreadableRow
-from gazette.domain.model import Actor, Entity, Retracted
+from gazette.domain.model import Retracted
 from gazette.domain.ports.clock import Clock
 from gazette.domain.subscribers.following import Activity
 
@@ -112,7 +122,7 @@ class DynamoActivities:
             activity.entity.key,
             activity.id,
             occurred_at=activity.occurred_at,
-            body=_body(activity),
+            body=body_of_activity(activity),
             amended_at=activity.amended_at,
             retracted=activity.retracted,
             expires_at=self._clock() + self._retention,
@@ -147,29 +157,28 @@ def _found(row: ActivityRow) -> Activity | Retracted:
     return Activity(
         id=row.activity_id,
         category=body["category"],
-        entity=Entity(*body["entity"]),
+        entity=entity_in(body),
         parent=body["parent"],
-        actor=Actor(*body["actor"]),
+        actor=actor_in(body),
         occurred_at=row.occurred_at,
         excerpt=body["excerpt"],
         amended_at=row.amended_at,
         retracted=bool(row.retracted),
         walked=frozenset(row.walked or ()),
         former=frozenset(body.get("former", ())),
+        **optional_in(body),
     )
 
 
-def _body(activity: Activity) -> str:
-    entity, actor = activity.entity, activity.actor
-    return json.dumps(
-        {
-            "category": activity.category,
-            "entity": [entity.type, entity.id, entity.title, entity.url],
-            "parent": activity.parent,
-            "actor": [actor.id, actor.name],
-            "excerpt": activity.excerpt,
-            **({"former": sorted(activity.former)} if activity.former else {}),
-        },
-        ensure_ascii=False,
-        separators=(",", ":"),
-    )
+def body_of_activity(activity: Activity) -> str:
+    """The content of an activity as JSON."""
+    fields: dict[str, Any] = {
+        "category": activity.category,
+        "entity": entity_fields(activity.entity),
+        "parent": activity.parent,
+        "actor": actor_fields(activity.actor),
+        "excerpt": activity.excerpt,
+    }
+    if activity.former:
+        fields["former"] = sorted(activity.former)
+    return as_json(fields | optional_fields(activity))

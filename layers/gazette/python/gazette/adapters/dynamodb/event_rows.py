@@ -1,13 +1,25 @@
 """Encodes and decodes rows of the table `events`, and builds their conditions."""
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from pynamodb.expressions.condition import Condition
 
 from gazette.adapters.dynamodb.client import instant_text
 from gazette.adapters.dynamodb.tables import EventRow
-from gazette.domain.model import Actor, Entity, Event, Retracted, StoredEvent
+from gazette.domain.model import (
+    Actor,
+    Entity,
+    Event,
+    Image,
+    Importance,
+    Retracted,
+    StoredEvent,
+)
+from gazette.domain.stored import as_stored
+from gazette.domain.subscribers.following import Activity
 
 
 def stored_key(schedule: str, instant: datetime) -> str:
@@ -60,10 +72,10 @@ def trace_in(row: EventRow) -> Retracted:
 
 def body_of(event: Event) -> str:
     """The content of an event as JSON. Equal events have equal text."""
-    fields = {
+    fields: dict[str, Any] = {
         "category": event.category,
-        "entity": [event.entity.type, event.entity.id, event.entity.title, event.entity.url],
-        "actor": [event.actor.id, event.actor.name],
+        "entity": entity_fields(event.entity),
+        "actor": actor_fields(event.actor),
         "occurred_at": event.occurred_at.isoformat(),
         "excerpt": event.excerpt,
     }
@@ -71,7 +83,70 @@ def body_of(event: Event) -> str:
         fields["amended_at"] = event.amended_at.isoformat()
     if event.via:
         fields["via"] = list(event.via)
-    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+    return as_json(fields | optional_fields(event))
+
+
+def as_json(value: object) -> str:
+    """As short as JSON can be."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def entity_fields(entity: Entity) -> list[str]:
+    """What each event says of its entity. Its image is among the optional fields."""
+    return [entity.type, entity.id, entity.title, entity.url]
+
+
+def actor_fields(actor: Actor | None) -> list[str]:
+    """What each event says of its actor. Of none, both are empty, which no actor's id is.
+
+    So an earlier release reads an event without an actor.
+    """
+    return [actor.id, actor.name] if actor else ["", ""]
+
+
+def optional_fields(content: Event | Activity) -> dict[str, Any]:
+    """The fields that are stored only where they are given; an earlier release ignores them."""
+    image, actor = content.entity.image, content.actor
+    normal = content.importance is Importance.NORMAL
+    fields = {
+        "image": [image.url, image.text] if image else None,
+        "actor_url": actor.url if actor else "",
+        "avatar": actor.avatar if actor else "",
+        "parent_title": content.parent_title,
+        "importance": "" if normal else content.importance.value,
+        "expires_at": content.expires_at.isoformat() if content.expires_at else "",
+        "data": json.loads(content.data) if content.data else None,
+    }
+    return {name: value for name, value in fields.items() if value}
+
+
+def entity_in(body: Mapping[str, Any]) -> Entity:
+    """The entity in the JSON of an event or an activity."""
+    kind, entity_id, title, url = body["entity"]
+    image = body.get("image")
+    return Entity(kind, entity_id, title, url, Image(*image) if image else None)
+
+
+def actor_in(body: Mapping[str, Any]) -> Actor | None:
+    """The actor in the JSON of an event or an activity, if there is one."""
+    actor_id, name = body["actor"]
+    if not actor_id:
+        return None
+    return Actor(actor_id, name, body.get("actor_url", ""), body.get("avatar", ""))
+
+
+def optional_in(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The optional fields of an event or an activity itself, by name; none in older rows."""
+    found: dict[str, Any] = {}
+    if "parent_title" in body:
+        found["parent_title"] = body["parent_title"]
+    if "importance" in body:
+        found["importance"] = as_stored(Importance, body["importance"])
+    if "expires_at" in body:
+        found["expires_at"] = datetime.fromisoformat(body["expires_at"])
+    if "data" in body:
+        found["data"] = as_json(body["data"])
+    return found
 
 
 def event_in(row: EventRow) -> Event:
@@ -82,10 +157,11 @@ def event_in(row: EventRow) -> Event:
         user_id=row.user_id,
         id=row.event_id,
         category=body["category"],
-        entity=Entity(*body["entity"]),
-        actor=Actor(*body["actor"]),
+        entity=entity_in(body),
+        actor=actor_in(body),
         occurred_at=datetime.fromisoformat(body["occurred_at"]),
         excerpt=body["excerpt"],
         amended_at=datetime.fromisoformat(amended_at) if amended_at else None,
         via=tuple(body.get("via", ())),
+        **optional_in(body),
     )

@@ -14,8 +14,8 @@ _CATEGORIES = 10
 class Group:
     """Events that share (category, entity type, entity id), shown as one line.
 
-    `actors` are distinct, the most recent first. `latest` is the latest event, which represents the
-    group.
+    `actors` are distinct, the most recent first; none if nobody made it happen. `latest` is the
+    latest event, which represents the group.
     """
 
     category: str
@@ -84,9 +84,10 @@ def compose(
 
 def _group(events: list[Event]) -> Group:
     newest_first = sorted(events, key=lambda event: (event.occurred_at, event.id), reverse=True)
-    actors = {event.actor.id: event.actor for event in reversed(newest_first)}
+    acted = [event.actor for event in newest_first if event.actor]
+    actors = {actor.id: actor for actor in reversed(acted)}
     latest = newest_first[0]
-    ordered = dict.fromkeys(event.actor.id for event in newest_first)
+    ordered = dict.fromkeys(actor.id for actor in acted)
     return Group(
         category=latest.category,
         count=len(events),

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from gazette.domain.model import Actor, Entity, Event, is_newer
+from gazette.domain.model import Actor, Entity, Event, Importance, is_newer
 from gazette.domain.stored import is_known
 from gazette.domain.subscribers.frequency import Frequencies, Frequency, frequency_for
 from gazette.domain.subscribers.history import History, in_force_since
@@ -47,19 +47,24 @@ class Activity:
     `parent`: the key of the entity that `entity` belongs to, such as the post of a comment. A side
     is one of the two. `walked`: the sides whose followers all have, or are queued for, the current
     content. `former`: sides from before an amendment, whose followers may still have the activity.
+    The other fields are as in Event.
     """
 
     id: str
     category: str
     entity: Entity
     parent: str | None
-    actor: Actor
+    actor: Actor | None
     occurred_at: datetime
     excerpt: str = ""
     amended_at: datetime | None = None
     retracted: bool = False
     walked: frozenset[str] = frozenset()
     former: frozenset[str] = frozenset()
+    parent_title: str = ""
+    importance: Importance = Importance.NORMAL
+    expires_at: datetime | None = None
+    data: str = ""
 
     @property
     def sides(self) -> tuple[str, ...]:
@@ -99,6 +104,10 @@ class Activity:
             excerpt=self.excerpt,
             amended_at=self.amended_at,
             via=self.sides,
+            parent_title=self.parent_title,
+            importance=self.importance,
+            expires_at=self.expires_at,
+            data=self.data,
         )
 
 

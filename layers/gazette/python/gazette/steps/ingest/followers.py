@@ -96,7 +96,8 @@ def route_to_followers(
     the event by then, and the message is delivered again or becomes a dead letter.
     """
     known = {(follow.entity, follow.user_id): follow for follow in readable(followers)}
-    users = [user for user in map(_user_of, followers) if user != activity.actor.id]
+    actor = activity.actor.id if activity.actor else None
+    users = [user for user in map(_user_of, followers) if user != actor]
     for _ in ATTEMPTS:
         if activity.retracted:
             _retract(activity, users, context)
