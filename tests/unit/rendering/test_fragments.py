@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gazette.adapters.dynamodb.event_rows import as_json
 from gazette.adapters.rendering import fragments
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.domain.delivery.compose import compose
-from gazette.domain.model import DAILY, Edition, Entity
+from gazette.domain.model import DAILY, Actor, Edition, Entity, Image, Importance
 from gazette.domain.ports.rendering import CacheCount
 from gazette.domain.scheduling.kinds import immediate_schedule
 from jinja2 import Template
@@ -122,6 +123,45 @@ def test_what_reads_otherwise_is_made_anew(
     renderer.take_count()
     email(renderer, **other)  # type: ignore[arg-type] # one of them each
     assert renderer.take_count() == CacheCount(found=0, made=5)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"data": '{"a":1}'},
+        {"importance": Importance.HIGH},
+        {"actor": None},
+        {"actor": Actor("bo", "Bo", url="https://example.com/bo")},
+        {"actor": Actor("bo", "Bo", avatar="https://example.com/bo.png")},
+        {"entity": replace(an_event().entity, image=Image("https://example.com/1.png", "One"))},
+    ],
+)
+def test_whatever_a_template_may_show_is_made_anew(
+    renderer: JinjaRenderer, other: dict[str, Any]
+) -> None:
+    for event in (an_event(), replace(an_event(), **other), replace(an_event(), **other)):
+        renderer.render(compose([event], max_groups=1), a_subscriber(), LINKS, DAILY)
+    assert renderer.take_count() == CacheCount(found=1, made=2)
+
+
+def test_who_an_actor_is_makes_nothing_anew(renderer: JinjaRenderer) -> None:
+    for actor in (Actor("bo", "Bo"), Actor("bo2", "Bo")):
+        event = replace(an_event(), actor=actor)
+        renderer.render(compose([event], max_groups=1), a_subscriber(), LINKS, DAILY)
+    assert renderer.take_count() == CacheCount(found=1, made=1)
+
+
+def test_data_takes_no_more_memory_than_is_counted(renderer: JinjaRenderer) -> None:
+    tracemalloc.start()
+    try:
+        for number in range(1500):
+            data = {f"name{each}": [number, {"a": 1.5}] for each in range(60)}
+            event = replace(an_event(f"e{number}"), data=as_json(data))
+            renderer.render(compose([event], max_groups=1), a_subscriber(), LINKS, DAILY)
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < 1.5 * fragments.CACHED_BYTES
 
 
 def test_only_so_much_is_remembered(

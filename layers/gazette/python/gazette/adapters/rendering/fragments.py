@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import tzinfo
 from sys import getsizeof
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jinja2 import Environment, Template, TemplateNotFound
 
@@ -111,7 +111,20 @@ def _bytes_of(key: _Key, fragment: Fragment) -> int:
         texts.append(shown.excerpt)
     if shown.people is not picked.people:
         texts += shown.people
-    return sum(map(getsizeof, texts))
+    if more := picked.more:
+        texts += (more.url, more.avatar, more.data)
+        if more.image:
+            texts += (more.image.url, more.image.text, more.image.text)
+    size = sum(map(getsizeof, texts))
+    return size + _bytes_in(shown.data) if more and more.data else size
+
+
+def _bytes_in(value: Any) -> int:
+    """Of parsed JSON, with all that is in it."""
+    size = getsizeof(value)
+    if isinstance(value, dict):
+        return size + sum(_bytes_in(each) for pair in value.items() for each in pair)
+    return size + sum(map(_bytes_in, value)) if isinstance(value, list) else size
 
 
 class _Printer:

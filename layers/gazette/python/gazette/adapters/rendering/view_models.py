@@ -4,16 +4,19 @@ Text of services must not change the direction of the text beside it, overflow t
 to anything but the web.
 """
 
+import json
 import re
+from collections.abc import Mapping
 from datetime import tzinfo
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple
 from unicodedata import category
 
 from gazette.adapters.rendering.language import FIRST_STRONG_ISOLATE, POP_ISOLATE, Language
 from gazette.domain.delivery.compose import Group
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.links import is_web_link
-from gazette.domain.model import Entity
+from gazette.domain.model import Entity, Image, Importance
 
 _NAME, _TITLE, _EXCERPT = 80, 200, 300
 """Characters. A title is as long as the contract allows."""
@@ -39,11 +42,21 @@ _NEVER_IN_A_SUBJECT = re.compile(
 """As `_NEVER`, but without the isolates that templates add."""
 
 
+class Person(NamedTuple):
+    """Somebody who is shown: `url` is the address of their page, `avatar` that of their picture."""
+
+    name: str
+    url: str
+    avatar: str
+
+
 class Shown(NamedTuple):
     """A group as it is shown. It is the same for all readers with the same fields.
 
     `people`: the names to show; `others`: how many more there are. `moment`: the time of its latest
-    event, in the reader's time zone. `language`: the CLDR name of the formats.
+    event, in the reader's time zone. `language`: the CLDR name of the formats. `actor`: who acted
+    last, None if nobody did. `image`: of the entity. `importance` and `data`: of the latest event;
+    `data` is empty if it has none.
     """
 
     category: str
@@ -55,6 +68,10 @@ class Shown(NamedTuple):
     excerpt: str
     moment: str
     language: str
+    actor: Person | None
+    image: Image | None
+    importance: Importance
+    data: Mapping[str, Any]
 
 
 class Picked(NamedTuple):
@@ -68,6 +85,17 @@ class Picked(NamedTuple):
     url: str
     excerpt: str
     moment: str
+    more: "More | None"
+
+
+class More(NamedTuple):
+    """What is shown besides, of the few groups that say it. `url`, `avatar`: of who acted last."""
+
+    url: str
+    avatar: str
+    image: Image | None
+    importance: Importance
+    data: str
 
 
 def pick(group: Group, language: Language, zone: tzinfo) -> Picked:
@@ -84,7 +112,17 @@ def pick(group: Group, language: Language, zone: tzinfo) -> Picked:
         entity.url,
         latest.excerpt,
         language.moment(latest.occurred_at, zone),
+        _more(group),
     )
+
+
+def _more(group: Group) -> More | None:
+    latest, actors = group.latest, group.actors
+    url, avatar = (actors[0].url, actors[0].avatar) if actors else ("", "")
+    image, importance, data = latest.entity.image, latest.importance, latest.data
+    if url or avatar or image or data or importance is not Importance.NORMAL:
+        return More(url, avatar, image, importance, data)
+    return None
 
 
 def show(group: Group, language: Language, zone: tzinfo) -> Shown:
@@ -96,7 +134,7 @@ def clean(picked: Picked, entity: Entity, language: Language) -> Shown:
     """As `show`, of what was picked of a group about `entity`."""
     if not is_web_link(picked.url):
         raise RenderingFailed(f"the link of {entity.key[:200]!r} is not an http(s) URL")
-    people = tuple([person(name, _NAME) for name in picked.people])
+    people, more = tuple([person(name, _NAME) for name in picked.people]), picked.more
     return Shown(
         category=picked.category,
         count=picked.events,
@@ -107,7 +145,40 @@ def clean(picked: Picked, entity: Entity, language: Language) -> Shown:
         excerpt=_several_lines(picked.excerpt),
         moment=picked.moment,
         language=language.name,
+        actor=_person(people[0], more) if people else None,
+        image=_image(more.image) if more and more.image else None,
+        importance=more.importance if more else Importance.NORMAL,
+        data=_seen_in(json.loads(more.data)) if more and more.data else _NO_DATA,
     )
+
+
+_NO_DATA: Mapping[str, Any] = MappingProxyType({})
+
+
+def _person(name: str, more: More | None) -> Person:
+    """Who acted last, under the name that is shown, without addresses that are not of the web."""
+    if more is None:
+        return Person(name, "", "")
+    return Person(
+        name,
+        more.url if is_web_link(more.url) else "",
+        more.avatar if is_web_link(more.avatar) else "",
+    )
+
+
+def _image(image: Image) -> Image | None:
+    return Image(image.url, one_line(image.text, _TITLE)) if is_web_link(image.url) else None
+
+
+def _seen_in(value: Any) -> Any:
+    """The data of a service with its texts as `_NEVER` leaves them. It is small, so not cut."""
+    if isinstance(value, str):
+        return _NEVER.sub("", value)
+    if isinstance(value, list):
+        return [_seen_in(each) for each in value]
+    if isinstance(value, dict):
+        return {_NEVER.sub("", name): _seen_in(each) for name, each in value.items()}
+    return value
 
 
 def one_line(text: str, longest: int) -> str:

@@ -1,0 +1,106 @@
+"""What templates are given of an event that says more."""
+
+from dataclasses import replace
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gazette.adapters.rendering.language import Languages
+from gazette.adapters.rendering.renderer import JinjaRenderer
+from gazette.adapters.rendering.view_models import Person, Shown, show
+from gazette.domain.delivery.compose import compose
+from gazette.domain.errors import RenderingFailed
+from gazette.domain.model import DAILY, Actor, Event, Image, Importance
+from jinja2 import Environment
+
+from infra.assets.templates import build_templates
+from tests.builders import LINKS, NOW, a_subscriber, an_event
+
+TEMPLATES = Path(__file__).parents[3] / "templates"
+
+
+def shown(*events: Event) -> Shown:
+    (group,) = compose(events, max_groups=1).groups
+    return show(group, Languages(TEMPLATES).of("en"), UTC)
+
+
+def with_actor(actor: Actor | None, **more: Any) -> Event:
+    return replace(an_event(), actor=actor, **more)
+
+
+def test_the_person_is_who_acted_last() -> None:
+    bo = Actor("bo", "Bo", "https://example.com/bo", "https://example.com/bo.png")
+    later = NOW.replace(year=NOW.year + 1)
+    found = shown(with_actor(Actor("cy", "Cy")), with_actor(bo, id="e2", occurred_at=later))
+    assert found.actor == Person("Bo", "https://example.com/bo", "https://example.com/bo.png")
+
+
+def test_nobody_is_shown_where_nobody_acted() -> None:
+    found = shown(with_actor(None))
+    assert (found.actor, found.people, found.others) == (None, (), 0)
+
+
+def test_a_person_is_named_as_in_the_line() -> None:
+    found = shown(with_actor(Actor("eve", "example.com\u202e")))
+    assert found.actor is not None
+    assert (found.actor.name,) == found.people
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "https://e.com/" + "a" * 3000])
+def test_an_address_that_is_not_of_the_web_is_left_out(url: str) -> None:
+    image = Image(url, "One")
+    event = replace(
+        with_actor(Actor("eve", "Eve", url, url)), entity=replace(an_event().entity, image=image)
+    )
+    found = shown(event)
+    assert found.actor == Person("Eve", "", "")
+    assert found.image is None
+
+
+def test_an_image_has_a_text_of_one_line() -> None:
+    image = Image("https://example.com/1.png", "Two\u202e cats")
+    found = shown(replace(an_event(), entity=replace(an_event().entity, image=image)))
+    assert found.image == Image("https://example.com/1.png", "Two cats")
+
+
+def test_data_is_that_of_the_latest_event_without_what_turns_text_around() -> None:
+    later = NOW.replace(year=NOW.year + 1)
+    old = replace(an_event("e1"), data='{"a":1}')
+    new = replace(
+        an_event("e2", occurred_at=later),
+        data='{"b\u202e":["x\u202ey",{"c":null,"d":1.5,"e":true}]}',
+        importance=Importance.LOW,
+    )
+    found = shown(old, new)
+    assert found.data == {"b": ["xy", {"c": None, "d": 1.5, "e": True}]}
+    assert found.importance is Importance.LOW
+
+
+def test_without_data_a_template_may_still_ask_for_it() -> None:
+    template = Environment(autoescape=True).from_string(
+        "{{ 'yes' if group.data.build is defined else 'no' }} {{ group.data | length }}"
+    )
+    assert template.render(group=shown(an_event())) == "no 0"
+
+
+def test_a_template_shows_data_escaped(tmp_path: Path) -> None:
+    ours = tmp_path / "ours"
+    (ours / "digest").mkdir(parents=True)
+    (ours / "digest" / "group.html").write_text("<p>{{ group.data.build.name }}</p>")
+    build_templates(TEMPLATES, tmp_path / "built", overlay=ours)
+    renderer = JinjaRenderer(tmp_path / "built")
+    event = replace(an_event(), data='{"build":{"name":"<b>main</b>"}}')
+    made = renderer.render(compose([event], max_groups=1), a_subscriber(), LINKS, DAILY)
+    assert "<p>&lt;b&gt;main&lt;/b&gt;</p>" in made.html
+    with pytest.raises(RenderingFailed, match="build"):
+        renderer.render(compose([an_event()], max_groups=1), a_subscriber(), LINKS, DAILY)
+
+
+def test_an_email_about_what_nobody_did_is_rendered_in_each_language(
+    renderer: JinjaRenderer,
+) -> None:
+    for locale in ("en", "de", "he"):
+        reader = replace(a_subscriber(), locale=locale)
+        made = renderer.render(compose([with_actor(None)], max_groups=1), reader, LINKS, DAILY)
+        assert made.subject
