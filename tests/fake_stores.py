@@ -852,7 +852,9 @@ class FakeEvents:
         current = self.rows.get(key)
         if not isinstance(current, StoredEvent) or not _in_place(current, stored):
             return False
-        if not current.has_expired(self.clock()):
+        now = self.clock()
+        has_lapsed = stored.event.has_lapsed(now) and current.event == stored.event
+        if not current.has_expired(now) and not has_lapsed:
             return False
         self.rows[key] = replace(current, schedule=Unsent.EXPIRED, stored_at=self.clock())
         return True

@@ -47,6 +47,7 @@ def document(found: Explanation, *, stage: str) -> Document:
         ],
         "waiting": _waiting(found.waiting),
         "expired": _waiting(found.expired),
+        "lapsed": _waiting(found.lapsed),
         "given_up": _waiting(found.given_up),
         "held_categories": found.held_categories,
         "runs": [_run(each, stage) for each in found.runs],

@@ -164,6 +164,11 @@ REASON: Mapping[Reason, Words] = {
         "The reader never sees these events. Check the runs before it for what delayed the "
         "emails so long, and fix that; services may put the events again.",
     ),
+    Reason.LAPSED: Words(
+        "every waiting event lapsed (`expires_at`) before an email could show it",
+        "Nothing to do: their service no longer wanted them shown. Readers who should see such "
+        "events need them sooner: a frequency of `immediate`, or a later `expires_at`.",
+    ),
     Reason.CATEGORY_HELD: Words(
         "every waiting event belongs to a held category",
         "Its events go with the next digest after the category is resumed. `gazette sending "

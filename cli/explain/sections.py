@@ -124,6 +124,7 @@ def _waiting(found: Explanation) -> Iterator[tuple[str, ...]]:
     left = found.status in {SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED}
     yield from _rows(found.waiting, "is not sent" if left else "")
     yield from _rows(found.expired, "expired")
+    yield from _rows(found.lapsed, "lapsed")
 
 
 def _rows(some: Iterable[Waiting], note: str) -> Iterator[tuple[str, ...]]:

@@ -51,6 +51,12 @@ def _now(found: Explanation) -> Iterator[str]:
             f"{counted(sum(each.count for each in found.expired))} of {listed([*categories])} "
             "expired before an email showed it."
         )
+    if found.lapsed:
+        categories = dict.fromkeys(named(each.category) for each in found.lapsed)
+        yield (
+            f"{counted(sum(each.count for each in found.lapsed))} of {listed([*categories])} "
+            "lapsed before an email showed it, as its service said (expires_at)."
+        )
     if found.held_categories:
         yield (
             f"Held for all readers: {listed([*map(named, found.held_categories)])}. "

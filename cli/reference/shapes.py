@@ -214,6 +214,7 @@ SHAPES: Mapping[str, Shape] = {
         "overrides": [{"entity": "text", "frequency": "text", "since": "instant"}],
         "waiting": _WAITING,
         "expired": _WAITING,
+        "lapsed": _WAITING,
         "given_up": _WAITING,
         "held_categories": ["text"],
         "runs": [RUN],

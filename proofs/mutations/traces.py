@@ -40,7 +40,8 @@ TRACES: Final = {
     "u": "One row that cannot be read, or has a value of a newer version, stops everything behind "
     "it",
     "v": "A monthly digest beyond the day's cap is skipped like a daily one, until its events "
-    "expire and the run says that nothing waited; events expire during a pause",
+    "expire and the run says that nothing waited; events expire during a pause; an email shows an "
+    "event that has lapsed, or its window closes over one that was given more time",
     "y": "A reader is erased and returns within the lag of the due index: a sequence is used "
     "twice, and an occurrence is swallowed; a complaint of one of two readers of an address does "
     "not raise the epoch of the other's runs; excluding an event does not check its run",
@@ -549,10 +550,28 @@ PREVENTED: Final = (
     Mutation(
         "a run that has only expired events is skipped with the reason `expired`",
         "steps/delivery/prepare.py",
-        "Reason.EXPIRED if due.expired else Reason.EMPTY",
-        "Reason.EMPTY",
+        "        return Reason.EXPIRED\n",
+        "        return Reason.EMPTY\n",
         "tests/unit/calendar/test_lifetime.py"
         "::test_trace_v_an_event_that_expires_unsent_is_counted_once_and_is_the_reason",
+        "v",
+    ),
+    Mutation(
+        "an event that lapses before the claim is left out",
+        "steps/delivery/deliver.py",
+        "    if any(event.has_lapsed(context.clock()) for event in due.sent):\n",
+        "    if False:\n",
+        "tests/unit/delivery/test_lapsing.py"
+        "::test_trace_v_what_lapses_while_the_email_waits_for_its_permit_is_left_out",
+        "v",
+    ),
+    Mutation(
+        "an event that was given more time meanwhile does not count as lapsed",
+        "adapters/dynamodb/deferred_events.py",
+        "            is_over |= EventRow.body == body_of(stored.event)\n",
+        "            is_over |= EventRow.body.exists()\n",
+        "tests/contract/dynamodb/test_deferred_events.py"
+        "::test_trace_v_what_was_given_more_time_meanwhile_is_not_counted_as_lapsed",
         "v",
     ),
     Mutation(
@@ -574,7 +593,7 @@ PREVENTED: Final = (
     Mutation(
         "an event counts as expired only if it is still in its place and has expired",
         "adapters/dynamodb/deferred_events.py",
-        "            condition=in_place(stored) & expired(now),\n",
+        "            condition=in_place(stored) & is_over,\n",
         "            condition=in_place(stored),\n",
         "tests/contract/dynamodb/test_deferred_events.py::test_trace_v_what_lasts_is_not_counted_as_expired",
         "v",

@@ -89,6 +89,29 @@ def test_an_event_costs_four_calls_and_two_write_units(ann: Cloud) -> None:
     assert ann.meter.read_units == Counter(subscribers=2, schedules=1)
 
 
+@pytest.mark.parametrize(
+    ("size", "units"),
+    [(1, PROMISED["… with `data` of 1 KB"]), (2, PROMISED["… with `data` of 2 KB"])],
+)
+def test_each_kilobyte_of_data_costs_two_write_units_more(
+    ann: Cloud, size: int, units: float
+) -> None:
+    data = {"a": "b" * (size * 1024 - len('{"a":""}'))}
+    ann.say("event.created", event(1) | {"data": data})
+    assert ann.meter.calls == calls(BatchGetItem=2 + 1, PutItem=1)
+    assert ann.meter.write_units == Counter(events=2 + 2 * size)
+    assert ann.meter.write_units.total() == units
+
+
+def test_what_an_event_says_beside_data_fits_into_its_write_units(ann: Cloud) -> None:
+    """A usual image, page and picture of the actor, importance and end."""
+    said = event(1) | {"importance": "high", "expires_at": ago(hours=-24)}
+    said["actor"] = said["actor"] | {"url": "https://a.co/u", "avatar": "https://a.co/u.png"}
+    said["entity"] = said["entity"] | {"image": {"url": "https://a.co/p.png", "text": "A post"}}
+    ann.say("event.created", said)
+    assert ann.meter.write_units == Counter(events=PROMISED["an event"])
+
+
 def test_ten_events_of_one_invocation_cost_three_calls_more_than_their_writes(cloud: Cloud) -> None:
     """Each in a message of its own, for a reader of its own: 1.3 calls an event."""
     readers = [f"u{number}" for number in range(10)]

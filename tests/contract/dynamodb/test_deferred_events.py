@@ -144,6 +144,41 @@ def test_trace_v_what_lasts_is_not_counted_as_expired(
     assert events.get("ann", "e1") == replace(read, lasts_until=NOW + 2 * RETENTION)
 
 
+LAPSES = replace(an_event(), expires_at=NOW + timedelta(hours=1))
+
+
+def test_what_has_lapsed_is_counted_once_and_is_in_no_window_any_more(
+    events: Events,
+    reader: EventReader,
+    history: EventHistory,
+    deferred_events: DeferredEvents,
+    clock: SettableClock,
+) -> None:
+    events.store(LAPSES, DAILY)
+    (read,) = reader.read("ann", DAILY, a_window())
+    assert not deferred_events.expire(read), "it has not lapsed yet"
+    clock.now += timedelta(hours=1)
+    assert [deferred_events.expire(read) for _ in range(2)] == [True, False]
+    assert list(reader.read("ann", DAILY, a_window())) == []
+    assert not reader.holds("ann", DAILY, after=a_window().since)
+    assert list(history.of_user("ann")) == [
+        replace(read, schedule=Unsent.EXPIRED, stored_at=clock.now)
+    ]
+    assert isinstance(events.get("ann", "e1"), StoredEvent), "an amendment may bring it back"
+
+
+def test_trace_v_what_was_given_more_time_meanwhile_is_not_counted_as_lapsed(
+    events: Events, reader: EventReader, deferred_events: DeferredEvents, clock: SettableClock
+) -> None:
+    events.store(LAPSES, DAILY)
+    (read,) = reader.read("ann", DAILY, a_window())
+    clock.now += timedelta(hours=1)
+    more = replace(LAPSES, amended_at=clock.now, expires_at=clock.now + timedelta(hours=1))
+    assert events.amend(read, more)
+    assert not deferred_events.expire(read)
+    assert [each.event for each in reader.read("ann", DAILY, a_window())] == [more]
+
+
 @pytest.mark.parametrize("act", ["moved", "retracted", "gone"])
 def test_what_is_not_there_any_more_is_not_counted_as_expired(
     events: Events, deferred_events: DeferredEvents, clock: SettableClock, act: str

@@ -52,6 +52,7 @@ Run = Callable[..., None]
 EMPTY_HERE = (
     "experiment stop.variations",  # nobody is in an experiment then
     "explain.expired",  # as `waiting`, by the same function
+    "explain.lapsed",  # and this one
     "explain.given_up",
     "explain.held_categories",
     "explain.unreadable",

@@ -82,6 +82,14 @@ def test_every_follower_but_the_actor_has_it_once(count: int) -> None:
     assert have(world) == [follower(number) for number in range(count)]
 
 
+def test_of_what_nobody_did_nobody_is_left_out() -> None:
+    world = a_world(3)
+    world.choose("None", at=NOW - timedelta(days=2))
+    world.follows.put(a_follow("None", entity=POST), replacing=None)
+    happen(world, replace(ACTIVITY, actor=None))
+    assert have(world) == ["None", "bo", *map(follower, range(3))]
+
+
 @pytest.mark.usefixtures("small_pages")
 @pytest.mark.parametrize("count", [17, 18, 19, 20, 21, 38, 39, 40, 45])
 def test_a_walk_that_hands_over_misses_nobody(count: int) -> None:

@@ -123,6 +123,33 @@ def test_what_was_taken_back_meanwhile_is_not_there(
 
 
 @both
+def test_what_has_lapsed_meanwhile_is_not_there(
+    world: World, viewing: ViewContext, view: View
+) -> None:
+    """An offer that was sent in time is not made once more when it is over."""
+    now = world.clock.now
+    world.create(replace(an_event("e1"), amended_at=now, expires_at=now + timedelta(hours=1)))
+    world.create(replace(an_event("e2"), amended_at=now, expires_at=now + timedelta(hours=1)))
+    assert "Title of post1" in (view(LINK, context=viewing) or "")
+    world.clock.now += timedelta(hours=1)
+    shown = view(LINK, context=viewing)
+    assert shown is not None
+    assert "Title of post2" in shown
+    assert "Title of post1" not in shown
+
+
+@both
+def test_where_everything_has_lapsed_a_page_says_that_nothing_is_left(
+    world: World, viewing: ViewContext, view: View, pages: JinjaPages
+) -> None:
+    now = world.clock.now
+    for event_id, post in (("e1", "post1"), ("e2", "post1"), ("e3", "post2")):
+        event = an_event(event_id, entity_id=post, amended_at=now)
+        world.create(replace(event, expires_at=now))
+    assert view(LINK, context=viewing) == pages.nothing_left(a_subscriber())
+
+
+@both
 def test_where_nothing_is_left_a_page_says_so(
     world: World, viewing: ViewContext, view: View, pages: JinjaPages
 ) -> None:

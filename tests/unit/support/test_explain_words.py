@@ -68,6 +68,14 @@ def test_what_expired_is_said_in_words(world: World) -> None:
     assert column(section(world, "waiting"), "for") == ["the daily digest (expired)"] * 2
 
 
+def test_what_lapsed_is_said_in_words(world: World) -> None:
+    world.create(replace(an_event(), expires_at=world.clock() + timedelta(hours=1)))
+    world.clock.pass_time(days=1)
+    said = "1 event of comment lapsed before an email showed it, as its service said (expires_at)."
+    assert said in answer(world)
+    assert column(section(world, "waiting"), "for") == ["the daily digest (lapsed)"]
+
+
 def column(found: Section, name: str) -> list[str]:
     return [row[found.columns.index(name)] for row in found.rows]
 

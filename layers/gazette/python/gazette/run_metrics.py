@@ -64,7 +64,8 @@ def record_delivery(done: Delivery | Postponed | None, message_id: str) -> None:
     Of attempts, count `run_unknown` (unknown outcome), `breaker_opened` (the provider refused the
     whole stream) and `permits_unused` (a permit lapsed because no email was sent with it). Of
     events, count `events_excluded` (no template can show them), `events_deferred` (their category
-    is held) and `events_expired` (no email showed them in time).
+    is held), `events_expired` (no email showed them in time) and `events_lapsed` (no email showed
+    them before their service no longer wanted it).
     Measure `slot_to_accepted`: how long after its due time the provider accepted a digest. Measure
     `stored_to_accepted`: how long after its first event was stored it accepted an immediate email,
     of which the sequence is that second (decision 11).
@@ -104,6 +105,8 @@ def record_delivery(done: Delivery | Postponed | None, message_id: str) -> None:
         count("events_deferred", done.deferred)
     if done.expired:
         count("events_expired", done.expired)
+    if done.lapsed:
+        count("events_lapsed", done.lapsed)
     logger().info(
         "run ended" if run.status.is_final else "run requeued",
         correlation_id=run_id(run.key),
@@ -117,6 +120,7 @@ def record_delivery(done: Delivery | Postponed | None, message_id: str) -> None:
         excluded=done.excluded,
         deferred=done.deferred,
         expired=done.expired,
+        lapsed=done.lapsed,
     )
 
 

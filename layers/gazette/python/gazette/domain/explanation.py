@@ -110,6 +110,7 @@ class Explanation:
     unknown here. `runs`: those due on the date; without a date, the last ones of all schedules and
     all open ones; newest first. `given_up`: events that were in as many emails of unknown outcome
     as is allowed. `expired`: events that no email showed in time, as far as they are still stored.
+    `lapsed`: those that no email showed before their service no longer wanted it.
     `held_categories`: the held ones among the categories of waiting events. `unreadable`: what is
     wrong with rows that cannot be read.
     """
@@ -136,4 +137,5 @@ class Explanation:
     given_up: tuple[Waiting, ...] = ()
     unreadable: tuple[str, ...] = ()
     expired: tuple[Waiting, ...] = ()
+    lapsed: tuple[Waiting, ...] = ()
     held_categories: tuple[str, ...] = ()

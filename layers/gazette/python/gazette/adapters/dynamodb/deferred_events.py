@@ -51,13 +51,16 @@ class DynamoDeferredEvents:
     def expire(self, stored: StoredEvent) -> bool:
         """One conditional UpdateItem."""
         now = self._clock()
+        is_over = expired(now)
+        if stored.event.has_lapsed(now):
+            is_over |= EventRow.body == body_of(stored.event)
         return written(
             EventRow(stored.event.user_id, stored.event.id).update,
             actions=[
                 EventRow.stored.set(stored_key(Unsent.EXPIRED, now)),
                 EventRow.was.set(stored.schedule),
             ],
-            condition=in_place(stored) & expired(now),
+            condition=in_place(stored) & is_over,
         )
 
     def defer(self, events: Sequence[Event], run: Run) -> Run | None:

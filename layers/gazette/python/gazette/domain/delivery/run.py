@@ -61,6 +61,7 @@ class Reason(StrEnum):
     EMPTY = "empty"
     NOTHING_WAITED = "nothing_waited"
     EXPIRED = "expired"
+    LAPSED = "lapsed"
     CATEGORY_HELD = "category_held"
     TOO_LATE = "too_late"
     BATCH_CANCELLED = "batch_cancelled"

@@ -190,9 +190,9 @@ class EventReader(Protocol):
     """A reader's events, by the window in which they were stored."""
 
     def read(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredEvent]:
-        """Yield the events stored in `(since, until]`, oldest first, expired ones included.
+        """Yield the events stored in `(since, until]`, oldest first, those that are over included.
 
-        Expired events stay until they are counted (`DeferredEvents.expire`) or their rows are
+        Such events stay until they are counted (`DeferredEvents.expire`) or their rows are
         deleted. Raises UnreadableRow for an event that cannot be read: a sent email closes the
         window, and the event would be lost behind it. So the run waits (rule 20).
         """
@@ -217,9 +217,10 @@ class DeferredEvents(Protocol):
         """
 
     def expire(self, stored: StoredEvent) -> bool:
-        """Take it out of its schedule, if it is still in its place and has expired; else False.
+        """Take it out of its schedule, if it is still in its place and is over; else False.
 
-        Only one call returns True, so each event is counted once. No window has it any more.
+        An event that has lapsed must still say so: an amendment may have given it more time. Only
+        one call returns True, so each event is counted once. No window has it any more.
         """
 
     def defer(self, events: Sequence[Event], run: Run) -> Run | None:

@@ -47,6 +47,7 @@ class _Tries:
     excluded: int = 0
     deferred: int = 0
     expired: int = 0
+    lapsed: int = 0
 
     def counted(self, delivery: Delivery) -> Delivery:
         return replace(
@@ -54,6 +55,7 @@ class _Tries:
             excluded=self.excluded,
             deferred=self.deferred,
             expired=self.expired,
+            lapsed=self.lapsed,
             permit_unused=self.permit is not None and delivery.outcome is None,
         )
 
@@ -106,7 +108,8 @@ def _claim(
         return _end(rendered, tries, context) if rendered else None
     prepared = rendered.prepared
     run, due = prepared.run, prepared.due
-    _count_expired(due.expired, tries, context)
+    if _remove(due.over, tries, context) < len(due.over):
+        raise Overtaken("Events were removed since the window was read.")
     spare = time_left() - context.limits.send_timeout - context.limits.commit_margin
     if spare < timedelta(0):
         raise NotYet(f"Too little time is left of this invocation to send run {run_id(key)}.")
@@ -123,6 +126,8 @@ def _claim(
     tries.permit = permit
     if is_cancelled(run, context.batches):
         return Delivery(apply(run, Cancel(Reason.BATCH_CANCELLED), runs=context.runs))
+    if any(event.has_lapsed(context.clock()) for event in due.sent):
+        raise Overtaken("An event has lapsed since the window was read.")
     if due.held:
         run = _defer(prepared, tries, context)
     at = context.clock()
@@ -187,21 +192,20 @@ def _end(ending: Ending, tries: _Tries, context: DeliveryContext) -> Delivery:
     if ending.starts:
         run = context.runs.create(run)
     store(ending.changes, runs=context.runs)
-    tries.expired += _expire(ending.expired, context)
+    _remove(ending.over, tries, context)
     return replace(ending.delivery, run=run)
 
 
-def _count_expired(expired: Sequence[StoredEvent], tries: _Tries, context: DeliveryContext) -> None:
-    """Remove expired events and count them. Raises Overtaken if another worker removed some."""
-    counted = _expire(expired, context)
-    tries.expired += counted
-    if counted < len(expired):
-        raise Overtaken("Expired events were removed since the window was read.")
+def _remove(over: Sequence[StoredEvent], tries: _Tries, context: DeliveryContext) -> int:
+    """Remove expired and lapsed events from their schedule, and count them (rule 21).
 
-
-def _expire(expired: Sequence[StoredEvent], context: DeliveryContext) -> int:
-    """Remove expired events from their schedule; return how many this call removed (rule 21)."""
-    return sum(map(context.editing.deferred_events.expire, expired))
+    Returns how many this call removed; another worker may have removed the others.
+    """
+    removed = list(filter(context.editing.deferred_events.expire, over))
+    lapsed = sum(stored.event.has_lapsed(context.clock()) for stored in removed)
+    tries.lapsed += lapsed
+    tries.expired += len(removed) - lapsed
+    return len(removed)
 
 
 def _defer(prepared: Prepared, tries: _Tries, context: DeliveryContext) -> Run:

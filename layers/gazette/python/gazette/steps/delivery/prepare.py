@@ -57,14 +57,14 @@ class Settled:
 class WindowEvents:
     """The events of a window, by what becomes of them.
 
-    `sent`: to send. `held`: to defer before the claim. `expired`: to remove and count before the
-    claim. `newest`, `left_out`: as in Run. `may_have_been_sent`: the ids of those in `sent` that an
-    earlier attempt may have sent.
+    `sent`: to send. `held`: to defer before the claim. `over`: expired or lapsed, to remove and
+    count before the claim. `newest`, `left_out`: as in Run. `may_have_been_sent`: the ids of those
+    in `sent` that an earlier attempt may have sent.
     """
 
     sent: Sequence[Event]
     held: Sequence[Event]
-    expired: Sequence[StoredEvent]
+    over: Sequence[StoredEvent]
     newest: tuple[str, ...]
     left_out: tuple[str, ...]
     may_have_been_sent: frozenset[str]
@@ -113,8 +113,7 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
     if not due.sent and not due.held:
         for each, _ in older.carried:
             changes.apply(each, GiveUp())
-        reason = Reason.EXPIRED if due.expired else Reason.EMPTY
-        return _ended(run, Skip(reason), changes, due.expired)
+        return _ended(run, Skip(_why_empty(due.over, context.clock())), changes, due.over)
     subscriber = context.subscribers.get(run.key.user_id)
     if not isinstance(subscriber, Subscriber) or not subscriber.receives_email:
         return _ended(run, Skip(why_not_sent(subscriber)), changes)
@@ -143,11 +142,11 @@ def _events_due(
     until = possibly_sent_until(unknown)
     sent: list[StoredEvent] = []
     held: list[Event] = []
-    expired: list[StoredEvent] = []
+    over: list[StoredEvent] = []
     left_out: list[str] = []
     for stored in context.events.read(run.key.user_id, run.key.schedule, window):
-        if stored.has_expired(now):
-            expired.append(stored)
+        if stored.is_over(now):
+            over.append(stored)
         elif any(each.has_passed_over(stored.event.id, stored.stored_at) for each in unknown):
             left_out.append(name_of(stored.event.id))
         elif stored.event.category in on_hold and stored.stored_at > until:
@@ -157,11 +156,18 @@ def _events_due(
     return WindowEvents(
         [each.event for each in sent],
         held,
-        expired,
+        over,
         newest_of(sent, window),
         tuple(sorted(left_out)),
         frozenset(each.event.id for each in sent if each.stored_at <= until),
     )
+
+
+def _why_empty(over: Sequence[StoredEvent], now: datetime) -> Reason:
+    """Why nothing is left to send. That Gazette was too late for an event goes before the rest."""
+    if any(not stored.event.has_lapsed(now) for stored in over):
+        return Reason.EXPIRED
+    return Reason.LAPSED if over else Reason.EMPTY
 
 
 def _left_to_a_later_run(run: Run, newest: Run, changes: Changes, now: datetime) -> Ending:
@@ -192,10 +198,10 @@ def _only_held(
     if run.key.is_immediate:
         again_at = context.clock() + _pause_on_hold(context.random())
         waiting = Delivery(run, again_at, WaitingFor.SENDING_RESUMED)
-        return Ending(waiting, expired=due.expired)
+        return Ending(waiting, over=due.over)
     if due.sent:
         return None
-    return _ended(run, Skip(Reason.CATEGORY_HELD), changes, due.expired)
+    return _ended(run, Skip(Reason.CATEGORY_HELD), changes, due.over)
 
 
 def _pause_on_hold(random: float) -> timedelta:
@@ -204,10 +210,8 @@ def _pause_on_hold(random: float) -> timedelta:
     return soonest + (latest - soonest) * random
 
 
-def _ended(
-    run: Run, signal: Signal, changes: Changes, expired: Sequence[StoredEvent] = ()
-) -> Ending:
-    return Ending(Delivery(changes.apply(run, signal)), changes.decided, expired=expired)
+def _ended(run: Run, signal: Signal, changes: Changes, over: Sequence[StoredEvent] = ()) -> Ending:
+    return Ending(Delivery(changes.apply(run, signal)), changes.decided, over=over)
 
 
 def _not_before(run: Run, older: Sequence[Run], limits: DeliveryLimits) -> datetime:

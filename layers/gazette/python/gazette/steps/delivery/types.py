@@ -49,7 +49,8 @@ class Delivery:
     another worker or the sweep continues it; else `waiting_for` says what it waits for. `outcome`:
     of the attempt, if one was made. `excluded`: number of events that no email can show.
     `deferred`: number of events that wait because their category is on hold. `expired`: number of
-    events that no email showed in time. `accepted_at`: when the provider accepted the email, if it
+    events that no email showed in time. `lapsed`: number of events that no email showed before they
+    lapsed. `accepted_at`: when the provider accepted the email, if it
     did in this attempt. `permit_unused`: a permit was taken, and no email was sent with it.
     """
 
@@ -60,6 +61,7 @@ class Delivery:
     excluded: int = 0
     deferred: int = 0
     expired: int = 0
+    lapsed: int = 0
     accepted_at: datetime | None = None
     permit_unused: bool = False
 
@@ -77,11 +79,11 @@ class Ending:
     """How a message ends without an email, as `prepare` decides it.
 
     `delivery`: the result once everything is stored. `changes`: of runs, to be stored first.
-    `starts`: the run of `delivery` is new; it is created before the changes. `expired`: events to
+    `starts`: the run of `delivery` is new; it is created before the changes. `over`: events to
     remove and count after them.
     """
 
     delivery: Delivery
     changes: Sequence[Change] = ()
     starts: bool = False
-    expired: Sequence[StoredEvent] = ()
+    over: Sequence[StoredEvent] = ()

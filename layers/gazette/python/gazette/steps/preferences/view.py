@@ -74,6 +74,6 @@ def _view(link: LinkToken, show: _Show, context: ViewContext) -> str | None:
     events = [
         stored.event
         for stored in context.events.read(key.user_id, key.schedule, run.window)
-        if not stored.has_expired(now)
+        if not stored.is_over(now)
     ]
     return show(run, events, reader) if events else context.pages.nothing_left(reader)

@@ -13,7 +13,7 @@ from gazette.domain.model import Event, Retracted, StoredEvent
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.ledgers import ScheduleKey
-from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
+from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
 from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.frequency import DIGESTS
 from gazette.domain.subscribers.subscriber import Subscriber
@@ -261,7 +261,7 @@ def settle(
     Returns in which schedule it waits, if in any: the caller arms that, also where nothing moved,
     because whoever stored or moved it may have died before that.
     """
-    if stored is None:
+    if stored is None or _stays_unsent(stored, context):
         return []
     is_there = stored.schedule == target.schedule
     settled = stored if is_there else move(stored, target, context=context)
@@ -272,3 +272,8 @@ def settle(
     if settled.schedule in DIGESTS and isinstance(inputs.reader, Subscriber):
         return [((inputs.reader.user_id, settled.schedule), inputs.reader)]
     return []
+
+
+def _stays_unsent(stored: StoredEvent, context: RoutingContext) -> bool:
+    """Whether it lapsed before an email showed it: it would be counted a second time."""
+    return stored.schedule == Unsent.EXPIRED and stored.event.has_lapsed(context.clock())

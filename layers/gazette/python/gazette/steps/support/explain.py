@@ -77,8 +77,8 @@ def explain(
     all_runs = list(readable(runs_read))
     stored = by_schedule(readable(events_read))
     left = [each for each in unsent(stored, all_runs) if each.schedule != Unsent.GIVEN_UP]
-    waiting = _counted((each for each in left if not each.has_expired(now)), stored)
-    expired = (each for each in left if each.has_expired(now) and each.schedule != Unsent.EXCLUDED)
+    waiting = _counted((each for each in left if not each.is_over(now)), stored)
+    over = [each for each in left if each.is_over(now) and each.schedule != Unsent.EXCLUDED]
     followed, overrides = _followed(user_id, follows)
     chosen = profile.chosen if profile else ()
     return Explanation(
@@ -115,7 +115,8 @@ def explain(
         ),
         waiting=waiting,
         given_up=_counted(_given_up(stored, all_runs), stored),
-        expired=_counted(expired, stored),
+        expired=_counted((each for each in over if not each.event.has_lapsed(now)), stored),
+        lapsed=_counted((each for each in over if each.event.has_lapsed(now)), stored),
         unreadable=tuple(
             str(row) for row in (*runs_read, *events_read) if isinstance(row, UnreadableRow)
         ),

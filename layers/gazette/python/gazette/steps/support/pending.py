@@ -37,7 +37,7 @@ def read_pending(
     stored = by_schedule(readable(events.of_user(user_id)))
     waiting: dict[str, list[Event]] = defaultdict(list)
     for each in unsent(stored, list(readable(runs.of_user(user_id)))):
-        if not each.has_expired(now):
+        if not each.is_over(now):
             waiting[each.schedule].append(each.event)
     return Waiting(subscriber, {schedule: tuple(some) for schedule, some in waiting.items()})
 

@@ -1,0 +1,272 @@
+"""An event is in no email from its `expires_at` on, wherever it is by then, and the run says so."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+from gazette.domain.delivery.run import Reason, Status
+from gazette.domain.feedback.reputation import category_hold
+from gazette.domain.model import DAILY, Event, RunKey, StoredEvent
+from gazette.domain.outcome import Outcome
+from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.kinds import Unsent
+from gazette.domain.stored import readable
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.steps.delivery.types import Delivery
+from gazette.steps.support.pending import read_pending
+
+from tests.builders import NOW, RETENTION, an_activity, an_event
+from tests.explained import explained
+from tests.world import SETTLE_LAG, World, crashes
+
+HOUR = timedelta(hours=1)
+DUE = datetime.fromisoformat("2026-11-23T07:00:00+00:00")
+"""When the daily digest of an event of NOW is due."""
+
+
+def lapsing(at: datetime, event_id: str = "e1", *, post: str = "post1") -> Event:
+    return replace(an_event(event_id, entity_id=post), expires_at=at)
+
+
+def world_with(*events: Event, often: Frequency = Frequency.DAILY) -> World:
+    world = World()
+    world.choose(comment=often)
+    world.create(*events)
+    return world
+
+
+def delivered(world: World) -> Delivery:
+    """The next digest."""
+    schedule = world.schedules.rows["ann", DAILY]
+    world.clock.now = max(world.clock(), schedule.next_due_at) + 2 * SETTLE_LAG
+    world.fan_out(slot_of(schedule.next_due_at))
+    world.generate_queue.sent.clear()
+    done = world.deliver(RunKey("ann", DAILY, schedule.sequence))
+    assert done
+    return done
+
+
+def lines(world: World) -> list[tuple[str, ...]]:
+    return [email.lines for email in world.emails()]
+
+
+# Before it is due.
+
+
+def test_what_lapses_before_the_digest_is_left_out_and_the_run_says_so() -> None:
+    world = world_with(lapsing(NOW + HOUR))
+    done = delivered(world)
+    assert (done.run.status, done.run.reason) == (Status.SKIPPED, Reason.LAPSED)
+    assert (done.lapsed, done.expired) == (1, 0)
+    assert not world.emails()
+
+
+def test_what_has_lapsed_waits_no_more() -> None:
+    world = world_with(lapsing(NOW + HOUR))
+    delivered(world)
+    assert world.waiting() == {"e1": Unsent.EXPIRED}
+    world.send_digest()
+    assert [run.reason for run in readable(world.runs.of_user("ann"))][-1] is Reason.NOTHING_WAITED
+
+
+def test_the_other_events_are_sent_and_what_lapsed_is_counted_once() -> None:
+    world = world_with(lapsing(NOW + HOUR), an_event("e2", entity_id="post2"))
+    done = delivered(world)
+    assert (done.run.status, done.lapsed) == (Status.SENT, 1)
+    assert lines(world) == [("post2: 1",)]
+    world.create(an_event("e3", occurred_at=world.clock()))
+    assert delivered(world).lapsed == 0
+
+
+def test_what_has_not_lapsed_yet_is_sent() -> None:
+    world = world_with(lapsing(DUE + HOUR))
+    done = delivered(world)
+    assert (done.run.status, done.lapsed) == (Status.SENT, 0)
+    assert lines(world) == [("post1: 1",)]
+
+
+def test_that_gazette_was_too_late_for_an_event_goes_before_that_another_lapsed() -> None:
+    world = world_with(an_event(), lapsing(NOW + HOUR, "e2"))
+    world.clock.now = NOW + RETENTION
+    schedule = world.schedules.rows["ann", DAILY]
+    later = datetime.fromisoformat("2026-12-28T07:00:00+00:00")
+    world.schedules.rows["ann", DAILY] = replace(schedule, next_due_at=later)
+    done = delivered(world)
+    assert (done.run.reason, done.expired, done.lapsed) == (Reason.EXPIRED, 1, 1)
+
+
+def test_an_event_that_lapsed_long_ago_is_not_one_that_gazette_was_too_late_for() -> None:
+    world = world_with(lapsing(NOW + HOUR))
+    world.clock.now = NOW + RETENTION
+    schedule = world.schedules.rows["ann", DAILY]
+    later = datetime.fromisoformat("2026-12-28T07:00:00+00:00")
+    world.schedules.rows["ann", DAILY] = replace(schedule, next_due_at=later)
+    done = delivered(world)
+    assert (done.run.reason, done.expired, done.lapsed) == (Reason.LAPSED, 0, 1)
+
+
+def test_what_has_lapsed_is_not_held_back_with_its_category() -> None:
+    world = world_with(lapsing(NOW + HOUR))
+    world.category_holds.add(category_hold("comment", "why", world.clock()))
+    done = delivered(world)
+    assert (done.run.reason, done.deferred) == (Reason.LAPSED, 0)
+
+
+def test_what_had_lapsed_when_it_arrived_is_left_out_too() -> None:
+    world = world_with(lapsing(NOW - HOUR))
+    assert delivered(world).run.reason is Reason.LAPSED
+
+
+def test_what_lapses_for_followers_is_left_out() -> None:
+    world = World()
+    world.choose(comment=Frequency.DAILY)
+    world.follow(entity="post#post1", at=NOW - HOUR)
+    activity = replace(an_activity(), expires_at=NOW + HOUR)
+    world.create(activity.event_for("ann"))
+    assert delivered(world).run.reason is Reason.LAPSED
+
+
+# Between reading and claim.
+
+
+def test_trace_v_what_lapses_while_the_email_waits_for_its_permit_is_left_out() -> None:
+    world = world_with(lapsing(DUE + HOUR), an_event("e2", entity_id="post2"))
+
+    def pass_time() -> None:
+        world.clock.now = DUE + HOUR
+
+    with world.meanwhile("rate_limiter.reserve", pass_time):
+        done = delivered(world)
+    assert (done.run.status, done.lapsed, done.permit_unused) == (Status.SENT, 1, False)
+    assert lines(world) == [("post2: 1",)]
+
+
+def test_what_lapses_as_the_last_event_while_the_email_waits_leaves_none() -> None:
+    world = world_with(lapsing(DUE + HOUR))
+
+    def pass_time() -> None:
+        world.clock.now = DUE + HOUR
+
+    with world.meanwhile("rate_limiter.reserve", pass_time):
+        done = delivered(world)
+    assert (done.run.status, done.run.reason) == (Status.SKIPPED, Reason.LAPSED)
+    assert done.permit_unused
+    assert not world.emails()
+
+
+def test_whatever_breaks_off_what_lapsed_is_in_no_email_and_nothing_else_is_lost() -> None:
+    def begin() -> World:
+        return world_with(lapsing(NOW + HOUR), an_event("e2", entity_id="post2"))
+
+    for world, where in crashes(begin, lambda world: world.send_digest()):
+        world.fan_out(world.schedules.rows["ann", DAILY].next_due_at)
+        world.send_everything()
+        world.sweep()
+        world.send_everything()
+        shown = [line for email in world.emails() for line in email.lines]
+        assert set(shown) == {"post2: 1"}, where
+
+
+# Amended.
+
+
+def test_what_is_given_more_time_before_it_is_sent_goes_out() -> None:
+    world = world_with(lapsing(NOW + HOUR))
+    more = replace(lapsing(DUE + HOUR), amended_at=NOW + timedelta(minutes=1))
+    assert world.create(more) == [Outcome.AMENDED]
+    assert delivered(world).run.status is Status.SENT
+
+
+def test_what_is_given_more_time_after_it_was_left_out_returns() -> None:
+    world = world_with(lapsing(NOW + HOUR))
+    delivered(world)
+    now = world.clock()
+    world.create(replace(lapsing(now + 48 * HOUR), amended_at=now))
+    assert world.waiting() == {"e1": DAILY}
+    assert delivered(world).run.status is Status.SENT
+
+
+@pytest.mark.parametrize("also", [False, True])
+def test_what_is_given_more_time_between_reading_and_counting_goes_out(also: bool) -> None:
+    """Also where the digest has something else to show: its window would close over the event."""
+    others = [an_event("e2", entity_id="post2")] * also
+    world = world_with(lapsing(NOW + HOUR), *others)
+
+    def amend() -> None:
+        world.create(replace(lapsing(DUE + 48 * HOUR), amended_at=world.clock()))
+
+    with world.meanwhile("deferred_events.expire", amend, before=True):
+        done = delivered(world)
+    assert done.lapsed == 0
+    world.send_digest()
+    shown = [line for email in world.emails() for line in email.lines]
+    assert sorted(shown) == ["post1: 1", "post2: 1"][: 1 + also]
+
+
+def test_an_offer_that_is_taken_back_by_its_time_is_left_out() -> None:
+    world = world_with(an_event())
+    world.create(replace(lapsing(NOW), amended_at=NOW + timedelta(seconds=1)))
+    assert delivered(world).run.reason is Reason.LAPSED
+
+
+def test_a_message_that_comes_again_does_not_bring_back_what_lapsed() -> None:
+    event = lapsing(NOW + HOUR)
+    world = world_with(event)
+    delivered(world)
+    assert world.create(event) == [Outcome.DUPLICATE]
+    assert world.waiting() == {"e1": Unsent.EXPIRED}
+
+
+# At once.
+
+
+def test_what_lapses_while_its_email_collects_is_not_sent_at_once() -> None:
+    world = world_with(lapsing(NOW + timedelta(seconds=5)), often=Frequency.IMMEDIATE)
+    (run,) = world.deliver_queued()
+    assert run is not None
+    assert (run.status, run.reason) == (Status.SKIPPED, Reason.LAPSED)
+    assert not world.emails()
+
+
+def test_of_an_immediate_email_only_what_lapsed_is_left_out() -> None:
+    soon = lapsing(NOW + timedelta(seconds=5))
+    world = world_with(soon, an_event("e2"), often=Frequency.IMMEDIATE)
+    world.deliver_queued()
+    assert lines(world) == [("post1: 1",)]
+
+
+# What people are told.
+
+
+@pytest.mark.parametrize("counted", [False, True])
+def test_what_lapsed_is_explained_and_waits_no_more(counted: bool) -> None:
+    world = world_with(lapsing(NOW + HOUR), an_event("e2", entity_id="post2"))
+    if counted:
+        delivered(world)
+    else:
+        world.clock.now = NOW + HOUR
+    found = explained(world)
+    assert [(each.category, each.count) for each in found.lapsed] == [("comment", 1)]
+    assert not found.expired
+    assert [each.count for each in found.waiting] == [1] * (not counted)
+
+
+def test_the_preview_of_the_next_email_leaves_out_what_lapsed() -> None:
+    world = world_with(lapsing(NOW + HOUR), an_event("e2", entity_id="post2"))
+    world.clock.now = NOW + HOUR
+    found = read_pending(
+        "ann",
+        subscribers=world.subscribers,
+        runs=world.runs,
+        events=world.events,
+        clock=world.clock,
+    )
+    assert found is not None
+    assert [event.id for event in found.by_schedule[DAILY]] == ["e2"]
+
+
+def test_what_lapses_to_the_second_is_over() -> None:
+    assert lapsing(NOW).has_lapsed(NOW)
+    assert not lapsing(NOW).has_lapsed(NOW - timedelta(microseconds=1))
+    assert not an_event().has_lapsed(NOW)
+    assert StoredEvent(lapsing(NOW), DAILY, NOW, NOW + HOUR).is_over(NOW)
