@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from gazette.adapters.contract import Reading, read_detail
+from gazette.adapters.contract.data import Schemas
 from gazette.domain.commands import Command, from_the_future
 from gazette.domain.hosts import LinkHosts
 from gazette.domain.sources import Sources
@@ -45,10 +46,13 @@ class Checked:
         return named if isinstance(named, str) else ""
 
 
-def check(entry: Entry, *, hosts: LinkHosts, sources: Sources | None = None) -> Checked:
+def check(
+    entry: Entry, *, hosts: LinkHosts, schemas: Schemas, sources: Sources | None = None
+) -> Checked:
     """Every problem of an entry, in words that name the field.
 
-    Its links must lead to `hosts`, and its source be one of `sources`, if those are given.
+    Its links must lead to `hosts`, and its source be one of `sources`, if those are given; data
+    must be as `schemas` has it for its category.
     """
     if entry.problem:
         return Checked(entry.label, problems=(entry.problem,))
@@ -56,7 +60,7 @@ def check(entry: Entry, *, hosts: LinkHosts, sources: Sources | None = None) -> 
         found = envelope(entry.value)
         if found is None:
             return Checked(entry.label, problems=(_NO_EVENT,))
-        reading = _read(found.content, hosts) if found.content else Reading(None)
+        reading = _read(found.content, hosts, schemas) if found.content else Reading(None)
     except RecursionError:
         return Checked(entry.label, problems=(_DEEP,))
     foreign = sources.refusal(*_from(found)) if sources else ""
@@ -80,7 +84,8 @@ def _warning(detail: object) -> str:
     return _ADDRESS if any(isinstance(each, str) and "@" in each for each in ids) else ""
 
 
-def _read(content: dict[str, Any], hosts: LinkHosts) -> Reading:
-    reading = read_detail(content.get("detail-type"), content.get("detail"), hosts=hosts)
+def _read(content: dict[str, Any], hosts: LinkHosts, schemas: Schemas) -> Reading:
+    detail_type, detail = content.get("detail-type"), content.get("detail")
+    reading = read_detail(detail_type, detail, hosts=hosts, schemas=schemas)
     ahead = from_the_future(reading.command, datetime.now(UTC)) if reading.command else ""
     return replace(reading, problems=(*reading.problems, *filter(None, [ahead])))

@@ -9,6 +9,7 @@ from gazette.adapters.contract import published
 from cli.events.checking import Checked, check
 from cli.events.digest_lines import events_in, lines_by, preview
 from cli.events.entries import read_entries
+from cli.events.schemas import schemas_of
 from cli.shared.answers import Document, give
 from cli.shared.commands import Command
 from cli.shared.console import NotPossible, note, say
@@ -36,7 +37,8 @@ def lint(file: File, stage: StageName = "prod") -> None:
     """Check events: say what each one does, or everything that is wrong with it (exit code 1).
 
     Links must lead to the hosts that the stage names in cdk.json (link_hosts), and detail types
-    come from the sources that it names for them (sources), if it names any.
+    come from the sources that it names for them (sources), if it names any. Data must be as the
+    schema of its category has it, if the templates of the stage have one.
     """
     checked = _checked(file, stage)
     for each in checked:
@@ -96,7 +98,10 @@ def schemas(
 
 def _checked(file: str, stage: str) -> list[Checked]:
     hosts, sources = hosts_of(stage, _PROJECT), sources_of(stage, _PROJECT)
-    return [check(entry, hosts=hosts, sources=sources) for entry in read_entries(file)]
+    schemas = schemas_of(stage, _PROJECT)
+    return [
+        check(entry, hosts=hosts, schemas=schemas, sources=sources) for entry in read_entries(file)
+    ]
 
 
 def _document(checked: Checked) -> Document:

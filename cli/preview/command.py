@@ -12,6 +12,7 @@ from gazette.settings.delivery import GenerateSettings
 
 from cli.events.checking import check
 from cli.events.entries import read_entries
+from cli.events.schemas import schemas_of
 from cli.preview import content, folder
 from cli.preview.content import EmailContent, Kind
 from cli.preview.rendering import render, templates_of
@@ -65,7 +66,8 @@ def preview(
         letter = _of_user(user, stage, kind)
     elif file is not None:
         hosts = hosts_of(stage, _PROJECT)
-        entries = [check(entry, hosts=hosts) for entry in read_entries(file)]
+        schemas = schemas_of(stage, _PROJECT)
+        entries = [check(entry, hosts=hosts, schemas=schemas) for entry in read_entries(file)]
         letter = content.of_entries(entries, kind)
     else:
         letter = content.sample(kind)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from gazette.adapters.contract.data import SCHEMA_FILES
 from gazette.adapters.rendering.environment import VARIATION_FILE, VARIATIONS
 
 from infra.assets.inline import TemplateError
@@ -11,6 +12,7 @@ _FREE = {"parts", "locales"}
 
 _CATEGORIES = "categories"
 _OF_A_CATEGORY = {"line.txt", "name.txt"}
+_SCHEMA = Path(SCHEMA_FILES).name
 _NOTES = {".md", ".rst"}
 
 
@@ -21,16 +23,21 @@ def check_names(source: Path, overlay: Path) -> None:
         hidden = any(part.startswith(".") for part in name.parts)
         if file.is_dir() or hidden or file.suffix in _NOTES:
             continue
-        _check_name(file, _without_variation(name), source)
+        _check_name(file, _without_variation(name), source, overlay)
 
 
-def _check_name(file: Path, name: Path, source: Path) -> None:
+def _check_name(file: Path, name: Path, source: Path, overlay: Path) -> None:
     top = name.parts[0]
     if top == _CATEGORIES:
-        if len(name.parts) != 3 or name.name not in _OF_A_CATEGORY:
+        if name.name == _SCHEMA and file.parents[2] != overlay:
+            raise TemplateError(
+                f"{file}: nothing reads it. Ingest holds the data of all readers against "
+                f"{_CATEGORIES}/{file.parent.name}/{_SCHEMA}."
+            )
+        if len(name.parts) != 3 or name.name not in {*_OF_A_CATEGORY, _SCHEMA}:
             raise TemplateError(
                 f"{file}: nothing reads it. A category is a folder with a line.txt and a name.txt, "
-                f"such as {_CATEGORIES}/review/line.txt."
+                f"such as {_CATEGORIES}/review/line.txt, and may have a {_SCHEMA}."
             )
         return
     is_known = (source / name).is_file() or name == Path(VARIATION_FILE)

@@ -15,6 +15,7 @@ from gazette.adapters.rendering.environment import VariationError, environment, 
 from gazette.adapters.rendering.language import CATALOGUE
 from jinja2 import TemplateSyntaxError
 
+from infra.assets.data_schemas import check_schemas
 from infra.assets.inline import TemplateError, inline, inline_part
 from infra.assets.overlay import check_names
 
@@ -49,6 +50,8 @@ def build_templates(
             read_rankings(folder)
     except (BrandError, VariationError) as err:
         raise TemplateError(str(err)) from err
+    for folder in filter(None, (source, overlay)):
+        check_schemas(folder)
     css = _style_sheet(target, _origin(_STYLE_SHEET, source, overlay))
     for template in sorted(target.rglob("*.*")):
         if template.suffix not in {".html", ".txt"}:

@@ -18,6 +18,7 @@ from gazette.domain.ports.rendering import Links
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.subscriber import Subscriber
 
+from infra.assets.data_schemas import example_of
 from infra.assets.inline import TemplateError
 
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -55,12 +56,21 @@ def try_out(built: Path) -> None:
 
 
 def _few_and_many(built: Path) -> Iterator[list[Event]]:
-    """A new link; by category, one event about something; and then several of several people."""
+    """A new link; by category, one event about something; and then several of several people.
+
+    First nobody made them happen. Their data is the example of their category's schema.
+    """
     yield [_event(NEW_LINK, 0, "")]
     categories = sorted(folder.name for folder in (built / "categories").glob("*/"))
+    data = {category: example_of(built, category) for category in categories}
+    yield [replace(_event(category, 0, ""), actor=None, data=data[category]) for category in data]
     for number in (1, 2, 5):
         excerpt = "Some words" if number > 1 else ""
-        yield [_event(category, each, excerpt) for category in categories for each in range(number)]
+        yield [
+            replace(_event(category, each, excerpt), data=data[category])
+            for category in categories
+            for each in range(number)
+        ]
 
 
 def _event(category: str, number: int, excerpt: str) -> Event:

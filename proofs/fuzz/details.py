@@ -80,25 +80,45 @@ _reference = st.fixed_dictionaries(
     {"type": st.sampled_from(["post", "comment"]), "id": st.sampled_from(["p1", "p2", "c|#1"])}
 )
 _entity = st.builds(
-    lambda reference, title: {**reference, "title": title, "url": "https://example.com/p1"},
+    lambda reference, title, more: {
+        **reference,
+        "title": title,
+        "url": "https://example.com/p1",
+        **more,
+    },
     _reference,
     st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp", "Cn")), min_size=1),
+    st.sampled_from([{}, {"image": {"url": "https://example.com/1.png", "text": "One"}}]),
 )
 _happening = {
     "id": st.integers(0, 30).map(lambda number: f"id{number}"),
     "category": _category,
     "entity": _entity,
-    "actor": st.fixed_dictionaries({"id": _user, "name": st.just("Bo")}),
     "occurred_at": _instant,
 }
-_optional = {"excerpt": st.just("Well said."), "amended_at": _instant}
+_image = st.just("https://example.com/1.png")
+_optional = {
+    "actor": st.fixed_dictionaries(
+        {"id": _user, "name": st.just("Bo")},
+        optional={"url": st.just("https://example.com/bo"), "avatar": _image},
+    ),
+    "excerpt": st.just("Well said."),
+    "amended_at": _instant,
+    "importance": st.sampled_from(["low", "normal", "high"]),
+    "expires_at": st.integers(-30_000, 30_000).map(
+        lambda minutes: (NOW + timedelta(minutes=minutes)).isoformat()
+    ),
+    "data": st.dictionaries(st.sampled_from(["a", "b"]), junk),
+}
 _event = st.fixed_dictionaries({**_happening, "user_id": _user}, optional=_optional)
 _follow = {"user_id": _user, "entity": _reference, "changed_at": _instant}
 
 DETAILS: dict[str, st.SearchStrategy[Any]] = {
     "event.created": _event
     | st.fixed_dictionaries({"events": st.lists(_event | junk, min_size=1, max_size=5)}),
-    "activity.created": st.fixed_dictionaries(_happening, optional={"parent": _reference}),
+    "activity.created": st.fixed_dictionaries(
+        _happening, optional={**_optional, "parent": _reference}
+    ),
     "event.retracted": st.fixed_dictionaries({"id": _happening["id"], "user_id": _user})
     | st.fixed_dictionaries({"id": _happening["id"], "entity": _reference}),
     "subscriber.changed": st.fixed_dictionaries(

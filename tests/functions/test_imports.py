@@ -27,6 +27,7 @@ HEAVY = {
     "boto3",
     "botocore",
     "email.mime",
+    "fastjsonschema",
     "gazette.adapters.mail.smtp",
     "jinja2",
     "jmespath",
@@ -100,6 +101,41 @@ def test_a_function_imports_what_it_needs_and_no_more(
     modules = imported_by(function)
     assert modules & HEAVY == expected
     assert len([name for name in modules if not is_pythons_own(name)]) <= most
+
+
+_SCHEMAS = """
+import json, sys
+from gazette.bootstrap.ingest import data_schemas
+before = set(sys.modules)
+known = data_schemas()
+print(json.dumps([sorted(known), sorted(set(sys.modules) - before)]))
+"""
+
+
+@pytest.mark.parametrize("has_one", [False, True])
+def test_ingest_imports_what_checks_schemas_only_where_there_is_one(
+    tmp_path: Path, has_one: bool
+) -> None:
+    folder = tmp_path / "gazette_templates" / "categories" / "build"
+    folder.mkdir(parents=True)
+    (tmp_path / "gazette_templates" / "__init__.py").touch()
+    if has_one:
+        (folder / "data.schema.json").write_text('{"required": ["number"]}')
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", _SCHEMAS],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    known, imported = json.loads(result.stdout)
+    assert known == ["build"] * has_one
+    assert ("fastjsonschema" in imported) == has_one
+    assert not {"jsonschema", "jinja2", "babel"} & {*imported}
+    if not has_one:
+        assert [name for name in imported if not is_pythons_own(name)] == ["gazette_templates"]
 
 
 @pytest.mark.parametrize("function", ["ingest", "generate", "feedback", "preferences", "sweep"])

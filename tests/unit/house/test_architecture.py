@@ -91,11 +91,14 @@ ALLOWED: dict[str, frozenset[str]] = {
             "gazette.domain",  # an email of each kind is made there, to see whether it can be
             "infra",
             "gazette.adapters.rendering",  # templates are read here as they are read there
+            "gazette.adapters.contract",  # and schemas of data as ingest reads them
+            "jsonschema",
         }
     ),
     "cli": frozenset({STDLIB, LIBRARIES, "gazette", "cli"}),
     "cli.shared.stages": frozenset({STDLIB, "gazette", "cli", "infra.stage", "infra.stages"}),
     "cli.rollback.versions": frozenset({STDLIB, LIBRARIES, "gazette", "cli", "infra.topology"}),
+    "cli.events.schemas": frozenset({STDLIB, "gazette", "cli", "infra.assets"}),
     "cli.preview.rendering": frozenset({STDLIB, LIBRARIES, "gazette", "cli", "infra.assets"}),
 }
 NAMED_EXCEPTIONS = {

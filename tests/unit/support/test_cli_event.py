@@ -203,6 +203,35 @@ def test_attack_a_source_that_may_not_put_an_event_is_told(named: Path) -> None:
         assert told == bool(exit_code)
 
 
+def schema_of_comments(project: Path, schema: dict[str, Any]) -> None:
+    """The stage `prod` has templates of its own, with a schema for the data of comments."""
+    own = project / "ours"
+    stage = {"sender": "a@example.com", "list_id": "b.example", "templates": str(own)}
+    (project / "cdk.json").write_text(json.dumps({"context": {"stages": {"prod": stage}}}))
+    file = own / "categories" / "comment" / "data.schema.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(schema))
+
+
+def test_data_that_the_schema_of_its_category_does_not_allow_is_told(named: Path) -> None:
+    schema_of_comments(named, {"properties": {"stars": {"type": "integer"}}, "required": ["stars"]})
+    for data, exit_code in (({"stars": 5}, 0), ({"stars": "five"}, 1)):
+        result = run("lint", entry(event(data=data)))
+        assert result.exit_code == exit_code, result.output
+        told = "\n  detail.data.stars: must be integer\n" in result.stdout
+        assert told == bool(exit_code)
+    assert "  detail.data.stars: Field required" in run("lint", entry(EVENT)).stdout
+    assert run("preview", entry(EVENT)).exit_code == 1
+
+
+def test_a_schema_that_is_none_is_one_line(named: Path) -> None:
+    schema_of_comments(named, {"requried": ["stars"]})
+    result = run("lint", entry(EVENT))
+    assert result.exit_code == 2
+    assert "data.schema.json, at the top: draft 07 has no 'requried'" in result.output
+    assert "Traceback" not in result.output
+
+
 @pytest.mark.usefixtures("named")
 def test_another_stage_has_other_hosts() -> None:
     for subcommand in ("lint", "preview"):

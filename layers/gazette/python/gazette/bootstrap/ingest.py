@@ -3,10 +3,13 @@
 import json
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from importlib.resources import files
+from pathlib import Path
 
 from gazette.adapters.aws.queues import SqsQuarantine, SqsQueue, encode_followers, sqs_client
 from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.contract import decode
+from gazette.adapters.contract.data import SCHEMA_FILES, Schemas
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.routing import activities, announce, routing_context
@@ -27,7 +30,9 @@ def build() -> Callable[[Sequence[str], TimeLeft], list[Routed]]:
     sqs = sqs_client()
     return partial(
         ingest,
-        decode=partial(decode, sources=_sources(settings), hosts=_hosts(settings)),
+        decode=partial(
+            decode, sources=_sources(settings), hosts=_hosts(settings), schemas=data_schemas()
+        ),
         activities=activities(settings),
         suppressions=DynamoSuppressions(settings.suppressions_table, key=key, clock=now),
         followers_queue=SqsQueue(sqs, settings.followers_queue_url, encode_followers),
@@ -44,3 +49,14 @@ def _sources(settings: IngestSettings) -> Sources | None:
 def _hosts(settings: IngestSettings) -> LinkHosts | None:
     listed: list[str] = json.loads(settings.link_hosts)
     return LinkHosts.of(listed) if listed else None
+
+
+def data_schemas() -> Schemas:
+    """What the templates of the stage demand of data, by category; mostly nothing."""
+    found = sorted(Path(str(files("gazette_templates"))).glob(SCHEMA_FILES))
+    if not found:
+        return {}
+    # What only some stages use is imported where it is chosen.
+    from gazette.adapters.contract.schemas import read_schemas
+
+    return read_schemas(found)

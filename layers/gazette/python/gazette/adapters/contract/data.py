@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from math import isfinite
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 from pydantic import AfterValidator, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
@@ -20,14 +20,32 @@ DEEPEST = 8
 Place = tuple[str | int, ...]
 """The path of a value in the data, such as `("builds", 0, "number")`."""
 
+Problem = tuple[Place, str]
+"""Where something is wrong, and what."""
+
+
+SCHEMA_FILES = "categories/*/data.schema.json"
+"""In a folder of templates: the schema of each category that has one."""
+
+
+class Schema(Protocol):
+    """What a stage demands of the data of a category."""
+
+    def problems(self, data: dict[str, Any]) -> Iterable[Problem]:
+        """What is wrong with the data of an event; `{}` where it has none."""
+
+
+Schemas = Mapping[str, Schema]
+"""By category; a category without a schema takes any data."""
+
 
 def compact(data: dict[str, Any]) -> str:
     """The data as compact JSON."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
-def refused(title: str, problems: Iterator[tuple[Place, str]]) -> None:
-    """Raise a ValidationError with a line for each problem, if there is any."""
+def refuse(problems: Iterable[Problem], *, of: str) -> None:
+    """Raise a ValidationError of `of` with a line for each problem, if there is any."""
     lines = [
         InitErrorDetails(
             type=PydanticCustomError("data", "{said}", {"said": said}), loc=place, input=None
@@ -35,18 +53,18 @@ def refused(title: str, problems: Iterator[tuple[Place, str]]) -> None:
         for place, said in problems
     ]
     if lines:
-        raise ValidationError.from_exception_data(title, lines)
+        raise ValidationError.from_exception_data(of, lines)
 
 
 def _fits(data: dict[str, Any]) -> dict[str, Any]:
-    refused("data", _problems(data, ()))
+    refuse(_problems(data, ()), of="data")
     size = len(compact(data).encode())
     if size > LARGEST:
         raise ValueError(f"must have at most {LARGEST:,} bytes as compact JSON, not {size:,}")
     return data
 
 
-def _problems(value: Any, place: Place) -> Iterator[tuple[Place, str]]:
+def _problems(value: Any, place: Place) -> Iterator[Problem]:
     """What no template could show, or no table could store."""
     if isinstance(value, dict | list):
         if len(place) >= DEEPEST:

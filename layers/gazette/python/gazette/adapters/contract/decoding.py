@@ -6,16 +6,19 @@ JSON is parsed strictly: text that two parsers could understand differently is r
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import ValidationError
 
 from gazette.adapters.contract.building import AnyDetail, command_for, event_of
+from gazette.adapters.contract.data import Schemas, refuse
 from gazette.adapters.contract.details import (
     ActivityCreated,
     EventCreated,
     EventRetracted,
     EventsCreated,
+    HappeningDetail,
 )
 from gazette.adapters.contract.envelope import Envelope
 from gazette.adapters.contract.subscribers import (
@@ -66,31 +69,45 @@ class Reading:
     more: int = 0
 
 
-def decode(body: str, *, sources: Sources | None = None, hosts: LinkHosts | None = None) -> Command:
+def decode(
+    body: str,
+    *,
+    sources: Sources | None = None,
+    hosts: LinkHosts | None = None,
+    schemas: Schemas = MappingProxyType({}),
+) -> Command:
     """The command in an EventBridge envelope, whose links lead to `hosts`, if those are given.
 
-    Raises InvalidEvent, naming the field, and ForeignEvent for a detail type that the envelope's
-    source may not put.
+    The data of an event is as `schemas` has it for its category. Raises InvalidEvent, naming the
+    field, and ForeignEvent for a detail type that the envelope's source may not put.
     """
     try:
-        return _decode(read_json(body), sources, hosts)
+        return _decode(read_json(body), sources, hosts, schemas)
     except UnreadableError as err:
         raise InvalidEvent(f"The message is {err}.") from err
     except RecursionError as err:
         raise InvalidEvent("The message is nested too deeply.") from err
 
 
-def read_detail(detail_type: Any, detail: Any, *, hosts: LinkHosts | None = None) -> Reading:
-    """The command in `detail` (parsed JSON), and its problems. Links must lead to `hosts`."""
+def read_detail(
+    detail_type: Any,
+    detail: Any,
+    *,
+    hosts: LinkHosts | None = None,
+    schemas: Schemas = MappingProxyType({}),
+) -> Reading:
+    """The command in `detail` (parsed JSON), and its problems, as in `decode`."""
     problem = _no_detail(detail_type, detail)
     if problem:
         return Reading(None, (problem,))
     if detail_type == "event.created" and "events" in detail:
-        return _read_list(detail, hosts)
-    return _read(DETAIL_MODELS[detail_type][0], detail, hosts)
+        return _read_list(detail, hosts, schemas)
+    return _read(DETAIL_MODELS[detail_type][0], detail, hosts, schemas)
 
 
-def _decode(envelope: Any, sources: Sources | None, hosts: LinkHosts | None) -> Command:
+def _decode(
+    envelope: Any, sources: Sources | None, hosts: LinkHosts | None, schemas: Schemas
+) -> Command:
     given = envelope if isinstance(envelope, dict) else {}
     detail_type, detail = given.get("detail-type"), given.get("detail")
     problem = _no_detail(detail_type, detail)
@@ -99,7 +116,7 @@ def _decode(envelope: Any, sources: Sources | None, hosts: LinkHosts | None) -> 
     _check_envelope(given)
     if sources and (refusal := sources.refusal(str(detail_type), given["source"])):
         raise ForeignEvent(refusal)
-    reading = read_detail(detail_type, detail, hosts=hosts)
+    reading = read_detail(detail_type, detail, hosts=hosts, schemas=schemas)
     if not reading.problems and reading.command:
         return reading.command
     reason = sentence(str(detail_type), reading.problems, reasons=REASONS, besides=reading.more)
@@ -132,14 +149,19 @@ def _check_envelope(envelope: dict[str, Any]) -> None:
         raise InvalidEvent(sentence("The envelope", in_words(err), reasons=REASONS)) from err
 
 
-def _read(model: type[AnyDetail], detail: Any, hosts: LinkHosts | None) -> Reading:
+def _read(
+    model: type[AnyDetail], detail: Any, hosts: LinkHosts | None, schemas: Schemas
+) -> Reading:
     try:
-        return Reading(command_for(model.model_validate(detail, context=hosts)))
+        given = model.model_validate(detail, context=hosts)
+        if schemas and isinstance(given, HappeningDetail):
+            _hold_against(schemas, given)
+        return Reading(command_for(given))
     except ValidationError as err:
         return Reading(None, in_words(err, "detail"))
 
 
-def _read_list(detail: dict[str, Any], hosts: LinkHosts | None) -> Reading:
+def _read_list(detail: dict[str, Any], hosts: LinkHosts | None, schemas: Schemas) -> Reading:
     """Read each event of a list by itself, if the detail is a list at all.
 
     What is wrong with one is forgotten before the next is read: a message may hold a hundred
@@ -147,14 +169,14 @@ def _read_list(detail: dict[str, Any], hosts: LinkHosts | None) -> Reading:
     """
     given = detail["events"]
     if not isinstance(given, list) or not given:
-        return _read(EventsCreated, detail, hosts)
+        return _read(EventsCreated, detail, hosts, schemas)
     if len(detail) > 1:
-        return _read(EventsCreated, {**detail, "events": given[:1]}, hosts)
+        return _read(EventsCreated, {**detail, "events": given[:1]}, hosts, schemas)
     events: list[Event] = []
     problems: list[str] = []
     more = 0
     for number, each in enumerate(given):
-        found = _event(each, hosts)
+        found = _event(each, hosts, schemas)
         if isinstance(found, Event):
             events.append(found)
         elif len(problems) < MOST_PROBLEMS:
@@ -164,11 +186,21 @@ def _read_list(detail: dict[str, Any], hosts: LinkHosts | None) -> Reading:
     return Reading(CreateEvents(tuple(events)) if events else None, tuple(problems), more)
 
 
-def _event(given: Any, hosts: LinkHosts | None) -> Event | ValidationError:
+def _event(given: Any, hosts: LinkHosts | None, schemas: Schemas) -> Event | ValidationError:
     try:
-        return event_of(EventCreated.model_validate(given, context=hosts))
+        detail = EventCreated.model_validate(given, context=hosts)
+        if schemas:
+            _hold_against(schemas, detail)
+        return event_of(detail)
     except ValidationError as err:
         return err
+
+
+def _hold_against(schemas: Schemas, given: HappeningDetail) -> None:
+    """Raises ValidationError where the data is not as the schema of its category has it."""
+    if schema := schemas.get(given.category):
+        found = schema.problems(given.data or {})
+        refuse(((("data", *place), said) for place, said in found), of="data")
 
 
 _MOST_NAMES = 200

@@ -1,0 +1,72 @@
+"""What a stage demands of the data of its events: a JSON Schema for a category, of draft 07.
+
+Only a process whose stage has such a schema imports this module. fastjsonschema compiles a schema
+into a function of Python; the library `jsonschema` takes ten times as long to import.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import fastjsonschema
+from fastjsonschema import JsonSchemaValueException, JsonSchemaValuesException
+
+from gazette.adapters.contract.data import Place, Problem
+
+_LONGEST = 300
+"""Characters of what is said about a value. It repeats what a schema says, such as an enum."""
+
+_SENTENCE = re.compile(r"^data\S* ")
+
+
+def read_schemas(files: Iterable[Path]) -> Mapping[str, "DataSchema"]:
+    """The schemas in `categories/<category>/data.schema.json`, by category.
+
+    Synthesis has checked them. Raises OSError, and ValueError for what is no schema.
+    """
+    return {file.parent.name: DataSchema(json.loads(file.read_bytes())) for file in files}
+
+
+class DataSchema:
+    """A JSON Schema, draft 07, for the data of a category. Nothing remote is looked up."""
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        """Raises ValueError for what is no schema."""
+        self._check: Callable[[dict[str, Any]], object] = fastjsonschema.compile(
+            schema, handlers=_NOTHING_REMOTE, use_default=False, fast_fail=False
+        )
+
+    def problems(self, data: dict[str, Any]) -> Iterator[Problem]:
+        """What is wrong with the data of an event; `{}` where it has none."""
+        try:
+            self._check(data)
+        except JsonSchemaValuesException as err:
+            for each in err.errors:
+                yield from _in_words(each)
+
+
+def _in_words(err: JsonSchemaValueException) -> Iterator[Problem]:
+    place: Place = tuple(err.path[1:])
+    given = err.value if isinstance(err.value, dict) else {}
+    if err.rule == "required":
+        missing = (name for name in err.rule_definition if name not in given)
+        yield from (((*place, name), "Field required") for name in missing)
+    elif err.rule == "additionalProperties" and err.rule_definition is False:
+        known, patterns = (err.definition.get(name, {}) for name in _NAMES)
+        for name in given:
+            if name not in known and not any(re.search(each, name) for each in patterns):
+                yield (*place, name), "the schema of the category has no such field"
+    else:
+        yield place, _SENTENCE.sub("", err.message)[:_LONGEST]
+
+
+_NAMES = ("properties", "patternProperties")
+
+
+def _refuse(address: str) -> Any:
+    raise ValueError(f"{address[:200]!r} is not in the schema itself")
+
+
+_NOTHING_REMOTE = dict.fromkeys(("", "http", "https", "ftp", "file", "data"), _refuse)
