@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import typer
+from gazette.adapters.contract.schemas import DataSchema
 from gazette.domain.sources import DETAIL_TYPES, FEEDBACK, PREFERENCES
 
 from cli.main import app
@@ -125,9 +126,11 @@ def test_each_page_says_first_for_whom_it_is_or_what_it_answers() -> None:
     ] == []
 
 
-def test_policies_and_sources_on_the_page_of_events_are_json_of_detail_types_that_exist() -> None:
+def test_policies_sources_and_schema_on_the_page_of_events_are_json_that_can_be_used() -> None:
     told = (ROOT / "docs" / "events" / "README.md").read_text()
-    *policies, sources = re.findall(r"^```json\n(.+?)^```", told, re.MULTILINE | re.DOTALL)
+    *policies, sources, schema = re.findall(r"^```json\n(.+?)^```", told, re.MULTILINE | re.DOTALL)
+    (example,) = json.loads(schema)["examples"]
+    assert not list(DataSchema(json.loads(schema)).problems(example))
     assert set(json.loads(f"{{{sources}}}")["sources"]) <= set(DETAIL_TYPES)
     statements = [each for policy in policies for each in json.loads(policy)["Statement"]]
     assert len(statements) == 2
