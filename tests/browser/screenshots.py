@@ -47,11 +47,11 @@ def draw(browser: Browser, folder: Path) -> list[Path]:
     """Write them all, and return them; the same templates make the same pictures."""
     email = render(sample(Kind.DIGEST), Templates(ROOT / "templates")).html
     shots = [(email, picture) for picture in EMAIL]
-    shots += [(_preferences(), picture) for picture in PAGE]
+    shots += [(preferences(), picture) for picture in PAGE]
     return [_shot(browser, html, picture, folder) for html, picture in shots]
 
 
-def _preferences() -> str:
+def preferences() -> str:
     """The page of the sample's reader."""
     overview = Overview(
         subscriber=READER,

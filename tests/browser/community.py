@@ -1,0 +1,136 @@
+"""A friendly community, and the emails that one of its readers gets: what the pictures show.
+
+Invented, and always the same, so that pictures of two versions of the templates can be compared.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from gazette.domain.model import DAILY, Actor, Entity, Event
+from gazette.domain.scheduling.kinds import immediate_schedule
+from gazette.domain.subscribers.subscriber import Subscriber
+
+from cli.preview.content import EmailContent
+
+SENT_AT = datetime(2026, 11, 26, 7, 10, tzinfo=UTC)
+"""When the digest is due."""
+
+READER = Subscriber(
+    user_id="ann",
+    email="ann@example.com",
+    name="Ann Weber",
+    locale="en",
+    time_zone="Europe/Berlin",
+    changed_at=SENT_AT - timedelta(days=90),
+)
+
+_PEOPLE = (
+    "Zoë Marsh",
+    "Bo Berg",
+    "Linh Nguyễn",
+    "Ines Costa",
+    "נועה לוי",
+    "Sam Okafor",
+    "Mia Lund",
+    "Yuki Tanaka",
+    "Ravi Patel",
+    "Lena Vogt",
+)
+
+
+class _Happening(NamedTuple):
+    """`times` events of a category, the latest by `who` with `excerpt`, `hours` before sending."""
+
+    category: str
+    place: str
+    times: int
+    who: int
+    hours: float
+    excerpt: str = ""
+
+
+_TITLES = {
+    "release": "Release 4.2: what is in it",
+    "digests": "On digests",
+    "harbour": "Photographs from the harbour",
+    "bread": "Sourdough for people with jobs",
+    "lunch": "Lunch on Friday?",
+    "garden": "A garden on the fourth floor",
+    "welcome": "Welcome, say hello here",
+    "you": "Ann Weber",
+}
+
+_HAPPENED = (
+    _Happening("like", "harbour", 41, 0, 2.2),
+    _Happening(
+        "comment",
+        "harbour",
+        6,
+        4,
+        3.5,
+        "The third one, with the cranes in the fog, is the best picture that anybody has posted "
+        "here this year. Did you wait long for that light?",
+    ),
+    _Happening(
+        "mention",
+        "release",
+        1,
+        1,
+        14.8,
+        "@ann could you have a look at the notes before we publish them? Half an hour is plenty.",
+    ),
+    _Happening(
+        "reply",
+        "digests",
+        3,
+        3,
+        6.1,
+        "That is what I meant: one email that I want to open, rather than ten that I delete.",
+    ),
+    _Happening("comment", "digests", 2, 5, 9.0, "Sundays are different, though."),
+    _Happening("message", "lunch", 2, 0, 4.4, "The place by the canal has opened again!"),
+    _Happening(
+        "article",
+        "bread",
+        1,
+        2,
+        18.2,
+        "You can bake good bread on a weekday. It takes eleven minutes of your time, spread over "
+        "an evening and a morning, and this is when.",
+    ),
+    _Happening("like", "garden", 7, 6, 12.0),
+    _Happening("comment", "garden", 1, 7, 12.5, "How do you keep the tomatoes from the wind?"),
+    _Happening("follow", "you", 3, 8, 7.7),
+    _Happening("comment", "welcome", 4, 9, 20.3, "Hello from Leipzig! I bind books, badly."),
+)
+
+
+def digest() -> EmailContent:
+    """A day of it."""
+    return EmailContent(READER, tuple(_events()), DAILY)
+
+
+def immediate(category: str = "mention") -> EmailContent:
+    """What the reader is told as soon as it happens: all of one category about one thing."""
+    found = tuple(event for event in _events() if event.category == category)
+    return EmailContent(READER, found, immediate_schedule(found[0].entity.key))
+
+
+def _events() -> Iterator[Event]:
+    for happened in _HAPPENED:
+        place = happened.place
+        for number in range(happened.times):
+            who = (happened.who + number) % len(_PEOPLE) if number < 10 else 10 + number
+            name = _PEOPLE[who] if who < len(_PEOPLE) else f"Reader {who}"
+            yield Event(
+                user_id=READER.user_id,
+                id=f"{place}.{happened.category}.{number}",
+                category=happened.category,
+                entity=Entity(
+                    "post", place, _TITLES[place], f"https://community.example.com/{place}"
+                ),
+                actor=Actor(f"person{who}", name),
+                occurred_at=SENT_AT - timedelta(hours=happened.hours, minutes=7 * number),
+                excerpt=happened.excerpt if number == 0 else "",
+            )
