@@ -154,9 +154,12 @@ def _with_premailer(page: str) -> str:
 
 
 def _styled() -> str:
-    """The page of the floor with our style sheet, not inlined."""
+    """The page of the floor with our style sheets, not inlined."""
     css = (_TEMPLATES / "email.css").read_text().replace("{{ language.start }}", "left")
     page = (_EMAILS / "email.html").read_text()
+    outlook = (_TEMPLATES / "outlook.css").read_text()
+    kept = f'<style data-premailer="ignore">\n{outlook}</style>'
+    page = page.replace('<link rel="stylesheet" href="outlook.css">', kept)
     return page.replace('<link rel="stylesheet" href="email.css">', f"<style>\n{css}</style>")
 
 

@@ -20,7 +20,12 @@ from infra.assets.inline import TemplateError, inline, inline_part
 from infra.assets.overlay import check_names
 
 _STYLE_SHEET = "email.css"
-_LINK = re.compile(rf"<link\b[^>]*\bhref=\"{re.escape(_STYLE_SHEET)}\"[^>]*>")
+_OUTLOOK = "outlook.css"
+"""Stays in the head as it is: its selectors match nothing until Outlook has marked elements."""
+
+_LINK = re.compile(
+    rf"<link\b[^>]*\bhref=\"({re.escape(_STYLE_SHEET)}|{re.escape(_OUTLOOK)})\"[^>]*>"
+)
 _PARTS = "parts"
 """What emails share. Web pages have their own style sheets, and parts beside them."""
 
@@ -52,7 +57,10 @@ def build_templates(
         raise TemplateError(str(err)) from err
     for folder in filter(None, (source, overlay)):
         check_schemas(folder)
-    css = _style_sheet(target, _origin(_STYLE_SHEET, source, overlay))
+    css, outlook = (
+        _style_sheet(target / name, _origin(name, source, overlay))
+        for name in (_STYLE_SHEET, _OUTLOOK)
+    )
     for template in sorted(target.rglob("*.*")):
         if template.suffix not in {".html", ".txt"}:
             continue
@@ -61,7 +69,8 @@ def build_templates(
         text = _text_of(template, origin)
         _check(text, origin, target)
         if template.suffix == ".html" and _is_of_email(template):
-            template.write_text(_styled(text, css, name, inlined=inlined), encoding="utf-8")
+            styled = _styled(text, css, outlook, name, inlined=inlined)
+            template.write_text(styled, encoding="utf-8")
 
 
 def _origin(name: str, source: Path, overlay: Path | None) -> Path:
@@ -76,9 +85,9 @@ def _text_of(file: Path, origin: Path) -> str:
         raise TemplateError(f"{origin} is not UTF-8: save it as that.") from err
 
 
-def _style_sheet(target: Path, origin: Path) -> str:
-    """Whoever inlines it passes over what it cannot read, and with a brace all that follows."""
-    css = _text_of(target / _STYLE_SHEET, origin)
+def _style_sheet(file: Path, origin: Path) -> str:
+    """Whoever reads it passes over what it cannot read, and with a brace all that follows."""
+    css = _text_of(file, origin)
     bare = re.sub(r"/\*.*?\*/|\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", "", css, flags=re.DOTALL)
     if bare.count("{") != bare.count("}"):
         raise TemplateError(
@@ -96,9 +105,13 @@ def _check(text: str, origin: Path, target: Path) -> None:
         raise TemplateError(f"{origin}, line {err.lineno}: {err.message}") from err
 
 
-def _styled(template: str, css: str, name: str, *, inlined: bool) -> str:
-    """A page gets the style sheet and, unless it is left for later, has it inlined."""
-    page = _LINK.sub(lambda _: f"<style>\n{css}</style>", template)
+def _styled(template: str, css: str, outlook: str, name: str, *, inlined: bool) -> str:
+    """A page gets the style sheets and, unless it is left for later, has the first one inlined."""
+    styles = {
+        _STYLE_SHEET: f"<style>\n{css}</style>",
+        _OUTLOOK: f'<style data-premailer="ignore">\n{outlook}</style>',
+    }
+    page = _LINK.sub(lambda link: styles[link[1]], template)
     if not inlined:
         return page
     return inline(page, name=name) if page != template else inline_part(page, css, name=name)

@@ -31,6 +31,7 @@ def test_a_name_and_an_address_are_enough(tmp_path: Path) -> None:
         ({"logo_width": True}, "logo_width must be a whole number"),
         ({"logo": "javascript:alert(1)"}, "logo must be a web address"),
         ({"logo": "http://shop.example/logo.png"}, "logo must be a web address that begins"),
+        ({"logo_dark": "https://shop.example/dark.png"}, "logo_dark needs a logo"),
         ({"help": "https://shop.example/<x>"}, "help must be a web address that begins"),
         ({"logo_width": 0}, "logo_width must be 1 to 536 pixels"),
         ({"logo_height": 537}, "logo_height must be 1 to 536 pixels"),

@@ -31,7 +31,7 @@ from infra.assets.templates import build_templates
 from tests.builders import NOW, a_follow, a_subscriber
 
 ROOT = Path(__file__).parents[3]
-VOID = {"meta", "input", "img", "br", "link"}
+VOID = {"meta", "input", "img", "br", "link", "source"}
 
 
 class Document(HTMLParser):
@@ -358,6 +358,24 @@ def test_a_logo_is_the_one_picture_that_may_be_loaded(tmp_path: Path) -> None:
     assert sheets.images == "https://cdn.example"
     assert [each["alt"] for each in Document(page).of("img")] == ["Shop"]
     assert not [each for _, each in Document(page).elements if "style" in each]
+
+
+def test_a_logo_for_dark_mode_may_be_loaded_too(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    logos = {"logo": "https://cdn.example/a.png", "logo_dark": "https://dark.example/b.png"}
+    (own / "brand.json").write_text(
+        json.dumps({"name": "Shop", "postal_address": "1 Street", **logos})
+    )
+    build_templates(ROOT / "templates", tmp_path / "built", overlay=own)
+    sheets = Sheets(tmp_path / "built")
+    page = PreferencePages(sheets, tmp_path / "built").page(overview())
+    assert sheets.images == "https://cdn.example https://dark.example"
+    (source,) = Document(page).of("source")
+    assert source == {
+        "media": "(prefers-color-scheme: dark)",
+        "srcset": "https://dark.example/b.png",
+    }
 
 
 hostile = st.text(max_size=30) | st.sampled_from(

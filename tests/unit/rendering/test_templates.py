@@ -112,6 +112,21 @@ def test_an_adopters_brand_goes_before_ours(own: Path, tmp_path: Path) -> None:
     )
 
 
+def test_an_email_has_a_logo_for_dark_mode_where_there_is_one(own: Path, tmp_path: Path) -> None:
+    given = {"name": "Shop", "postal_address": "1 Street", "logo": "https://shop.example/a.png"}
+    write(own / "brand.json", json.dumps(given))
+    made = edition(own, tmp_path / "one").html
+    assert made.count("<img") == 1
+    assert 'class="logo"' in made
+    write(own / "brand.json", json.dumps({**given, "logo_dark": "https://shop.example/b.png"}))
+    made = edition(own, tmp_path / "two").html
+    light, dark = re.findall(r"<img [^>]*>", made)
+    assert 'class="logo logo-light"' in light
+    assert 'src="https://shop.example/b.png"' in dark
+    assert "display:none" in dark
+    assert f"<!--[if !mso]><!-->\n{dark}\n<!--<![endif]-->" in made
+
+
 def test_an_adopter_adds_a_category_with_a_sentence_in_each_language(
     own: Path, tmp_path: Path
 ) -> None:
@@ -194,7 +209,7 @@ def test_a_language_that_would_never_be_spoken_is_named(
 def test_an_adopters_part_is_inlined_with_the_style_sheet(own: Path, tmp_path: Path) -> None:
     write(own / "parts" / "more.html", '<p class="more">{{ digest.events }}</p>')
     made = edition(own, tmp_path / "built")
-    assert re.search(r'<p class="more" style="padding:18px 32px[^"]*">1</p>', made.html)
+    assert re.search(r'<p class="more" style="padding:20px 32px[^"]*">1</p>', made.html)
 
 
 def test_a_variation_has_files_of_its_own_and_shares_the_rest(own: Path, tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def read_http(event: dict[str, Any]) -> Request:
 def page_answer(status: int, html: str, *, styles: str, images: str = "") -> Answer:
     """A page of Gazette. Its policy allows one style sheet, by hash, and forms to its own origin.
 
-    `images`: the origin of the logo, if there is one.
+    `images`: the origins of the logos, if there are any.
     """
     policy = f"{_NOTHING}; form-action 'self'; style-src {styles}"
     return _answer(status, html, f"{policy}; img-src {images}" if images else policy)

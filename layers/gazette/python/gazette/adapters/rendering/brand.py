@@ -32,7 +32,8 @@ class Brand:
 
     `accent` colours the name, titles and buttons in light mode, `accent_dark` in dark mode, each
     as `#rrggbb`. `logo` is the https address of an image of `logo_width` by `logo_height` pixels;
-    if it is empty, emails show the name. `home` and `help` are links to the service, or empty.
+    if it is empty, emails show the name. `logo_dark` is one of the same size for dark mode, or
+    empty. `home` and `help` are links to the service, or empty.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Brand:
     accent: str = "#1d4ed8"
     accent_dark: str = "#93c5fd"
     logo: str = ""
+    logo_dark: str = ""
     logo_width: int = 120
     logo_height: int = 40
     home: str = ""
@@ -67,7 +69,10 @@ def read_brand(file: Path) -> Brand:
         if _NO_TEXT.search(text):
             raise BrandError(f"{file}: {name} must be one line without control characters.")
     brand = Brand(**given)
-    for name, link in (("logo", brand.logo), ("home", brand.home), ("help", brand.help)):
+    if brand.logo_dark and not brand.logo:
+        raise BrandError(f"{file}: logo_dark needs a logo, which light mode shows.")
+    for name in ("logo", "logo_dark", "home", "help"):
+        link = str(getattr(brand, name))
         if link and not (link.startswith("https://") and is_web_link(link)):
             raise BrandError(f"{file}: {name} must be a web address that begins with https://.")
     for name, pixels in (("logo_width", brand.logo_width), ("logo_height", brand.logo_height)):

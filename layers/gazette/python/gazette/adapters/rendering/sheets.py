@@ -18,7 +18,7 @@ class Sheets:
     """Renders pages from a folder of built templates.
 
     `styles` and `images` are the sources that a Content-Security-Policy must allow: the style
-    sheet by its hash, and the origin of the logo, if there is one.
+    sheet by its hash, and the origins of the logos, if there are any.
     https://www.w3.org/TR/CSP3/#grammardef-hash-source
     """
 
@@ -30,8 +30,8 @@ class Sheets:
         self._style = Markup(style)  # noqa: S704 -- our own CSS, with checked colours
         digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
         self.styles = f"'sha256-{digest}'"
-        logo = urlsplit(self.brand.logo)
-        self.images = f"{logo.scheme}://{logo.netloc}" if self.brand.logo else ""
+        logos = map(urlsplit, filter(None, (self.brand.logo, self.brand.logo_dark)))
+        self.images = " ".join(dict.fromkeys(f"{logo.scheme}://{logo.netloc}" for logo in logos))
 
     def lines(self, language: Language) -> Lines:
         """What says what happened in groups, in a language."""
