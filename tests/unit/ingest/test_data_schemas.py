@@ -118,6 +118,12 @@ def test_every_problem_of_data_is_named(tmp_path: Path) -> None:
     ]
 
 
+def test_only_names_that_no_pattern_allows_are_refused(tmp_path: Path) -> None:
+    wrong = {"build": {"number": 1, "x-y": "z", "colour": "red"}}
+    (found,) = problems(wrong, schemas(tmp_path))
+    assert found.startswith("detail.data.build.colour: ")
+
+
 def test_the_reason_in_the_quarantine_names_the_path_and_no_value(tmp_path: Path) -> None:
     wrong = an_entry({"build": {"number": "a secret"}})
     with pytest.raises(InvalidEvent) as caught:
