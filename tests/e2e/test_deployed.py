@@ -178,7 +178,7 @@ def test_what_was_sent_is_seen_in_the_browser_and_a_rotated_key_breaks_no_link(
     with pytest.raises(urllib.error.HTTPError) as refused:
         deployed.request(links["email"] + "A")
     assert refused.value.code == 404
-    assert "This link does not work" in refused.value.read().decode()
+    assert "This link doesn't work" in refused.value.read().decode()
 
 
 def test_a_batch_is_cancelled_from_the_command_line_and_its_events_come_with_the_next(

@@ -421,7 +421,7 @@ def test_an_altered_link_is_explained_and_changes_nothing(cloud: Cloud, method: 
         "preferences", http(method, "/unsubscribe/k1.YW5u.AAAAAAAAAAAAAAAAAAAAAA")
     )
     assert answer["statusCode"] == 404
-    assert "This link does not work" in answer["body"]
+    assert "This link doesn't work" in answer["body"]
     assert not cloud.meter.write_units
 
 

@@ -103,7 +103,7 @@ def test_another_method_is_refused_with_a_page_and_changes_nothing(sent: Cloud) 
         for method in ("PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "TRACE", "BREW"):
             answer = sent.invoke("preferences", http(method, sent.link(name)))
             assert answer["statusCode"] == 404, (name, method)
-            assert "This link does not work" in answer["body"], (name, method)
+            assert "This link doesn't work" in answer["body"], (name, method)
             assert sent.reader().status is SubscriberStatus.ACTIVE, (name, method)
 
 
@@ -118,7 +118,7 @@ def test_a_path_that_there_is_not_is_answered_with_the_same_page(cloud: Cloud) -
     for path in none:
         answer = cloud.invoke("preferences", http("GET", path))
         assert answer["statusCode"] == 404, path
-        assert "This link does not work" in answer["body"], path
+        assert "This link doesn't work" in answer["body"], path
 
 
 def test_the_email_in_the_browser_is_the_one_that_was_sent(sent: Cloud) -> None:
@@ -247,6 +247,6 @@ def test_whatever_fails_is_a_page_that_apologises_and_a_metric(
         patch.setattr(DynamoSubscribers, "get", fail)
         answer = sent.invoke("preferences", http("GET", path))
     assert answer["statusCode"] == 500
-    assert "The fault is ours" in answer["body"]
+    assert "Sorry, something went wrong on our side." in answer["body"]
     assert "secret detail" not in answer["body"]
     assert '"page_failed":[1.0]' in capsys.readouterr().out

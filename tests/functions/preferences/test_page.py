@@ -286,7 +286,7 @@ def test_who_comes_with_an_ended_link_is_mailed_one_that_works(ann: Cloud) -> No
     ann.meter.clear()
     offer = ann.invoke("preferences", http("GET", ended))
     assert offer["statusCode"] == 410
-    assert "This link has ended" in offer["body"]
+    assert "This link has expired" in offer["body"]
     assert "new@" not in offer["body"]
     assert not ann.meter.write_units
     for _ in range(2):
