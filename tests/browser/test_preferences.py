@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from gazette.domain.scheduling.calendar import SLOT
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from tests.browser.links import links_in, preferences_of
 from tests.stage import Deployed, a_comment, a_profile, next_due
@@ -14,6 +14,8 @@ from tests.stage import Deployed, a_comment, a_profile, next_due
 BERLIN = ZoneInfo("Europe/Berlin")
 MOMENT = re.compile(r"\w+day, \d{1,2} \w+ \d{4}, \d{2}:\d{2}")
 MOST_TABS = 400
+PHONE: ViewportSize = {"width": 390, "height": 844}
+SAVE = 'button[value="save"]'
 
 
 def write_to(deployed: Deployed, user: str) -> str:
@@ -55,6 +57,7 @@ def test_a_digest_comes_when_the_page_says_and_not_before(deployed: Deployed, pa
     wanted = datetime.now(BERLIN) + timedelta(days=3)
     choose(page, "frequency", "weekly")
     choose(page, "weekly_on", str(wanted.isoweekday()))
+    unfold(page)
     choose(page, "hour", "18")
     press(page, "save")
     due = told_next(page)
@@ -91,17 +94,39 @@ def tab_to(page: Page, name: str, value: str = "") -> list[str]:
     raise AssertionError(f"{name} {value} cannot be reached: {passed}")
 
 
+def unfold(page: Page) -> None:
+    """Open what is folded, as somebody does who has no pointer."""
+    for each in page.locator("summary").all():
+        each.focus()
+        page.keyboard.press("Enter")
+
+
+def names_of_fields(page: Page) -> set[str]:
+    """The names of all fields, in sight or not."""
+    found: list[str] = page.locator("main select, main input:not([type=hidden])").evaluate_all(
+        "fields => fields.map(field => field.name)"
+    )
+    return set(found)
+
+
 def test_the_keyboard_is_enough(deployed: Deployed, page: Page) -> None:
     link = write_to(deployed, "typist")
     page.goto(link)
-    passed = tab_to(page, "act", "save")
-    fields = page.locator("main select, main input:not([type=hidden])").evaluate_all(
-        "fields => fields.map(field => field.name)"
-    )
-    assert {"frequency", "weekly_on", "hour", "time_zone"} <= set(passed)
-    assert set(fields) - set(passed) <= {"paused_until"}, "every field comes before the button"
+    assert "hour" not in tab_to(page, "act", "save"), "what is folded is passed over"
 
     page.goto(link)
+    unfold(page)
+    choose(page, "category-like", "weekly")
+    choose(page, "category-comment", "custom")
+    page.locator("h1").click()
+    page.keyboard.press("Shift+Tab")
+    passed = tab_to(page, "act", "save")
+    assert {"frequency", "weekly_on", "days", "weeks", "hour", "time_zone"} <= set(passed)
+    assert names_of_fields(page) - set(passed) <= {"paused_until"}, "each comes before the button"
+
+    page.goto(link)
+    unfold(page)
+    page.locator("h1").click()
     tab_to(page, "hour")
     page.keyboard.press("ArrowDown")
     tab_to(page, "act", "save")
@@ -114,6 +139,78 @@ def test_the_keyboard_is_enough(deployed: Deployed, page: Page) -> None:
     expect(start).to_have_count(1)
     page.goto(link)
     expect(start).to_have_count(1)
+
+
+def test_only_what_applies_is_in_sight(deployed: Deployed, page: Page) -> None:
+    page.goto(write_to(deployed, "chooses"))
+    weekly, days = page.locator("#weekly_on"), page.locator("#days")
+    expect(weekly).to_be_hidden()
+    expect(days).to_be_hidden()
+    choose(page, "frequency", "weekly")
+    expect(weekly).to_be_visible()
+    choose(page, "frequency", "custom")
+    expect(weekly).to_be_hidden()
+    expect(days).to_be_visible()
+    choose(page, "frequency", "daily")
+    unfold(page)
+    choose(page, "category-like", "weekly")
+    expect(weekly).to_be_visible()
+    expect(days).to_be_hidden()
+
+
+def test_a_phone_shows_few_controls_on_two_screens(deployed: Deployed, page: Page) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(write_to(deployed, "phone"))
+    controls = page.locator("main").locator("select, input, button, summary")
+    in_sight = [each for each in controls.all() if each.is_visible()]
+    assert len(in_sight) <= 12, "28 before anything was folded"
+    height = page.evaluate("document.documentElement.scrollHeight")
+    assert height <= 2 * PHONE["height"], "3.5 screens before"
+    assert inside(page.locator(SAVE), page), "without scrolling"
+
+
+def inside(found: Locator, page: Page) -> bool:
+    """Whether all of it is on the screen."""
+    box, size = found.bounding_box(), page.viewport_size
+    return bool(box and size and box["y"] >= 0 and box["y"] + box["height"] <= size["height"])
+
+
+@pytest.mark.parametrize("size", [{"width": 390, "height": 844}, {"width": 320, "height": 256}])
+def test_save_hides_nothing_that_has_the_focus(
+    deployed: Deployed, page: Page, size: ViewportSize
+) -> None:
+    """WCAG 2.2, 2.4.11; the second is a window at 400 percent, where Save does not stick."""
+    page.set_viewport_size(size)
+    page.goto(write_to(deployed, f"focus{size['width']}"))
+    unfold(page)
+    choose(page, "category-like", "weekly")
+    choose(page, "category-comment", "custom")
+    page.locator("h1").click()
+    is_hidden = """() => {
+        const focused = document.activeElement, bar = document.querySelector('.save');
+        if (bar.contains(focused) || focused === document.body) return false;
+        const its = focused.getBoundingClientRect(), save = bar.getBoundingClientRect();
+        return its.bottom > save.top && its.top < save.bottom || its.bottom > innerHeight + 1;
+    }"""
+    passed: list[str] = []
+    for _ in range(MOST_TABS):
+        page.keyboard.press("Tab")
+        passed.append(focused(page)[0])
+        assert not page.evaluate(is_hidden), passed[-1]
+        if focused(page) == ("act", "unsubscribe"):
+            return
+    raise AssertionError(f"the end of the page cannot be reached: {passed}")
+
+
+def test_a_browser_that_knows_no_has_shows_every_field(deployed: Deployed, page: Page) -> None:
+    """An older one drops the block of rules, as it would another that it cannot read."""
+    link = write_to(deployed, "older")
+    html = page.request.get(link).text().replace("selector(:has(a))", "selector(:unknown(a))")
+    assert ":unknown(a)" in html
+    page.set_content(html)
+    unfold(page)
+    for name in names_of_fields(page):
+        expect(page.locator(f'[name="{name}"]').first).to_be_visible()
 
 
 @pytest.mark.parametrize("place", ["often", "pause"])

@@ -102,14 +102,15 @@ def test_where_nothing_waits_the_page_says_when_a_digest_may_come(ann: Cloud) ->
     assert [row["state"] for row in ann.rows("schedules") if row["user_id"] == "bo"] == ["idle"]
     answer = ann.invoke("preferences", http("GET", ann.preferences_path("bo")))
     assert re.search(r"Your next digest: .* 08:\d0, Berlin time, if there is any", told(answer))
-    assert "No digest is planned" not in answer["body"]
+    assert "no digest scheduled" not in answer["body"]
 
 
 def test_what_is_chosen_counts_at_once_and_says_what_comes_next(ann: Cloud) -> None:
     answer = press(ann, frequency="weekly", weekly_on="5", hour="7")
     assert answer["statusCode"] == 200
     assert re.search(
-        r"Your choices are saved\. Your next digest: Friday, .* 07:\d0, Berlin time", told(answer)
+        r"Saved\. You get one digest a week: Friday\. Your next digest: Friday, .* 07:\d0, Berlin",
+        told(answer),
     )
     weekly = next(row for row in ann.rows("schedules") if row["name"] == "weekly")
     assert datetime.fromisoformat(weekly["next_due_at"]).isoweekday() == 5
@@ -127,7 +128,7 @@ def test_trace_w_what_goes_out_at_once_is_stopped_before_the_page_says_saved(ann
     """Its run is there, and its message comes before ingest has heard of the choice."""
     press(ann, frequency="immediate")
     (message,) = ann.queued("immediate")
-    assert "saved" in told(press(ann, frequency="never"))
+    assert "Saved." in told(press(ann, frequency="never"))
     (run,) = ann.rows("runs")
     assert (run["status"], run["epoch"]) == ("pending", 2), "on its way there and back"
     assert not ann.rows("events")
@@ -142,7 +143,7 @@ def test_where_too_little_time_is_left_it_is_not_told_as_saved(
         patch.setattr(Context, "get_remaining_time_in_millis", staticmethod(lambda: 7_000))
         answer = press(ann, frequency="never")
     assert answer["statusCode"] == 503
-    assert "We cannot tell yet" in told(answer)
+    assert "We're not sure your changes were saved." in told(answer)
     assert ann.rows("events")
     ann.work_off_bus()
     assert not ann.rows("events")
@@ -158,8 +159,8 @@ def test_who_moves_what_waits_takes_a_stamp_for_each_attempt(ann: Cloud) -> None
 def test_a_pause_is_told_and_lifted(ann: Cloud) -> None:
     until = (now() + timedelta(days=20)).date()
     paused = press(ann, "pause", paused_until=until.isoformat())
-    assert f"You get no email before {until.day} {until:%B %Y}." in told(paused)
-    assert "You get no email before" not in told(press(ann, "resume"))
+    assert f"Your emails are paused until {until.day} {until:%B %Y}." in told(paused)
+    assert "paused" not in told(press(ann, "resume"))
     assert ann.work_off_bus() == 2
 
 
@@ -176,11 +177,11 @@ def test_what_is_followed_ends_here_and_what_waits_of_it_goes(ann: Cloud) -> Non
 def test_to_unsubscribe_and_start_again(ann: Cloud) -> None:
     answer = press(ann, "unsubscribe")
     assert answer["statusCode"] == 200
-    assert "You are unsubscribed" in told(answer)
+    assert "You're unsubscribed" in told(answer)
     assert stored().status is SubscriberStatus.UNSUBSCRIBED
     assert not [row for row in ann.rows("schedules") if "due" in row]
     answer = press(ann, "start")
-    assert told(answer).startswith("You get email again. Your next digest:")
+    assert told(answer).startswith("You're subscribed again. You get one digest a day. Your next")
     assert not ann.rows("suppressions")
     assert [row["name"] for row in ann.rows("schedules") if "due" in row] == ["daily"]
 
@@ -190,7 +191,7 @@ def test_a_bounce_is_not_the_readers_to_take_back(ann: Cloud) -> None:
     suppressions.add(address_hash("ann@example.com"), Cause.BOUNCED)
     ann.set_status("ann", SubscriberStatus.SUPPRESSED)
     answer = press(ann, "start")
-    assert "cannot be started again from here" in told(answer)
+    assert "You can't restart emails from this page" in told(answer)
     assert stored().status is SubscriberStatus.SUPPRESSED
 
 
@@ -223,15 +224,15 @@ def test_what_is_no_form_is_told_and_changes_nothing(ann: Cloud, body: str, kind
     before = tables(ann)
     answer = ann.invoke("preferences", http("POST", ann.preferences_path(), body, kind))
     assert answer["statusCode"] == 400
-    assert "nothing was changed" in told(answer)
+    assert "nothing was saved" in told(answer)
     assert tables(ann) == before
 
 
 @pytest.mark.parametrize(
     ("says", "words"),
     [
-        ({"Entries": [{"ErrorCode": "InternalFailure"}]}, "nothing was changed. Please try again"),
-        (ReadTimeoutError(endpoint_url="events"), "We cannot tell yet"),
+        ({"Entries": [{"ErrorCode": "InternalFailure"}]}, "nothing was saved. Please try again"),
+        (ReadTimeoutError(endpoint_url="events"), "We're not sure"),
     ],
     ids=["refused", "no answer"],
 )

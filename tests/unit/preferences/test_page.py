@@ -15,7 +15,7 @@ from gazette.domain.subscribers.overview import Notice, Overview
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.steps.preferences.page import SHOWN
 
-from tests.builders import NOW, an_activity, an_event
+from tests.builders import NOW, a_link, an_activity, an_event
 from tests.world import World, crashes, interleavings
 
 POST = "post#post1"
@@ -118,6 +118,19 @@ def test_who_is_dormant_by_the_date_is_told_so_and_comes_back_by_saving() -> Non
     world.save(NOTHING)
     assert seen(world).subscriber.status is SubscriberStatus.ACTIVE
     assert seen(world).next_due_at == datetime(2027, 1, 8, 7, 0, tzinfo=UTC)
+
+
+def test_a_dormant_reader_comes_back_by_one_button_and_nothing_goes_on_the_bus() -> None:
+    world = World(sunset=timedelta(days=45))
+    world.choose()
+    world.send_digest()
+    world.clock.pass_time(days=45)
+    shown = world.submit(a_link(), {"act": ["wake"]})
+    assert shown.notice is Notice.AWAKE
+    assert shown.overview.subscriber.status is SubscriberStatus.ACTIVE
+    assert shown.overview.subscriber.resumed_at == world.clock(), "nothing comes at once late"
+    assert shown.overview.next_due_at is not None
+    assert not world.bus.taken
 
 
 def test_follows_that_hold_are_shown_by_title_up_to_a_hundred_and_counted(world: World) -> None:

@@ -157,9 +157,20 @@ def test_a_browser_is_answered_in_the_first_language_that_both_speak(
     assert languages.accepted(header).tag == spoken
 
 
+@pytest.mark.parametrize(
+    ("name", "first"), [("en_GB", 1), ("en_US", 7), ("de", 1), ("he", 7), ("ar", 6), ("pt_BR", 7)]
+)
+def test_a_week_begins_on_the_day_of_the_country_or_of_most_who_speak_the_language(
+    name: str, first: int
+) -> None:
+    days = Language(name, Locale.parse(name), NullTranslations()).weekdays()
+    assert days[0] == first
+    assert sorted(days) == [1, 2, 3, 4, 5, 6, 7]
+
+
 def test_what_is_remembered_of_dates_and_numbers_is_bounded() -> None:
     memos = [each for each in vars(language).values() if hasattr(each, "cache_info")]
-    assert len(memos) == 6
+    assert len(memos) == 7
     assert all(0 < memo.cache_info().maxsize <= 4096 for memo in memos)
 
 

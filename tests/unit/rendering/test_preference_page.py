@@ -14,12 +14,13 @@ from typing import Any
 import pytest
 from gazette.adapters.contract.fields import TimeZone
 from gazette.adapters.rendering.brand import DARK, LIGHT, contrast
-from gazette.adapters.rendering.preference_page import PreferencePages, zones
+from gazette.adapters.rendering.places import zones
+from gazette.adapters.rendering.preference_page import PreferencePages
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.domain.scheduling.calendar import Days, DigestTimes
 from gazette.domain.subscribers.choices import NO_CHOICES, Choice
 from gazette.domain.subscribers.following import Follow, FollowState
-from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.frequency import Frequency, frequencies
 from gazette.domain.subscribers.overview import Notice, Overview
 from gazette.domain.subscribers.preference_form import Fields, Problem, follow_field
 from gazette.domain.subscribers.subscriber import SubscriberStatus
@@ -134,6 +135,71 @@ def test_who_chose_nothing_for_everything_is_offered_to_leave_it_so(pages: Prefe
     assert "frequency" not in [each.get("name") for each in page.of("select")]
 
 
+def options(html: str, field: str) -> list[str]:
+    """The words of a list's options, in order."""
+    (found,) = re.findall(rf'<select id="{field}".*?</select>', html, re.DOTALL)
+    return [" ".join(each.split()) for each in re.findall(r"<option[^>]*>(.*?)</option>", found)]
+
+
+def test_what_is_recommended_and_each_default_are_named_by_their_values(
+    pages: PreferencePages,
+) -> None:
+    html = pages.page(overview(subscriber=a_subscriber()))
+    text = " ".join(Document(html).text.split())
+    assert "Recommended: daily Right away: Build failed Every day" in text
+    assert options(html, "category-build_failed")[0] == "Default: right away"
+    assert options(html, "category-like")[0] == "Default: daily"
+    assert options(html, follow_field("post#post1"))[0] == "Default for this type"
+    assert options(pages.page(overview()), "category-build_failed")[0] == "Default: weekly"
+
+
+@pytest.mark.parametrize(
+    ("locale", "first_day", "hour"),
+    [("en", "Monday", "15:00"), ("en-US", "Sunday", "3:00 PM"), ("he", "יום ראשון", "15:00")],
+)
+def test_clock_and_week_are_those_of_the_readers_country(
+    pages: PreferencePages, locale: str, first_day: str, hour: str
+) -> None:
+    html = pages.page(overview(subscriber=replace(a_subscriber(), locale=locale)))
+    assert options(html, "weekly_on")[0] == first_day
+    assert options(html, "hour")[15] == hour
+    assert len(set(options(html, "hour"))) == 24
+
+
+def test_the_day_of_a_digest_stays_in_sight_where_a_default_needs_it(
+    pages: PreferencePages,
+) -> None:
+    """The style sheet shows the others as they are chosen; without `:has()` it shows all."""
+
+    def always(what: Overview, **given: Any) -> list[str]:
+        return [
+            each["class"]
+            for each in shown(pages, what, **given).of("div")
+            if "always" in each.get("class", "")
+        ]
+
+    reader = a_subscriber()
+    assert always(overview(subscriber=reader)) == []
+    weekly = replace(overview(subscriber=reader), defaults=(("like", Frequency.WEEKLY),))
+    assert always(weekly) == ["row if-weekly always"]
+    problems = {"days": Problem.NO_DAYS}
+    assert always(overview(), notice=Notice.WRONG, problems=problems) == ["if-custom always"]
+
+
+@pytest.mark.parametrize(
+    ("field", "place"),
+    [("hour", "when"), ("category-like", "categories"), (follow_field("post#post1"), "follows")],
+)
+def test_what_is_folded_is_open_where_something_in_it_is_wrong(
+    pages: PreferencePages, field: str, place: str
+) -> None:
+    html = pages.page(overview(), notice=Notice.WRONG, problems={field: Problem.NOT_OFFERED})
+    assert Document(html).of("details").count({"open": ""}) == 1
+    (section,) = re.findall(rf'<section id="{place}".*?</section>', html, re.DOTALL)
+    assert "<details open>" in section
+    assert not [each for each in shown(pages).of("details") if "open" in each]
+
+
 def test_the_sections_that_emails_link_to_are_there_once(pages: PreferencePages) -> None:
     ids = shown(pages).ids()
     for section in ("often", "when", "categories", "follows", "pause", "leave"):
@@ -162,7 +228,7 @@ def test_days_of_the_month_are_told_and_no_day_is_ticked(pages: PreferencePages)
 
 def test_of_many_follows_the_count_is_told(pages: PreferencePages) -> None:
     page = shown(pages, overview(follow_count=1234))
-    assert "You follow 1,234 things." in page.text
+    assert "You follow 1,234 items." in page.text
     assert "These are the first 2." in page.text
     assert "What you follow" not in shown(pages, overview(follows=(), follow_count=0)).text
 
@@ -172,12 +238,15 @@ def test_of_many_follows_the_count_is_told(pages: PreferencePages) -> None:
 
 def test_the_next_digest_is_told_on_the_readers_clock(pages: PreferencePages) -> None:
     assert said(pages, notice=Notice.SAVED) == (
-        "Your choices are saved. Your next digest: Thursday, 26 November 2026, 08:00, Berlin time, "
+        "Saved. You get one digest a week: Friday. Never: Likes. "
+        "1 item that you follow has its own setting. "
+        "Your next digest: Thursday, 26 November 2026, 08:00, Berlin time, "
         "if there is anything new."
     )
     at_once = overview(subscriber=a_subscriber(comment=Frequency.IMMEDIATE), next_due_at=None)
     assert said(pages, at_once) == (
-        "Immediate emails reach you within a minute. No digest is planned for you."
+        "You get one digest a day. Right away: Build failed and Comments. "
+        "1 item that you follow has its own setting. You have no digest scheduled."
     )
 
 
@@ -187,19 +256,19 @@ PAUSED = replace(a_subscriber(times=DigestTimes(paused_until=date(2026, 12, 14))
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"subscriber": PAUSED}, "You get no email before 14 December 2026."),
-        ({"next_due_at": None}, "No digest is planned for you."),
+        ({"subscriber": PAUSED}, "Your emails are paused until 14 December 2026."),
+        ({"next_due_at": None}, "You have no digest scheduled."),
         (
             {"subscriber": replace(PAUSED, status=SubscriberStatus.UNSUBSCRIBED)},
-            "You are unsubscribed: Gazette sends you no email.",
+            "You're unsubscribed: Gazette sends you no emails.",
         ),
         (
             {"subscriber": replace(PAUSED, status=SubscriberStatus.SUPPRESSED)},
-            "No email is sent to your address",
+            "We don't send you emails, because earlier emails bounced",
         ),
         (
             {"subscriber": replace(PAUSED, status=SubscriberStatus.DORMANT)},
-            "Save this page to get them again.",
+            "We paused your emails because you haven't visited for a while.",
         ),
     ],
 )
@@ -221,6 +290,7 @@ def test_whatever_became_of_a_request_is_told_unless_the_state_says_it(
     ("status", "buttons"),
     [
         (SubscriberStatus.ACTIVE, ["save", "pause", "unsubscribe"]),
+        (SubscriberStatus.DORMANT, ["wake", "save", "pause", "unsubscribe"]),
         (SubscriberStatus.UNSUBSCRIBED, ["start", "save", "pause"]),
         (SubscriberStatus.SUPPRESSED, ["start", "save", "pause"]),
     ],
@@ -252,6 +322,47 @@ def test_the_page_says_its_language_and_direction(
     reader = replace(a_subscriber(), locale=locale)
     (root,) = shown(pages, overview(subscriber=reader)).of("html")
     assert root == {"lang": locale[:2], "dir": direction}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [
+        ({}, "You get one digest a day. Right away: Build failed."),
+        ({"*": Frequency.DAILY}, "You get one digest a day."),
+        ({"*": Frequency.WEEKLY}, "You get one digest a week: Monday."),
+        (
+            {"*": Frequency.CUSTOM},
+            "You get a digest on these days: Monday and Wednesday. Every 2 weeks.",
+        ),
+        ({"*": Frequency.IMMEDIATE}, "You get each update right away, in an email of its own."),
+        (
+            {"*": Frequency.NEVER, "like": Frequency.DAILY},
+            "You get emails about some types of updates only. Every day: Likes.",
+        ),
+        (
+            {"*": Frequency.NEVER},
+            "You get no emails, because you turned off all types of updates.",
+        ),
+    ],
+)
+def test_what_a_reader_gets_is_told_first(
+    pages: PreferencePages, chosen: dict[str, Frequency], words: str
+) -> None:
+    times = DigestTimes(custom_on=Days(frozenset({1, 3}), 2, 0))
+    reader = replace(a_subscriber(times=times), choices=((NOW, frequencies(chosen)),))
+    what = overview(subscriber=reader, follows=(), follow_count=0, next_due_at=None)
+    assert said(pages, what) == f"{words} You have no digest scheduled."
+
+
+def test_who_cannot_start_again_is_led_to_the_help_of_the_brand(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    brand = {"name": "Shop", "postal_address": "1 Street", "help": "https://shop.example/help"}
+    (own / "brand.json").write_text(json.dumps(brand))
+    build_templates(ROOT / "templates", tmp_path / "built", overlay=own)
+    pages = PreferencePages(Sheets(tmp_path / "built"), tmp_path / "built")
+    page = shown(pages, notice=Notice.NOT_STARTED)
+    assert {"href": "https://shop.example/help"} in page.of("a")
 
 
 # For everybody.

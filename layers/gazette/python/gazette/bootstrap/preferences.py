@@ -13,7 +13,8 @@ from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.rendering.pages import JinjaPages
-from gazette.adapters.rendering.preference_page import PreferencePages, zones
+from gazette.adapters.rendering.places import zones
+from gazette.adapters.rendering.preference_page import PreferencePages
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.web.forms import read_request
 from gazette.adapters.web.links import LinkReader, links_of_view

@@ -94,7 +94,22 @@ class Language:
         names = get_day_names("wide", "stand-alone", locale=self._locale)
         return str(names[number - 1])
 
-    def hour(self, local: datetime) -> str:
+    def weekdays(self) -> tuple[int, ...]:
+        """The days of the week, 1 for Monday, in the order of the reader's country."""
+        first = _first_weekday(self.name)
+        return tuple((first + day) % 7 + 1 for day in range(7))
+
+    def territory(self, code: str) -> str:
+        """The name of a country or continent: `Europe` for 150 (UN M49)."""
+        return str(self._locale.territories[code])
+
+    def place(self, *names: str) -> str:
+        """The city of a time zone with these names: as in CLDR, or else as in the first name."""
+        known = self._locale.time_zones
+        cities = (known[name]["city"] for name in names if "city" in known.get(name, {}))
+        return str(next(cities, names[0].rpartition("/")[2].replace("_", " ")))
+
+    def hour(self, local: datetime | time) -> str:
         """The time of day: `08:30`, `8:30 am`."""
         if not self._minutes_apart:
             return _hour_and_minute(self.name, local.hour, local.minute)
@@ -174,6 +189,13 @@ def _hour(locale: str, hour: int) -> str:
 @lru_cache(maxsize=1024)
 def _minute(locale: str, minute: int) -> str:
     return str(format_time(time(0, minute), "mm", locale=locale))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _first_weekday(locale: str) -> int:
+    """0 for Monday. A language without a country is taken for that of most who speak it."""
+    likely = get_global("likely_subtags").get(locale, locale)
+    return int(Locale.parse(likely).first_week_day)
 
 
 def _clock(locale: str) -> str:

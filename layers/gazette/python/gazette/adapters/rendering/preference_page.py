@@ -1,39 +1,25 @@
 """Renders the preference page: one form, usable by keyboard and screen reader, without scripts."""
 
 from collections.abc import Mapping
-from datetime import timedelta
-from functools import cache
-from itertools import groupby
+from datetime import time, timedelta
 from pathlib import Path
 from typing import Any
-from zoneinfo import available_timezones
 
 from gazette.adapters.rendering.fragments import OTHER, template_of
 from gazette.adapters.rendering.language import Language
+from gazette.adapters.rendering.places import regions
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.rendering.view_models import one_line
 from gazette.domain.scheduling.calendar import LONGEST_PAUSE, zone_of
 from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.frequency import EVERYTHING, Frequency
-from gazette.domain.subscribers.overview import Notice, Overview
+from gazette.domain.subscribers.overview import Notice, Overview, Summary
 from gazette.domain.subscribers.preference_form import Fields, Problem, follow_field
 
-_REGIONS = {
-    *("Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe"),
-    *("Indian", "Pacific"),
-}
 _FREQUENCIES = (Frequency.DAILY, Frequency.WEEKLY, Frequency.CUSTOM, Frequency.IMMEDIATE)
 """The choices for all categories together. To get none at all, a reader unsubscribes."""
 
 _TITLE = 120
-
-
-@cache
-def zones() -> tuple[str, ...]:
-    """Time zones named by place, such as `Europe/Berlin`, without `Etc/…` and abbreviations."""
-    return tuple(
-        sorted(name for name in available_timezones() if name.partition("/")[0] in _REGIONS)
-    )
 
 
 class PreferencePages:
@@ -66,6 +52,7 @@ class PreferencePages:
         reader = overview.subscriber
         pause = reader.times.paused_until if overview.is_paused else None
         today = overview.now.astimezone(zone_of(reader.time_zone)).date()
+        categories = self.categories(overview)
         form = self._shown(overview, language, sent or {})
         values: dict[str, Any] = {
             "address": _masked(reader.email),
@@ -75,9 +62,21 @@ class PreferencePages:
             "notice": notice,
             "problems": dict(problems or {}),
             "form": form,
-            "labels": {name: label for name, label, _ in (*form["categories"], *form["follows"])},
+            "labels": {each[0]: each[1] for each in (*form["categories"], *form["follows"])},
             "pause": pause,
-            "hears_at_once": Frequency.IMMEDIATE in overview.wanted(self._categories),
+            "gets": self._in_words(overview.gets(categories), language),
+            "recommended": self._in_words(overview.recommended(categories), language),
+            "days": [
+                language.weekday(day)
+                for day in language.weekdays()
+                if day in reader.times.custom_on.weekdays
+            ],
+            "own_types": len(dict(reader.chosen).keys() - {EVERYTHING}),
+            "own_follows": sum(bool(each.latest.frequency) for each in overview.follows),
+            "always": {overview.default_of(category) for category in categories}
+            if "" in form["frequencies"]
+            else set(),
+            "hour": time(reader.times.hour),
             "last_day": today + LONGEST_PAUSE,
             "first": (today + timedelta(days=1)).isoformat(),
             "last": (today + LONGEST_PAUSE).isoformat(),
@@ -87,7 +86,7 @@ class PreferencePages:
     def _shown(self, overview: Overview, language: Language, sent: Fields) -> dict[str, Any]:
         """The value of each field: as it was sent, or else as it counts now.
 
-        Categories and follows are lists of name, label and value.
+        Categories and follows are lists of name, label and value; a category's default follows.
         """
         reader, own = overview.subscriber, dict(overview.subscriber.chosen)
         times = reader.times
@@ -98,6 +97,8 @@ class PreferencePages:
 
         days = () if times.custom_on.month_day else map(str, times.custom_on.weekdays)
         zone = value("time_zone", reader.time_zone)
+        offered = regions(language, zone)
+        names = {name for _, _, places in offered for name, _ in places}
         return {
             "frequency": value("frequency", own.get(EVERYTHING, "")),
             "frequencies": [
@@ -111,14 +112,16 @@ class PreferencePages:
             "month_day": times.custom_on.month_day,
             "hour": value("hour", times.hour),
             "time_zone": zone,
-            "zones": _grouped(zones()),
-            "elsewhere": "" if zone in zones() else zone,
+            "hours": [(str(hour), language.hour(time(hour))) for hour in range(24)],
+            "regions": offered,
+            "elsewhere": "" if zone in names else zone,
             "paused_until": value("paused_until", pause or ""),
             "categories": [
                 (
                     f"category-{category}",
                     self._name(category, language),
                     value(f"category-{category}", own.get(category, "")),
+                    overview.default_of(category),
                 )
                 for category in sorted(self.categories(overview))
             ],
@@ -129,19 +132,19 @@ class PreferencePages:
             ],
         }
 
+    def _in_words(self, summary: Summary, language: Language) -> dict[str, Any]:
+        """The summary; `apart` with what readers call the categories, as one text."""
+        apart = [
+            (often, language.named([self._name(each, language) for each in categories]))
+            for often, categories in summary.apart
+        ]
+        return {"usual": summary.usual, "apart": apart}
+
     def _name(self, category: str, language: Language) -> str:
         """What readers call a category."""
         template = template_of(category, "name.txt", self._sheets.environment)
         said = template.render({**language.values(), "category": category})
         return " ".join(said.split())
-
-
-def _grouped(names: tuple[str, ...]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Time zones by region; each with its name and its label."""
-    return [
-        (region, [(name, name.partition("/")[2].replace("_", " ")) for name in members])
-        for region, members in groupby(names, key=lambda name: name.partition("/")[0])
-    ]
 
 
 def _title(follow: Follow) -> str:

@@ -1,5 +1,6 @@
 """What the preference page shows of a reader. Pure."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,7 +8,13 @@ from enum import StrEnum
 
 from gazette.domain.model import Schedule
 from gazette.domain.subscribers.following import Follow
-from gazette.domain.subscribers.frequency import EVERYTHING, Frequencies, Frequency, frequency_for
+from gazette.domain.subscribers.frequency import (
+    DIGESTS,
+    EVERYTHING,
+    Frequencies,
+    Frequency,
+    frequency_for,
+)
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 
 
@@ -18,11 +25,23 @@ class Notice(StrEnum):
     UNCHANGED = "unchanged"
     UNSUBSCRIBED = "unsubscribed"
     STARTED = "started"
+    AWAKE = "awake"
     NOT_STARTED = "not_started"
     NOT_SAVED = "not_saved"
     UNSURE = "unsure"
     UNREADABLE = "unreadable"
     WRONG = "wrong"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """How often a reader gets updates: `usual`, and `apart`, the categories that differ from it.
+
+    `apart` has the frequent first, `never` last; its categories are sorted.
+    """
+
+    usual: Frequency
+    apart: tuple[tuple[Frequency, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +65,18 @@ class Overview:
         pause = self.subscriber.pause
         return pause is not None and pause.holds_at(self.now)
 
-    def wanted(self, categories: Iterable[str]) -> set[Frequency]:
-        """All frequencies of the reader, for these categories and all others that are known."""
-        return _wanted(categories, self.subscriber, self.follows, self.defaults)
+    def gets(self, categories: Iterable[str]) -> Summary:
+        """What the reader gets of these categories now."""
+        return _summary(categories, self.subscriber.chosen, self.defaults)
+
+    def recommended(self, categories: Iterable[str]) -> Summary:
+        """What a reader gets of these categories who leaves everything to the service."""
+        return _summary(categories, (), self.defaults)
+
+    def default_of(self, category: str) -> Frequency:
+        """What the category comes to without a choice of its own."""
+        own = tuple(each for each in self.subscriber.chosen if each[0] == EVERYTHING)
+        return frequency_for(category, chosen=own, defaults=self.defaults)
 
 
 def next_digest(
@@ -66,7 +94,7 @@ def next_digest(
     """
     if subscriber.status is not SubscriberStatus.ACTIVE:
         return None
-    wanted = _wanted((), subscriber, follows, defaults)
+    wanted = _wanted(subscriber, follows, defaults)
     pause = subscriber.pause
     if Frequency.IMMEDIATE in wanted and pause and pause.holds_at(now):
         wanted.add(Frequency.DAILY)
@@ -74,15 +102,29 @@ def next_digest(
 
 
 def _wanted(
-    categories: Iterable[str],
-    subscriber: Subscriber,
-    follows: Iterable[Follow],
-    defaults: Frequencies,
+    subscriber: Subscriber, follows: Iterable[Follow], defaults: Frequencies
 ) -> set[Frequency]:
     chosen = subscriber.chosen
     by_category = {
         frequency_for(category, chosen=chosen, defaults=defaults)
-        for category in {EVERYTHING, *dict(defaults), *dict(chosen), *categories}
+        for category in {EVERYTHING, *dict(defaults), *dict(chosen)}
     }
     own = {follow.latest.frequency for follow in follows}
     return by_category | {often for often in own if often}
+
+
+def _summary(categories: Iterable[str], chosen: Frequencies, defaults: Frequencies) -> Summary:
+    """`usual` is what counts for all other categories, or else what most of these have."""
+    by_category = {
+        category: frequency_for(category, chosen=chosen, defaults=defaults)
+        for category in sorted(categories)
+    }
+    usual = frequency_for(EVERYTHING, chosen=chosen, defaults=defaults)
+    if by_category and usual not in by_category.values():
+        ((usual, _),) = Counter(by_category.values()).most_common(1)
+    apart = (
+        (often, tuple(category for category, its in by_category.items() if its is often))
+        for often in (Frequency.IMMEDIATE, *DIGESTS, Frequency.NEVER)
+        if often is not usual
+    )
+    return Summary(usual, tuple(each for each in apart if each[1]))

@@ -42,6 +42,7 @@ class Act(StrEnum):
     RESUME = "resume"
     UNSUBSCRIBE = "unsubscribe"
     START = "start"
+    WAKE = "wake"
 
 
 class Problem(StrEnum):
@@ -70,7 +71,7 @@ def asked(
 ) -> Submission:
     """Read the form of a reader who was shown `overview` and offered these values."""
     act = next((act for act in Act if act in sent.get("act", ())), Act.SAVE)
-    if act in {Act.UNSUBSCRIBE, Act.START}:
+    if act in {Act.UNSUBSCRIBE, Act.START, Act.WAKE}:
         return Submission(act)
     return _Reading(sent, overview, act).read(categories, zones)
 

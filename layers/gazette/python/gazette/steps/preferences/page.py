@@ -122,6 +122,9 @@ def perform(
     if submission.act is Act.START:
         back = resubscribe(user_id, address, suppressions=suppressions, context=context)
         return Notice.STARTED if back else Notice.NOT_STARTED
+    if submission.act is Act.WAKE:
+        mark_active(user_id, context.clock(), context=context)
+        return Notice.AWAKE
     try:
         saved = save(
             user_id,

@@ -1,0 +1,91 @@
+"""The time zones that the preference page offers, by region, in the reader's language."""
+
+from functools import cache, lru_cache
+from unicodedata import combining, normalize
+from zoneinfo import available_timezones
+
+from babel.core import get_global
+
+from gazette.adapters.rendering.language import Language
+
+_CONTINENTS = {
+    "Africa": "002",
+    "America": "019",
+    "Antarctica": "AQ",
+    "Arctic": "150",
+    "Asia": "142",
+    "Australia": "AU",
+    "Europe": "150",
+}
+"""Codes of CLDR (UN M49, ISO 3166). The Arctic has one zone, of Svalbard."""
+
+_OCEANS = ("Atlantic", "Indian", "Pacific")
+"""CLDR has no names for them: the page has."""
+
+_REMEMBERED = 20
+"""How many languages are cached, at some 60 KB each."""
+
+Region = tuple[str, str, tuple[tuple[str, str], ...]]
+"""An ocean or "", the name of the continent or "", and each zone with the name of its city."""
+
+
+@cache
+def zones() -> tuple[str, ...]:
+    """Time zones named by place, such as `Europe/Berlin`, without `Etc/…` and abbreviations."""
+    regions = {*_CONTINENTS, *_OCEANS}
+    return tuple(
+        sorted(name for name in available_timezones() if name.partition("/")[0] in regions)
+    )
+
+
+def regions(language: Language, now: str) -> list[Region]:
+    """The zones by region, each place once; `now` keeps its name, whatever other the place has.
+
+    `Asia/Calcutta` and `Asia/Kolkata` are one place.
+    """
+    own = _canonical(now)
+    return [
+        (
+            ocean,
+            continent,
+            tuple((now if _canonical(zone) == own else zone, city) for zone, city in places),
+        )
+        for ocean, continent, places in _regions(language)
+    ]
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _regions(language: Language) -> tuple[Region, ...]:
+    """Continents by name, then oceans; cities by name."""
+    found: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for names in _places():
+        region = names[0].partition("/")[0]
+        code = _CONTINENTS.get(region)
+        key = ("", language.territory(code)) if code else (region, "")
+        found.setdefault(key, []).append((names[0], language.place(*names)))
+    in_order = sorted(found, key=lambda key: (key[0], _alphabetic(key[1])))
+    return tuple(
+        (*key, tuple(sorted(found[key], key=lambda each: _alphabetic(each[1])))) for key in in_order
+    )
+
+
+def _places() -> list[tuple[str, ...]]:
+    """The names of each zone, that of CLDR first. CLDR may name its city by an older one."""
+    places: dict[str, list[str]] = {}
+    for name in zones():
+        places.setdefault(_canonical(name), []).append(name)
+    return [
+        tuple(sorted(names, key=lambda name: (name != canonical, name)))
+        for canonical, names in places.items()
+    ]
+
+
+def _canonical(zone: str) -> str:
+    """The name under which CLDR knows a zone."""
+    name: str = get_global("zone_aliases").get(zone, zone)
+    return name
+
+
+def _alphabetic(text: str) -> str:
+    """Without accents and capitals: Ägypten comes before Algerien."""
+    return "".join(each for each in normalize("NFKD", text.casefold()) if not combining(each))
