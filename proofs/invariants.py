@@ -43,6 +43,7 @@ _ENDS: Mapping[Status, Collection[Reason]] = {
         Reason.EMPTY,
         Reason.NOTHING_WAITED,
         Reason.EXPIRED,
+        Reason.LAPSED,
         Reason.TOO_LATE,
         Reason.CATEGORY_HELD,
         Reason.SUPERSEDED,
@@ -167,6 +168,8 @@ def why_unsent(world: World, user_id: str, event_id: str) -> str:
         return "expired" if _was_counted_as_expired(world, user_id, event_id, runs) else "gone"
     if stored.schedule in {Unsent.EXCLUDED, Unsent.GIVEN_UP}:
         return "excluded"
+    if stored.schedule == Unsent.EXPIRED:
+        return "lapsed" if stored.event.has_lapsed(world.clock()) else "LOST"
     if why := excused(stored, runs):
         return why
     if any(_closed(run, stored) for run in runs):

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass, field
-from datetime import date
+from datetime import date, timedelta
 from itertools import combinations
 from zoneinfo import ZoneInfo
 
@@ -29,6 +29,10 @@ from proofs.prove.verdict import why_not_twice
 _NEEDS_A_REASON = {"gone", "retracted", "waits for a reader who left"}
 _LET_GO = {"unsubscribed", "suppressed", "erased", "unknown_subscriber"}
 """A reason of a run that ended with what was to go out at once; it needs one of the deeds."""
+
+
+_STALLED = timedelta(hours=1)
+"""A worker may have looked before an event lapsed, and claim as much later."""
 
 
 @dataclass
@@ -79,6 +83,9 @@ def _of_event(life: Life, town: Town, wanted: Wanted, outcome: Outcome) -> Itera
     for earlier, later in combinations(emails, 2):
         if why := why_not_twice(life, earlier, later):
             yield f"G2: {name} is in {earlier.key} and in {later.key}: {why}"
+    for one in emails:
+        if wanted.lapses_at and town.time_of(one.claim_call) > wanted.lapses_at + _STALLED:
+            yield f"rule 21: {name} lapsed at {wanted.lapses_at}, and {one.key} was claimed later"
     if emails:
         outcome.ends["sent"] += 1
         return

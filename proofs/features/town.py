@@ -59,6 +59,7 @@ _CUSTOM = (
 _AT_A_BUTTON = timedelta(hours=1)
 """A hold and a stop by hand are no stops of rule 11: who has read before still sends."""
 
+_LAPSES_WITHIN = timedelta(hours=7)
 _SOON = timedelta(minutes=1)
 _END = timedelta(days=DAYS)
 _EARLIEST_MIDNIGHT = timedelta(hours=14)
@@ -68,7 +69,10 @@ Hits = Callable[[Taken, Run], bool]
 
 @dataclass
 class Wanted:
-    """An event for a reader. `forgone`: why it may be in no email; empty where it must be."""
+    """An event for a reader. `forgone`: why it may be in no email; empty where it must be.
+
+    `lapses_at`: from then on its service does not want it shown.
+    """
 
     user_id: str
     event_id: str
@@ -76,6 +80,7 @@ class Wanted:
     entity: str
     occurred_at: datetime
     is_followed: bool = False
+    lapses_at: datetime | None = None
     forgone: set[str] = field(default_factory=set)
 
 
@@ -172,7 +177,7 @@ class Town:
     # What services do.
 
     def put(self, person: Person, deed: Deed) -> None:
-        """An event, on an entity of its own where `which` is above 1."""
+        """An event, on an entity of its own where `which` is above 1; some lapse in a few hours."""
         name, category = self._name("e"), _CATEGORIES[deed.how % 3]
         entity = name if deed.which > 1 else "shared"
         now = self._instant()
@@ -187,6 +192,9 @@ class Town:
             actor=name,
             occurred_at=now,
         )
+        if deed.which == 0 and deed.how > 2:
+            wanted.lapses_at = now + (deed.how - 2) * _LAPSES_WITHIN
+            event = replace(event, expires_at=wanted.lapses_at)
         self.life.say(CreateEvents((event,)))
 
     def again(self, person: Person, deed: Deed) -> None:
