@@ -115,8 +115,8 @@ screenshots: setup chromium ## Take the screenshots of emails and pages in docs/
 synth: setup ## Synthesise the stage STAGE (default prod) into build/cdk.out
 	@$(BIN)/node node_modules/.bin/cdk synth --quiet $(if $(STAGE),-c stage=$(STAGE))
 
-deploy: setup ## Deploy the stage STAGE (default prod) to the AWS account of your credentials
-	@$(BIN)/node node_modules/.bin/cdk deploy --all $(if $(STAGE),-c stage=$(STAGE))
+deploy: setup ## Deploy the stage STAGE (default prod) to your AWS account (REVERT_DRIFT=1: put back what was changed by hand)
+	@$(BIN)/node node_modules/.bin/cdk deploy --all $(if $(STAGE),-c stage=$(STAGE)) $(if $(REVERT_DRIFT),--revert-drift)
 
 lock: setup ## Update and pin all dependencies
 	@for name in layers/dependencies/requirements requirements/dev requirements/engine \

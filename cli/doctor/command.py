@@ -28,6 +28,7 @@ from cli.doctor.work_facts import work_facts
 from cli.shared.answers import Level, Rows
 from cli.shared.console import NOT_POSSIBLE, note
 from cli.shared.deployed import StageName, settings_of
+from cli.shared.next_commands import aimed
 
 FOUND = 1
 """The exit status where there are problems, for pipelines."""
@@ -63,7 +64,10 @@ def doctor(
         _findings(stage, settings, sweep, send=send),
         key=lambda each: each.level.rank,
     )
-    rows = [[each.check, each.level.value, each.seen, each.todo, each.page] for each in found]
+    rows = [
+        [each.check, each.level.value, each.seen, aimed(each.todo, stage=stage), each.page]
+        for each in found
+    ]
     number = {level: sum(each.level is level for each in found) for level in Level}
     Rows("findings", _COLUMNS, rows).show(
         problems=number[Level.PROBLEM],

@@ -6,11 +6,9 @@ from typing import Any
 
 from cli.doctor.findings import Finding, Unseen, ok, problem, unseen
 from cli.doctor.stage_facts import DEAD, QUEUE, TABLE, Deployed, StageFacts, queue_name
-from cli.shared.next_commands import to_run
+from cli.shared.next_commands import PUT_BACK, PUT_BACK_PAGE, to_run
 
-_REDEPLOY = (
-    "Somebody changed it: change it back; a deployment does not, if the template is as it was."
-)
+_CHANGED = f"Somebody changed it: `{PUT_BACK}` changes it back; another deployment does not."
 _RESTORE = (
     "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/PointInTimeRecovery.html"
 )
@@ -99,14 +97,15 @@ def _as_made(check: str, each: Deployed, made_of: Any, now_of: Any, page: str) -
     if isinstance(each.now, Unseen):
         return unseen(check, each.now)
     if each.now is None:
-        todo = "Restore it, or deploy the stage again if nothing was in it."
-        return problem(check, f"{each.physical} is not there", todo, page)
+        todo = f"Restore it; if nothing was in it, `{PUT_BACK}` makes it again."
+        where = page if each.kind == TABLE else PUT_BACK_PAGE
+        return problem(check, f"{each.physical} is not there", todo, where)
     made, now = made_of(each.made), now_of(each.now)
     changed = [
         f"{name} is {now[name]}, not {made[name]}" for name in made if made[name] != now[name]
     ]
     if changed:
-        return problem(check, "; ".join(changed), _REDEPLOY, page)
+        return problem(check, "; ".join(changed), _CHANGED, page)
     return ok(check, "as the template made it")
 
 

@@ -1,5 +1,6 @@
 """Whether email of a stage may go out, and whether receivers will take it."""
 
+import json
 from collections.abc import Iterator
 
 from cli.cost.prices import read_prices
@@ -10,6 +11,7 @@ from cli.shared.next_commands import to_run
 _SES = "https://docs.aws.amazon.com/ses/latest"
 _DOMAIN = "docs/sending.md#authenticate-your-domain"
 _NEEDED = {"SEND", "BOUNCE", "COMPLAINT", "REJECT", "DELIVERY_DELAY"}
+_BRIDGE = "EventBridgeDestination"
 
 
 def check_mail(facts: MailFacts) -> Iterator[Finding]:
@@ -150,13 +152,34 @@ def check_destinations(name: str, found: Answer | Unseen | None) -> Finding:
     check, page = f"events of {name}", "docs/runbook/delivery-events-missing.md"
     if isinstance(found, Unseen):
         return unseen(check, found)
+    ours = [each for each in (found or {}).get("EventDestinations", ()) if _BRIDGE in each]
     told = {
-        kind
-        for each in (found or {}).get("EventDestinations", ())
-        if each.get("Enabled") and "EventBridgeDestination" in each
-        for kind in each.get("MatchingEventTypes", ())
+        kind for each in ours if each.get("Enabled") for kind in each.get("MatchingEventTypes", ())
     }
     if missing := sorted(_NEEDED - told):
-        todo = "Deploy the stage again: without them bounces and complaints go unnoticed."
+        why = (
+            "no deployment does, because CloudFormation does not read event destinations; bounces "
+            "and complaints go unnoticed meanwhile."
+        )
+        back = f"`{_put_back(name, ours[0])}`" if ours else "The command on that page"
+        todo = f"{back} puts it back: {why}"
         return problem(check, f"not published: {', '.join(missing)}", todo, page)
     return ok(check, f"{len(told)} types go to the default bus")
+
+
+def _put_back(name: str, destination: Answer) -> str:
+    """The command that lets a destination publish again what it has to.
+
+    https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_UpdateConfigurationSetEventDestination.html
+    """
+    kinds = sorted({*_NEEDED, *destination.get("MatchingEventTypes", ())})
+    published = {
+        "Enabled": True,
+        "MatchingEventTypes": kinds,
+        _BRIDGE: destination[_BRIDGE],
+    }
+    return (
+        f"aws sesv2 update-configuration-set-event-destination --configuration-set-name {name} "
+        f"--event-destination-name {destination['Name']} "
+        f"--event-destination '{json.dumps(published)}'"
+    )

@@ -6,6 +6,7 @@ from typing import Any
 
 from cli.doctor.findings import Finding, Unseen, ok, problem, unseen, warning
 from cli.doctor.stage_facts import CONFIGURATION_SET, Answer, StageFacts
+from cli.shared.next_commands import PUT_BACK, PUT_BACK_PAGE
 
 _SES = "https://docs.aws.amazon.com/ses/latest"
 _PAUSED = f"{_SES}/dg/monitoring-sender-reputation-pausing.html"
@@ -70,7 +71,8 @@ def check_sets(facts: StageFacts) -> Iterator[Finding]:
         if isinstance(each.now, Unseen):
             yield unseen(check, each.now)
         elif each.now is None:
-            yield problem(check, "it is not there", "Deploy the stage again.", "README.md")
+            todo = f"Somebody deleted it: `{PUT_BACK}` makes it again, without its events."
+            yield problem(check, "it is not there", todo, PUT_BACK_PAGE)
         else:
             drifted = [*_drifted(check, each.physical, each.made, each.now)]
             yield from drifted or [ok(check, "as the template made it")]
@@ -106,7 +108,7 @@ def _at(found: Answer, path: str, default: object) -> object:
 
 
 def _arguments(made: Mapping[str, object]) -> Iterator[str]:
-    """A structure in a structure is one argument, in JSON; a flag has no value."""
+    """A structure in a structure is one argument, in the CLI's shorthand; a flag has no value."""
     nested = {path: value for path, value in made.items() if path.count(".") > 1}
     if any(nested.values()):
         parts = ([*path.split(".")[1:], f"{value}"] for path, value in nested.items() if value)

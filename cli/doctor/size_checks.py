@@ -5,11 +5,11 @@
 
 from collections.abc import Iterator, Mapping
 
-from gazette.domain.delivery.pace import QUOTA_SHARE
-from gazette.settings.concurrency import ASSUMED_QUOTA, NEARLY_ALL, Size, senders
+from gazette.domain.delivery.pace import MAX_RATE, QUOTA_SHARE
+from gazette.settings.concurrency import ASSUMED_QUOTA, LEAST, NEARLY_ALL, Size, senders
 from gazette.settings.delivery import GenerateSettings
 
-from cli.doctor.findings import Finding, Unseen, ok, problem, unseen, warning
+from cli.doctor.findings import Finding, Unseen, ok, unseen, warning
 from cli.doctor.stage_checks import size_of_mapping
 from cli.doctor.stage_facts import ALARM, FUNCTION, MAPPING, Looked, StageFacts
 
@@ -48,7 +48,7 @@ def rate_of(settings: GenerateSettings, account: Looked) -> float:
     """Emails a second of both streams, as the rate limiter takes it; 0 where nobody knows."""
     if settings.emails_per_second or account is None or isinstance(account, Unseen):
         return settings.emails_per_second
-    return QUOTA_SHARE * float(account.get("SendQuota", {}).get("MaxSendRate", 0))
+    return min(MAX_RATE, QUOTA_SHARE * float(account.get("SendQuota", {}).get("MaxSendRate", 0)))
 
 
 def check_senders(
@@ -56,7 +56,8 @@ def check_senders(
 ) -> Iterator[Finding]:
     """Each queue of runs: what its mapping was deployed with, against what the rate needs.
 
-    `is_growing`: the quota is that of the sandbox, so that it is no fault to have more.
+    `is_growing`: the quota is that of the sandbox, so that it is no fault to have more. Nor is it
+    one to have fewer for an SMTP server: it takes so many connections, and email waits in SQS.
     """
     needed = _senders(settings, rate)
     for each in facts.of(MAPPING):
@@ -68,6 +69,9 @@ def check_senders(
         seen = f"{_text(made)}; {rate:g} emails a second in both streams need {_text(size)}"
         if made == size or (is_growing and made.concurrency >= size.concurrency):
             yield ok(check, f"{_text(made)}, for {rate:g} emails a second")
+            continue
+        if settings.mail_provider == "smtp" and made.concurrency < size.concurrency:
+            yield ok(check, f"{_text(made)}, so many connections to the SMTP server")
             continue
         why = (
             "email goes out more slowly than it may"
@@ -94,6 +98,8 @@ def _which_setting(
             "then deploy."
         )
     assumed = _senders(settings, QUOTA_SHARE * ASSUMED_QUOTA)[queue]
+    if size == assumed:
+        return f"Leave `{queue}` out of `concurrency`, and deploy."
     beside = "" if made == assumed else f", leave `{queue}` out of `concurrency`"
     return (
         f"Set `emails_per_second` to {max(1, int(rate))}{beside}, and deploy: without it functions "
@@ -102,15 +108,20 @@ def _which_setting(
 
 
 def _fits(check: str, facts: StageFacts, limit: int) -> Finding:
-    mapped = sum(size_of_mapping(each.made)["MaximumConcurrency"] for each in facts.of(MAPPING))
+    """A warning, as at synthesis: SQS allows no maximum below two, so that an account of ten is
+    too small for every stage, and whoever tries it sends email all the same."""
+    mappings = facts.of(MAPPING)
+    mapped = sum(size_of_mapping(each.made)["MaximumConcurrency"] for each in mappings)
     reserved = sum(each.made.get("ReservedConcurrentExecutions", 0) for each in facts.of(FUNCTION))
     seen = f"the account may run {limit}; queues start up to {mapped}, {reserved} are reserved"
     if mapped > limit - reserved:
+        fits = LEAST * len(mappings) <= limit - reserved
+        lower = ", or lower `concurrency` and deploy" if fits else ""
         todo = (
-            f"Ask Lambda for more (`{_QUOTA} {max(1000, mapped + reserved)}`), or lower "
-            "`concurrency` and deploy: functions are throttled until then."
+            f"Ask Lambda for more (`{_QUOTA} {max(1000, mapped + reserved)}`){lower}: functions "
+            "are throttled under load until then."
         )
-        return problem(check, seen, todo, f"{_LAMBDA}/lambda-concurrency.html")
+        return warning(check, seen, todo, f"{_LAMBDA}/lambda-concurrency.html")
     return ok(check, seen)
 
 
@@ -124,7 +135,7 @@ def _as_said(facts: StageFacts, limit: int) -> Finding:
         if each.made.get("AlarmName") == name
     ]
     if not thresholds:
-        return unseen(check, Unseen(f"the template has no alarm {name}: deploy the stage again"))
+        return unseen(check, Unseen(f"the template has no alarm {name}: deploy this release"))
     said = round(thresholds[0] / NEARLY_ALL)
     if said == limit:
         return ok(check, f"{limit}, as `account_concurrency` says")

@@ -17,11 +17,16 @@ from cli.doctor.stage_facts import (
     StageFacts,
 )
 from cli.overview.alarms import page_of
+from cli.shared.next_commands import PUT_BACK, PUT_BACK_PAGE
 
 Check = Callable[[str, Deployed, Answer], Finding]
 """Takes its own name, what was deployed, and how it is now."""
 
-_REDEPLOY = "Somebody changed it: deploy the stage again, or change it back."
+_DELETED = f"Somebody deleted it: `{PUT_BACK}` makes it again."
+_UNREAD = (
+    "Somebody deleted it, and no deployment makes it again, because CloudFormation does not read "
+    "mappings: `aws lambda create-event-source-mapping` does."
+)
 _LAMBDA = "https://docs.aws.amazon.com/lambda/latest/dg"
 
 
@@ -59,7 +64,8 @@ def _each(what: str, found: Iterable[Deployed], check: Check) -> Iterator[Findin
         if isinstance(each.now, Unseen):
             yield unseen(name, each.now)
         elif each.now is None:
-            yield problem(name, f"{each.physical} is not there", _REDEPLOY, "README.md")
+            todo = _UNREAD if each.kind == MAPPING else _DELETED
+            yield problem(name, f"{each.physical} is not there", todo, PUT_BACK_PAGE)
         else:
             yield check(name, each, each.now)
 
@@ -85,7 +91,9 @@ def _mapping(check: str, each: Deployed, now: Answer) -> Finding:
     page = f"{_LAMBDA}/services-sqs-configure.html"
     state = now.get("State")
     if state not in ("Enabled", "Creating", "Enabling", "Updating"):
-        return problem(check, f"{state}", "Enable it in Lambda: its queue grows until then.", page)
+        put = f"aws lambda update-event-source-mapping --uuid {each.physical} --enabled"
+        todo = f"`{put}` enables it, and no deployment does: its queue grows until then."
+        return problem(check, f"{state}", todo, page)
     made, found = size_of_mapping(each.made), size_of_mapping(now)
     changed = [
         f"{name} is {found[name]}, not {made[name]}" for name in made if made[name] != found[name]
@@ -119,7 +127,10 @@ def _alias(check: str, _: Deployed, now: Answer) -> Finding:
     live, newest = f"{now['FunctionVersion']}", f"{now['Newest']}"
     if live == newest:
         return ok(check, f"version {live}, the newest")
-    todo = "If nobody rolled back, deploy the stage again."
+    todo = (
+        "`gazette rollback --list` says which deployment works. If nobody means it, "
+        "`gazette rollback NAME` goes to the newest: deploying the same does not."
+    )
     seen = f"version {live}; the newest is {newest}"
     return warning(check, seen, todo, "docs/runbook/bad-deployment.md")
 

@@ -122,13 +122,14 @@ class Asker:
         return asked("lambda:GetAccountSettings", self._of["lambda"].get_account_settings)
 
     def alarms(self, stage: str) -> Looked:
-        """The stage's alarms that are in state ALARM."""
-        ask = partial(
-            self._of["cloudwatch"].describe_alarms,
-            AlarmNamePrefix=f"gazette-{stage}-",
-            StateValue="ALARM",
-        )
-        return asked("cloudwatch:DescribeAlarms", ask)
+        """The stage's alarms that are in state ALARM. One DescribeAlarms per hundred."""
+        return asked("cloudwatch:DescribeAlarms", partial(self._raised, stage))
+
+    def _raised(self, stage: str) -> Answer:
+        pages = self._of["cloudwatch"].get_paginator("describe_alarms")
+        asked_for = {"AlarmNamePrefix": f"gazette-{stage}-", "StateValue": "ALARM"}
+        found = [each for page in pages.paginate(**asked_for) for each in page["MetricAlarms"]]
+        return {"MetricAlarms": found}
 
     def _listed(self, stack: str) -> list[Answer]:
         pages = self._cloudformation.get_paginator("list_stack_resources")

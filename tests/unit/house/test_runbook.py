@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.shared.next_commands import PUT_BACK, PUT_BACK_PAGE
 from tests.runbook.pages import PAGES, ROOT, WrongPage, commands
 from tests.runbook.scenarios import SCENARIOS, has_its_test
 
@@ -144,3 +145,23 @@ def test_a_line_that_differs_between_shells_or_systems_is_found(line: str) -> No
 )
 def test_a_line_that_is_the_same_everywhere_is_not(line: str) -> None:
     assert not _NOT_EVERYWHERE.search(line)
+
+
+def test_no_page_and_no_check_advises_a_deployment_that_does_nothing() -> None:
+    """CloudFormation compares template with template: what somebody deleted stays away."""
+    advised = re.compile(r"deploy\s+(it\s+|the\s+stage\s+)?again", re.IGNORECASE)
+    told = [*PAGES, *(ROOT / "cli" / "doctor").glob("*.py")]
+    assert [each.name for each in told if advised.search(each.read_text())] == []
+    naming = [each.name for each in PAGES if PUT_BACK in each.read_text()]
+    assert len(naming) == 7
+    assert Path(PUT_BACK_PAGE).name in naming
+
+
+def test_make_deploy_looks_at_what_is_there_only_if_it_is_told_to() -> None:
+    line = next(
+        each for each in (ROOT / "Makefile").read_text().splitlines() if "cdk deploy --all" in each
+    )
+    (told,) = re.findall(r"\$\(if \$\(REVERT_DRIFT\),(--[\w-]+)\)", line)
+    assert PUT_BACK == "make deploy REVERT_DRIFT=1"
+    cdk = (ROOT / "node_modules" / "aws-cdk" / "lib" / "index.js").read_text()
+    assert f'revertDrift: "{told}"' in cdk, "an option of the pinned CDK"

@@ -1,5 +1,7 @@
 """What the doctor says of SES and the domain, from what SES and the DNS say."""
 
+import json
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -37,6 +39,7 @@ SENDER = Sender(
     dmarc=["v=DMARC1; p=none"],
 )
 DESTINATION: Mapping[str, Any] = {
+    "Name": "ours",
     "Enabled": True,
     "EventBridgeDestination": {"EventBusArn": "…"},
     "MatchingEventTypes": ["SEND", "BOUNCE", "COMPLAINT", "REJECT", "DELIVERY_DELAY", "DELIVERY"],
@@ -236,3 +239,26 @@ def test_the_dmarc_record_of_a_domain_above_the_sender_counts(
     }
     (sender,) = gathered(Ses(), monkeypatch, records).senders
     assert sender.dmarc == ["v=DMARC1; p=reject"]
+
+
+def test_an_event_destination_is_put_back_by_one_command_because_no_deployment_reads_it() -> None:
+    off = {**DESTINATION, "Enabled": False}
+    answer = {"EventDestinations": [off]}
+    facts = replace(WELL, destinations={"gazette-prod-digest": answer})
+    (finding,) = found(facts).values()
+    _, command, _ = finding.todo.split("`")
+    *words, last = shlex.split(command)
+    assert (
+        words
+        == (
+            "aws sesv2 update-configuration-set-event-destination "
+            "--configuration-set-name gazette-prod-digest --event-destination-name ours "
+            "--event-destination"
+        ).split()
+    )
+    kinds = sorted(DESTINATION["MatchingEventTypes"])
+    bus = {"EventBridgeDestination": {"EventBusArn": "…"}}
+    assert json.loads(last) == {"Enabled": True, "MatchingEventTypes": kinds, **bus}
+    (gone,) = found(replace(WELL, destinations={"gazette-prod-digest": {}})).values()
+    assert "no deployment does" in gone.todo
+    assert "put-back.md" in (ROOT / gone.page).read_text()

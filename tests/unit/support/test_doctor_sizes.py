@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from gazette.domain.delivery.pace import QUOTA_SHARE
+from gazette.domain.delivery.pace import MAX_RATE, QUOTA_SHARE
 from gazette.settings.concurrency import ASSUMED_QUOTA, Size, senders
 from gazette.settings.delivery import GenerateSettings
 
@@ -117,7 +117,24 @@ def test_a_number_in_concurrency_that_does_not_fit_the_rate_is_named(
     assert finding.todo.startswith(f"Set `generate` in the setting `concurrency` to {fits}, or")
     (finding,) = wrong(stage(ASSUMED, immediate=30))
     assert finding.check == "size immediate"
-    assert "leave `immediate` out of `concurrency`" in finding.todo
+    assert finding.todo == "Leave `immediate` out of `concurrency`, and deploy."
+    (finding,) = wrong(stage(ASSUMED, generate=40), quota=28)
+    assert "leave `generate` out of `concurrency`" in finding.todo
+    assert "Set `emails_per_second` to 25" in finding.todo
+
+
+def test_the_rate_to_set_is_one_that_a_stage_may_have() -> None:
+    found = wrong(stage(ASSUMED), quota=10_000)
+    assert {each.todo.partition(",")[0] for each in found} == {"Set `emails_per_second` to 5000"}
+    assert wrong(stage(MAX_RATE), MAX_RATE, quota=10_000) == []
+
+
+def test_concurrency_is_lowered_only_where_two_for_each_queue_are_fewer_than_the_limit() -> None:
+    for limit, is_offered in ((30, True), (20, True), (10, False)):
+        first, _ = check_limit(replace(stage(500, limit=limit)))
+        assert (first.check, first.level) == ("lambda concurrency", Level.WARNING)
+        assert ("lower `concurrency`" in first.todo) == is_offered
+        assert "request-service-quota-increase" in first.todo
 
 
 def test_with_an_smtp_server_the_rate_of_the_stage_counts() -> None:
@@ -125,8 +142,16 @@ def test_with_an_smtp_server_the_rate_of_the_stage_counts() -> None:
     resources = [*(mapping(name, size) for name, size in sizes.items()), alarm(1000)]
     facts = replace(stage(10), resources=resources)
     assert {each.level for each in check_sizes(facts, settings(10, "smtp"), None)} == {Level.OK}
-    few = [each for each in check_sizes(stage(10), settings(10, "smtp"), None) if each.todo]
-    assert few[0].check == "size generate"
+    many = stage(10, generate=90)
+    (finding,) = (each for each in check_sizes(many, settings(10, "smtp"), None) if each.todo)
+    assert finding.check == "size generate"
+
+
+def test_fewer_connections_to_an_smtp_server_than_the_rate_needs_are_meant() -> None:
+    """As docs/sending.md says for twenty of them."""
+    few = stage(10, generate=14, immediate=4, resend=2)
+    found = [*check_sizes(few, settings(10, "smtp"), None)]
+    assert {each.level for each in found} == {Level.OK}
 
 
 def test_where_the_quota_may_not_be_read_sizes_are_not_judged() -> None:
@@ -164,7 +189,7 @@ def test_any_number_that_a_stage_says_is_read_back(said: int) -> None:
 def test_what_is_reserved_is_left_to_nobody_else() -> None:
     taken = sum(each.concurrency for each in senders(1, immediate_share=SHARE).values()) + 50
     enough = taken + 10
-    for limit, level in ((enough, Level.OK), (enough - 1, Level.PROBLEM)):
+    for limit, level in ((enough, Level.OK), (enough - 1, Level.WARNING)):
         first, _ = check_limit(stage(1, limit=limit))
         assert (first.check, first.level) == ("lambda concurrency", level)
     assert f"the account may run {enough - 1}; queues start up to {taken}" in first.seen

@@ -1,5 +1,6 @@
 """What the doctor says of the stacks, from what was deployed and what AWS says of it."""
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -23,11 +24,13 @@ from cli.doctor.stage_facts import (
     SUBSCRIPTION,
     TABLE,
     TOPIC,
+    Asker,
     Deployed,
     StageFacts,
 )
 from cli.doctor.work_checks import check_invoked, check_ticks
 from cli.shared.answers import Level
+from cli.shared.next_commands import PUT_BACK, PUT_BACK_PAGE
 
 ROOT = Path(__file__).parents[3]
 NOW = datetime(2026, 11, 23, 12, 4, tzinfo=UTC)
@@ -233,6 +236,61 @@ def test_a_mapping_that_somebody_changed_is_put_back_by_one_command() -> None:
         "`aws lambda update-event-source-mapping --uuid one --batch-size 1 "
         "--maximum-batching-window-in-seconds 0 --scaling-config MaximumConcurrency=20`"
     ) in finding.todo
+
+
+def test_what_is_gone_is_made_again_by_a_deployment_that_looks_at_what_is_there() -> None:
+    for kind in (SCHEDULE, RULE, ALIAS, QUEUE):
+        (finding,) = wrong(findings(with_one(one(kind, None))))
+        assert f"`{PUT_BACK}` makes it again" in finding.todo
+        assert finding.page == PUT_BACK_PAGE
+    (lost,) = wrong(findings(with_one(replace(table(), now=None))))
+    assert lost.todo.startswith("Restore it")
+    for changed in (table(pitr="DISABLED"), queue("generate", VisibilityTimeout="30")):
+        (finding,) = wrong(findings(with_one(changed)))
+        assert f"`{PUT_BACK}` changes it back" in finding.todo
+
+
+def test_cloudformation_does_not_read_mappings_so_that_no_deployment_is_advised_for_one() -> None:
+    (off,) = wrong(findings(with_one(one(MAPPING, {"State": "Disabled"}))))
+    assert "`aws lambda update-event-source-mapping --uuid one --enabled`" in off.todo
+    (gone,) = wrong(findings(with_one(one(MAPPING, None))))
+    for each in (off, gone):
+        assert PUT_BACK not in each.todo
+    assert gone.page == PUT_BACK_PAGE
+
+
+def test_an_alias_behind_the_newest_version_is_moved_by_a_rollback() -> None:
+    (behind,) = wrong(findings(with_one(one(ALIAS, {"FunctionVersion": "3", "Newest": 5}))))
+    assert re.findall("`([^`]+)`", behind.todo) == [
+        "gazette rollback --list",
+        "gazette rollback NAME",
+    ]
+
+
+class TwoPages:
+    """CloudWatch with more alarms than one answer has."""
+
+    def describe_alarms(self, **asked: str) -> dict[str, Any]:
+        number = int(asked.get("NextToken", 0))
+        more = {} if number else {"NextToken": "1"}
+        return {"MetricAlarms": [{"AlarmName": f"gazette-prod-{number}"}], **more}
+
+    def get_paginator(self, name: str) -> "TwoPages":
+        assert name == "describe_alarms"
+        return self
+
+    def paginate(self, **asked: str) -> list[dict[str, Any]]:
+        assert asked == {"AlarmNamePrefix": "gazette-prod-", "StateValue": "ALARM"}
+        return [self.describe_alarms(), self.describe_alarms(NextToken="1")]
+
+
+def test_more_than_a_hundred_alarms_that_have_fired_are_all_found() -> None:
+    asker = object.__new__(Asker)
+    asker._of = {"cloudwatch": TwoPages()}
+    found = asker.alarms("prod")
+    assert isinstance(found, dict)
+    names = [each["AlarmName"] for each in found["MetricAlarms"]]
+    assert names == ["gazette-prod-0", "gazette-prod-1"]
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from cli.doctor.work_checks import check_breakers
 from cli.main import app
 from cli.overview.lines import Seen, lines
 from cli.shared.console import NotPossible, note, one_line_errors
-from cli.shared.next_commands import aimed, to_run
+from cli.shared.next_commands import PUT_BACK, aimed, to_run
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 PACE = PaceReading(
@@ -81,6 +81,11 @@ def test_each_command_of_the_doctor_is_for_its_stage() -> None:
     for each in found:
         (command,) = re.findall(r"`(gazette [^`]+)`", each.todo)
         assert command.endswith(" --stage test")
+
+
+def test_what_puts_a_stage_back_is_deployed_for_that_stage() -> None:
+    assert aimed(f"`{PUT_BACK}` does.", stage="test") == f"`{PUT_BACK} STAGE=test` does."
+    assert aimed(f"`{PUT_BACK}` does.", stage="prod") == f"`{PUT_BACK}` does."
 
 
 def test_each_command_of_a_forecast_is_for_its_stage() -> None:
