@@ -140,6 +140,9 @@ class FakeLinks:
             preferences=f"{site}/preferences/{key.user_id}",
             email=f"{site}/email/{run}",
             updates=f"{site}/updates/{run}",
+            leave=lambda scope: "/".join(
+                [f"{site}/unsubscribe/{key.user_id}", scope.kind, *scope.names]
+            ),
         )
 
 

@@ -38,6 +38,7 @@ from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequencies, Frequency
+from gazette.domain.subscribers.leaving import LeaveAct, Leaving, Undone
 from gazette.domain.subscribers.overview import Notice, Overview
 from gazette.domain.subscribers.preference_form import Act, Fields, Submission
 from gazette.domain.subscribers.suppression import SoftLimit
@@ -57,6 +58,7 @@ from gazette.steps.ingest.followers import walk_followers
 from gazette.steps.ingest.ingest import ingest
 from gazette.steps.occurrences.context import FanoutContext, FanoutLimits
 from gazette.steps.occurrences.redrive import RedriveContext, redrive
+from gazette.steps.preferences.leaving import leave_by, look, take_back
 from gazette.steps.preferences.page import perform, read_overview, save
 from gazette.steps.preferences.requests import PageContext, Shown, leave, submit
 from gazette.steps.routing.route import Routed
@@ -689,6 +691,25 @@ class World:
     def leave(self, link: LinkToken) -> bool:
         """The unsubscribe link of an email is followed."""
         return leave(link, context=self.page_context())
+
+    def look(self, link: LinkToken) -> Leaving:
+        """The unsubscribe link of an email is opened."""
+        return look(link, context=self.page_context())
+
+    def leave_by(self, link: LinkToken, act: LeaveAct = LeaveAct.LEAVE) -> Leaving:
+        """A button of its page is pressed, by default that of what the link is about."""
+        return leave_by(link, act, context=self.page_context(), time_left=lambda: self.time_left())
+
+    def take_back(self, link: LinkToken, left: Leaving) -> Leaving:
+        """The button on the page after it is pressed, which takes it back."""
+        assert left.act
+        assert left.left_at
+        return take_back(
+            link,
+            Undone(left.act, left.left_at),
+            context=self.page_context(),
+            time_left=lambda: self.time_left(),
+        )
 
     def submit(self, link: LinkToken, form: Fields) -> Shown:
         """The form of the preference page is sent."""

@@ -12,7 +12,7 @@ from gazette.domain.delivery.run import Run
 from gazette.domain.delivery.signals import Accepted, SendOutcome, Uncertain
 from gazette.domain.identity import ADDRESS, address_hash
 from gazette.domain.model import Mail, RunKey
-from gazette.settings.delivery import GenerateSettings
+from gazette.settings.delivery import LEAVES_ALL, GenerateSettings
 from gazette.steps.delivery.edition import address
 
 from cli.preview.content import EmailContent, Kind, sample
@@ -97,6 +97,7 @@ def _mail(letter: EmailContent, stage: str, settings: GenerateSettings) -> Mail:
         LINKS,
         list_id=settings.list_id,
         installation=settings.installation,
+        leaves_all=settings.immediate_unsubscribe == LEAVES_ALL,
     )
     tags = {**dict(mail.tags), "run": _RUN}
     return replace(mail, tags=tuple(tags.items()))

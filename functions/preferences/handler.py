@@ -1,11 +1,12 @@
 """The links in emails: unsubscribe, the preference page, and past emails in the browser."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.parts.init import during_init
 from gazette.bootstrap.preferences import build
-from gazette.domain.errors import EndedLink, InvalidToken
+from gazette.domain.errors import EndedLink, InvalidToken, NotYet, Unavailable, UnreadableRow
 from gazette.domain.subscribers.overview import Notice
 from gazette.http import Answer, Request, email_answer, page_answer, read_http
 from gazette.observability import TimeLeft, count, logger, observed, time_left_of
@@ -33,7 +34,7 @@ def _answer(request: Request, time_left: TimeLeft) -> Answer:
         case "GET", "unsubscribe", token:
             return _confirm(request, token)
         case "POST", "unsubscribe", token:
-            return _leave(request, token)
+            return _leave(request, token, time_left)
         case "GET", "preferences", token:
             return _show(request, token)
         case "POST", "preferences", token:
@@ -48,17 +49,33 @@ def _answer(request: Request, time_left: TimeLeft) -> Answer:
 def _confirm(request: Request, token: str) -> Answer:
     """Change nothing: link scanners open every link of an email."""
     preferences = build()
-    preferences.unsubscribe_link(token)
-    return _page(200, preferences.pages.confirm_unsubscribe(request.languages))
+    link = preferences.unsubscribe_link(token)
+    return _page(200, preferences.confirm_page(link, request.languages))
 
 
-def _leave(request: Request, token: str) -> Answer:
-    """The page's button and RFC 8058's one-click: no login, no redirect, any body whatever."""
+def _leave(request: Request, token: str, time_left: TimeLeft) -> Answer:
+    """The page's buttons and RFC 8058's one-click: no login, no redirect, any body whatever."""
     preferences = build()
-    found = preferences.unsubscribe(preferences.unsubscribe_link(token))
+    link = preferences.unsubscribe_link(token)
+    if not preferences.leaves_all(link):
+        return _leave_some(request, token, time_left)
+    found = preferences.unsubscribe(link)
     count("unsubscribed", int(found))
     logger().info("reader unsubscribed", found=found)
     return _page(200, preferences.pages.unsubscribed(request.languages))
+
+
+def _leave_some(request: Request, token: str, time_left: TimeLeft) -> Answer:
+    """A link of a smaller scope, by a button or one-click. 503 where it may not have been done."""
+    preferences = build()
+    link = preferences.unsubscribe_link(token)
+    try:
+        left = preferences.press(link, lambda: _form(request), time_left)
+    except (NotYet, Unavailable, UnreadableRow):
+        return _page(503, preferences.pages.went_wrong(request.languages))
+    count("unsubscribed", int(left.is_unsubscribed))
+    logger().info("reader left", scope=left.scope.kind.name, act=left.act)
+    return _page(200, preferences.left_page(link, left, request.languages))
 
 
 def _show(request: Request, token: str) -> Answer:
@@ -88,15 +105,18 @@ def _chosen(request: Request, token: str, time_left: TimeLeft) -> Answer:
     preferences = build()
     shown = preferences.submit(
         preferences.preferences_link(token),
-        lambda: preferences.read_form(
-            request.body, request.content_type, is_base64=request.is_base64
-        ),
+        lambda: _form(request),
         time_left,
     )
     count(f"preferences_{shown.notice}")
     logger().info("preference page answered", notice=shown.notice)
     status = _STATUS.get(shown.notice, 200) if shown.notice else 200
     return _page(status, preferences.preference_page(shown))
+
+
+def _form(request: Request) -> Mapping[str, Sequence[str]]:
+    read = build().read_form
+    return read(request.body, request.content_type, is_base64=request.is_base64)
 
 
 def _missing(request: Request) -> Answer:

@@ -22,7 +22,13 @@ from infra.assets.data_schemas import example_of
 from infra.assets.inline import TemplateError
 
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
-_LINKS = Links(*(f"https://example.com/{name}" for name in ("leave", "choose", "email", "updates")))
+_LINKS = Links(
+    "https://example.com/leave",
+    "https://example.com/choose",
+    "https://example.com/email",
+    "https://example.com/updates",
+    lambda scope: f"https://example.com/leave/{scope.kind}",
+)
 _SCHEDULES = ("daily", "weekly", "custom", immediate_schedule("post#1"))
 _READER = Subscriber(
     user_id="reader",

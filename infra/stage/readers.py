@@ -25,6 +25,12 @@ class Readers:
 
     1 to 300. Longer: fewer emails, and later ones."""
 
+    immediate_unsubscribe: str = "category"
+    """What the unsubscribe button of a mail program ends beside an immediate email: the immediate
+    emails of its `category`, or `everything`. Beside a digest it ends the digests.
+
+    Anything else is refused."""
+
     max_groups: int = 20
     """[groups] How many groups a digest shows; it counts the rest and links to the whole list.
 

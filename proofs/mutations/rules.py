@@ -6,6 +6,8 @@ from proofs.mutations.mutation import Mutation
 
 _SWAP_HOLDS = "tests/contract/dynamodb/test_runs.py::test_a_swap_holds_only_on_what_was_read"
 _LINKS = "tests/unit/preferences/test_which_links_work.py"
+_LEAVING = "tests/unit/subscribers/test_leaving.py"
+_LEAVING_PAGES = "tests/functions/preferences/test_leaving.py"
 _NOT_ACKNOWLEDGED = (
     "tests/functions/test_acknowledging.py::test_a_message_whose_commit_failed_is_not_acknowledged"
 )
@@ -299,9 +301,58 @@ RULES: Final = (
     Mutation(
         "a link of an unknown scope is refused",
         "domain/links.py",
-        "    if found.scope != EVERYTHING or not is_hash",
-        "    if not is_hash",
+        "    if not _SCOPE.fullmatch(text):\n",
+        "    if False:\n",
         f"{_LINKS}::test_a_link_of_a_scope_that_only_another_version_knows_is_not_taken_for_all",
+    ),
+    Mutation(
+        "an undo is of one link",
+        "adapters/web/undo.py",
+        "        if of != link or act",
+        "        if act",
+        f"{_LEAVING_PAGES}::test_attack_what_takes_back_one_link_takes_back_no_other",
+    ),
+    Mutation(
+        "an undo ends after a day",
+        "adapters/web/undo.py",
+        "        if self._clock() - at > UNDO_FOR:\n",
+        "        if False:\n",
+        f"{_LEAVING_PAGES}::test_attack_an_undo_ends_after_a_day",
+    ),
+    Mutation(
+        "who ends the digests keeps what comes at once",
+        "domain/subscribers/leaving.py",
+        "    return often if often is Frequency.IMMEDIATE else Frequency.NEVER\n",
+        "    return Frequency.NEVER\n",
+        f"{_LEAVING}::test_what_is_left_comes_no_more_and_all_else_comes_as_before",
+    ),
+    Mutation(
+        "leaving digests reaches follows with a frequency of their own",
+        "domain/subscribers/leaving.py",
+        "_choice(reader, _no_digest, defaults), _own(known, _no_digest))",
+        "_choice(reader, _no_digest, defaults))",
+        f"{_LEAVING}::test_what_is_left_comes_no_more_and_all_else_comes_as_before",
+    ),
+    Mutation(
+        "an undo leaves no choice where there was none",
+        "domain/subscribers/leaving.py",
+        "(former or DEFAULT) if former != everything",
+        "(former or Frequency.DAILY) if former != everything",
+        f"{_LEAVING}::test_what_is_taken_back_is_as_it_was",
+    ),
+    Mutation(
+        "a smaller link speaks for the address that it went to",
+        "steps/preferences/leaving.py",
+        "if isinstance(reader, Subscriber) and is_at(reader, link.address) else None",
+        "if isinstance(reader, Subscriber) else None",
+        f"{_LEAVING}::test_who_has_another_address_by_now_keeps_every_choice",
+    ),
+    Mutation(
+        "no two readers share a thread",
+        "steps/delivery/edition.py",
+        '_message_id(f"{run.key.user_id} {run.key.schedule}", list_id)',
+        "_message_id(run.key.schedule, list_id)",
+        "tests/unit/delivery/test_headers.py::test_no_two_readers_entities_or_lists_share_a_thread",
     ),
     Mutation(
         "what a reader does at another address says nothing of this one",

@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.edge import Edge
 from tests.browser.stored import rows_of
+from tests.leaving import leaving_everything
 from tests.stage import Deployed, a_comment, a_profile, next_due
 
 ONE_CLICK = b"List-Unsubscribe=One-Click"
@@ -18,9 +19,9 @@ MULTIPART = (
 
 
 def unsubscribe_link(deployed: Deployed, user: str) -> str:
-    """Out of the header of an email that was sent."""
+    """Out of an email that was sent: the one that ends all email."""
     (mail,) = deployed.inbox(user)
-    return str(mail.message["List-Unsubscribe"]).strip("<>")
+    return leaving_everything(mail.part("plain"))
 
 
 def one_click(link: str, body: bytes, content_type: str) -> int:

@@ -37,7 +37,7 @@ from gazette.bootstrap import (
 )
 from gazette.bootstrap.parts import sending
 from gazette.bootstrap.support import dead_letters
-from gazette.domain.links import LinkToken
+from gazette.domain.links import LinkToken, Scope
 from gazette.domain.model import DAILY, Mail, RunKey
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
@@ -69,6 +69,7 @@ from tests.builders import KEY, SUPPRESSION_KEY
 from tests.credentials import set_credentials
 from tests.functions.in_stages import LOGIN, STAGES, Provider, Ses, Smtp
 from tests.functions.messages import envelope, records
+from tests.leaving import leaving_everything
 from tests.meter import Meter, metered
 from tests.moto_tables import NAMES, create_tables, made_once, moto_backend
 
@@ -247,7 +248,15 @@ class Cloud:
         return [request for name, request in self.meter.requests if name == "sesv2.SendEmail"]
 
     def unsubscribe_path(self) -> str:
-        """The path of the link in the last email."""
+        """The path of the link in the last email that ends all email."""
+        if self.letters:
+            text = self.letters[-1].edition.text
+        else:
+            text = self.sent()[-1]["Content"]["Simple"]["Body"]["Text"]["Data"]
+        return str(urlsplit(leaving_everything(text)).path)
+
+    def one_click_path(self) -> str:
+        """The path of the link in List-Unsubscribe of the last email."""
         if self.letters:
             headers = dict(self.letters[-1].headers)
         else:
@@ -278,6 +287,13 @@ class Cloud:
         token = LinkToken.of(key, datetime.now(UTC), reader or self.reader(key.user_id))
         links = SignedLinks(base_url="https://example.com", keys=keys.read).links(token)
         return str(urlsplit(getattr(links, name)).path)
+
+    def leave_path(self, scope: Scope, key: RunKey = KEY) -> str:
+        """The path of the link in the email of a run by which its reader leaves a scope."""
+        keys = SecretKeyStore(os.environ["GAZETTE_LINKS_SECRET"])
+        token = LinkToken.of(key, datetime.now(UTC), self.reader(key.user_id))
+        links = SignedLinks(base_url="https://example.com", keys=keys.read).links(token)
+        return str(urlsplit(links.leave(scope)).path)
 
     def preferences_path(self, user_id: str = "ann") -> str:
         """The path of the link to the preference page in an email."""
@@ -522,6 +538,7 @@ def every_setting(queues: dict[str, str], secrets: dict[str, str]) -> tuple[Sett
         "mail_provider": "ses",
         "sender": "Gazette <digest@example.com>",
         "list_id": "digest.example.com",
+        "immediate_unsubscribe": "category",
         "installation": "here",
         "smtp_host": "",
         "smtp_port": 465,

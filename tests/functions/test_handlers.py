@@ -86,6 +86,7 @@ def test_an_event_travels_from_the_bus_to_the_mail_provider(cloud: Cloud) -> Non
         "List-Unsubscribe",
         "List-Unsubscribe-Post",
         "List-Id",
+        "References",
         "Auto-Submitted",
     }
     assert {tag["Name"]: tag["Value"] for tag in request["EmailTags"]} == {

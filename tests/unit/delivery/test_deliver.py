@@ -1,5 +1,6 @@
 """Deliver: the order of its calls, and the outcome of each refusal, race and crash."""
 
+import re
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
@@ -94,6 +95,7 @@ def test_the_email_carries_what_its_readers_need(ready: Worker) -> None:
     assert headers["List-Unsubscribe"].startswith("<https://example.com/unsubscribe/")
     assert headers["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     assert headers["List-Id"] == "<digest.example.com>"
+    assert re.fullmatch(r"<[0-9a-f]{32}@digest\.example\.com>", headers["References"])
     assert headers["Auto-Submitted"] == "auto-generated"
     assert dict(mail.tags) == {"run": "ann-daily-1", "attempt": "1", "installation": "here"}
 

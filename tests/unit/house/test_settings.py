@@ -45,6 +45,7 @@ VALID: dict[str, Any] = {
     "evidence_grace": 900,
     "longest_unknown": 21600,
     "unknown_policy": "resend",
+    "immediate_unsubscribe": "category",
     "event_retention_days": 35,
     "run_retention_days": 200,
     "ramp_every": 30,

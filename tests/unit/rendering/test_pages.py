@@ -4,6 +4,7 @@ import re
 from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -12,7 +13,9 @@ import pytest
 from gazette.adapters.rendering.pages import JinjaPages
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.domain.delivery.compose import compose
+from gazette.domain.links import DIGESTS, Scope, ScopeKind, entity_mark
 from gazette.domain.model import Actor, Entity, Event
+from gazette.domain.subscribers.leaving import LeaveAct, Leaving
 
 from tests.builders import a_subscriber, an_event
 
@@ -29,9 +32,37 @@ def updates(pages: JinjaPages, *events: Event, zone: str = "UTC") -> str:
     return pages.updates(compose(events, max_groups=len(events)), subscriber)
 
 
+LESS = (
+    DIGESTS,
+    Scope(ScopeKind.IMMEDIATE),
+    Scope(ScopeKind.IMMEDIATE, ("mention", "like")),
+    Scope(ScopeKind.CATEGORY, ("mention",)),
+    Scope(ScopeKind.ENTITY, (entity_mark("post#1"),)),
+)
+
+
+def leaving(scope: Scope, act: LeaveAct | None = None) -> Leaving:
+    return Leaving(scope=scope, reader=a_subscriber(), follows=(EVIL,), act=act)
+
+
+def left(leaving: Leaving, pages: JinjaPages) -> str:
+    return pages.left("", leaving, "token")
+
+
+def confirm(leaving: Leaving, pages: JinjaPages) -> str:
+    return pages.confirm_leaving("", leaving)
+
+
 ALL: dict[str, Callable[[JinjaPages], str]] = {
     "confirm": lambda pages: pages.confirm_unsubscribe(""),
     "done": lambda pages: pages.unsubscribed(""),
+    **{
+        f"left {scope.kind.name} {act.value}": partial(left, leaving(scope, act))
+        for scope in LESS
+        for act in LeaveAct
+    },
+    **{f"leave {scope.kind.name}": partial(confirm, leaving(scope)) for scope in LESS},
+    "not taken back": lambda pages: pages.left("", leaving(DIGESTS), ""),
     "invalid": lambda pages: pages.invalid_link(""),
     "ended": lambda pages: pages.ended_link("", is_mailed=False),
     "mailed": lambda pages: pages.ended_link("", is_mailed=True),

@@ -18,15 +18,18 @@ from gazette.adapters.rendering.preference_page import PreferencePages
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.web.forms import read_request
 from gazette.adapters.web.links import LinkReader, links_of_view
+from gazette.adapters.web.undo import UndoTokens
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.routing import announce, routing_context
 from gazette.bootstrap.parts.templates import renderer, templates
-from gazette.domain.links import LinkToken, Purpose
+from gazette.domain.links import EVERYTHING, LinkToken, Purpose
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.rendering import Pages
 from gazette.domain.sources import PREFERENCES
+from gazette.domain.subscribers.leaving import Leaving
 from gazette.domain.subscribers.preference_form import Fields
 from gazette.settings.preferences import PreferencesSettings
+from gazette.steps.preferences.leaving import look, press
 from gazette.steps.preferences.new_link import mail_new_link
 from gazette.steps.preferences.requests import PageContext, Shown, leave, show, submit
 from gazette.steps.preferences.view import ViewContext, view_email, view_updates
@@ -39,6 +42,10 @@ class Preferences:
     `unsubscribe_link` and `preferences_link` return what a token says, `email` and `updates` what
     it shows; all raise InvalidToken. `preferences_link`, `show` and `submit` raise EndedLink for a
     link that has ended; `mail_new_link` takes the token of such a link.
+
+    `leaves_all`: whether `unsubscribe` does what a link says; if not, `press` does, by what its
+    page sent, as steps/preferences/leaving.py tells. `confirm_page` and `left_page` are the pages
+    before and after it, in the language that the browser asks for if the reader's is not known.
 
     `styles` and `images` are what a Content-Security-Policy has to let in for the pages;
     `preference_page` makes the page of what `show` and `submit` return. `submit` takes the link, a
@@ -54,6 +61,10 @@ class Preferences:
     email: Callable[[str], str | None]
     updates: Callable[[str], str | None]
     unsubscribe: Callable[[LinkToken], bool]
+    leaves_all: Callable[[LinkToken], bool]
+    confirm_page: Callable[[LinkToken, str], str]
+    press: Callable[[LinkToken, Callable[[], Fields], TimeLeft], Leaving]
+    left_page: Callable[[LinkToken, Leaving, str], str]
     show: Callable[[LinkToken], Shown]
     submit: Callable[[LinkToken, Callable[[], Fields], TimeLeft], Shown]
     mail_new_link: Callable[[str], bool]
@@ -67,6 +78,7 @@ def build() -> Preferences:
     keys = cached_keys(settings.links_secret, clock=now)
     suppression_key = read_suppression_key(settings.suppressions_secret)
     links = LinkReader(keys=keys.get, clock=now)
+    undo_tokens = UndoTokens(keys=keys.get, clock=now)
     sheets = Sheets(templates())
     pages = JinjaPages(sheets)
     preference_pages = PreferencePages(sheets, templates())
@@ -110,6 +122,18 @@ def build() -> Preferences:
         ),
         updates=lambda token: view_updates(links.read(token, Purpose.RUN), context=view),
         unsubscribe=partial(leave, context=context),
+        leaves_all=lambda link: link.scope == EVERYTHING,
+        confirm_page=lambda link, accepted: (
+            pages.confirm_unsubscribe(accepted)
+            if link.scope == EVERYTHING
+            else pages.confirm_leaving(accepted, look(link, context=context))
+        ),
+        press=lambda link, form, time_left: press(
+            link, form, read_undo=undo_tokens.read, context=context, time_left=time_left
+        ),
+        left_page=lambda link, left, accepted: pages.left(
+            accepted, left, undo_tokens.make(link, left)
+        ),
         show=partial(show, context=context),
         submit=lambda link, form, time_left: submit(
             link, form, context=context, time_left=time_left

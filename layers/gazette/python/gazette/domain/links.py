@@ -9,7 +9,7 @@ import hashlib
 import hmac
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
@@ -111,6 +111,7 @@ class Purpose(StrEnum):
     UNSUBSCRIBE = "unsubscribe"
     PREFERENCES = "preferences"
     RUN = "run"
+    UNDO = "undo"
 
     @property
     def lifetime(self) -> timedelta:
@@ -125,8 +126,52 @@ No service can put such an event, nor one that shares its email: in the contract
 nor the type of an entity has a hyphen (identity.CATEGORY_NAME).
 """
 
-EVERYTHING = "all"
-"""The scope of a link that concerns all emails to its address. There is no other yet."""
+
+class ScopeKind(StrEnum):
+    """What a link concerns. The values are in tokens, so they are short and never change.
+
+    `EVERYTHING`: all emails to its address. `DIGESTS`. `IMMEDIATE`: immediate emails, of some
+    categories or of all. `CATEGORY`: a category, however it comes. `ENTITY`: a follow.
+    """
+
+    EVERYTHING = "all"
+    DIGESTS = "d"
+    IMMEDIATE = "i"
+    CATEGORY = "c"
+    ENTITY = "e"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a link concerns. `names`: the categories, or the marks of entities (`entity_mark`)."""
+
+    kind: ScopeKind
+    names: tuple[str, ...] = ()
+
+
+EVERYTHING = Scope(ScopeKind.EVERYTHING)
+"""The scope of a link that concerns all emails to its address."""
+
+DIGESTS = Scope(ScopeKind.DIGESTS)
+
+_SCOPE = re.compile(
+    r"all|d|i|(?:i|c):[a-z][a-z0-9_]{0,31}(?:,[a-z][a-z0-9_]{0,31})*|e:[\w-]{12}(?:,[\w-]{12})?",
+    re.ASCII,
+)
+
+MOST_NAMED = 8
+"""Categories that a link names at most, so that it fits a header."""
+
+
+def entity_mark(entity: str) -> str:
+    """What a link names an entity by, given by its key: 12 characters, of its SHA-256."""
+    return _encode(hashlib.sha256(entity.encode()).digest()[:9])
+
+
+def immediate_of(categories: Sequence[str]) -> Scope:
+    """The scope of the immediate emails of these categories; of all where they are too many."""
+    return Scope(ScopeKind.IMMEDIATE, tuple(categories) if len(categories) <= MOST_NAMED else ())
+
 
 _HASH_DIGITS = 64
 """SHA-256 in hex."""
@@ -148,7 +193,7 @@ class LinkToken:
     address: str
     since: datetime | None
     issued_on: date
-    scope: str = EVERYTHING
+    scope: Scope = EVERYTHING
 
     @classmethod
     def of(cls, run: RunKey, due_at: datetime, reader: Subscriber) -> "LinkToken":
@@ -183,7 +228,8 @@ class LinkToken:
         since = "" if self.since is None else str((self.since - _EPOCH) // _MICROSECOND)
         address = _encode(bytes.fromhex(self.address))
         issued_on = self.issued_on.toordinal()
-        return f"{run_id(self.run)}.{self.scope}.{since}.{issued_on}.{address}"
+        scope = ":".join(filter(None, (self.scope.kind.value, ",".join(self.scope.names))))
+        return f"{run_id(self.run)}.{scope}.{since}.{issued_on}.{address}"
 
 
 def read_link(text: str) -> LinkToken:
@@ -195,14 +241,40 @@ def read_link(text: str) -> LinkToken:
             _decode(address).hex(),
             _EPOCH + int(since) * _MICROSECOND if since else None,
             date.fromordinal(int(issued_on)),
-            scope,
+            _scope(scope),
         )
     except (ValueError, OverflowError) as err:
         raise InvalidToken("This link is none of an email.") from err
     is_hash = len(found.address) == _HASH_DIGITS
-    if found.scope != EVERYTHING or not is_hash or found.to_text() != text:
+    if not is_hash or found.to_text() != text:
         raise InvalidToken("This link is none that this version makes.")
     return found
+
+
+UNDO_FOR = timedelta(days=1)
+"""How long what was left can be taken back by the button of the page that says so."""
+
+
+def undo_text(link: LinkToken, act: str, at: datetime) -> str:
+    """The payload by which an act of `link` at an instant is taken back; `read_undo` reads it."""
+    return f"{link.to_text()}@{act}@{(at - _EPOCH) // _MICROSECOND}"
+
+
+def read_undo(text: str) -> tuple[LinkToken, str, datetime]:
+    """The link, the act and the instant in this payload. Raises InvalidToken."""
+    try:
+        link, act, at = text.split("@")
+        return read_link(link), act, _EPOCH + int(at) * _MICROSECOND
+    except (ValueError, OverflowError) as err:
+        raise InvalidToken("This is nothing that can be taken back.") from err
+
+
+def _scope(text: str) -> Scope:
+    """The scope with this text. Raises ValueError for one that this version does not know."""
+    if not _SCOPE.fullmatch(text):
+        raise ValueError(f"{text!r} is no scope")
+    kind, _, names = text.partition(":")
+    return Scope(ScopeKind(kind), tuple(names.split(",")) if names else ())
 
 
 def sign(payload: str, *, purpose: Purpose, keys: LinkKeys) -> str:

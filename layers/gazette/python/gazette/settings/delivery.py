@@ -8,15 +8,20 @@ from gazette.settings.budgets import EVENT_WRITE_TIMEOUT_MS, MAX_RATE_WITH_SMTP,
 from gazette.settings.environment import InvalidSetting
 from gazette.settings.pacing import PacingSettings
 
+LEAVES_ALL = "everything"
+"""The value of `immediate_unsubscribe` with which an immediate email ends all email."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SendingSettings(PacingSettings):
     """What is needed to send email.
 
     Settings that begin with `immediate` are for immediate email, the others for digests.
-    `installation` names the tables: each email and each of its delivery events carries it.
-    `send_timeout`: the longest call of SES. `smtp_reply_timeout`: how long an SMTP server may take
-    to answer once it has the message; `smtp_command_timeout`: for each stage before that.
+    `immediate_unsubscribe`: what a mail program's button ends beside an immediate email, `category`
+    or `everything`. `installation` names the tables: each email and each of its delivery events
+    carries it. `send_timeout`: the longest call of SES. `smtp_reply_timeout`: how long an SMTP
+    server may take to answer once it has the message; `smtp_command_timeout`: for each stage before
+    that.
     `evidence_grace`: how long the provider's delivery event of an email may take. `track_clicks`: 1
     where links go through the server of SES, except those to the reader's own pages; else 0.
     """
@@ -34,6 +39,7 @@ class SendingSettings(PacingSettings):
     sender: str
     immediate_sender: str
     list_id: str
+    immediate_unsubscribe: str
     installation: str
     configuration_set: str
     immediate_configuration_set: str

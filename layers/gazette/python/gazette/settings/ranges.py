@@ -65,6 +65,7 @@ is at least three waits for a permit."""
 
 CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
+        "immediate_unsubscribe": ("category", "everything"),
         "mail_provider": ("ses", "smtp"),
         "smtp_security": ("tls", "starttls", "none"),
         "unknown_policy": tuple(Policy),

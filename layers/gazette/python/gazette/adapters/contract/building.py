@@ -40,7 +40,7 @@ from gazette.domain.model import Actor, Entity, Event, Image, entity_key
 from gazette.domain.scheduling.calendar import Days, DigestTimes, week_number
 from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.following import Activity, FollowState
-from gazette.domain.subscribers.frequency import frequencies
+from gazette.domain.subscribers.frequency import DEFAULT, frequencies
 from gazette.domain.subscribers.subscriber import Subscriber
 
 AnyDetail = (
@@ -148,7 +148,7 @@ def _times(given: DigestDetail) -> DigestTimes:
 
 def _choice(given: PreferencesChosen) -> Choice:
     return Choice(
-        frequency=given.frequency,
+        frequency=DEFAULT if given.frequency == "default" else given.frequency,
         frequencies=None if given.frequencies is None else frequencies(given.frequencies),
         time_zone=given.time_zone,
         **_chosen_times(given.digest),

@@ -1,7 +1,7 @@
 """The details about subscribers: profile, choices, activity, erasure and follows."""
 
 from datetime import timedelta, timezone
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
@@ -93,10 +93,10 @@ class PreferencesChosen(OfSubscriber):
         "choice of a field wins. More than an hour in the future is refused.",
         examples=["2026-11-21T09:00:00Z"],
     )
-    frequency: Annotated[Frequency | None, Given] = Field(
+    frequency: Annotated[Frequency | Literal["default"] | None, Given] = Field(
         default=None,
         description="The frequency of every category that is not in `frequencies`, whatever the "
-        "installation's defaults.",
+        "installation's defaults; `default` takes an earlier choice back.",
         examples=["weekly"],
     )
     frequencies: Annotated[Frequencies | None, Given] = Field(

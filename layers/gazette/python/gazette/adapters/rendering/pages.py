@@ -1,10 +1,14 @@
 """The pages behind the links in emails, except the preference page."""
 
 from gazette.adapters.rendering.sheets import Sheets
-from gazette.adapters.rendering.view_models import show
+from gazette.adapters.rendering.view_models import masked, one_line, show
 from gazette.domain.delivery.compose import Digest
+from gazette.domain.links import ScopeKind
 from gazette.domain.scheduling.calendar import zone_of
+from gazette.domain.subscribers.leaving import Leaving
 from gazette.domain.subscribers.subscriber import Subscriber
+
+_TITLE = 120
 
 
 class JinjaPages:
@@ -20,6 +24,14 @@ class JinjaPages:
     def unsubscribed(self, accepted: str) -> str:
         """Says that the reader is unsubscribed."""
         return self._for_a_browser("done.html", accepted)
+
+    def confirm_leaving(self, accepted: str, leaving: Leaving) -> str:
+        """Says what the link does, and for whom, and asks the reader to confirm."""
+        return self._of_leaving("leave.html", accepted, leaving)
+
+    def left(self, accepted: str, leaving: Leaving, undo: str) -> str:
+        """Says what was done, and offers the rest."""
+        return self._of_leaving("left.html", accepted, leaving, undo=undo)
 
     def invalid_link(self, accepted: str) -> str:
         """Says that a link does not work; the same page for every cause."""
@@ -49,6 +61,29 @@ class JinjaPages:
         shown = [(show(group, language, zone), group.latest) for group in digest.groups]
         groups = [(each, lines.of(each), latest.occurred_at) for each, latest in shown]
         return self._sheets.render("updates.html", language, digest=digest, groups=groups)
+
+    def _of_leaving(self, name: str, accepted: str, leaving: Leaving, **values: object) -> str:
+        """The page gets `scope` (a ScopeKind), `what` it names and the `address`, if known."""
+        scope, reader = leaving.scope, leaving.reader
+        languages = self._sheets.languages
+        language = languages.of(reader.locale) if reader else languages.accepted(accepted)
+        if scope.kind is ScopeKind.ENTITY:
+            what = [one_line(each, _TITLE) for each in leaving.follows]
+        elif scope.kind in {ScopeKind.CATEGORY, ScopeKind.IMMEDIATE}:
+            what = [self._sheets.name_of(category, language) for category in scope.names]
+        else:
+            what = []
+        return self._sheets.render(
+            name,
+            language,
+            leaving=leaving,
+            scope=scope.kind.value,
+            act=leaving.act.value if leaving.act else "",
+            what=language.listed([language.isolated(each) for each in what]) if what else "",
+            address=language.isolated(masked(reader.email)) if reader else "",
+            until=language.date(until) if reader and (until := reader.times.paused_until) else "",
+            **values,
+        )
 
     def _for_a_browser(self, name: str, accepted: str, **values: object) -> str:
         return self._sheets.render(name, self._sheets.languages.accepted(accepted), **values)

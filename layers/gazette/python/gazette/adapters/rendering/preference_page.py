@@ -5,11 +5,11 @@ from datetime import time, timedelta
 from pathlib import Path
 from typing import Any
 
-from gazette.adapters.rendering.fragments import OTHER, template_of
+from gazette.adapters.rendering.fragments import OTHER
 from gazette.adapters.rendering.language import Language
 from gazette.adapters.rendering.places import regions
 from gazette.adapters.rendering.sheets import Sheets
-from gazette.adapters.rendering.view_models import one_line
+from gazette.adapters.rendering.view_models import masked, one_line
 from gazette.domain.scheduling.calendar import LONGEST_PAUSE, zone_of
 from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.frequency import EVERYTHING, Frequency
@@ -55,7 +55,7 @@ class PreferencePages:
         categories = self.categories(overview)
         form = self._shown(overview, language, sent or {})
         values: dict[str, Any] = {
-            "address": _masked(reader.email),
+            "address": masked(reader.email),
             "reader": reader,
             "overview": overview,
             "zone": zone_of(reader.time_zone),
@@ -119,7 +119,7 @@ class PreferencePages:
             "categories": [
                 (
                     f"category-{category}",
-                    self._name(category, language),
+                    self._sheets.name_of(category, language),
                     value(f"category-{category}", own.get(category, "")),
                     overview.default_of(category),
                 )
@@ -135,25 +135,13 @@ class PreferencePages:
     def _in_words(self, summary: Summary, language: Language) -> dict[str, Any]:
         """The summary; `apart` with what readers call the categories, as one text."""
         apart = [
-            (often, language.named([self._name(each, language) for each in categories]))
+            (often, language.named([self._sheets.name_of(each, language) for each in categories]))
             for often, categories in summary.apart
         ]
         return {"usual": summary.usual, "apart": apart}
-
-    def _name(self, category: str, language: Language) -> str:
-        """What readers call a category."""
-        template = template_of(category, "name.txt", self._sheets.environment)
-        said = template.render({**language.values(), "category": category})
-        return " ".join(said.split())
 
 
 def _title(follow: Follow) -> str:
     """The title of the followed entity, or its type and id."""
     kind, _, entity_id = follow.entity.partition("#")
     return one_line(follow.title, _TITLE) or one_line(f"{kind} {entity_id}", _TITLE)
-
-
-def _masked(address: str) -> str:
-    """Enough for the reader to recognise it, but not for others to write to it."""
-    local, _, domain = address.rpartition("@")
-    return f"{local[:1]}•••@{domain}"

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from gazette.adapters.rendering.brand import read_brand
 from gazette.adapters.rendering.environment import Press, environment
-from gazette.adapters.rendering.fragments import Lines
+from gazette.adapters.rendering.fragments import Lines, template_of
 from gazette.adapters.rendering.language import Language, Languages
 
 
@@ -36,6 +36,12 @@ class Sheets:
     def lines(self, language: Language) -> Lines:
         """What says what happened in groups, in a language."""
         return Lines(Press(self.environment, {**language.values(), "brand": self.brand}))
+
+    def name_of(self, category: str, language: Language) -> str:
+        """What readers call a category."""
+        template = template_of(category, "name.txt", self.environment)
+        said = template.render({**language.values(), "category": category})
+        return " ".join(said.split())
 
     def render(self, name: str, language: Language, **values: Any) -> str:
         """The page of the template `preferences/<name>`."""

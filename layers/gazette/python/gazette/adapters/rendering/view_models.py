@@ -204,6 +204,12 @@ def person(name: str, longest: int) -> str:
     return line
 
 
+def masked(address: str) -> str:
+    """Enough for the reader to recognise it, but not for others to write to it."""
+    local, _, domain = address.rpartition("@")
+    return f"{local[:1]}•••@{domain}"
+
+
 def subject_line(text: str, longest: int) -> str:
     """A rendered subject on one line, cut to `longest` characters, with all isolates closed."""
     line = _cut(" ".join(_NEVER_IN_A_SUBJECT.sub("", text).split()), longest - 1)

@@ -4,7 +4,15 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from gazette.domain.errors import EndedLink
-from gazette.domain.links import LinkKeys, LinkToken, Purpose, read_link, sign, verify
+from gazette.domain.links import (
+    LinkKeys,
+    LinkToken,
+    Purpose,
+    Scope,
+    read_link,
+    sign,
+    verify,
+)
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.rendering import Links
 
@@ -17,13 +25,20 @@ class SignedLinks:
         self._keys = keys
 
     def links(self, link: LinkToken) -> Links:
-        """The links of an email, all with this content."""
-        keys, text = self._keys(), link.to_text()
-        tokens = {purpose: sign(text, purpose=purpose, keys=keys) for purpose in Purpose}
+        """The links of an email, all with this content; those to leave less, with its scope."""
+        keys = self._keys()
+
+        def made(purpose: Purpose, scope: Scope) -> str:
+            return sign(replace(link, scope=scope).to_text(), purpose=purpose, keys=keys)
+
+        def leave(scope: Scope) -> str:
+            return f"{self._base_url}/unsubscribe/{made(Purpose.UNSUBSCRIBE, scope)}"
+
         return replace(
-            links_of_view(tokens[Purpose.RUN], base_url=self._base_url),
-            unsubscribe=f"{self._base_url}/unsubscribe/{tokens[Purpose.UNSUBSCRIBE]}",
-            preferences=f"{self._base_url}/preferences/{tokens[Purpose.PREFERENCES]}",
+            links_of_view(made(Purpose.RUN, link.scope), base_url=self._base_url),
+            unsubscribe=leave(link.scope),
+            preferences=f"{self._base_url}/preferences/{made(Purpose.PREFERENCES, link.scope)}",
+            leave=leave,
         )
 
 

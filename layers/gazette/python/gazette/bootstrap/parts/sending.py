@@ -29,7 +29,7 @@ from gazette.bootstrap.parts.templates import renderer
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.ports.mail import Mailer
 from gazette.run_metrics import measured_rendering
-from gazette.settings.delivery import SendingSettings
+from gazette.settings.delivery import LEAVES_ALL, SendingSettings
 from gazette.steps.delivery.context import DeliveryContext
 from gazette.steps.delivery.edition import EditionContext
 from gazette.steps.delivery.pacing import Pacing, StreamPacing
@@ -114,6 +114,7 @@ def delivery_context(settings: SendingSettings, *, waiting: Callable[[], int]) -
         random=random.random,
         list_id=settings.list_id,
         installation=settings.installation,
+        leaves_all=settings.immediate_unsubscribe == LEAVES_ALL,
         limits=delivery_limits(settings),
     )
 

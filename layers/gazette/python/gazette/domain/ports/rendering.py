@@ -4,12 +4,14 @@ Every port may raise `Unavailable`. The caller then cannot know whether a write 
 repeats the call. All instants are timezone-aware UTC.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from gazette.domain.delivery.compose import Digest, Ranking
-from gazette.domain.links import LinkKeys, LinkToken
+from gazette.domain.links import LinkKeys, LinkToken, Scope
 from gazette.domain.model import Edition
+from gazette.domain.subscribers.leaving import Leaving
 from gazette.domain.subscribers.subscriber import Subscriber
 
 
@@ -44,19 +46,25 @@ class CacheCount:
     made: int
 
 
+def _nowhere(_: Scope) -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Links:
     """The reader's own links, signed, https.
 
     `preferences`: the preference page. `email`: this email in the browser. `updates`: every event
     of its run, including those that the email leaves out. In the browser `unsubscribe` and
-    `preferences` are empty: people share what they see there.
+    `preferences` are empty: people share what they see there. `leave` makes the link by which the
+    reader leaves a scope; an empty one in the browser.
     """
 
     unsubscribe: str
     preferences: str
     email: str
     updates: str
+    leave: Callable[[Scope], str] = field(default=_nowhere, compare=False)
 
 
 class LinkMaker(Protocol):
@@ -87,6 +95,12 @@ class Pages(Protocol):
 
     def unsubscribed(self, accepted: str) -> str:
         """Say that the reader is unsubscribed."""
+
+    def confirm_leaving(self, accepted: str, leaving: Leaving) -> str:
+        """Say what a link of a smaller scope does, and for whom; buttons repeat it as a POST."""
+
+    def left(self, accepted: str, leaving: Leaving, undo: str) -> str:
+        """Say what was done, and offer the rest. `undo`: the token that takes it back, or empty."""
 
     def invalid_link(self, accepted: str) -> str:
         """Say that a link does not work, and what to do; the same text whatever the cause."""

@@ -11,7 +11,13 @@ from datetime import date, datetime
 from typing import Any, TypeVar
 
 from gazette.domain.scheduling.calendar import Days, DigestTimes
-from gazette.domain.subscribers.frequency import EVERYTHING, Frequencies, Frequency, frequencies
+from gazette.domain.subscribers.frequency import (
+    DEFAULT,
+    EVERYTHING,
+    Frequencies,
+    Frequency,
+    frequencies,
+)
 from gazette.domain.subscribers.history import History, remember, without_repeats
 
 ValueT = TypeVar("ValueT")
@@ -34,8 +40,8 @@ class Choice:
     """What a reader chose at one instant. None: the field stays as it is.
 
     `frequency`: of all categories without an entry in `frequencies`, which replaces all entries
-    that the reader chose before. `clock`: the hour, and the minute if one was chosen. A
-    `paused_until` that has come ends a pause.
+    that the reader chose before; DEFAULT takes an earlier one back. `clock`: the hour, and the
+    minute if one was chosen. A `paused_until` that has come ends a pause.
     """
 
     frequency: Frequency | None = None
@@ -131,7 +137,8 @@ def _frequencies_over_time(
         first, second = _until(chosen_for_them, instant), _until(reader.frequencies, instant)
         chosen = dict(_counting(first, second)) if first or second else {}
         for _, often in _until(reader.frequency, instant)[-1:]:
-            chosen[EVERYTHING] = often
+            if often != DEFAULT:
+                chosen[EVERYTHING] = often
         over_time = remember(over_time, instant, frequencies(chosen))
     return over_time
 

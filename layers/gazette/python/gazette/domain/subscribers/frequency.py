@@ -19,6 +19,13 @@ class Frequency(StrEnum):
 DIGESTS = (Frequency.DAILY, Frequency.WEEKLY, Frequency.CUSTOM)
 """The frequencies that have a schedule."""
 
+DEFAULT = as_stored(Frequency, "default")
+"""The choice for all categories without one of their own that takes an earlier one back.
+
+No frequency: each category then has its default again. A version that does not know it takes it for
+an unknown frequency, which is the daily digest.
+"""
+
 EVERYTHING = "*"
 """In `Frequencies`, all categories without an entry of their own. No category has this name."""
 

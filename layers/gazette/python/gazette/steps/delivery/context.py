@@ -35,7 +35,8 @@ class DeliveryContext(PrepareContext):
     """Besides, the templates and the provider that turn runs into emails.
 
     `draw_nonce` returns a unique value. `installation` names these tables, so that delivery events
-    of another installation are told apart.
+    of another installation are told apart. `leaves_all`: a mail program's unsubscribe button ends
+    all email, also beside an immediate email.
     """
 
     editing: EditionContext
@@ -45,3 +46,4 @@ class DeliveryContext(PrepareContext):
     draw_nonce: Callable[[], str]
     list_id: str
     installation: str
+    leaves_all: bool = False

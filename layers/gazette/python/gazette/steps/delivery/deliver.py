@@ -241,6 +241,7 @@ def _send(claimed: _Claimed, context: DeliveryContext, time_left: TimeLeft) -> D
         claimed.rendered.links,
         list_id=context.list_id,
         installation=context.installation,
+        leaves_all=context.leaves_all,
     )
     outcome = context.mailers.of(run.key.schedule).send(mail, run.attempt)
     accepted_at = context.clock() if isinstance(outcome, Accepted) else None

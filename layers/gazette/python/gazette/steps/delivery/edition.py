@@ -1,5 +1,6 @@
 """Turn the events of a window into an email that is addressed to its reader."""
 
+import hashlib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,6 +10,14 @@ from gazette.domain.delivery.run import Run
 from gazette.domain.errors import Overtaken, RenderingFailed
 from gazette.domain.feedback.experiment import Variant
 from gazette.domain.identity import run_id
+from gazette.domain.links import (
+    DIGESTS,
+    EVERYTHING,
+    NEW_LINK,
+    Scope,
+    ScopeKind,
+    immediate_of,
+)
 from gazette.domain.model import Actor, Edition, Entity, Event, Mail, RunKey
 from gazette.domain.ports.control import RunningExperiment
 from gazette.domain.ports.rendering import Links, Renderer
@@ -110,6 +119,48 @@ def make_edition(
     return renderer.render(digest, subscriber, links, key.schedule, variation=variation)
 
 
+def _list_of(run: Run, edition: Edition) -> Scope:
+    """What the reader gets this email as: the digests, or the immediate emails of categories."""
+    if not run.key.is_immediate:
+        return DIGESTS
+    return EVERYTHING if NEW_LINK in edition.categories else immediate_of(edition.categories)
+
+
+def _list_name(scope: Scope) -> str:
+    """The labels before the stage's `list_id`, which alone names the digests.
+
+    With the longest of both 243 characters of the 255 of RFC 2919. An immediate email of several
+    categories is of the list of the first.
+    """
+    if scope.kind is not ScopeKind.IMMEDIATE:
+        return ""
+    return ".".join([*scope.names[:1], "immediate", ""])
+
+
+def _thread(run: Run, list_id: str) -> tuple[tuple[str, str], ...]:
+    """The fields by which mail programs put the immediate emails about one entity together.
+
+    They all answer the same message, which nobody has sent: Gmail threads emails with one subject
+    whose References "consistently refer to the same message ID". A digest refers to a message that
+    no other refers to, so that it is in no thread.
+    https://workspaceupdates.googleblog.com/2019/03/threading-changes-in-gmail-conversation-view.html
+    https://www.rfc-editor.org/rfc/rfc5322#section-3.6.4
+    """
+    if not run.key.is_immediate:
+        return (("References", _message_id(run_id(run.key), list_id)),)
+    first = _message_id(f"{run.key.user_id} {run.key.schedule}", list_id)
+    return (("In-Reply-To", first), ("References", first))
+
+
+def _message_id(name: str, list_id: str) -> str:
+    """A message id (RFC 5322, section 3.6.4) of which nobody can tell what it is made of.
+
+    `name`: without the list id. That of an immediate schedule is a hash of its entity.
+    """
+    digest = hashlib.sha256(f"{list_id} {name}".encode()).hexdigest()[:32]
+    return f"<{digest}@{list_id}>"
+
+
 def address(
     run: Run,
     edition: Edition,
@@ -118,18 +169,23 @@ def address(
     *,
     list_id: str,
     installation: str,
+    leaves_all: bool = False,
 ) -> Mail:
     """Add recipient, headers and tags.
 
-    One-click unsubscribe: RFC 8058. List-Id: RFC 2919. Auto-Submitted: RFC 3834.
+    One-click unsubscribe: RFC 8058; it ends the list that List-Id names (RFC 2919), unless it
+    `leaves_all`. Auto-Submitted: RFC 3834.
     """
+    scope = _list_of(run, edition)
+    leave = "" if leaves_all and run.key.is_immediate else links.leave(scope)
     return Mail(
         to=subscriber.email,
         edition=edition,
         headers=(
-            ("List-Unsubscribe", f"<{links.unsubscribe}>"),
+            ("List-Unsubscribe", f"<{leave or links.unsubscribe}>"),
             ("List-Unsubscribe-Post", "List-Unsubscribe=One-Click"),
-            ("List-Id", f"<{list_id}>"),
+            ("List-Id", f"<{_list_name(scope)}{list_id}>"),
+            *_thread(run, list_id),
             ("Auto-Submitted", "auto-generated"),
         ),
         tags=(

@@ -1,6 +1,7 @@
 """What a reader does on the preference page."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from gazette.domain.commands import ChangeFollow, ChoosePreferences
 from gazette.domain.errors import NotYet, Unavailable, UnreadableRow
@@ -65,8 +66,11 @@ def save(
     bus: Bus,
     context: RoutingContext,
     time_left: TimeLeft,
+    at: datetime | None = None,
 ) -> bool:
     """Keep what a reader chose, and says of entities that they follow, by their keys.
+
+    `at`: when they chose; by default now.
 
     First on the bus: what is there is done by ingest, whatever becomes of this process. Then here,
     to the end, what waits included: who is told that it is saved gets nothing else any more
@@ -74,7 +78,7 @@ def save(
     not done here, or nobody can tell: ingest does what the bus took. A visit is a sign of life in
     any case.
     """
-    now = context.clock()
+    now = at or context.clock()
     chosen = [ChoosePreferences(user_id, choice, now)] if choice != NOTHING else []
     followed = [ChangeFollow(user_id, entity, state, now) for entity, state in follows]
     if not chosen and not followed:

@@ -81,7 +81,7 @@ def submit(
     if notice is Notice.WRONG:
         return Shown(overview=overview, notice=notice, problems=wanted.problems, sent=sent)
     if notice is Notice.UNSUBSCRIBED:
-        _record_unsubscribed(link, context)
+        record_left(link, context)
     return Shown(overview=_overview(link, context), notice=notice)
 
 
@@ -100,11 +100,12 @@ def leave(link: LinkToken, *, context: PageContext) -> bool:
         runs=context.routing.runs,
     )
     if found:
-        _record_unsubscribed(link, context)
+        record_left(link, context)
     return found
 
 
-def _record_unsubscribed(link: LinkToken, context: PageContext) -> None:
+def record_left(link: LinkToken, context: PageContext) -> None:
+    """Record that a reader left by the link of this email."""
     record_unsubscribed(
         link.run,
         runs=context.routing.runs,

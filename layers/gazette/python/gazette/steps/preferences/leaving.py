@@ -1,0 +1,172 @@
+"""Leave by degrees: what an unsubscribe link of an email says it will do, does, and takes back."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import date, datetime
+
+from gazette.domain.errors import Unavailable, UnreadableForm
+from gazette.domain.links import LinkToken, Scope, ScopeKind, entity_mark
+from gazette.domain.ports.clock import TimeLeft
+from gazette.domain.scheduling.calendar import zone_of
+from gazette.domain.subscribers.following import Follow
+from gazette.domain.subscribers.leaving import (
+    Change,
+    LeaveAct,
+    Leaving,
+    Undone,
+    change_of,
+    instead_of_immediate,
+    pause,
+    undo,
+    weekly,
+)
+from gazette.domain.subscribers.preference_form import Fields
+from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.steps.context import RoutingContext
+from gazette.steps.preferences.page import save
+from gazette.steps.preferences.requests import PageContext, leave, record_left
+from gazette.steps.subscribers.resubscribe import resubscribe
+from gazette.steps.subscribers.unsubscribe import is_at
+
+_ENDS_A_LIST = {ScopeKind.DIGESTS, ScopeKind.IMMEDIATE}
+"""What statistics call unsubscribing, besides leaving everything."""
+
+
+def look(link: LinkToken, *, context: PageContext) -> Leaving:
+    """Say what the link would do, and change nothing: scanners open every link of an email."""
+    return _leaving(link, _reader_at(link, context.routing), context.routing)
+
+
+def press(
+    link: LinkToken,
+    read_form: Callable[[], Fields],
+    *,
+    read_undo: Callable[[str, LinkToken], Undone],
+    context: PageContext,
+    time_left: TimeLeft,
+) -> Leaving:
+    """Do what the form asks for; what is no form of ours leaves the scope, as one-click does.
+
+    Raises as `leave_by`, and InvalidToken for what `read_undo` does not take.
+    """
+    try:
+        sent = read_form()
+    except UnreadableForm:
+        sent = {}
+    act = next((act for act in LeaveAct if act in sent.get("act", ())), LeaveAct.LEAVE)
+    if act is not LeaveAct.UNDO:
+        return leave_by(link, act, context=context, time_left=time_left)
+    undone = read_undo(sent.get("undo", ("",))[0], link)
+    return take_back(link, undone, context=context, time_left=time_left)
+
+
+def leave_by(
+    link: LinkToken, act: LeaveAct, *, context: PageContext, time_left: TimeLeft
+) -> Leaving:
+    """Do what a button says, or a mail program's one-click, and say what was done.
+
+    Safe to repeat. Like `unsubscribe`, it speaks for the address that the link went to: if the
+    reader has another one, or has left, their choices stay as they are. Raises Unavailable, NotYet
+    or UnreadableRow where nothing was done, or nobody can tell.
+    """
+    routing = context.routing
+    reader = _reader_at(link, routing)
+    before = _leaving(link, reader, routing)
+    if act is LeaveAct.EVERYTHING:
+        at = routing.clock()
+        is_change = leave(link, context=context) and reader is not None and not reader.has_left
+        return replace(before, act=LeaveAct.EVERYTHING, left_at=at if is_change else None)
+    if reader is None or reader.has_left:
+        return replace(before, act=act)
+    changed_at = _change(link, _wanted(act, link.scope, reader, routing), context, time_left)
+    if changed_at and act is LeaveAct.LEAVE and link.scope.kind in _ENDS_A_LIST:
+        record_left(link, context)
+    return replace(before, reader=_reader_at(link, routing), act=act, left_at=changed_at)
+
+
+def take_back(
+    link: LinkToken, undone: Undone, *, context: PageContext, time_left: TimeLeft
+) -> Leaving:
+    """Take back what this link did, and nothing else. Raises as `leave_by`.
+
+    `act` is None in the answer where the address can no longer be sent to.
+    """
+    routing = context.routing
+    reader = _reader_at(link, routing)
+    found = _leaving(link, reader, routing)
+    if reader is None:
+        return found
+    if undone.act is LeaveAct.EVERYTHING:
+        is_back = resubscribe(
+            reader.user_id, link.address, suppressions=context.suppressions, context=routing
+        )
+        return replace(found, act=LeaveAct.UNDO if is_back else None)
+    change = undo(reader, _follows(reader, routing), undone.at, _today(reader, routing))
+    _change(link, change, context, time_left)
+    return replace(found, reader=_reader_at(link, routing), act=LeaveAct.UNDO)
+
+
+def _wanted(act: LeaveAct, scope: Scope, reader: Subscriber, context: RoutingContext) -> Change:
+    if act is LeaveAct.PAUSE:
+        return pause(reader, _today(reader, context))
+    follows = _follows(reader, context)
+    if act is LeaveAct.WEEKLY:
+        return weekly(reader, follows, defaults=context.defaults)
+    return change_of(scope, reader, follows, defaults=context.defaults)
+
+
+def _change(
+    link: LinkToken, change: Change, context: PageContext, time_left: TimeLeft
+) -> datetime | None:
+    """Keep a change to the end, and return its instant; None if there was nothing to change."""
+    if change.is_nothing:
+        return None
+    context.announce()
+    at = context.routing.clock()
+    if not save(
+        link.run.user_id,
+        change.choice,
+        change.follows,
+        bus=context.bus,
+        context=context.routing,
+        time_left=time_left,
+        at=at,
+    ):
+        raise Unavailable("The bus took nothing, so nothing was changed.")
+    return at
+
+
+def _leaving(link: LinkToken, reader: Subscriber | None, context: RoutingContext) -> Leaving:
+    scope = link.scope
+    if reader is None or scope.kind in {ScopeKind.EVERYTHING, ScopeKind.DIGESTS}:
+        return Leaving(scope=scope, reader=reader)
+    follows = _follows(reader, context)
+    return Leaving(
+        scope=scope,
+        reader=reader,
+        follows=tuple(
+            each.title or each.entity
+            for each in follows
+            if each.latest.following and entity_mark(each.entity) in scope.names
+        ),
+        instead=instead_of_immediate(reader, context.defaults),
+        keeps_some=any(each.latest.following and each.latest.frequency for each in follows),
+    )
+
+
+def _reader_at(link: LinkToken, context: RoutingContext) -> Subscriber | None:
+    reader = context.subscribers.get(link.run.user_id)
+    return reader if isinstance(reader, Subscriber) and is_at(reader, link.address) else None
+
+
+def _follows(reader: Subscriber, context: RoutingContext) -> Sequence[Follow]:
+    """Also those that have ended, because they may be taken back."""
+    entities = set(context.follows.followed_by(reader.user_id))
+    if not entities:
+        return []
+    found = context.follows.get_many([(entity, reader.user_id) for entity in entities])
+    return sorted(found.values(), key=lambda each: each.entity)
+
+
+def _today(reader: Subscriber, context: RoutingContext) -> date:
+    return context.clock().astimezone(zone_of(reader.time_zone)).date()

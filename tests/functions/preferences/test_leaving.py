@@ -1,0 +1,164 @@
+"""Leaving by degrees, as browsers and mail programs ask for it: pages, one-click and undo."""
+
+import html
+import re
+from datetime import timedelta
+
+import pytest
+from gazette.adapters.aws.link_keys import SecretKeyStore
+from gazette.adapters.web.links import LinkReader
+from gazette.adapters.web.undo import UndoTokens
+from gazette.bootstrap.parts.clock import now
+from gazette.domain.links import DIGESTS, UNDO_FOR, Purpose, Scope, ScopeKind, entity_mark
+from gazette.domain.subscribers.leaving import LeaveAct, Leaving
+from gazette.domain.subscribers.subscriber import SubscriberStatus
+
+from tests.functions.conftest import Cloud
+from tests.functions.messages import ago, http
+from tests.functions.test_handlers import send_one_digest
+
+URLENCODED = "application/x-www-form-urlencoded"
+MENTIONS = Scope(ScopeKind.CATEGORY, ("mention",))
+IMMEDIATE = Scope(ScopeKind.IMMEDIATE, ("mention",))
+POST = Scope(ScopeKind.ENTITY, (entity_mark("post#1"),))
+
+
+@pytest.fixture
+def sent(cloud: Cloud, later: None) -> Cloud:
+    """Ann has been sent one digest."""
+    cloud.begin(send_one_digest)
+    return cloud
+
+
+def shown(cloud: Cloud, path: str, body: str | None = None, status: int = 200) -> str:
+    request = http("GET", path) if body is None else http("POST", path, body, URLENCODED)
+    answer = cloud.invoke("preferences", request)
+    assert answer["statusCode"] == status
+    assert "set-cookie" not in {name.lower() for name in answer["headers"]}
+    return html.unescape(re.sub(r"[\u2066-\u2069]", "", answer["body"]))
+
+
+def undo_in(page: str) -> str:
+    (token,) = re.findall(r'name="undo" value="([^"]+)"', page)
+    return f"act=undo&undo={token}"
+
+
+def chosen(cloud: Cloud) -> dict[str, str]:
+    return {category: str(often) for category, often in cloud.reader().chosen}
+
+
+def test_one_click_beside_a_digest_stops_the_digests_and_is_taken_back_by_its_page(
+    sent: Cloud,
+) -> None:
+    """RFC 8058, section 3.2, in a body as Gmail sends it."""
+    path = sent.one_click_path()
+    page = shown(sent, path)
+    assert "Stop your digests?" in page
+    assert "a•••@example.com" in page
+    before = sent.reader()
+    page = shown(sent, path, "List-Unsubscribe=One-Click")
+    assert "Your digests are stopped" in page
+    assert chosen(sent) == {"*": "never"}
+    assert sent.reader().status is SubscriberStatus.ACTIVE
+    assert "Everything is as it was before" in shown(sent, path, undo_in(page))
+    assert sent.reader().choices[-1][1] == before.choices[-1][1]
+
+
+def test_a_link_of_a_category_says_what_it_will_do_then_does_it_and_offers_the_rest(
+    sent: Cloud,
+) -> None:
+    path = sent.leave_path(MENTIONS)
+    page = shown(sent, path)
+    assert "Turn off Mentions?" in page
+    assert "This stops all emails about them" in page
+    assert chosen(sent) == {}
+    page = shown(sent, path, "act=leave")
+    assert "Mentions: turned off" in page
+    assert chosen(sent) == {"mention": "never"}
+    for offered in ("weekly", "pause", "everything", "undo"):
+        assert f'value="{offered}"' in page
+
+
+def test_a_link_of_immediate_emails_says_where_the_updates_come_instead(sent: Cloud) -> None:
+    assert "They come in your daily digest instead." in shown(sent, sent.leave_path(IMMEDIATE))
+
+
+def test_what_is_followed_is_named_and_no_longer_followed(sent: Cloud) -> None:
+    follow = {
+        "user_id": "ann",
+        "entity": {"type": "post", "id": "1", "title": "On <digests>"},
+        "changed_at": ago(minutes=3),
+    }
+    with sent.meter.acting("somebody else"):
+        sent.say("follow.created", follow)
+    path = sent.leave_path(POST)
+    assert "Unfollow On <digests>?" in shown(sent, path)
+    page = shown(sent, path, "act=leave")
+    assert "You no longer follow" in page
+    assert "You don't follow this" in shown(sent, path)
+    shown(sent, path, undo_in(page))
+    assert "Unfollow On <digests>?" in shown(sent, path)
+
+
+def test_everything_can_be_left_from_a_smaller_link_and_taken_back(sent: Cloud) -> None:
+    path = sent.leave_path(MENTIONS)
+    page = shown(sent, path, "act=everything")
+    assert "You're unsubscribed" in page
+    assert sent.reader().status is SubscriberStatus.UNSUBSCRIBED
+    shown(sent, path, undo_in(page))
+    assert sent.reader().status is SubscriberStatus.ACTIVE
+
+
+def test_the_rest_is_weekly_or_a_pause(sent: Cloud) -> None:
+    path = sent.leave_path(DIGESTS)
+    assert "weekly at most" in shown(sent, path, "act=weekly")
+    assert chosen(sent) == {"*": "weekly"}
+    assert "Your emails are paused until" in shown(sent, path, "act=pause")
+    assert sent.reader().times.paused_until
+
+
+def test_attack_what_takes_back_one_link_takes_back_no_other(sent: Cloud) -> None:
+    """Neither an altered one, nor one of another reader or scope, nor another token of ours."""
+    path, other = sent.leave_path(MENTIONS), sent.leave_path(DIGESTS)
+    undo = undo_in(shown(sent, path, "act=leave"))
+    leaving = sent.leave_path(MENTIONS).rpartition("/")[2]
+    for where, body in (
+        (other, undo),
+        (path, undo[:-1]),
+        (path, "act=undo"),
+        (path, f"act=undo&undo={leaving}"),
+    ):
+        shown(sent, where, body, status=404)
+        assert chosen(sent) == {"mention": "never"}
+
+
+def test_attack_an_undo_ends_after_a_day(sent: Cloud) -> None:
+    """A button is for who has just pressed another, not for who finds the page open."""
+    path = sent.leave_path(MENTIONS)
+    link = LinkReader(keys=SecretKeyStore("links").read, clock=now).read(
+        path.rpartition("/")[2], Purpose.UNSUBSCRIBE
+    )
+    left = Leaving(
+        scope=MENTIONS,
+        reader=None,
+        act=LeaveAct.LEAVE,
+        left_at=now() - UNDO_FOR - timedelta(minutes=1),
+    )
+    undo = UndoTokens(keys=SecretKeyStore("links").read, clock=now).make(link, left)
+    shown(sent, path, f"act=undo&undo={undo}", status=404)
+
+
+def test_attack_a_link_to_undo_opens_nothing_else(sent: Cloud) -> None:
+    path = sent.leave_path(MENTIONS)
+    token = undo_in(shown(sent, path, "act=leave")).rpartition("=")[2]
+    for page in ("unsubscribe", "preferences", "email", "updates"):
+        shown(sent, f"/{page}/{token}", status=404)
+
+
+def test_a_smaller_link_does_not_end_everything_in_whatever_body_it_comes(sent: Cloud) -> None:
+    """Also where the body names a button of another page."""
+    path = sent.leave_path(MENTIONS)
+    for body in ("", "List-Unsubscribe=One-Click", "act=unsubscribe", "act=", "%%%=\x00&&&"):
+        shown(sent, path, body)
+        assert sent.reader().status is SubscriberStatus.ACTIVE, body
+        assert chosen(sent) == {"mention": "never"}, body

@@ -1,0 +1,302 @@
+"""Leaving by degrees: what is left no longer comes, all else does, and it can be taken back."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from gazette.domain.commands import ChangeFollow, ChangeSubscriber, ChoosePreferences
+from gazette.domain.links import DIGESTS, LinkToken, Scope, ScopeKind, entity_mark
+from gazette.domain.model import DAILY, RunKey, StoredEvent
+from gazette.domain.subscribers.choices import Choice
+from gazette.domain.subscribers.following import Follow, FollowState, effective_frequency
+from gazette.domain.subscribers.frequency import DEFAULT, Frequencies, Frequency, frequencies
+from gazette.domain.subscribers.leaving import LeaveAct
+from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
+from gazette.domain.subscribers.suppression import Cause
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.builders import NOW, a_subscriber, an_event
+from tests.world import World
+
+ALL_IMMEDIATE = Scope(ScopeKind.IMMEDIATE)
+MENTIONS_NOW = Scope(ScopeKind.IMMEDIATE, ("mention",))
+MENTIONS = Scope(ScopeKind.CATEGORY, ("mention",))
+POST = Scope(ScopeKind.ENTITY, (entity_mark("post#1"), entity_mark("blog#1")))
+SCOPES = (DIGESTS, ALL_IMMEDIATE, MENTIONS_NOW, MENTIONS, POST)
+
+CATEGORIES = ("mention", "like", "comment", "never_heard_of")
+ENTITIES = ("post#1", "post#2", "blog#1")
+
+often = st.sampled_from(Frequency)
+chosen = st.dictionaries(st.sampled_from(CATEGORIES[:3]), often).map(frequencies)
+follow_states = st.dictionaries(st.sampled_from(ENTITIES), st.none() | often)
+
+
+def a_world(
+    service: Frequencies,
+    defaults: Frequencies,
+    choice: Choice | None,
+    follows: dict[str, Frequency | None],
+) -> World:
+    world = World(defaults=defaults)
+    reader = replace(a_subscriber(changed_at=NOW), choices=((NOW, service),))
+    world.say(ChangeSubscriber(reader))
+    world.clock.now += timedelta(minutes=1)
+    if choice:
+        world.say(ChoosePreferences("ann", choice, world.clock()))
+    for entity, frequency in follows.items():
+        state = FollowState(True, frequency, f"About {entity}")
+        world.say(ChangeFollow("ann", entity, state, world.clock()))
+    world.clock.now += timedelta(minutes=1)
+    return world
+
+
+def reader_of(world: World) -> Subscriber:
+    reader = world.subscribers.get("ann")
+    assert isinstance(reader, Subscriber)
+    return reader
+
+
+def link(world: World, scope: Scope) -> LinkToken:
+    made = LinkToken.of(RunKey("ann", DAILY, 1), world.clock(), reader_of(world))
+    return replace(made, scope=scope)
+
+
+def comes(world: World) -> dict[tuple[str, str], Frequency | None]:
+    """How often each category comes from now on: addressed, and through each entity."""
+    reader, at = reader_of(world), world.clock()
+    return {
+        (category, entity): effective_frequency(
+            replace(
+                an_event(category=category),
+                occurred_at=at,
+                via=(entity,) if entity else (),
+            ),
+            choices=reader.choices,
+            follows=(world.follows.get(entity, "ann"),) if entity else (),
+            defaults=world.defaults,
+        )
+        for category in CATEGORIES
+        for entity in ("", *ENTITIES)
+    }
+
+
+def ends(scope: Scope, category: str, entity: str, was: Frequency | None, own: bool) -> bool:
+    """Whether leaving the scope concerns what came so."""
+    match scope.kind:
+        case ScopeKind.DIGESTS:
+            return was not in {None, Frequency.IMMEDIATE, Frequency.NEVER}
+        case ScopeKind.IMMEDIATE:
+            return was is Frequency.IMMEDIATE and (
+                own or not scope.names or category in scope.names
+            )
+        case ScopeKind.CATEGORY:
+            return category in scope.names and not own
+        case _:
+            return entity in {"post#1", "blog#1"}
+
+
+def gone(scope: Scope, now: Frequency | None) -> bool:
+    """Whether what was left comes no more."""
+    match scope.kind:
+        case ScopeKind.DIGESTS:
+            return now in {None, Frequency.NEVER}
+        case ScopeKind.IMMEDIATE:
+            return now is not Frequency.IMMEDIATE
+        case ScopeKind.CATEGORY:
+            return now in {None, Frequency.NEVER}
+        case _:
+            return now is None
+
+
+choices = st.none() | st.builds(Choice, frequency=st.none() | often, frequencies=st.none() | chosen)
+
+
+@given(chosen, chosen, choices, follow_states, st.sampled_from(SCOPES))
+@settings(max_examples=300, deadline=None)
+def test_what_is_left_comes_no_more_and_all_else_comes_as_before(
+    service: Frequencies,
+    defaults: Frequencies,
+    choice: Choice | None,
+    follows: dict[str, Frequency | None],
+    scope: Scope,
+) -> None:
+    world = a_world(service, defaults, choice, follows)
+    before = comes(world)
+    left = world.leave_by(link(world, scope))
+    assert left.act is LeaveAct.LEAVE
+    world.clock.now += timedelta(minutes=1)
+    for (category, entity), now in comes(world).items():
+        was = before[category, entity]
+        own = bool(follows.get(entity))
+        if ends(scope, category, entity, was, own):
+            of_category = own and scope.names and category not in scope.names
+            assert gone(scope, now) or (scope.kind is ScopeKind.IMMEDIATE and of_category)
+        else:
+            assert now == was, (category, entity)
+
+
+acts = st.sampled_from([LeaveAct.LEAVE, LeaveAct.WEEKLY, LeaveAct.PAUSE])
+
+
+@given(chosen, chosen, choices, follow_states, st.sampled_from(SCOPES), acts)
+@settings(max_examples=300, deadline=None)
+def test_what_is_taken_back_is_as_it_was(
+    service: Frequencies,
+    defaults: Frequencies,
+    choice: Choice | None,
+    follows: dict[str, Frequency | None],
+    scope: Scope,
+    act: LeaveAct,
+) -> None:
+    """Also to the letter: by category, by follow, and whether the reader had chosen at all."""
+    world = a_world(service, defaults, choice, follows)
+    was = reader_of(world)
+    came = comes(world)
+    states = {entity: latest(world, entity) for entity in follows}
+    used = link(world, scope)
+    left = world.leave_by(used, act)
+    world.clock.now += timedelta(minutes=1)
+    if left.left_at is None:
+        assert comes(world) == came
+        return
+    assert world.take_back(used, left).act is LeaveAct.UNDO
+    world.clock.now += timedelta(minutes=1)
+    now = reader_of(world)
+    assert (now.chosen, comes(world)) == (was.chosen, came)
+    pause = now.pause
+    assert pause is None or not pause.holds_at(world.clock())
+    assert {entity: latest(world, entity) for entity in follows} == states
+
+
+def latest(world: World, entity: str) -> FollowState:
+    found = world.follows.get(entity, "ann")
+    assert isinstance(found, Follow)
+    return found.latest
+
+
+@pytest.fixture
+def world() -> World:
+    return a_world((), (), None, {"post#1": Frequency.WEEKLY})
+
+
+def test_what_the_bus_brings_again_undoes_no_undo(world: World) -> None:
+    used = link(world, DIGESTS)
+    left = world.leave_by(used)
+    world.clock.now += timedelta(minutes=1)
+    world.take_back(used, left)
+    was = reader_of(world).chosen, latest(world, "post#1")
+    for command in reversed(list(world.bus.taken)):
+        world.say(command)
+    assert (
+        (reader_of(world).chosen, latest(world, "post#1"))
+        == was
+        == (
+            (),
+            FollowState(True, Frequency.WEEKLY, "About post#1"),
+        )
+    )
+
+
+def test_what_was_chosen_after_it_stays_when_it_is_taken_back(world: World) -> None:
+    used = link(world, MENTIONS)
+    left = world.leave_by(used)
+    world.clock.now += timedelta(minutes=1)
+    later = Choice(frequency=Frequency.WEEKLY)
+    world.say(ChoosePreferences("ann", later, world.clock()))
+    world.clock.now += timedelta(minutes=1)
+    world.take_back(used, left)
+    assert dict(reader_of(world).chosen) == {"*": Frequency.WEEKLY}
+
+
+def test_a_service_that_changes_its_mind_counts_again_after_an_undo(world: World) -> None:
+    used = link(world, MENTIONS)
+    left = world.leave_by(used)
+    world.clock.now += timedelta(minutes=1)
+    world.take_back(used, left)
+    world.clock.now += timedelta(minutes=1)
+    weekly = frequencies({"mention": "weekly"})
+    profile = replace(a_subscriber(changed_at=world.clock()), choices=((world.clock(), weekly),))
+    world.say(ChangeSubscriber(profile))
+    assert reader_of(world).chosen == weekly
+
+
+def test_events_that_wait_in_what_was_left_are_withdrawn_at_once(world: World) -> None:
+    """Who is told that it is done gets nothing of it any more (rule 11)."""
+    for number, category in enumerate(["mention", "like"]):
+        world.create(an_event(f"e{number}", category=category))
+    world.clock.now += timedelta(minutes=1)
+    world.leave_by(link(world, MENTIONS))
+    waiting = [each for each in world.events.rows.values() if isinstance(each, StoredEvent)]
+    assert [each.event.category for each in waiting if each.schedule == DAILY] == ["like"]
+
+
+@pytest.mark.parametrize("scope", SCOPES, ids=lambda scope: scope.kind.name)
+def test_who_has_another_address_by_now_keeps_every_choice(world: World, scope: Scope) -> None:
+    """Like unsubscribing, a link speaks for the address that it went to."""
+    used = link(world, scope)
+    world.clock.now += timedelta(minutes=1)
+    world.say(ChangeSubscriber(a_subscriber(changed_at=world.clock(), email="b@example.com")))
+    before = reader_of(world)
+    for act in (LeaveAct.LEAVE, LeaveAct.WEEKLY, LeaveAct.PAUSE):
+        left = world.leave_by(used, act)
+        assert (left.reader, left.left_at) == (None, None)
+    assert reader_of(world) == before
+    assert world.look(used).reader is None
+
+
+def test_leaving_everything_from_a_smaller_link_is_taken_back_to_the_status_before(
+    world: World,
+) -> None:
+    used = link(world, MENTIONS)
+    left = world.leave_by(used, LeaveAct.EVERYTHING)
+    assert reader_of(world).status is SubscriberStatus.UNSUBSCRIBED
+    assert world.take_back(used, left).act is LeaveAct.UNDO
+    assert reader_of(world).status is SubscriberStatus.ACTIVE
+
+
+def test_a_bounce_in_between_is_not_taken_back(world: World) -> None:
+    used = link(world, MENTIONS)
+    left = world.leave_by(used, LeaveAct.EVERYTHING)
+    world.suppressions.add(used.address, Cause.BOUNCED)
+    assert world.take_back(used, left).act is None
+    assert reader_of(world).has_left
+
+
+def test_who_had_left_before_has_nothing_to_take_back(world: World) -> None:
+    used = link(world, MENTIONS)
+    world.unsubscribe()
+    for act in LeaveAct:
+        if act is not LeaveAct.UNDO:
+            assert world.leave_by(used, act).left_at is None
+    assert reader_of(world).has_left
+
+
+def test_leaving_twice_is_leaving_once(world: World) -> None:
+    for scope in SCOPES:
+        used = link(world, scope)
+        world.leave_by(used)
+        after = reader_of(world), world.follows.get("post#1", "ann")
+        world.clock.now += timedelta(minutes=1)
+        assert world.leave_by(used).left_at is None
+        assert (reader_of(world), world.follows.get("post#1", "ann")) == after
+
+
+def test_the_default_is_no_frequency_and_takes_an_earlier_choice_back() -> None:
+    world = a_world((), frequencies({"mention": "immediate"}), None, {})
+    for chosen_now in (Frequency.NEVER, DEFAULT):
+        world.clock.now += timedelta(minutes=1)
+        world.say(ChoosePreferences("ann", Choice(frequency=chosen_now), world.clock()))
+    assert reader_of(world).chosen == ()
+
+
+def test_looking_changes_nothing(world: World) -> None:
+    before = reader_of(world)
+    for scope in SCOPES:
+        world.look(link(world, scope))
+    assert (reader_of(world), world.bus.taken) == (before, [])
+
+
+def test_the_page_names_what_is_followed_by_its_title(world: World) -> None:
+    assert world.look(link(world, POST)).follows == ("About post#1",)
