@@ -128,6 +128,10 @@ def granted_with(mail_provider: str) -> dict[str, set[tuple[str, str]]]:
     }
 
 
+_PATIENT = 60.0
+"""Seconds for which threads wait for each other, so that no load of the machine makes one call
+into two. The functions themselves wait a quarter of a second."""
+
 _LONGEST_INVOCATION = 900_000
 """Milliseconds. An SMTP server may take ten minutes for an email."""
 
@@ -407,6 +411,7 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cloud]:
             for variable, value in each.to_env().items():
                 monkeypatch.setenv(variable, value)
         make_cold()
+        monkeypatch.setattr(sending.coalescer(), "_patience", _PATIENT)
         answers: Answers = {"DeleteSuppressedDestination": nobody_is_suppressed}
         with quoted(monkeypatch, answers) as send_quota, metered(monkeypatch) as meter:
             yield Cloud(meter, queues, send_quota, answers)
