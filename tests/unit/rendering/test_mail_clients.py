@@ -155,7 +155,9 @@ def test_apple_and_word_are_told_to_leave_text_and_sizes_alone(emails: list[str]
             f"{what}=no" for what in ("telephone", "date", "address", "email", "url")
         }
         assert page.xpath("//meta[@name='x-apple-disable-message-reformatting']")
-        assert "<o:PixelsPerInch>96</o:PixelsPerInch>" in html
+        word = " ".join(re.findall(r"<!--\[if mso\]>(.*?)<!\[endif\]-->", html))
+        assert "<o:PixelsPerInch>96</o:PixelsPerInch>" in word
+        assert "mso-line-height-rule: exactly" in word
 
 
 def test_nothing_of_the_body_shows_behind_the_preheader(emails: list[str]) -> None:
