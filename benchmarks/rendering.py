@@ -24,6 +24,7 @@ from zoneinfo import ZoneInfo
 
 from gazette.adapters.rendering.brand import read_brand
 from gazette.adapters.rendering.renderer import JinjaRenderer
+from gazette.domain.delivery.arrangement import Arrangement, Ranking
 from gazette.domain.delivery.compose import Digest, Group, compose
 from gazette.domain.model import DAILY, Actor, Edition, Entity, Event
 from gazette.domain.ports.rendering import Links
@@ -106,7 +107,8 @@ def digest(number: int) -> Digest:
             for event in range(some.randint(1, 5))
             for name in [some.choice(_NAMES)]
         ),
-        max_groups=GROUPS,
+        max_blocks=GROUPS,
+        arrangement=Arrangement(ranking=Ranking.MOST_ACTIVE, full_blocks=GROUPS),
     )
 
 
@@ -192,19 +194,21 @@ def _plain(page: str, *, finish: Callable[[str], str] = str) -> Way:
 
 
 def _simply(group: Group, zone: ZoneInfo) -> dict[str, Any]:
-    """What the plain templates show of a group, in English."""
+    """What the plain templates show of a block of one group, in English."""
     names = [actor.name for actor in group.actors]
     if len(names) > 3:
         names[2:] = [f"{len(names) - 2} others"]
     people = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
     latest = group.latest
     what = group.category if group.count == 1 else _PLURALS[group.category]
+    line = f"{group.count} new {what} from {people}"
     return {
         "count": group.count,
         "title": latest.entity.title,
         "url": latest.entity.url,
         "excerpt": latest.excerpt,
-        "line": f"{group.count} new {what} from {people}",
+        "line": line,
+        "lines": [{"line": line, "excerpt": latest.excerpt}],
         "moment": f"{latest.occurred_at.astimezone(zone):%-d %B, %H:%M}",
     }
 

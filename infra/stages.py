@@ -79,6 +79,12 @@ def _required() -> Iterator[str]:
 def _unreadable(given: Mapping[str, Any]) -> Iterator[Wrong]:
     """What is wrong without knowing what a setting is for."""
     for setting, value in given.items():
+        if setting == "max_groups":
+            yield Wrong(
+                "max_groups is max_blocks now: all groups of an entity are one block.",
+                of=(setting,),
+            )
+            continue
         if setting not in _SETTINGS:
             yield Wrong(
                 f"there is no setting {setting!r}; docs/configuration.md lists them.", of=(setting,)

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from math import ceil
 from typing import Generic, TypeVar
 
-from gazette.domain.delivery.compose import Digest, Ranking
+from gazette.domain.delivery.arrangement import Arrangement, Ranking
+from gazette.domain.delivery.compose import Digest
 from gazette.domain.delivery.pace import Quota
 from gazette.domain.delivery.signals import Accepted, SendOutcome
 from gazette.domain.errors import GazetteError, Unavailable
@@ -174,8 +175,8 @@ class FakeExperiments:
 class FakeRenderer:
     """The port `Renderer`: names every group with its count."""
 
-    def ranking(self, variation: int) -> Ranking:
-        return Ranking.LATEST if variation == 2 else Ranking.MOST_ACTIVE
+    def arrangement(self, variation: int, of_stage: Arrangement) -> Arrangement:
+        return replace(of_stage, ranking=Ranking.LATEST) if variation == 2 else of_stage
 
     def render(
         self,

@@ -17,6 +17,7 @@ from gazette.domain.commands import (
     CreateEvents,
     EraseSubscriber,
 )
+from gazette.domain.delivery.arrangement import DEFAULT
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.delivery.redrive import Redriven
 from gazette.domain.delivery.run import Run
@@ -380,7 +381,8 @@ class World:
                 renderer=self.renderer,
                 experiment=self.experiments.running,
                 deferred_events=self.deferred_events,
-                max_groups=20,
+                max_blocks=20,
+                arrangement=DEFAULT,
             ),
             link_maker=FakeLinks(),
             mailers=Streams(digest=self.mailer, immediate=self.mailer),

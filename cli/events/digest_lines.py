@@ -62,7 +62,7 @@ def preview(events: Iterable[Event], line: LineOf) -> Iterator[str]:
         if place:
             yield ""
         yield f"To {reader}:"
-        for group in compose(theirs, max_groups=len(theirs)).groups:
+        for group in compose(theirs, max_blocks=len(theirs), max_lines=len(theirs)).groups:
             yield from _group(group, line)
 
 

@@ -81,9 +81,9 @@ def of_waiting(waiting: Waiting | None, user_id: str, kind: Kind) -> EmailConten
 
 
 def _letter(reader: Subscriber, events: Sequence[Event], kind: Kind) -> EmailContent:
-    """An immediate email is about one entity: the one on which most has happened."""
+    """An immediate email is about one entity: the one that would come first in a digest."""
     if kind is Kind.DIGEST:
         return EmailContent(reader, tuple(events), DAILY)
-    busiest = compose(events, max_groups=1).groups[0].latest.entity.key
+    busiest = compose(events, max_blocks=1).blocks[0].latest.entity.key
     about = tuple(event for event in events if event.entity.key == busiest)
     return EmailContent(reader, about, immediate_schedule(busiest))

@@ -12,6 +12,7 @@ from pathlib import Path
 from gazette.adapters.rendering.environment import VARIATIONS
 from gazette.adapters.rendering.language import Languages
 from gazette.adapters.rendering.renderer import JinjaRenderer
+from gazette.domain.delivery.arrangement import DEFAULT
 from gazette.domain.delivery.compose import compose
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.model import Edition
@@ -23,7 +24,7 @@ from cli.shared.stages import stage_of
 from infra.assets.inline import TemplateError
 from infra.assets.templates import build_templates
 
-_MAX_GROUPS = 20
+_MAX_BLOCKS = 20
 """As a stage has it that says nothing else."""
 
 LINKS = Links(
@@ -83,10 +84,10 @@ def render(letter: EmailContent, templates: Templates, *, variation: int = 1) ->
 
 
 def _render(letter: EmailContent, built: Path, variation: int) -> Edition:
-    digest = compose(letter.events, max_groups=_MAX_GROUPS)
-    return JinjaRenderer(built).render(
-        digest, letter.reader, LINKS, letter.schedule, variation=variation
-    )
+    renderer = JinjaRenderer(built)
+    arrangement = renderer.arrangement(variation, DEFAULT)
+    digest = compose(letter.events, max_blocks=_MAX_BLOCKS, arrangement=arrangement)
+    return renderer.render(digest, letter.reader, LINKS, letter.schedule, variation=variation)
 
 
 def _in_words(

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from gazette.adapters.contract.data import SCHEMA_FILES
-from gazette.adapters.rendering.environment import VARIATION_FILE, VARIATIONS
+from gazette.adapters.rendering.environment import VARIATIONS
+from gazette.adapters.rendering.variations import VARIATION_FILE
 
 from infra.assets.inline import TemplateError
 

@@ -11,8 +11,9 @@ from babel.messages.catalog import Catalog, Message, TranslationError
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import PoFileError, read_po
 from gazette.adapters.rendering.brand import BrandError, read_brand
-from gazette.adapters.rendering.environment import VariationError, environment, read_rankings
+from gazette.adapters.rendering.environment import environment
 from gazette.adapters.rendering.language import CATALOGUE
+from gazette.adapters.rendering.variations import VariationError, read_changes
 from jinja2 import TemplateSyntaxError
 
 from infra.assets.data_schemas import check_schemas
@@ -52,7 +53,7 @@ def build_templates(
     try:
         read_brand(_origin("brand.json", source, overlay))
         for folder in filter(None, (source, overlay)):
-            read_rankings(folder)
+            read_changes(folder)
     except (BrandError, VariationError) as err:
         raise TemplateError(str(err)) from err
     for folder in filter(None, (source, overlay)):

@@ -10,6 +10,7 @@ from traceback import extract_tb
 from gazette.adapters.rendering.environment import VARIATIONS
 from gazette.adapters.rendering.language import Languages
 from gazette.adapters.rendering.renderer import JinjaRenderer
+from gazette.domain.delivery.arrangement import Arrangement, Sections
 from gazette.domain.delivery.compose import compose
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.links import NEW_LINK
@@ -46,8 +47,12 @@ def try_out(built: Path) -> None:
     Raises TemplateError, naming the template where rendering it stopped.
     """
     renderer = JinjaRenderer(built)
-    digests = [compose(events, max_groups=1000) for events in _few_and_many(built)]
-    digests.append(digests[-1].shortened(1))
+    digests = [compose(events, max_blocks=1000) for events in _few_and_many(built)]
+    *_, many = _few_and_many(built)
+    digests.append(compose(many, max_blocks=1, max_lines=1))
+    for sections in (Sections.CATEGORY, Sections.PARENT):
+        arrangement = Arrangement(sections=sections, full_blocks=1)
+        digests.append(compose(many, max_blocks=1000, arrangement=arrangement))
     variations = [1, *(int(folder.name) for folder in sorted((built / VARIATIONS).glob("*/")))]
     for variation, tag, schedule in product(variations, sorted(Languages(built).tags), _SCHEDULES):
         reader = replace(_READER, locale=tag)
@@ -62,7 +67,7 @@ def try_out(built: Path) -> None:
 
 
 def _few_and_many(built: Path) -> Iterator[list[Event]]:
-    """A new link; by category, one event about something; and then several of several people.
+    """A new link; one event of each category, two of them about one entity; then several.
 
     First nobody made them happen. Their data is the example of their category's schema.
     """
@@ -73,21 +78,22 @@ def _few_and_many(built: Path) -> Iterator[list[Event]]:
     for number in (1, 2, 5):
         excerpt = "Some words" if number > 1 else ""
         yield [
-            replace(_event(category, each, excerpt), data=data[category])
-            for category in categories
+            replace(_event(category, each, excerpt, entity=place // 2), data=data[category])
+            for place, category in enumerate(categories)
             for each in range(number)
         ]
 
 
-def _event(category: str, number: int, excerpt: str) -> Event:
+def _event(category: str, number: int, excerpt: str, entity: int = 1) -> Event:
     return Event(
         user_id=_READER.user_id,
         id=f"{category}{number}",
         category=category,
-        entity=Entity("post", "1", "A title", "https://example.com/"),
+        entity=Entity("post", f"{entity}", "A title", "https://example.com/"),
         actor=Actor(f"{number}", f"Somebody {number}"),
         occurred_at=_NOW,
         excerpt=excerpt,
+        parent_title="A parent",
     )
 
 

@@ -31,10 +31,32 @@ class Readers:
 
     Anything else is refused."""
 
-    max_groups: int = 20
-    """[groups] How many groups a digest shows; it counts the rest and links to the whole list.
+    max_blocks: int = 20
+    """[blocks] How many blocks a digest shows; it counts the rest and links to the whole list.
 
     1 or more."""
+
+    full_blocks: int = 8
+    """[blocks] How many blocks a digest shows in full. Those behind them have no excerpts.
+
+    0 or more."""
+
+    ranking: str = "relevance"
+    """What comes first in a digest: `relevance` (what matters most to this reader), `most_active`
+    or `latest`.
+
+    A [variation](experiments.md) may say otherwise."""
+
+    category_weights: dict[str, float] = field(default_factory=dict)
+    """What a category weighs in the ranking `relevance`, such as `{"release": 8, "like": 0.5}`,
+    where it differs from [ours](templates.md#ranking). `other`: what is not named.
+
+    Each from 0 to 1,000."""
+
+    sections: str = "none"
+    """The headings in a digest: `none`, `category`, or `parent` (what the reader follows).
+
+    With `parent`, blocks without a title of it come first, under no heading."""
 
     sunset_days: int = 45
     """[days] How long after the last sign of life a reader still gets email. 0: for ever.

@@ -73,9 +73,9 @@ def _tag() -> str:
 def test_the_styles_of_an_email_are_inlined_and_its_tags_are_not_lost(core: Path) -> None:
     layout, group = (
         (core / "gazette_templates" / name).read_text()
-        for name in ("parts/layout.html", "digest/group.html")
+        for name in ("parts/layout.html", "digest/block.html")
     )
-    source = (Path(__file__).parents[2] / "templates" / "digest" / "group.html").read_text()
+    source = (Path(__file__).parents[2] / "templates" / "digest" / "block.html").read_text()
     assert re.search(r"<body[^>]* style=", layout)
     assert re.search(r'<a class="title"[^>]* style="[^"]*\{\{ brand\.accent \}\}', group)
     style = re.search(r"<style>(.*?)</style>", layout, re.DOTALL)

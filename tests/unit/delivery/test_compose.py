@@ -1,10 +1,13 @@
 """Grouping, ranking and capping: the same events always make the same digest."""
 
 from collections import defaultdict
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from random import Random
 
 import pytest
+from gazette.domain.delivery.arrangement import Arrangement, Ranking
 from gazette.domain.delivery.compose import Digest, compose
 from gazette.domain.model import Actor, Entity, Event
 from hypothesis import given, settings
@@ -35,12 +38,16 @@ def event(
 
 
 def titles(digest: Digest) -> list[str]:
-    """The entity of each group, as shown."""
-    return [group.latest.entity.id for group in digest.groups]
+    """The entity of each block, as shown."""
+    return [block.latest.entity.id for block in digest.blocks]
+
+
+busiest = partial(compose, arrangement=Arrangement(ranking=Ranking.MOST_ACTIVE))
+newest = partial(compose, arrangement=Arrangement(ranking=Ranking.LATEST))
 
 
 def test_no_events_make_an_empty_digest() -> None:
-    assert compose([], max_groups=20) == Digest((), events=0, more_groups=0, more_events=0)
+    assert compose([], max_blocks=20) == Digest((), events=0, more_blocks=0, more_events=0)
 
 
 def test_a_digest_names_each_category_that_it_shows_once_in_the_order_of_its_groups() -> None:
@@ -50,18 +57,18 @@ def test_a_digest_names_each_category_that_it_shows_once_in_the_order_of_its_gro
         event("m9", category="mention", entity="3"),
         event("c", category="comment", entity="4", minute=-1),
     ]
-    assert compose(events, max_groups=20).categories == ("mention", "like", "comment")
-    assert compose(events, max_groups=3).categories == ("mention", "like")
+    assert busiest(events, max_blocks=20).categories == ("mention", "like", "comment")
+    assert busiest(events, max_blocks=3).categories == ("mention", "like")
 
 
 def test_ten_categories_of_a_digest_are_named_at_most() -> None:
     """A row that holds them costs a unit for each KB."""
     events = [event(str(number), category=f"kind_{number}") for number in range(11)]
-    assert len(compose(events, max_groups=20).categories) == 10
+    assert len(compose(events, max_blocks=20, max_lines=20).categories) == 10
 
 
 def test_events_of_one_thing_are_one_group() -> None:
-    digest = compose([event("a", minute=1), event("b", minute=2)], max_groups=20)
+    digest = compose([event("a", minute=1), event("b", minute=2)], max_blocks=20)
     (group,) = digest.groups
     assert (group.category, group.count, group.latest.id) == ("message", 2, "b")
 
@@ -76,7 +83,7 @@ def test_events_of_one_thing_are_one_group() -> None:
     ids=["category", "entity type", "entity id"],
 )
 def test_another_category_type_or_id_is_another_group(other: Event) -> None:
-    assert len(compose([event("a"), other], max_groups=20).groups) == 2
+    assert len(compose([event("a"), other], max_blocks=20).groups) == 2
 
 
 def test_actors_are_distinct_and_the_most_recent_is_first() -> None:
@@ -86,13 +93,13 @@ def test_actors_are_distinct_and_the_most_recent_is_first() -> None:
         event("c", actor="dora", minute=3),
         event("d", actor="bob", minute=4),
     ]
-    (group,) = compose(events, max_groups=20).groups
+    (group,) = compose(events, max_blocks=20).groups
     assert [actor.id for actor in group.actors] == ["bob", "dora", "cleo"]
 
 
 def test_an_actor_who_was_renamed_has_the_latest_name() -> None:
     events = [event("a", name="Bob", minute=1), event("b", name="Robert", minute=2)]
-    (group,) = compose(events, max_groups=20).groups
+    (group,) = compose(events, max_blocks=20).groups
     assert group.actors == (Actor("bob", "Robert"),)
 
 
@@ -102,12 +109,12 @@ def test_the_most_active_group_is_first() -> None:
         event("b", entity="busy"),
         event("c", entity="busy"),
     ]
-    assert titles(compose(events, max_groups=20)) == ["busy", "new"]
+    assert titles(busiest(events, max_blocks=20)) == ["busy", "new"]
 
 
 def test_of_equally_active_groups_the_one_that_moved_last_is_first() -> None:
     events = [event("a", entity="old", minute=1), event("b", entity="new", minute=2)]
-    assert titles(compose(events, max_groups=20)) == ["new", "old"]
+    assert titles(compose(events, max_blocks=20)) == ["new", "old"]
 
 
 def test_a_microsecond_decides_which_moved_last() -> None:
@@ -120,7 +127,7 @@ def test_a_microsecond_decides_which_moved_last() -> None:
         Actor("bob", "Bob"),
         NOON + timedelta(microseconds=1),
     )
-    assert titles(compose([old, new], max_groups=20)) == ["z", "old"]
+    assert titles(compose([old, new], max_blocks=20)) == ["z", "old"]
 
 
 def test_what_is_equal_in_all_else_is_ranked_by_key() -> None:
@@ -129,7 +136,7 @@ def test_what_is_equal_in_all_else_is_ranked_by_key() -> None:
         event("b", entity="1"),
         event("c", category="like", entity="9"),
     ]
-    assert titles(compose(events, max_groups=20)) == ["9", "1", "2"]
+    assert titles(busiest(events, max_blocks=20)) == ["9", "1", "2"]
 
 
 @pytest.mark.parametrize(
@@ -145,9 +152,9 @@ def test_what_is_left_out_is_counted_exactly(
         for entity in range(1, 5)
         for number in range(entity)
     ]
-    digest = compose(events, max_groups=cap)
+    digest = compose(events, max_blocks=cap)
     assert digest.events == 10
-    assert (len(digest.groups), digest.more_groups, digest.more_events) == (
+    assert (len(digest.groups), digest.more_blocks, digest.more_events) == (
         shown,
         more_groups,
         more_events,
@@ -178,20 +185,23 @@ def test_the_order_of_events_does_not_change_a_digest(
 ) -> None:
     shuffled = list(events)
     random.shuffle(shuffled)
-    assert compose(iter(shuffled), max_groups=cap) == compose(events, max_groups=cap)
+    assert compose(iter(shuffled), max_blocks=cap) == compose(events, max_blocks=cap)
 
 
-@given(inboxes, st.integers(1, 8))
+@given(inboxes, st.integers(1, 4), st.integers(1, 3))
 @settings(max_examples=75, deadline=None)
-def test_every_event_is_shown_or_counted_as_left_out(events: list[Event], cap: int) -> None:
+def test_every_event_is_shown_or_counted_as_left_out(
+    events: list[Event], cap: int, lines: int
+) -> None:
     members: dict[tuple[str, str], list[Event]] = defaultdict(list)
     for each in events:
         members[each.category, each.entity.id].append(each)
-    digest = compose(events, max_groups=cap)
+    entities = {entity for _, entity in members}
+    digest = compose(events, max_blocks=cap, max_lines=lines)
     assert digest.events == len(events)
     assert digest.events == sum(group.count for group in digest.groups) + digest.more_events
-    assert len(digest.groups) == min(cap, len(members))
-    assert len(digest.groups) + digest.more_groups == len(members)
+    assert len(digest.blocks) == min(cap, len(entities))
+    assert len(digest.blocks) + digest.more_blocks == len(entities)
     for group in digest.groups:
         mine = members[group.category, group.latest.entity.id]
         assert group.count == len(mine)
@@ -200,3 +210,52 @@ def test_every_event_is_shown_or_counted_as_left_out(events: list[Event], cap: i
         }
         assert group.latest == max(mine, key=lambda each: (each.occurred_at, each.id))
         assert group.actors[0] == group.latest.actor
+
+
+@given(inboxes)
+@settings(max_examples=75, deadline=None)
+def test_nothing_is_in_two_blocks_and_no_category_in_two_lines_of_one(events: list[Event]) -> None:
+    digest = compose(events, max_blocks=20)
+    entities = [block.latest.entity.key for block in digest.blocks]
+    assert len(set(entities)) == len(entities)
+    for block in digest.blocks:
+        assert {group.latest.entity.key for group in block.groups} == {block.latest.entity.key}
+        categories = [group.category for group in block.groups]
+        assert len(set(categories)) == len(categories)
+
+
+def test_a_block_has_the_title_of_its_latest_event() -> None:
+    old = event("a", category="mention", minute=1)
+    new = event("b", category="like", minute=2)
+    renamed = replace(new, entity=replace(new.entity, title="Renamed"))
+    for events in ([old, renamed], [renamed, old]):
+        (block,) = compose(events, max_blocks=1).blocks
+        assert [group.category for group in block.groups] == ["mention", "like"]
+        assert block.latest.entity.title == "Renamed"
+
+
+def test_lines_that_a_block_leaves_out_are_counted_with_all_that_is() -> None:
+    events = [event(f"{n}", category=f"kind_{n % 5}", entity=str(n // 20)) for n in range(40)]
+    digest = compose(events, max_blocks=1, max_lines=2)
+    assert [len(block.groups) for block in digest.blocks] == [2]
+    assert (digest.events, digest.more_blocks, digest.more_events) == (40, 1, 32)
+
+
+def test_the_first_blocks_are_full_and_the_others_compact() -> None:
+    events = [event(f"{number}", entity=f"{number}", minute=-number) for number in range(12)]
+    assert [block.is_full for block in compose(events, max_blocks=10).blocks] == [
+        *[True] * 8,
+        *[False] * 2,
+    ]
+    few = Arrangement(full_blocks=0)
+    assert not any(block.is_full for block in compose(events, max_blocks=9, arrangement=few).blocks)
+
+
+def test_the_newest_block_is_first_if_so_ranked() -> None:
+    events = [
+        event("a", entity="busy"),
+        event("b", entity="busy", category="mention", minute=1),
+        event("c", entity="new", minute=2),
+    ]
+    assert titles(newest(events, max_blocks=20)) == ["new", "busy"]
+    assert titles(busiest(events, max_blocks=20)) == ["busy", "new"]

@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 
 import pytest
-from gazette.domain.delivery.compose import Digest, Ranking
+from gazette.domain.delivery.arrangement import Arrangement
+from gazette.domain.delivery.compose import Digest
 from gazette.domain.delivery.run import Run, Status
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.model import DAILY, Edition, RunKey
@@ -27,8 +28,8 @@ class Choking:
     excerpts: set[str] = field(default_factory=set)
     broken: bool = False
 
-    def ranking(self, variation: int) -> Ranking:
-        return Ranking.MOST_ACTIVE
+    def arrangement(self, variation: int, of_stage: Arrangement) -> Arrangement:
+        return of_stage
 
     def render(
         self,

@@ -65,7 +65,7 @@ def email(renderer: JinjaRenderer, reader: int, day: int, *, run: str) -> Accept
             command = decode(envelope("event.created", detail))
             assert isinstance(command, CreateEvents)
             events += command.events
-    edition = renderer.render(compose(events, max_groups=CAP), profile.subscriber, LINKS, DAILY)
+    edition = renderer.render(compose(events, max_blocks=CAP), profile.subscriber, LINKS, DAILY)
     return accepted(campus.address(reader), edition.text, run)
 
 

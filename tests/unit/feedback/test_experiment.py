@@ -4,7 +4,8 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from gazette.domain.delivery.compose import Ranking, compose
+from gazette.domain.delivery.arrangement import DEFAULT, Ranking
+from gazette.domain.delivery.compose import compose
 from gazette.domain.delivery.run import Run, Status
 from gazette.domain.feedback.experiment import (
     Experiment,
@@ -109,10 +110,10 @@ def test_a_variation_may_rank_otherwise() -> None:
         an_event("new", entity_id="new", occurred_at=NOW.replace(hour=9)),
     ]
     ranked = {
-        ranking: [
+        arrangement.ranking: [
             group.latest.entity.id
-            for group in compose(events, max_groups=2, ranking=ranking).groups
+            for group in compose(events, max_blocks=2, arrangement=arrangement).groups
         ]
-        for ranking in (FakeRenderer().ranking(1), FakeRenderer().ranking(2))
+        for arrangement in (FakeRenderer().arrangement(number, DEFAULT) for number in (1, 2))
     }
-    assert ranked == {Ranking.MOST_ACTIVE: ["old", "new"], Ranking.LATEST: ["new", "old"]}
+    assert ranked == {Ranking.RELEVANCE: ["old", "new"], Ranking.LATEST: ["new", "old"]}

@@ -5,8 +5,10 @@ from dataclasses import fields
 from typing import Any
 
 import pytest
+from gazette.domain.delivery.arrangement import WEIGHTS, Arrangement, Ranking, Sections
 from gazette.domain.delivery.pace import MAX_RATE
 from gazette.domain.subscribers.frequency import Frequency
+from gazette.settings.arrangement import ArrangementSettings
 from gazette.settings.delivery import GenerateSettings, ResendSettings
 from gazette.settings.environment import InvalidSetting, Settings
 from gazette.settings.fanout import FanoutSettings
@@ -46,6 +48,9 @@ VALID: dict[str, Any] = {
     "longest_unknown": 21600,
     "unknown_policy": "resend",
     "immediate_unsubscribe": "category",
+    "ranking": "relevance",
+    "category_weights": '{"sale": 7.5}',
+    "sections": "none",
     "event_retention_days": 35,
     "run_retention_days": 200,
     "ramp_every": 30,
@@ -172,7 +177,7 @@ def test_a_window_never_ends_where_a_write_may_be_under_way(lag: int) -> None:
         (GenerateSettings, {"smtp_reply_timeout": 721}),
         (GenerateSettings, {"commit_margin": 0}),
         (GenerateSettings, {"clock_skew": -1}),
-        (GenerateSettings, {"max_groups": 0}),
+        (GenerateSettings, {"max_blocks": 0}),
         (GenerateSettings, {"event_retention_days": 0}),
         (GenerateSettings, {"smtp_security": "TLS"}),
         (GenerateSettings, {"smtp_security": "none", "smtp_secret": "login"}),
@@ -350,3 +355,30 @@ def test_more_hosts_than_a_function_can_be_told_are_refused() -> None:
 
 def test_any_host_is_an_empty_list() -> None:
     build(IngestSettings, link_hosts="[]")
+
+
+@pytest.mark.parametrize("kind", [GenerateSettings, ResendSettings, PreferencesSettings])
+def test_a_stage_says_only_the_weights_that_differ_from_ours(kind: type[Settings]) -> None:
+    settings = build(
+        kind,
+        ranking="latest",
+        category_weights='{"sale": 7.5, "like": 2}',
+        sections="category",
+        full_blocks=3,
+    )
+    assert isinstance(settings, ArrangementSettings)
+    assert settings.arrangement == Arrangement(
+        ranking=Ranking.LATEST,
+        weights={**WEIGHTS, "sale": 7.5, "like": 2},
+        sections=Sections.CATEGORY,
+        full_blocks=3,
+    )
+
+
+@pytest.mark.parametrize("kind", [GenerateSettings, ResendSettings, PreferencesSettings])
+@pytest.mark.parametrize(
+    "given", ["", "null", "[]", '{"like": "2"}', '{"like": true}', '{"like": 1001}', '{"a b": 1}']
+)
+def test_weights_that_are_no_numbers_are_refused(kind: type[Settings], given: str) -> None:
+    with pytest.raises(InvalidSetting, match=r"^GAZETTE_CATEGORY_WEIGHTS is .+ from 0 to 1000"):
+        build(kind, category_weights=given)

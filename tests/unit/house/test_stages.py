@@ -88,7 +88,7 @@ def test_all_that_is_wrong_is_said_at_once_and_nothing_that_only_follows_from_it
             "tls": "maybe",
             "feedback_window": 31,
             "evidence_grace": 61,
-            "max_groups": 0,
+            "max_blocks": 0,
             "settle_lag": 6,
             "warmup_from": "21 November",
         }
@@ -107,7 +107,7 @@ def test_all_that_is_wrong_is_said_at_once_and_nothing_that_only_follows_from_it
         "there is no setting 'shard'; docs/configuration.md lists them. It has \"shard\": 4.",
         'shards must be of type int. It has "shards": "4".',
         "sender is missing; docs/configuration.md says what to write.",
-        'max_groups must be 1 or more. It has "max_groups": 0.',
+        'max_blocks must be 1 or more. It has "max_blocks": 0.',
         'account must be twelve digits, such as 123456789012. It has "account": "1234".',
         'tls must be optional or require. It has "tls": "maybe".',
         gathered,
@@ -278,3 +278,22 @@ def test_an_email_by_smtp_must_fit_the_longest_invocation() -> None:
 def test_with_ses_times_of_smtp_mean_nothing() -> None:
     stage = read_stage("prod", {"prod": VALID | {"smtp_reply_timeout": 720}})
     assert [stage.sized(step) for step in STEPS] == list(STEPS)
+
+
+def test_the_setting_that_has_another_name_now_is_named_with_it() -> None:
+    assert "max_groups is max_blocks now" in refusal(VALID | {"max_groups": 20})
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"ranking": "newest"}, "ranking must be relevance, most_active or latest"),
+        ({"sections": "topic"}, "sections must be none, category or parent"),
+        ({"full_blocks": -1}, "full_blocks must be 0 or more"),
+        ({"category_weights": {"like": -1}}, "must give each category a number from 0 to 1000"),
+        ({"category_weights": {"like": "1"}}, "must give each category a number from 0 to 1000"),
+        ({"category_weights": {"a b": 1}}, "must give each category a number from 0 to 1000"),
+    ],
+)
+def test_an_arrangement_that_there_is_not_is_refused(given: dict[str, object], said: str) -> None:
+    assert said in refusal(VALID | given)

@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import pytest
 from gazette.domain.commands import RetractEvent
-from gazette.domain.delivery.compose import Digest, Ranking
+from gazette.domain.delivery.arrangement import Arrangement
+from gazette.domain.delivery.compose import Digest
 from gazette.domain.delivery.run import BEGINNING, Reason, Status, name_of
 from gazette.domain.model import DAILY, Edition, Event, Retracted, StoredEvent, Window
 from gazette.domain.outcome import Outcome
@@ -168,8 +169,8 @@ def test_an_event_that_comes_while_it_is_retracted_ends_retracted(
 class Excerpts:
     """A renderer that shows what the latest event of each group says."""
 
-    def ranking(self, variation: int) -> Ranking:
-        return Ranking.MOST_ACTIVE
+    def arrangement(self, variation: int, of_stage: Arrangement) -> Arrangement:
+        return of_stage
 
     def render(
         self,

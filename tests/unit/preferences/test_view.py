@@ -12,6 +12,7 @@ from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.web.links import links_of_view
 from gazette.domain.commands import ChangeSubscriber, RetractEvent
+from gazette.domain.delivery.arrangement import DEFAULT
 from gazette.domain.delivery.run import Status
 from gazette.domain.links import LinkToken
 from gazette.domain.model import DAILY, RunKey
@@ -62,14 +63,15 @@ def viewing(world: World, built_templates: Path, pages: JinjaPages) -> ViewConte
         renderer=JinjaRenderer(built_templates),
         pages=pages,
         clock=world.clock,
-        max_groups=1,
+        max_blocks=1,
+        arrangement=DEFAULT,
     )
 
 
 def test_the_email_is_the_one_that_was_sent(world: World, viewing: ViewContext) -> None:
     (email,) = world.emails()
     assert email.lines == ("post1: 2", "post2: 1")
-    context = replace(viewing, renderer=world.renderer, max_groups=20)
+    context = replace(viewing, renderer=world.renderer, max_blocks=20)
     html = view_email(LINK, FakeLinks().links(LINK), context=context)
     ((mail, _),) = world.mailer.accepted
     assert html == mail.edition.html
@@ -163,7 +165,7 @@ def test_what_was_amended_meanwhile_is_shown_as_it_is_now(
 ) -> None:
     amended = an_event("e3", entity_id="post2", actor="Cy", amended_at=world.clock.now)
     world.create(amended)
-    context = replace(viewing, max_groups=2)
+    context = replace(viewing, max_blocks=2)
     assert "1 new comment from Cy" in (view(LINK, context=context) or "")
 
 

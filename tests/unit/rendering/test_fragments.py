@@ -42,7 +42,7 @@ def email(
         for number in range(group + 1)
     ]
     reader = replace(a_subscriber(user_id), locale=locale, time_zone=zone, name=user_id)
-    digest = compose(events, max_groups=20)
+    digest = compose(events, max_blocks=20)
     return renderer.render(digest, reader, LINKS, schedule, variation=variation)
 
 
@@ -58,7 +58,7 @@ def test_groups_of_one_email_that_look_the_same_are_rendered_once(renderer: Jinj
     events = [
         replace(an_event(f"e{number}"), entity=replace(same, id=f"{number}")) for number in range(3)
     ]
-    made = renderer.render(compose(events, max_groups=3), a_subscriber(), LINKS, DAILY)
+    made = renderer.render(compose(events, max_blocks=3), a_subscriber(), LINKS, DAILY)
     assert made.text.count('"A title"') == 3
     assert renderer.take_count() == CacheCount(found=2, made=1)
 
@@ -101,8 +101,8 @@ def test_five_new_groups_make_one_context_of_each_of_their_templates(
 
     monkeypatch.setattr(Template, "new_context", counted)
     email(renderer)
-    of_groups = ("parts/people.txt", "categories/comment/line.txt", "digest/group.html")
-    assert [made.count(name) for name in (*of_groups, "digest/group.txt")] == [1, 1, 1, 1]
+    of_groups = ("parts/people.txt", "categories/comment/line.txt", "digest/block.html")
+    assert [made.count(name) for name in (*of_groups, "digest/block.txt")] == [1, 1, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -140,14 +140,14 @@ def test_whatever_a_template_may_show_is_made_anew(
     renderer: JinjaRenderer, other: dict[str, Any]
 ) -> None:
     for event in (an_event(), replace(an_event(), **other), replace(an_event(), **other)):
-        renderer.render(compose([event], max_groups=1), a_subscriber(), LINKS, DAILY)
+        renderer.render(compose([event], max_blocks=1), a_subscriber(), LINKS, DAILY)
     assert renderer.take_count() == CacheCount(found=1, made=2)
 
 
 def test_who_an_actor_is_makes_nothing_anew(renderer: JinjaRenderer) -> None:
     for actor in (Actor("bo", "Bo"), Actor("bo2", "Bo")):
         event = replace(an_event(), actor=actor)
-        renderer.render(compose([event], max_groups=1), a_subscriber(), LINKS, DAILY)
+        renderer.render(compose([event], max_blocks=1), a_subscriber(), LINKS, DAILY)
     assert renderer.take_count() == CacheCount(found=1, made=1)
 
 
@@ -157,7 +157,7 @@ def test_data_takes_no_more_memory_than_is_counted(renderer: JinjaRenderer) -> N
         for number in range(1500):
             data = {f"name{each}": [number, {"a": 1.5}] for each in range(60)}
             event = replace(an_event(f"e{number}"), data=as_json(data))
-            renderer.render(compose([event], max_groups=1), a_subscriber(), LINKS, DAILY)
+            renderer.render(compose([event], max_blocks=1), a_subscriber(), LINKS, DAILY)
         held, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -193,7 +193,7 @@ def test_the_longest_groups_take_no_more_memory_than_others(renderer: JinjaRende
                 an_event(f"e{number}", excerpt="'" * 299 + "\N{GRINNING FACE}"),
                 entity=Entity("post", f"{number}", "&" * 200, "https://e.com/" + "&" * 1900),
             )
-            renderer.render(compose([event], max_groups=1), a_subscriber(), LINKS, DAILY)
+            renderer.render(compose([event], max_blocks=1), a_subscriber(), LINKS, DAILY)
         held, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -121,7 +121,7 @@ def test_to_inline_then_render_is_to_render_then_inline(
     groups: list[tuple[int, int, str]],
     cap: int,
 ) -> None:
-    digest = compose(digest_events(groups), max_groups=cap)
+    digest = compose(digest_events(groups), max_blocks=cap)
     subscriber = replace(a_subscriber(), name="Zoë <O'Neill>")
     early, late = (
         renderer(folder).render(digest, subscriber, LINKS, schedule)
@@ -132,7 +132,7 @@ def test_to_inline_then_render_is_to_render_then_inline(
 
 
 def test_the_comparison_can_fail(built_templates: Path) -> None:
-    digest = compose([an_event()], max_groups=1)
+    digest = compose([an_event()], max_blocks=1)
     html = JinjaRenderer(built_templates).render(digest, a_subscriber(), LINKS, DAILY).html
     for there, other in (("#ffffff", "#fffffe"), ("Gazette", "Gazelle"), ("<h1", "<h2")):
         assert tree(html.replace(there, other)) != tree(html)
@@ -158,7 +158,7 @@ def test_an_email_keeps_only_the_css_that_cannot_be_inlined(built_templates: Pat
     assert outlook.strip() == (SOURCE / "outlook.css").read_text().strip()
     assert re.sub(r"@media[^{]+\{(?:[^{}]+\{[^{}]*\})*\s*\}", "", style).strip() == ""
     assert style.count("@media") == 2
-    for part in ("digest/body.html", "digest/group.html", "immediate/group.html"):
+    for part in ("digest/body.html", "digest/block.html", "immediate/block.html"):
         assert "<style" not in (built_templates / part).read_text()
 
 

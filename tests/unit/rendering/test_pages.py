@@ -29,7 +29,7 @@ def pages(built_templates: Path) -> JinjaPages:
 
 def updates(pages: JinjaPages, *events: Event, zone: str = "UTC") -> str:
     subscriber = replace(a_subscriber(), time_zone=zone)
-    return pages.updates(compose(events, max_groups=len(events)), subscriber)
+    return pages.updates(compose(events, max_blocks=len(events)), subscriber)
 
 
 LESS = (
@@ -121,7 +121,7 @@ def test_the_list_has_a_link_people_count_and_time_for_each_group(pages: JinjaPa
     (time, _) = page.xpath("//ol/li/p/time")
     assert time.get("datetime") == "2026-11-22T07:03:00+00:00"
     assert time.text_content() == "22 November, 16:03"
-    assert page.xpath("//main/p/text()") == ["3 updates, most active first."]
+    assert page.xpath("//main/p/text()") == ["3 updates."]
 
 
 def test_no_group_is_left_out_of_five_thousand_and_they_fit_an_answer_of_lambda(

@@ -33,7 +33,7 @@ def edition(
 ) -> Edition:
     """The email of `events` for Ann."""
     subscriber = replace(a_subscriber(), time_zone=zone)
-    return renderer.render(compose(events, max_groups=cap), subscriber, LINKS, schedule)
+    return renderer.render(compose(events, max_blocks=cap), subscriber, LINKS, schedule)
 
 
 def parsed(page: str) -> Any:
@@ -131,7 +131,7 @@ def test_nothing_that_was_given_becomes_markup(renderer: JinjaRenderer, field: s
         actor = Actor("bo", given["actor"])
         event = replace(an_event(), entity=entity, actor=actor, excerpt=given["excerpt"])
         subscriber = replace(a_subscriber(), name=given["reader"])
-        return renderer.render(compose([event], max_groups=1), subscriber, LINKS, DAILY)
+        return renderer.render(compose([event], max_blocks=1), subscriber, LINKS, DAILY)
 
     assert HOSTILE in made(HOSTILE).text
     assert HOSTILE in words(made(HOSTILE).html)
@@ -183,7 +183,7 @@ def test_text_and_html_name_the_same_groups_and_counts(
     renderer: JinjaRenderer, counts: list[int], cap: int
 ) -> None:
     events = several(counts)
-    digest = compose(events, max_groups=cap)
+    digest = compose(events, max_blocks=cap)
     made = edition(renderer, *events, cap=cap)
     page = parsed(made.html)
     links = [(link.get("href"), link.text_content()) for link in page.xpath("//a[@class='title']")]
@@ -329,13 +329,13 @@ def test_others_are_in_the_case_that_the_sentence_asks_for(
         for number in range(4)
     ]
     reader = replace(a_subscriber(), locale=locale)
-    made = renderer.render(compose(events, max_groups=1), reader, LINKS, DAILY)
+    made = renderer.render(compose(events, max_blocks=1), reader, LINKS, DAILY)
     assert made.subject == line
 
 
 def test_a_reader_without_a_visible_name_is_greeted_without_one(renderer: JinjaRenderer) -> None:
     nameless = replace(a_subscriber(), name="\u200b")
-    made = renderer.render(compose([an_event()], max_groups=1), nameless, LINKS, DAILY)
+    made = renderer.render(compose([an_event()], max_blocks=1), nameless, LINKS, DAILY)
     assert made.text.startswith("Hello,\n\n1 update for you.\n")
     assert "Hello," in words(made.html)
     assert edition(renderer, an_event()).text.startswith("Hello Ann,\n\n1 update for you.\n")

@@ -49,7 +49,7 @@ def subject(
     groups: int = 20,
 ) -> str:
     reader = replace(a_subscriber(), locale=locale)
-    return renderer.render(compose(said, max_groups=groups), reader, LINKS, schedule).subject
+    return renderer.render(compose(said, max_blocks=groups), reader, LINKS, schedule).subject
 
 
 def opening(one: str, other: str) -> str:
@@ -145,7 +145,7 @@ def test_attack_a_category_does_not_look_like_our_footer_in_the_text(
 ) -> None:
     """In an immediate email the line stands at the margin, as our own lines do."""
     reader = replace(a_subscriber(), locale=locale)
-    digest = compose(events(category, "T", 1), max_groups=1)
+    digest = compose(events(category, "T", 1), max_blocks=1)
     text = renderer.render(digest, reader, LINKS, IMMEDIATE).text
     own = [line for line in text.splitlines() if line.lower().startswith(f"{category}:")]
     assert all("https://" in line for line in own)

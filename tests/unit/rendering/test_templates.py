@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from gazette.adapters.rendering.renderer import JinjaRenderer
-from gazette.domain.delivery.compose import Ranking, compose
+from gazette.domain.delivery.arrangement import DEFAULT, Ranking
+from gazette.domain.delivery.compose import compose
 from gazette.domain.model import DAILY, Edition
 
 from infra.assets.inline import TemplateError
@@ -43,7 +44,7 @@ def test_a_broken_brand_is_named(copied: Path, tmp_path: Path) -> None:
 def test_an_email_that_cannot_be_inlined_is_named(copied: Path, tmp_path: Path) -> None:
     style_sheet = copied / "email.css"
     style_sheet.write_text(style_sheet.read_text().replace(".quiet {", ".quiet:first-child {"))
-    with pytest.raises(TemplateError, match=r"^digest/body\.html: "):
+    with pytest.raises(TemplateError, match=r"^digest/block\.html: "):
         build_templates(copied, tmp_path / "built")
 
 
@@ -85,7 +86,7 @@ def write(file: Path, text: str) -> None:
 
 def edition(own: Path, folder: Path, *, locale: str = "en", category: str = "comment") -> Edition:
     build_templates(SOURCE, folder, overlay=own)
-    digest = compose([an_event(category=category)], max_groups=1)
+    digest = compose([an_event(category=category)], max_blocks=1)
     reader = replace(a_subscriber(), locale=locale)
     return JinjaRenderer(folder).render(digest, reader, LINKS, DAILY)
 
@@ -215,12 +216,12 @@ def test_an_adopters_part_is_inlined_with_the_style_sheet(own: Path, tmp_path: P
 def test_a_variation_has_files_of_its_own_and_shares_the_rest(own: Path, tmp_path: Path) -> None:
     write(own / "variations" / "2" / "digest" / "subject.txt", "News for {{ reader }}")
     write(
-        own / "variations" / "2" / "digest" / "group.html",
+        own / "variations" / "2" / "digest" / "block.html",
         '<p class="line">{{ line }}</p>',
     )
     build_templates(SOURCE, tmp_path / "built", overlay=own)
     renderer = JinjaRenderer(tmp_path / "built")
-    digest = compose([an_event()], max_groups=1)
+    digest = compose([an_event()], max_blocks=1)
     first, second, third = (
         renderer.render(digest, a_subscriber(), LINKS, DAILY, variation=number)
         for number in (1, 2, 3)
@@ -239,14 +240,15 @@ def test_a_variation_says_how_groups_are_ranked(
     write(own / "variations" / "2" / "variation.json", json.dumps({"ranking": ranking}))
     build_templates(SOURCE, tmp_path / "built", overlay=own)
     renderer = JinjaRenderer(tmp_path / "built")
-    assert renderer.ranking(2) is ranking
-    assert renderer.ranking(1) is Ranking.MOST_ACTIVE
+    of_stage = replace(DEFAULT, weights={"like": 2})
+    assert renderer.arrangement(2, of_stage) == replace(of_stage, ranking=ranking)
+    assert renderer.arrangement(1, of_stage) is of_stage
 
 
 @pytest.mark.parametrize("given", ["newest", None, ["latest"], {}, 1])
 def test_a_ranking_that_there_is_not_is_named(own: Path, tmp_path: Path, given: object) -> None:
     write(own / "variations" / "2" / "variation.json", json.dumps({"ranking": given}))
-    with pytest.raises(TemplateError, match=r"2/variation\.json must say how groups are ranked"):
+    with pytest.raises(TemplateError, match=r"2/variation\.json must say how blocks are ranked"):
         build_templates(SOURCE, tmp_path / "built", overlay=own)
 
 

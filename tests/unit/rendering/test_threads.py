@@ -57,7 +57,7 @@ def email(renderer: JinjaRenderer, number: int, *, groups: int = GROUPS) -> Edit
         time_zone=ZONES[number % len(ZONES)],
     )
     schedule = immediate_schedule("post#post1") if number % 7 == 0 else DAILY
-    digest = compose(events, max_groups=20)
+    digest = compose(events, max_blocks=20)
     return renderer.render(digest, reader, LINKS, schedule, variation=1 + number % 2)
 
 

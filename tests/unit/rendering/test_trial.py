@@ -19,13 +19,13 @@ def test_ours_are_fit_to_be_sent(built_templates: Path) -> None:
     ("name", "text", "said"),
     [
         ("digest/body.txt", "{{ nobody }}", r"^digest/body\.txt: .*'nobody' is undefined"),
-        ("digest/group.html", "{% include 'nope.html' %}", r"^digest/group\.html: .*nope\.html"),
+        ("digest/block.html", "{% include 'nope.html' %}", r"^digest/block\.html: .*nope\.html"),
         ("immediate/subject.txt", "{{ groups[3].line }}", r"^immediate/subject\.txt: "),
         ("parts/more.html", "<p>{{ digest.left }}</p>", r"^parts/more\.html: .*'left'"),
         ("parts/why.txt", "{% if often == 'weekly' %}{{ x }}{% endif %}", r"^parts/why\.txt: "),
         ("categories/like/line.txt", "{{ _('50% of') }}", "no email can be made"),
         ("categories/sale/line.txt", "{{ peoples }}", r"^categories/sale/line\.txt: "),
-        ("variations/3/digest/group.txt", "{{ x }}", r"3/digest/group\.txt: .*variation 3"),
+        ("variations/3/digest/block.txt", "{{ x }}", r"3/digest/block\.txt: .*variation 3"),
         ("digest/subject.txt", "{{ 1 / (groups | length - 1) }}", "ZeroDivisionError"),
         (
             "locales/fr/LC_MESSAGES/messages.po",

@@ -21,7 +21,7 @@ TEMPLATES = Path(__file__).parents[3] / "templates"
 
 
 def shown(*events: Event) -> Shown:
-    (group,) = compose(events, max_groups=1).groups
+    (group,) = compose(events, max_blocks=1).groups
     return show(group, Languages(TEMPLATES).of("en"), UTC)
 
 
@@ -87,14 +87,14 @@ def test_without_data_a_template_may_still_ask_for_it() -> None:
 def test_a_template_shows_data_escaped(tmp_path: Path) -> None:
     ours = tmp_path / "ours"
     (ours / "digest").mkdir(parents=True)
-    (ours / "digest" / "group.html").write_text("<p>{{ group.data.build.name }}</p>")
+    (ours / "digest" / "block.html").write_text("<p>{{ group.data.build.name }}</p>")
     build_templates(TEMPLATES, tmp_path / "built", overlay=ours)
     renderer = JinjaRenderer(tmp_path / "built")
     event = replace(an_event(), data='{"build":{"name":"<b>main</b>"}}')
-    made = renderer.render(compose([event], max_groups=1), a_subscriber(), LINKS, DAILY)
+    made = renderer.render(compose([event], max_blocks=1), a_subscriber(), LINKS, DAILY)
     assert "<p>&lt;b&gt;main&lt;/b&gt;</p>" in made.html
     with pytest.raises(RenderingFailed, match="build"):
-        renderer.render(compose([an_event()], max_groups=1), a_subscriber(), LINKS, DAILY)
+        renderer.render(compose([an_event()], max_blocks=1), a_subscriber(), LINKS, DAILY)
 
 
 def test_an_email_about_what_nobody_did_is_rendered_in_each_language(
@@ -102,5 +102,5 @@ def test_an_email_about_what_nobody_did_is_rendered_in_each_language(
 ) -> None:
     for locale in ("en", "de", "he"):
         reader = replace(a_subscriber(), locale=locale)
-        made = renderer.render(compose([with_actor(None)], max_groups=1), reader, LINKS, DAILY)
+        made = renderer.render(compose([with_actor(None)], max_blocks=1), reader, LINKS, DAILY)
         assert made.subject

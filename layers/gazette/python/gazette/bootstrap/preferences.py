@@ -104,7 +104,8 @@ def build() -> Preferences:
         renderer=renderer(),
         pages=pages,
         clock=now,
-        max_groups=settings.max_groups,
+        max_blocks=settings.max_blocks,
+        arrangement=settings.arrangement,
     )
     return Preferences(
         pages=pages,

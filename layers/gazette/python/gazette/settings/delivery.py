@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from gazette.domain.scheduling.lifetime import longest_kept
+from gazette.settings.arrangement import ArrangementSettings
 from gazette.settings.budgets import EVENT_WRITE_TIMEOUT_MS, MAX_RATE_WITH_SMTP, smtp_budget
 from gazette.settings.environment import InvalidSetting
 from gazette.settings.pacing import PacingSettings
@@ -13,7 +14,7 @@ LEAVES_ALL = "everything"
 
 
 @dataclass(frozen=True, kw_only=True)
-class SendingSettings(PacingSettings):
+class SendingSettings(ArrangementSettings, PacingSettings):
     """What is needed to send email.
 
     Settings that begin with `immediate` are for immediate email, the others for digests.
@@ -55,7 +56,6 @@ class SendingSettings(PacingSettings):
     clock_skew: int
     evidence_grace: int
     max_lateness: int
-    max_groups: int
     track_clicks: int
     event_retention_days: int
     run_retention_days: int

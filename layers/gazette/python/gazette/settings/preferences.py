@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
+from gazette.settings.arrangement import ArrangementSettings
 from gazette.settings.ingest import RoutingSettings
 
 
 @dataclass(frozen=True, kw_only=True)
-class PreferencesSettings(RoutingSettings):
+class PreferencesSettings(ArrangementSettings, RoutingSettings):
     """What `preferences` needs: it answers at `base_url` and puts readers' choices on `bus`.
 
     It moves waiting events itself, as `ingest` does once it receives the choice.
@@ -18,4 +19,3 @@ class PreferencesSettings(RoutingSettings):
     links_secret: str
     bus: str
     base_url: str
-    max_groups: int

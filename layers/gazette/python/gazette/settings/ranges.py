@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from types import MappingProxyType
 
+from gazette.domain.delivery.arrangement import Ranking, Sections
 from gazette.domain.delivery.pace import MAX_RATE
 from gazette.domain.delivery.signals import Policy
 from gazette.domain.ports.queues import LONGEST_DELAY
@@ -40,7 +41,8 @@ RANGES: Mapping[str, Range] = MappingProxyType(
         "clock_skew": Range(0, 60),
         "check_after": Range(0),
         "max_lateness": Range(600),
-        "max_groups": Range(1),
+        "max_blocks": Range(1),
+        "full_blocks": Range(0),
         "sunset_days": Range(0),
         "event_retention_days": Range(SHORTEST_LIFE.days),
         "emails_per_second": Range(
@@ -69,6 +71,8 @@ CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "mail_provider": ("ses", "smtp"),
         "smtp_security": ("tls", "starttls", "none"),
         "unknown_policy": tuple(Policy),
+        "ranking": tuple(Ranking),
+        "sections": tuple(Sections),
     }
 )
 """Settings that are one of some words."""

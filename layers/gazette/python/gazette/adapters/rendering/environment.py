@@ -1,10 +1,10 @@
 """The Jinja2 environment: undefined names are errors, HTML is escaped, sentences are translated.
 
-A variation has its own files, and may choose how groups are ranked.
+A variation has its own files.
 """
 
-import json
-from collections.abc import Mapping, MutableMapping
+import re
+from collections.abc import Callable, Mapping, MutableMapping
 from functools import lru_cache
 from pathlib import Path
 from types import BuiltinMethodType, MethodType
@@ -23,14 +23,8 @@ from jinja2 import (
 from jinja2.runtime import Context
 from jinja2.utils import missing
 
-from gazette.domain.delivery.compose import Ranking
-from gazette.domain.feedback import experiment
-
 VARIATIONS = "variations"
 """The folder of the variations' own files, such as `variations/2/digest/subject.txt`."""
-
-VARIATION_FILE = "variation.json"
-"""The file in which a variation says how groups are ranked."""
 
 
 def environment(templates: Path, variation: int = 1) -> Environment:
@@ -51,6 +45,7 @@ def environment(templates: Path, variation: int = 1) -> Environment:
         extensions=["jinja2.ext.i18n"],
     )
     made.globals["say"] = pass_context(_say)
+    made.globals["own"] = own
     made.policies["ext.i18n.trimmed"] = True
     # `trans` then calls the functions of the context, with values: see Language.values.
     made.newstyle_gettext = True  # type: ignore[attr-defined] # the extension adds it
@@ -62,6 +57,37 @@ def _say(context: Context, sentence: str) -> str:
     template = context.environment.get_template(f"parts/{sentence}.txt")
     inner = template.new_context(context.get_all(), shared=True)
     return " ".join("".join(template.root_render_func(inner)).split())
+
+
+_OWN = re.compile("\x01([a-z]+) ([^\x02]*)\x02(.*?)\x04", re.DOTALL)
+_HREF = "\x03"
+"""Controls mark the place of a reader's own link: no text of services has one (view_models)."""
+
+
+def own(act: str, category: str = "", *, caller: Callable[[str], str]) -> str:
+    """What a block shows with one of the reader's own links, which `caller` gets.
+
+    The block is cached for all readers: `with_own` puts in the links of one of them.
+    """
+    return caller(_HREF).join((f"\x01{act} {category}\x02", "\x04"))
+
+
+def has_own(rendered: str) -> bool:
+    """Whether a rendered block has a place for one of the reader's own links."""
+    return _HREF in rendered
+
+
+def with_own(rendered: str, link_of: Callable[[str, str], str]) -> str:
+    """A rendered block with the reader's own links; without what stands round those they lack.
+
+    `link_of` is asked for `(act, category)`, and returns a link as it is to be written, or nothing.
+    """
+
+    def shown(place: re.Match[str]) -> str:
+        link = link_of(place[1], place[2])
+        return place[3].replace(_HREF, link) if link else ""
+
+    return _OWN.sub(shown, rendered)
 
 
 class _Context(Context):
@@ -129,35 +155,3 @@ class Press:
             return "".join(template.root_render_func(context))
         except Exception:  # noqa: BLE001 -- raised again, with the template's file and line
             self.environment.handle_exception()
-
-
-class VariationError(ValueError):
-    """A variation that cannot be used. The text names the file and what to do."""
-
-
-def read_rankings(templates: Path) -> dict[int, Ranking]:
-    """The ranking of each variation that chooses one. Raises VariationError."""
-    rankings: dict[int, Ranking] = {}
-    for folder in sorted((templates / VARIATIONS).glob("[!.]*")):
-        if folder.name not in map(str, experiment.VARIATIONS):
-            raise VariationError(
-                f"{folder}: a variation is named 1 to {experiment.VARIATIONS[-1]}."
-            )
-        if (folder / VARIATION_FILE).exists():
-            rankings[int(folder.name)] = _ranking(folder / VARIATION_FILE)
-    return rankings
-
-
-def _ranking(file: Path) -> Ranking:
-    try:
-        given = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as err:
-        raise VariationError(f"{file} is not JSON: {err}") from err
-    rankings = {ranking.value: ranking for ranking in Ranking}
-    wanted = given.get("ranking") if isinstance(given, dict) and len(given) == 1 else None
-    if not isinstance(wanted, str) or wanted not in rankings:
-        raise VariationError(
-            f'{file} must say how groups are ranked: {{"ranking": "{Ranking.LATEST}"}} or '
-            f'{{"ranking": "{Ranking.MOST_ACTIVE}"}}.'
-        )
-    return rankings[wanted]

@@ -1,4 +1,4 @@
-"""Renders the groups of an email, and caches each for all readers who see the same group."""
+"""Renders the blocks of an email, and caches each for all readers who see the same block."""
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -12,24 +12,35 @@ from jinja2 import Environment, Template, TemplateNotFound
 from gazette.adapters.rendering.brand import Brand
 from gazette.adapters.rendering.environment import Press
 from gazette.adapters.rendering.language import Language
-from gazette.adapters.rendering.view_models import Picked, Shown, clean, pick
-from gazette.domain.delivery.compose import Group
+from gazette.adapters.rendering.view_models import (
+    Line,
+    Picked,
+    Shown,
+    ShownBlock,
+    clean,
+    pick,
+)
+from gazette.domain.delivery.compose import Block
 from gazette.domain.ports.rendering import CacheCount
 
 CACHED_BYTES = 12_000_000
-"""The size of the cache, counted by its texts: some 6,000 usual groups, or 180 of the longest."""
+"""The size of the cache, counted by its texts: some 6,000 usual blocks, or 180 of the longest."""
+
+
+DIGEST = "digest"
+"""The folder of the templates of a digest: the only email whose blocks may be compact."""
 
 
 class Fragment(NamedTuple):
-    """A rendered group. `line` says what happened: `3 new comments from Bo`."""
+    """A rendered block, without the reader's own links: `with_own` puts them in."""
 
-    shown: Shown
-    line: str
+    block: ShownBlock
     html: str
     text: str
 
 
-_Key = tuple[str, Environment, Language, Picked]
+_Key = tuple[str, Environment, Language, bool, int, tuple[Picked, ...]]
+"""What a fragment depends on: with the number, which of the lines has the latest event."""
 
 
 class Fragments:
@@ -50,27 +61,33 @@ class Fragments:
     def of(
         self,
         email: str,
-        groups: Sequence[Group],
+        blocks: Sequence[Block],
         environment: Environment,
         language: Language,
         zone: tzinfo,
     ) -> list[Fragment]:
-        """The fragments of groups in an email of this kind, in their order.
+        """The fragments of blocks in an email of this kind, in their order.
 
         Raises RenderingFailed if a link is not a web link, and what a template may raise.
         """
-        keys = [(email, environment, language, pick(group, language, zone)) for group in groups]
+        keys: list[_Key] = []
+        for block in blocks:
+            full = block.is_full or email != DIGEST
+            picked = tuple([pick(group, language, zone, full=full) for group in block.groups])
+            keys.append((email, environment, language, full, block.latest_place, picked))
         known = self._look_up(keys)
         missed = [place for place, fragment in enumerate(known) if fragment is None]
         made: dict[_Key, Fragment] = {}
         if missed:
             printer = _Printer(email, environment, language, self._brand)
             for place in missed:
-                key, entity = keys[place], groups[place].latest.entity
-                if key not in made:
-                    made[key] = printer.fragment(clean(key[-1], entity, language))
+                key = keys[place]
+                fragment = made.get(key)
+                if fragment is None:
+                    fragment = made[key] = printer.fragment(key, blocks[place])
+                known[place] = fragment
             self._keep(made, used=len(missed))
-        return [fragment or made[key] for key, fragment in zip(keys, known, strict=True)]
+        return [fragment for fragment in known if fragment is not None]
 
     def take_count(self) -> CacheCount:
         """How many came from the cache, and how many were rendered, since the last call."""
@@ -101,9 +118,16 @@ class Fragments:
 
 
 def _bytes_of(key: _Key, fragment: Fragment) -> int:
-    """The texts of both. Those that are the same object in key and fragment count once."""
-    picked, shown = key[-1], fragment.shown
-    texts = [fragment.line, fragment.html, fragment.text, picked.title, picked.url, picked.excerpt]
+    """The texts of both."""
+    size = getsizeof(fragment.html) + getsizeof(fragment.text)
+    for picked, (shown, line) in zip(key[-1], fragment.block.lines, strict=True):
+        size += getsizeof(line) + _bytes_of_group(picked, shown)
+    return size
+
+
+def _bytes_of_group(picked: Picked, shown: Shown) -> int:
+    """Those that are the same object in both count once."""
+    texts = [picked.title, picked.url, picked.excerpt]
     texts += picked.people
     if shown.title is not picked.title:
         texts.append(shown.title)
@@ -136,12 +160,23 @@ class _Printer:
         self._press = Press(environment, {**language.values(), "brand": brand})
         self._lines = Lines(self._press)
         self._html, self._text = (
-            environment.get_template(f"{email}/group.{kind}") for kind in ("html", "txt")
+            environment.get_template(f"{email}/block.{kind}") for kind in ("html", "txt")
         )
+        self._language = language
 
-    def fragment(self, shown: Shown) -> Fragment:
-        line = self._press.values["line"] = self._lines.of(shown)
-        return Fragment(shown, line, self._press.render(self._html), self._press.render(self._text))
+    def fragment(self, key: _Key, block: Block) -> Fragment:
+        *_, is_full, latest_place, found = key
+        entity, lines = block.groups[0].latest.entity, []
+        for picked in found:
+            shown = clean(picked, entity, self._language)
+            lines.append(Line(shown, self._lines.of(shown)))
+        latest = lines[latest_place].shown
+        events = latest.count if len(lines) == 1 else sum([shown.count for shown, _ in lines])
+        made = ShownBlock(latest.title, latest.url, latest.moment, is_full, events, tuple(lines))
+        values = self._press.values
+        values["block"] = made
+        values["group"], values["line"] = lines[0]
+        return Fragment(made, self._press.render(self._html), self._press.render(self._text))
 
 
 OTHER = "other"

@@ -54,13 +54,17 @@ class JinjaPages:
         return self._for_a_reader("nothing_left.html", reader)
 
     def updates(self, digest: Digest, reader: Subscriber) -> str:
-        """All groups of the digest, with times in the reader's time zone."""
+        """All blocks of the digest, with times in the reader's time zone."""
         language = self._sheets.languages.of(reader.locale)
         zone = zone_of(reader.time_zone)
         lines = self._sheets.lines(language)
-        shown = [(show(group, language, zone), group.latest) for group in digest.groups]
-        groups = [(each, lines.of(each), latest.occurred_at) for each, latest in shown]
-        return self._sheets.render("updates.html", language, digest=digest, groups=groups)
+        blocks = []
+        for block in digest.blocks:
+            shown = [show(group, language, zone) for group in block.groups]
+            latest = shown[block.latest_place]
+            said = [lines.of(each) for each in shown]
+            blocks.append((latest, said, block.latest.occurred_at))
+        return self._sheets.render("updates.html", language, digest=digest, blocks=blocks)
 
     def _of_leaving(self, name: str, accepted: str, leaving: Leaving, **values: object) -> str:
         """The page gets `scope` (a ScopeKind), `what` it names and the `address`, if known."""

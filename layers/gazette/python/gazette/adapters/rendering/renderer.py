@@ -1,10 +1,11 @@
 """Renders an email from Jinja2 templates, whose CSS was inlined at build time."""
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, Self
@@ -13,13 +14,15 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from gazette.adapters.rendering.brand import Brand, read_brand
-from gazette.adapters.rendering.environment import Press, environment, read_rankings
-from gazette.adapters.rendering.fragments import Fragment, Fragments
+from gazette.adapters.rendering.environment import Press, environment, has_own, with_own
+from gazette.adapters.rendering.fragments import DIGEST, Fragment, Fragments, template_of
 from gazette.adapters.rendering.language import Languages
-from gazette.adapters.rendering.view_models import person, subject_line
-from gazette.domain.delivery.compose import Digest, Ranking
+from gazette.adapters.rendering.variations import read_changes
+from gazette.adapters.rendering.view_models import one_line, person, subject_line
+from gazette.domain.delivery.arrangement import Arrangement, Sections
+from gazette.domain.delivery.compose import Block, Digest
 from gazette.domain.errors import RenderingFailed
-from gazette.domain.links import NEW_LINK
+from gazette.domain.links import NEW_LINK, Scope, ScopeKind, entity_mark
 from gazette.domain.model import Edition
 from gazette.domain.ports.rendering import CacheCount, Links
 from gazette.domain.scheduling.calendar import zone_of
@@ -44,7 +47,7 @@ class JinjaRenderer:
         self._templates = templates
         self._brand: Brand = read_brand(templates / "brand.json")
         self._languages = Languages(templates)
-        self._rankings = read_rankings(templates)
+        self._changes = read_changes(templates)
         self._environments: dict[int, Environment] = {}
         self._lock = Lock()
         self._fragments = Fragments(self._brand)
@@ -63,12 +66,13 @@ class JinjaRenderer:
         return other
 
     def take_count(self) -> CacheCount:
-        """How many groups came from the cache, and how many were rendered, since the last call."""
+        """How many blocks came from the cache, and how many were rendered, since the last call."""
         return self._fragments.take_count()
 
-    def ranking(self, variation: int) -> Ranking:
-        """The ranking of the variation. By default the most active group comes first."""
-        return self._rankings.get(variation, Ranking.MOST_ACTIVE)
+    def arrangement(self, variation: int, of_stage: Arrangement) -> Arrangement:
+        """The arrangement of the stage with what the variation says otherwise."""
+        change = self._changes.get(variation)
+        return change(of_stage) if change else of_stage
 
     def render(
         self,
@@ -81,7 +85,7 @@ class JinjaRenderer:
     ) -> Edition:
         """A subject of one line, and the same content as HTML and text.
 
-        If the HTML is too long, groups are dropped from the end and counted as not shown.
+        If the HTML is too long, blocks are dropped from the end and counted as not shown.
         """
         email = _kind(digest, schedule)
         try:
@@ -104,19 +108,22 @@ class JinjaRenderer:
         templates = self._environment(variation)
         language = self._languages.of(subscriber.locale)
         zone = zone_of(subscriber.time_zone)
-        fragments = self._fragments.of(email, digest.groups, templates, language, zone)
+        fragments = self._fragments.of(email, digest.blocks, templates, language, zone)
         values = {
             **language.values(),
             "brand": self._brand,
             "links": links,
-            "often": schedule if email == "digest" else email,
+            "often": schedule if email == DIGEST else email,
             "reader": language.isolated(person(subscriber.name, _LONGEST_NAME)),
             "zone": zone,
         }
+        own = _Own(links)
+        fragments = own.put_into(digest.blocks, fragments)
         while True:
             edition = _edition(templates, email, digest, fragments, values)
             if self._tracks_clicks:
-                edition = replace(edition, html=without_tracking(edition.html, links))
+                html = without_tracking(edition.html, links, own.made)
+                edition = replace(edition, html=html)
             excess = _html_bytes(edition) - LONGEST_HTML
             if excess <= 0:
                 return edition
@@ -135,7 +142,7 @@ def _kind(digest: Digest, schedule: str) -> str:
     if digest.categories == (NEW_LINK,):
         return NEW_LINK
     immediate = kind_of(schedule) is ScheduleKind.IMMEDIATE
-    return Frequency.IMMEDIATE.value if immediate else "digest"
+    return Frequency.IMMEDIATE.value if immediate else DIGEST
 
 
 def _edition(
@@ -145,14 +152,20 @@ def _edition(
     fragments: list[Fragment],
     values: dict[str, Any],
 ) -> Edition:
-    press = Press(templates, {**values, "digest": digest, "groups": fragments})
+    blocks = [each.block for each in fragments]
+    groups = [line for block in blocks for line in block.lines]
+    press = Press(templates, {**values, "digest": digest, "blocks": blocks, "groups": groups})
 
     def part(name: str, shown: str) -> str:
         press.values["shown"] = shown
         return press.render(templates.get_template(f"{email}/{name}"))
 
-    texts = "".join([each.text for each in fragments])
-    pieces = Markup("".join([each.html for each in fragments]))  # noqa: S704 -- escaped by its template
+    html_blocks, text_blocks = [each.html for each in fragments], [each.text for each in fragments]
+    if email == DIGEST and digest.sections is not Sections.NONE:
+        html_blocks = _sectioned(html_blocks, digest, press, "section.html")
+        text_blocks = _sectioned(text_blocks, digest, press, "section.txt")
+    texts = "".join(text_blocks)
+    pieces = Markup("".join(html_blocks))  # noqa: S704 -- escaped by its template
     subject = part("subject.txt", texts)
     html, text = part("body.html", pieces), part("body.txt", texts)
     return Edition(
@@ -161,6 +174,66 @@ def _edition(
         text=text,
         categories=digest.categories,
     )
+
+
+class _Own:
+    """Puts the reader's own links into the blocks of an email. `made`: the links it has put in."""
+
+    def __init__(self, links: Links) -> None:
+        self._leave = links.leave
+        self.made: set[str] = set()
+
+    def put_into(self, blocks: Sequence[Block], fragments: Sequence[Fragment]) -> list[Fragment]:
+        """The fragments of `blocks` as this reader gets them."""
+        return [
+            Fragment(
+                each.block,
+                with_own(each.html, partial(self._in_html, block)),
+                with_own(each.text, partial(self._in_text, block)),
+            )
+            if has_own(each.html) or has_own(each.text)
+            else each
+            for block, each in zip(blocks, fragments, strict=True)
+        ]
+
+    def _in_html(self, block: Block, act: str, category: str) -> str:
+        return str(escape(self._in_text(block, act, category)))
+
+    def _in_text(self, block: Block, act: str, category: str) -> str:
+        scope = _scope_of(act, block, category)
+        link = self._leave(scope) if scope else ""
+        if link:
+            self.made.add(link)
+        return link
+
+
+def _scope_of(act: str, block: Block, category: str) -> Scope | None:
+    """What a link of a block ends; None if there is nothing of it to end.
+
+    Raises RenderingFailed for an act that there is not.
+    """
+    if act == "mute":
+        return Scope(ScopeKind.CATEGORY, (category,))
+    if act == "unfollow":
+        followed = next((each.latest.via for each in block.groups if each.latest.via), ())
+        return Scope(ScopeKind.ENTITY, tuple(map(entity_mark, followed[:2]))) if followed else None
+    raise RenderingFailed(f"there is no link of a block that is called {act!r}")
+
+
+def _sectioned(blocks: list[str], digest: Digest, press: Press, name: str) -> list[str]:
+    """The rendered blocks under the headings of their sections."""
+    heading, made = press.environment.get_template(f"digest/{name}"), []
+    for section, places in digest.by_section().items():
+        shown = one_line(section, _LONGEST_NAME)
+        if digest.sections is Sections.CATEGORY:
+            press.values["category"] = section
+            said = press.render(template_of(section, "name.txt", press.environment))
+            shown = " ".join(said.split())
+        if section and shown:
+            press.values["section"] = shown
+            made.append(press.render(heading))
+        made += [blocks[place] for place in places]
+    return made
 
 
 def _html_bytes(edition: Edition) -> int:
@@ -175,7 +248,7 @@ def _without(excess: int, fragments: list[Fragment]) -> list[Fragment]:
     while excess > 0:
         excess -= len(kept.pop().html.encode())
         if not kept:
-            raise RenderingFailed(f"one group alone has more than {LONGEST_HTML} bytes of HTML")
+            raise RenderingFailed(f"one block alone has more than {LONGEST_HTML} bytes of HTML")
     return kept
 
 
@@ -184,7 +257,7 @@ _HREF = re.compile(r"\bhref\s*=\s*([\"'])(.*?)\1", re.IGNORECASE | re.DOTALL)
 _MARKED = " ses:no-track"
 
 
-def without_tracking(html: str, links: Links) -> str:
+def without_tracking(html: str, links: Links, more: Collection[str] = ()) -> str:
     """`html` with the attribute `ses:no-track` on each of the reader's own links.
 
     SES neither counts nor changes such links, and removes the attribute before it sends the
@@ -193,7 +266,7 @@ def without_tracking(html: str, links: Links) -> str:
     Added here and not in the templates, so that no custom template can forget it: unsubscribing
     must not depend on a tracking server, and no tracking server may see the signed links.
     """
-    own = (links.unsubscribe, links.preferences, links.email, links.updates)
+    own = (links.unsubscribe, links.preferences, links.email, links.updates, *more)
     addresses = tuple(str(escape(link)).lower() for link in own if link)
 
     def marked(link: re.Match[str]) -> str:

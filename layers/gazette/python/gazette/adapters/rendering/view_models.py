@@ -42,6 +42,27 @@ _NEVER_IN_A_SUBJECT = re.compile(
 """As `_NEVER`, but without the isolates that templates add."""
 
 
+class Line(NamedTuple):
+    """One line of a block. `line` says what happened: `3 new comments from Bo`."""
+
+    shown: "Shown"
+    line: str
+
+
+class ShownBlock(NamedTuple):
+    """A block as it is shown. `title`, `url` and `moment` are those of its latest event.
+
+    `is_full`: with excerpts, which are empty otherwise. `events`: how many its lines stand for.
+    """
+
+    title: str
+    url: str
+    moment: str
+    is_full: bool
+    events: int
+    lines: tuple[Line, ...]
+
+
 class Person(NamedTuple):
     """Somebody who is shown: `url` is the address of their page, `avatar` that of their picture."""
 
@@ -98,7 +119,7 @@ class More(NamedTuple):
     data: str
 
 
-def pick(group: Group, language: Language, zone: tzinfo) -> Picked:
+def pick(group: Group, language: Language, zone: tzinfo, *, full: bool = True) -> Picked:
     """What is shown of a group, not cleaned yet. `moment` is in the reader's zone and language."""
     latest, actors = group.latest, group.actors
     entity = latest.entity
@@ -110,7 +131,7 @@ def pick(group: Group, language: Language, zone: tzinfo) -> Picked:
         len(actors) - named,
         entity.title,
         entity.url,
-        latest.excerpt,
+        latest.excerpt if full else "",
         language.moment(latest.occurred_at, zone),
         _more(group),
     )

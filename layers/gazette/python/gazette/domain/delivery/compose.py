@@ -1,96 +1,227 @@
 """Compose a digest from a reader's events: group, rank, cap. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
+from datetime import datetime
+from math import exp2, log10
 
-from gazette.domain.model import Actor, Event
+from gazette.domain.delivery.arrangement import (
+    DEFAULT,
+    OTHER_WEIGHT,
+    WEIGHTS,
+    Arrangement,
+    Ranking,
+    Sections,
+)
+from gazette.domain.model import Actor, Event, Importance
 
 _CATEGORIES = 10
 """The most categories that a run stores: its row must stay below one write unit."""
+
+LINES = 8
+"""The most lines of a block in an email: one block alone must not make it too long."""
+
+_IMPORTANCE = {Importance.LOW: 0.5, Importance.NORMAL: 1.0, Importance.HIGH: 3.0}
+_FOLLOWED = 0.6
+"""What came by a follow, against what was addressed to the reader."""
+
+_FADING, _FADED = 86_400, 0.5
+"""Seconds after which half of what fades has faded; and what is left in the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
     """Events that share (category, entity type, entity id), shown as one line.
 
-    `actors` are distinct, the most recent first; none if nobody made it happen. `latest` is the
-    latest event, which represents the group.
+    `actors` are distinct, the most recent first; events that nobody made happen have none. `latest`
+    is the latest event, which represents the group. `importance` is the highest of its events.
+    `is_addressed`: at least one of them was addressed to the reader rather than followed.
     """
 
     category: str
     count: int
     actors: tuple[Actor, ...]
     latest: Event
+    importance: Importance = Importance.NORMAL
+    is_addressed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """All groups of one entity, shown under one title; the first group ranks highest.
+
+    `is_full`: shown with excerpts. `section`: the category or the title of the parent under which
+    it stands; empty if it stands under none.
+    """
+
+    groups: tuple[Group, ...]
+    is_full: bool = True
+    section: str = ""
+
+    @property
+    def latest_place(self) -> int:
+        """Which of the groups has the latest event, which represents the block."""
+        if len(self.groups) == 1:
+            return 0
+        ages = [_age_of(group.latest) for group in self.groups]
+        return ages.index(max(ages))
+
+    @property
+    def latest(self) -> Event:
+        """The latest event."""
+        return self.groups[self.latest_place].latest
 
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """The content of one email: the groups shown, and the exact count of what it leaves out."""
+    """The content of one email: the blocks shown, by rank, and the exact count of what is left out.
 
-    groups: tuple[Group, ...]
+    `more_blocks`: how many entities are not shown at all. `more_events`: how many events are not,
+    with those in lines that a block leaves out.
+    """
+
+    blocks: tuple[Block, ...]
     events: int
-    more_groups: int
+    more_blocks: int
     more_events: int
+    sections: Sections = Sections.NONE
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """The groups shown, block by block."""
+        return tuple([group for block in self.blocks for group in block.groups])
 
     @property
     def categories(self) -> tuple[str, ...]:
         """The categories of the groups shown, each once, in their order; ten at most."""
-        return tuple(dict.fromkeys(group.category for group in self.groups))[:_CATEGORIES]
+        return tuple(
+            dict.fromkeys([each.category for block in self.blocks for each in block.groups])
+        )[:_CATEGORIES]
 
-    def shortened(self, groups: int) -> "Digest":
-        """Return the digest with its first `groups` groups; the others count as left out."""
-        dropped = self.groups[groups:]
+    def shortened(self, blocks: int) -> "Digest":
+        """Return the digest with its first `blocks` blocks; the others count as left out."""
+        dropped = self.blocks[blocks:]
         return replace(
             self,
-            groups=self.groups[:groups],
-            more_groups=self.more_groups + len(dropped),
-            more_events=self.more_events + sum(group.count for group in dropped),
+            blocks=self.blocks[:blocks],
+            more_blocks=self.more_blocks + len(dropped),
+            more_events=self.more_events
+            + sum(group.count for block in dropped for group in block.groups),
         )
 
+    def by_section(self) -> Mapping[str, list[int]]:
+        """The places of the blocks by section, the section with the highest block first.
 
-class Ranking(StrEnum):
-    """Which group comes first: the one with the most events, or the one with the latest event."""
-
-    MOST_ACTIVE = "most_active"
-    LATEST = "latest"
+        Blocks under no heading come before all sections: behind one they would seem part of it.
+        """
+        found: dict[str, list[int]] = {"": []}
+        for place, block in enumerate(self.blocks):
+            found.setdefault(block.section, []).append(place)
+        return found
 
 
 def compose(
-    events: Iterable[Event], *, max_groups: int, ranking: Ranking = Ranking.MOST_ACTIVE
+    events: Iterable[Event],
+    *,
+    max_blocks: int,
+    max_lines: int = LINES,
+    arrangement: Arrangement = DEFAULT,
+    until: datetime | None = None,
 ) -> Digest:
     """Group, rank and cap `events`, whose order does not matter.
 
-    The latest event breaks ties of `ranking`, and then the key does, so that the same events always
-    make the same email. Event ids are unique: they are the key of the table.
+    `until`: the end of the window, from which their age is reckoned; by default the latest event.
+    The latest event breaks ties of the ranking, and then the key does, so that the same events
+    always make the same email. Event ids are unique: they are the key of the table.
     """
-    members: dict[tuple[str, str, str], list[Event]] = {}
+    members: dict[tuple[str, str], dict[str, list[Event]]] = {}
     for event in events:
-        key = (event.category, event.entity.type, event.entity.id)
-        members.setdefault(key, []).append(event)
-    ranked = sorted(
-        (_group(found) for found in members.values()),
-        key=lambda group: (
-            -group.count if ranking is Ranking.MOST_ACTIVE else 0,
-            -group.latest.occurred_at.timestamp(),
-            group.category,
-            group.latest.entity.type,
-            group.latest.entity.id,
-        ),
+        entity = members.setdefault((event.entity.type, event.entity.id), {})
+        entity.setdefault(event.category, []).append(event)
+    found = [[_group(each) for each in entity.values()] for entity in members.values()]
+    if until is None and found:
+        until = max(group.latest.occurred_at for groups in found for group in groups)
+    rank = _ranked_by(arrangement, until)
+    for groups in found:
+        groups.sort(key=lambda group: rank([group]))
+    found.sort(key=rank)
+    blocks = tuple(
+        Block(
+            tuple(groups[:max_lines]),
+            place < arrangement.full_blocks,
+            _section(groups, arrangement),
+        )
+        for place, groups in enumerate(found)
     )
-    everything = Digest(tuple(ranked), sum(group.count for group in ranked), 0, 0)
-    return everything.shortened(max_groups)
+    count = sum(group.count for groups in found for group in groups)
+    shown = sum(group.count for block in blocks for group in block.groups)
+    return Digest(blocks, count, 0, count - shown, arrangement.sections).shortened(max_blocks)
+
+
+def score(group: Group, weights: Mapping[str, float], until: datetime) -> float:
+    """How much a group matters to its reader, the more the higher.
+
+    The weight of its category, times the importance (0.5, 1 or 3), times 1 if addressed to the
+    reader and 0.6 if followed, times recency, times 1 + log10 of its events. Recency falls from 1
+    to 0.5, each day by half of what is left, back from `until`. Rounded, so that no processor makes
+    another order of it.
+    """
+    age = max((until - group.latest.occurred_at).total_seconds(), 0.0)
+    recency = _FADED + (1 - _FADED) * exp2(-age / _FADING)
+    addressed = 1.0 if group.is_addressed else _FOLLOWED
+    matters = _weight(group, weights) * _IMPORTANCE[group.importance] * addressed
+    return round(matters * recency * (1 + log10(group.count)), 6)
+
+
+_Rank = tuple[float, float, str, str, str]
+
+
+def _ranked_by(arrangement: Arrangement, until: datetime | None) -> Callable[[list[Group]], _Rank]:
+    """The key that sorts lists of groups of one entity; each begins with its highest group."""
+    ranking, weights = arrangement.ranking, arrangement.weights
+
+    def rank(groups: list[Group]) -> _Rank:
+        first, moved = 0.0, max(group.latest.occurred_at for group in groups)
+        if ranking is Ranking.MOST_ACTIVE:
+            first = sum(group.count for group in groups)
+        elif ranking is Ranking.RELEVANCE and until is not None:
+            first = score(groups[0], weights, until)
+        entity = groups[0].latest.entity
+        return -first, -moved.timestamp(), groups[0].category, entity.type, entity.id
+
+    return rank
 
 
 def _group(events: list[Event]) -> Group:
-    newest_first = sorted(events, key=lambda event: (event.occurred_at, event.id), reverse=True)
-    acted = [event.actor for event in newest_first if event.actor]
-    actors = {actor.id: actor for actor in reversed(acted)}
-    latest = newest_first[0]
-    ordered = dict.fromkeys(actor.id for actor in acted)
+    newest_first = sorted(events, key=_age_of, reverse=True)
+    actors: dict[str, Actor] = {}
+    for event in newest_first:
+        if event.actor:
+            actors.setdefault(event.actor.id, event.actor)
     return Group(
-        category=latest.category,
+        category=newest_first[0].category,
         count=len(events),
-        actors=tuple(actors[actor_id] for actor_id in ordered),
-        latest=latest,
+        actors=tuple(actors.values()),
+        latest=newest_first[0],
+        importance=max((event.importance for event in events), key=_IMPORTANCE.__getitem__),
+        is_addressed=not all(event.via for event in events),
     )
+
+
+def _section(groups: list[Group], arrangement: Arrangement) -> str:
+    """The section of a block. How important an event is does not move it to another."""
+    if arrangement.sections is Sections.CATEGORY:
+        return max((_weight(group, arrangement.weights), group.category) for group in groups)[1]
+    if arrangement.sections is Sections.PARENT:
+        titled = [group.latest for group in groups if group.latest.parent_title]
+        return max(titled, key=_age_of).parent_title if titled else ""
+    return ""
+
+
+def _weight(group: Group, weights: Mapping[str, float]) -> float:
+    weight = weights.get(group.category)
+    return weights.get(OTHER_WEIGHT, WEIGHTS[OTHER_WEIGHT]) if weight is None else weight
+
+
+def _age_of(event: Event) -> tuple[datetime, str]:
+    return event.occurred_at, event.id

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from gazette.domain.delivery.compose import Digest, Ranking
+from gazette.domain.delivery.arrangement import Arrangement
+from gazette.domain.delivery.compose import Digest
 from gazette.domain.links import LinkKeys, LinkToken, Scope
 from gazette.domain.model import Edition
 from gazette.domain.subscribers.leaving import Leaving
@@ -18,8 +19,8 @@ from gazette.domain.subscribers.subscriber import Subscriber
 class Renderer(Protocol):
     """Renders a digest as an email. Threads may share it."""
 
-    def ranking(self, variation: int) -> Ranking:
-        """Return what comes first in the digests of a variation."""
+    def arrangement(self, variation: int, of_stage: Arrangement) -> Arrangement:
+        """Return the arrangement of the stage with what a variation says otherwise."""
 
     def render(
         self,
@@ -32,7 +33,7 @@ class Renderer(Protocol):
     ) -> Edition:
         """Return the edition for this reader. Deterministic: the same input makes the same bytes.
 
-        It may show only the first groups of `digest`, and counts the others as left out.
+        It may show only the first blocks of `digest`, and counts the others as left out.
         `schedule`: the run's; the email says why, and how often, the reader gets it. Raises
         RenderingFailed if a template cannot show something.
         """
@@ -121,4 +122,4 @@ class Pages(Protocol):
         """Say that none of the events of the email is still stored."""
 
     def updates(self, digest: Digest, reader: Subscriber) -> str:
-        """Show each group of the digest with its link, people, count and time."""
+        """Show each block of the digest with its link, its lines and its time."""

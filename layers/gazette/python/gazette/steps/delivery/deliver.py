@@ -167,6 +167,7 @@ def _render(key: RunKey, tries: _Tries, context: DeliveryContext) -> _Rendered |
             variant=variant,
             context=context.editing,
             may_have_been_sent=prepared.due.may_have_been_sent,
+            until=prepared.window.until,
         )
         if isinstance(edition, Edition):
             return _Rendered(prepared, edition, links, variant)

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from gazette.domain.delivery.arrangement import Arrangement
 from gazette.domain.delivery.compose import compose
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import Overtaken, RenderingFailed
@@ -37,12 +38,13 @@ _HARMLESS = Event(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditionContext:
-    """What `edit` uses. `max_groups`: how many groups one email shows."""
+    """What `edit` uses. `max_blocks`: how many blocks one email shows; `arrangement`: how."""
 
     renderer: Renderer
     experiment: RunningExperiment
     deferred_events: DeferredEvents
-    max_groups: int
+    max_blocks: int
+    arrangement: Arrangement
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ def edit(
     variant: Variant,
     context: EditionContext,
     may_have_been_sent: Collection[str],
+    until: datetime,
 ) -> Edition | Excluded:
     """Render `events`; if that fails, exclude those that cannot be shown and return their number.
 
@@ -79,7 +82,9 @@ def edit(
             links,
             variation=variant.variation,
             renderer=context.renderer,
-            max_groups=context.max_groups,
+            max_blocks=context.max_blocks,
+            arrangement=context.arrangement,
+            until=until,
         )
 
     try:
@@ -112,10 +117,20 @@ def make_edition(
     *,
     variation: int,
     renderer: Renderer,
-    max_groups: int,
+    max_blocks: int,
+    arrangement: Arrangement,
+    until: datetime,
 ) -> Edition:
-    """Render `events`, ranked as the variation says. Raises RenderingFailed."""
-    digest = compose(events, max_groups=max_groups, ranking=renderer.ranking(variation))
+    """Render `events`, arranged as the stage and the variation say. Raises RenderingFailed.
+
+    `until`: the end of the window, which gives all of them their age.
+    """
+    digest = compose(
+        events,
+        max_blocks=max_blocks,
+        arrangement=renderer.arrangement(variation, arrangement),
+        until=until,
+    )
     return renderer.render(digest, subscriber, links, key.schedule, variation=variation)
 
 

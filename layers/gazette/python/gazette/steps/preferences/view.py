@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
+from gazette.domain.delivery.arrangement import Arrangement
 from gazette.domain.delivery.compose import compose
 from gazette.domain.delivery.run import Run
 from gazette.domain.links import LinkToken
@@ -14,12 +16,15 @@ from gazette.domain.ports.stores import EventReader, Subscribers
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.delivery.edition import make_edition
 
-_Show = Callable[[Run, Sequence[Event], Subscriber], str]
+_Show = Callable[[Run, datetime, Sequence[Event], Subscriber], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewContext:
-    """What a view reads, and what shows it. Nothing is written. `max_groups`: as in the email."""
+    """What a view reads, and what shows it. Nothing is written.
+
+    `max_blocks` and `arrangement`: as in the email.
+    """
 
     runs: Runs
     subscribers: Subscribers
@@ -27,7 +32,8 @@ class ViewContext:
     renderer: Renderer
     pages: Pages
     clock: Clock
-    max_groups: int
+    max_blocks: int
+    arrangement: Arrangement
 
 
 def view_email(link: LinkToken, links: Links, *, context: ViewContext) -> str | None:
@@ -37,7 +43,7 @@ def view_email(link: LinkToken, links: Links, *, context: ViewContext) -> str | 
     may look at what was sent to them.
     """
 
-    def show(run: Run, events: Sequence[Event], reader: Subscriber) -> str:
+    def show(run: Run, until: datetime, events: Sequence[Event], reader: Subscriber) -> str:
         return make_edition(
             link.run,
             events,
@@ -45,17 +51,27 @@ def view_email(link: LinkToken, links: Links, *, context: ViewContext) -> str | 
             links,
             variation=run.variant.variation,
             renderer=context.renderer,
-            max_groups=context.max_groups,
+            max_blocks=context.max_blocks,
+            arrangement=context.arrangement,
+            until=until,
         ).html
 
     return _view(link, show, context)
 
 
 def view_updates(link: LinkToken, *, context: ViewContext) -> str | None:
-    """The page of all that the window of a run holds now, no group left out. None: as above."""
+    """The page of all that the window of a run holds now, no line left out. None: as above."""
 
-    def show(_: Run, events: Sequence[Event], reader: Subscriber) -> str:
-        return context.pages.updates(compose(events, max_groups=len(events)), reader)
+    def show(run: Run, until: datetime, events: Sequence[Event], reader: Subscriber) -> str:
+        variation = run.variant.variation
+        everything = compose(
+            events,
+            max_blocks=len(events),
+            max_lines=len(events),
+            arrangement=context.renderer.arrangement(variation, context.arrangement),
+            until=until,
+        )
+        return context.pages.updates(everything, reader)
 
     return _view(link, show, context)
 
@@ -76,4 +92,6 @@ def _view(link: LinkToken, show: _Show, context: ViewContext) -> str | None:
         for stored in context.events.read(key.user_id, key.schedule, run.window)
         if not stored.is_over(now)
     ]
-    return show(run, events, reader) if events else context.pages.nothing_left(reader)
+    if not events:
+        return context.pages.nothing_left(reader)
+    return show(run, run.window.until, events, reader)

@@ -1,0 +1,238 @@
+"""Ranking by relevance: what matters to this reader comes first, whatever else there is."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+import pytest
+from gazette.domain.delivery.arrangement import DEFAULT, WEIGHTS, Arrangement, Sections
+from gazette.domain.delivery.compose import Digest, compose
+from gazette.domain.model import Actor, Entity, Event, Importance
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
+UNTIL = NOON + timedelta(hours=1)
+LEVELS = list(Importance)
+
+
+def event(
+    event_id: str,
+    category: str = "comment",
+    *,
+    entity: str = "1",
+    importance: Importance = Importance.NORMAL,
+    hours_ago: float = 1,
+    via: tuple[str, ...] = (),
+    parent: str = "",
+) -> Event:
+    """One event for Ann."""
+    return Event(
+        user_id="ann",
+        id=event_id,
+        category=category,
+        entity=Entity("post", entity, f"Title {entity}", f"https://x.example/{entity}"),
+        actor=Actor("bob", "Bob"),
+        occurred_at=UNTIL - timedelta(hours=hours_ago),
+        importance=importance,
+        via=via,
+        parent_title=parent,
+    )
+
+
+def order(*events: Event, arrangement: Arrangement = DEFAULT) -> list[str]:
+    """The entities, in the order of their blocks."""
+    digest = compose(events, max_blocks=50, arrangement=arrangement, until=UNTIL)
+    return [block.latest.entity.id for block in digest.blocks]
+
+
+def many(category: str, count: int, *, entity: str, hours_ago: float = 1) -> list[Event]:
+    """So many events of a category about one entity."""
+    return [
+        event(f"{entity}.{number}", category, entity=entity, hours_ago=hours_ago)
+        for number in range(count)
+    ]
+
+
+@pytest.mark.parametrize("hours_ago", [0, 1, 24, 7 * 24, 60 * 24])
+def test_a_mention_goes_above_forty_likes_however_old_it_is(hours_ago: float) -> None:
+    mention = event("m", "mention", entity="mine", hours_ago=hours_ago)
+    assert order(*many("like", 40, entity="busy", hours_ago=0), mention) == ["mine", "busy"]
+
+
+def test_a_mention_goes_above_fourteen_comments_of_the_same_day() -> None:
+    mention = event("m", "mention", entity="mine", hours_ago=2)
+    assert order(*many("comment", 14, entity="busy"), mention) == ["mine", "busy"]
+
+
+def test_lines_of_a_block_are_in_the_same_order_as_blocks() -> None:
+    events = [*many("like", 41, entity="1"), event("c", "comment"), event("m", "mention")]
+    (block,) = compose(events, max_blocks=20, until=UNTIL).blocks
+    assert [group.category for group in block.groups] == ["mention", "comment", "like"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (event("a", entity="x", importance=Importance.HIGH), event("b", entity="y")),
+        (event("a", entity="x"), event("b", entity="y", importance=Importance.LOW)),
+        (event("a", entity="x"), event("b", entity="y", via=("topic#1",))),
+        (event("a", entity="x", hours_ago=2), event("b", entity="y", hours_ago=3)),
+        (event("a", "mention", entity="x"), event("b", "unheard_of", entity="y")),
+        (event("a", "unheard_of", entity="x"), event("b", "like", entity="y")),
+    ],
+    ids=["high", "low", "followed", "older", "a known category", "an unknown category"],
+)
+def test_each_factor_decides_where_all_else_is_equal(first: Event, second: Event) -> None:
+    assert order(second, first) == ["x", "y"]
+
+
+def test_two_events_weigh_more_than_one_but_not_twice_as_much() -> None:
+    assert order(event("a", entity="x"), *many("comment", 2, entity="y")) == ["y", "x"]
+    twice = Arrangement(weights={"comment": 1, "sale": 2})
+    two, one = many("comment", 2, entity="y"), event("a", "sale", entity="x")
+    assert order(*two, one, arrangement=twice) == ["x", "y"]
+
+
+def test_one_event_that_was_addressed_to_the_reader_counts_for_its_group() -> None:
+    followed = [event(f"{number}", via=("topic#1",), entity="x") for number in range(2)]
+    others = [event(f"o{number}", via=("topic#1",), entity="y") for number in range(3)]
+    assert order(*followed, *others) == ["y", "x"]
+    assert order(replace(followed[0], via=()), followed[1], *others) == ["x", "y"]
+
+
+def test_weights_of_a_stage_decide_and_other_is_for_what_it_does_not_name() -> None:
+    weights = {**WEIGHTS, "like": 50, "other": 90}
+    events = [
+        event("m", "mention", entity="mention"),
+        event("l", "like", entity="like"),
+        event("s", "sale", entity="sale"),
+    ]
+    assert order(*events, arrangement=Arrangement(weights=weights)) == ["sale", "like", "mention"]
+
+
+def test_what_weighs_nothing_is_shown_all_the_same() -> None:
+    nothing = Arrangement(weights={"other": 0})
+    assert sorted(order(event("a", entity="x"), event("b", entity="y"), arrangement=nothing)) == [
+        "x",
+        "y",
+    ]
+
+
+inboxes = st.lists(
+    st.builds(
+        lambda entity, category, importance, hours, followed: {
+            "entity": entity,
+            "category": category,
+            "importance": importance,
+            "hours_ago": hours,
+            "via": ("topic#1",) if followed else (),
+        },
+        st.sampled_from("12345"),
+        st.sampled_from(["mention", "comment", "like", "sale"]),
+        st.sampled_from(LEVELS),
+        st.sampled_from([0, 1, 5, 30, 200]),
+        st.booleans(),
+    ),
+    min_size=1,
+    max_size=25,
+).map(lambda rows: [event(f"e{number}", **row) for number, row in enumerate(rows)])
+
+
+def places(digest: Digest, changed: Event) -> tuple[int, int]:
+    """Where the event's block is, and where its line is in the block."""
+    for place, block in enumerate(digest.blocks):
+        for line, group in enumerate(block.groups):
+            if (group.latest.entity, group.category) == (changed.entity, changed.category):
+                return place, line
+    raise AssertionError("it is not shown")
+
+
+@given(inboxes, st.data(), st.sampled_from(LEVELS))
+@settings(max_examples=300, deadline=None)
+def test_a_more_important_event_never_lowers_its_block_and_its_line(
+    events: list[Event], data: st.DataObject, level: Importance
+) -> None:
+    place = data.draw(st.integers(0, len(events) - 1))
+    raised = list(events)
+    low, high = sorted([events[place].importance, level], key=LEVELS.index)
+    raised[place] = replace(events[place], importance=high)
+    events[place] = replace(events[place], importance=low)
+    before, after = (compose(each, max_blocks=50, until=UNTIL) for each in (events, raised))
+    assert all(
+        then <= once
+        for then, once in zip(
+            places(after, raised[place]), places(before, events[place]), strict=True
+        )
+    )
+
+
+@given(inboxes, st.data(), st.sampled_from([Sections.NONE, Sections.CATEGORY]))
+@settings(max_examples=200, deadline=None)
+def test_nor_does_it_in_sections(
+    events: list[Event], data: st.DataObject, sections: Sections
+) -> None:
+    place = data.draw(st.integers(0, len(events) - 1))
+    arrangement = Arrangement(sections=sections)
+    seen = []
+    for level in LEVELS:
+        events[place] = replace(events[place], importance=level)
+        digest = compose(events, max_blocks=50, arrangement=arrangement, until=UNTIL)
+        shown = [each for within in digest.by_section().values() for each in within]
+        seen.append(shown.index(places(digest, events[place])[0]))
+    assert seen == sorted(seen, reverse=True)
+
+
+@given(inboxes, st.sampled_from(Sections), st.randoms(use_true_random=False))
+@settings(max_examples=100, deadline=None)
+def test_the_order_of_events_changes_nothing(
+    events: list[Event], sections: Sections, random: Random
+) -> None:
+    shuffled = list(events)
+    random.shuffle(shuffled)
+    one, other = (
+        compose(
+            each, max_blocks=3, max_lines=2, arrangement=Arrangement(sections=sections), until=UNTIL
+        )
+        for each in (events, shuffled)
+    )
+    assert one == other
+
+
+def test_the_clock_has_no_part_in_it() -> None:
+    """The end of the window is given; without one, age is reckoned from the latest event."""
+    events = [event("m", "comment", entity="x", hours_ago=100), event("l", "article", entity="y")]
+    later = [replace(each, occurred_at=each.occurred_at + timedelta(days=365)) for each in events]
+    assert [
+        [block.latest.entity.id for block in compose(each, max_blocks=2).blocks]
+        for each in (events, later)
+    ] == [["y", "x"], ["y", "x"]]
+
+
+def test_sections_by_category_begin_with_the_one_that_has_the_highest_block() -> None:
+    events = [
+        *many("like", 3, entity="liked"),
+        event("m", "mention", entity="both"),
+        *many("like", 3, entity="both"),
+        event("c", "comment", entity="talk"),
+    ]
+    arrangement = Arrangement(sections=Sections.CATEGORY)
+    digest = compose(events, max_blocks=20, arrangement=arrangement, until=UNTIL)
+    entities = [block.latest.entity.id for block in digest.blocks]
+    assert [
+        (section, [entities[place] for place in within])
+        for section, within in digest.by_section().items()
+        if within
+    ] == [("mention", ["both"]), ("comment", ["talk"]), ("like", ["liked"])]
+
+
+def test_a_section_of_a_parent_has_its_title_and_what_has_none_comes_first() -> None:
+    events = [
+        event("a", entity="1", parent="Gardens", importance=Importance.HIGH),
+        event("b", entity="2", parent="Trees"),
+        event("c", entity="3"),
+        event("d", entity="4", parent="Gardens", importance=Importance.LOW),
+    ]
+    arrangement = Arrangement(sections=Sections.PARENT)
+    digest = compose(events, max_blocks=20, arrangement=arrangement, until=UNTIL)
+    assert list(digest.by_section().items()) == [("", [2]), ("Gardens", [0, 3]), ("Trees", [1])]

@@ -1,0 +1,291 @@
+"""One thing is one block in an email: a title, a line for each category, the reader's own links."""
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import lxml.html
+import pytest
+from gazette.adapters.rendering.pages import JinjaPages
+from gazette.adapters.rendering.renderer import LONGEST_HTML, JinjaRenderer
+from gazette.adapters.rendering.sheets import Sheets
+from gazette.domain.delivery.arrangement import Arrangement, Sections
+from gazette.domain.delivery.compose import compose
+from gazette.domain.links import Scope, entity_mark
+from gazette.domain.model import DAILY, Actor, Edition, Entity, Event
+from gazette.domain.ports.rendering import CacheCount, Links
+from gazette.domain.scheduling.kinds import immediate_schedule
+
+from infra.assets.templates import build_templates
+from tests.builders import LINKS, a_subscriber, an_event
+
+SOURCE = Path(__file__).parents[3] / "templates"
+
+LEAVE_HTML = """{{ block.title }}
+{% for each in block.lines %}
+{% call(link) own("mute", each.shown.category) %}
+<a class="quiet" href="{{ link }}">No more of {{ each.shown.category }}</a>
+{% endcall %}
+{% endfor %}
+{% call(link) own("unfollow") %}
+<a class="quiet" href="{{ link }}">Unfollow</a>
+{% endcall %}
+"""
+LEAVE_TEXT = """{{ block.title }}
+{% for each in block.lines %}
+{% call(link) own("mute", each.shown.category) %}
+  No more of {{ each.shown.category }}: {{ link }}
+{% endcall %}
+{% endfor %}
+{% call(link) own("unfollow") %}
+  Unfollow: {{ link }}
+{% endcall %}
+"""
+
+
+@pytest.fixture
+def renderer(built_templates: Path) -> JinjaRenderer:
+    """One that has made nothing yet."""
+    return JinjaRenderer(built_templates)
+
+
+@pytest.fixture(scope="session")
+def leaving_templates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An adopter's, whose blocks have links by which a reader leaves."""
+    own = tmp_path_factory.mktemp("own")
+    (own / "digest").mkdir()
+    (own / "digest" / "block.html").write_text(LEAVE_HTML)
+    (own / "digest" / "block.txt").write_text(LEAVE_TEXT)
+    built = tmp_path_factory.mktemp("leaving") / "built"
+    build_templates(SOURCE, built, overlay=own)
+    return built
+
+
+@pytest.fixture
+def leaving(leaving_templates: Path) -> JinjaRenderer:
+    """One that has made nothing yet."""
+    return JinjaRenderer(leaving_templates)
+
+
+def edition(
+    renderer: JinjaRenderer,
+    *events: Event,
+    arrangement: Arrangement | None = None,
+    links: Links = LINKS,
+    schedule: str = DAILY,
+    user_id: str = "ann",
+) -> Edition:
+    """The email of `events` for one reader."""
+    digest = compose(events, max_blocks=20, arrangement=arrangement or Arrangement())
+    return renderer.render(digest, a_subscriber(user_id), links, schedule)
+
+
+def page(made: Edition) -> Any:
+    """The root element of the HTML."""
+    return lxml.html.document_fromstring(made.html)
+
+
+def texts(found: list[Any]) -> list[str]:
+    """What elements say."""
+    return [" ".join(each.text_content().split()) for each in found]
+
+
+ONE_POST = (
+    *(an_event(f"l{number}", category="like", actor=f"Liker{number}") for number in range(41)),
+    an_event("c", excerpt="Well said"),
+    an_event("m", category="mention", actor="Cy", excerpt="@ann could you have a look?"),
+)
+
+
+def test_one_post_is_one_block_with_a_line_for_each_category(renderer: JinjaRenderer) -> None:
+    made = edition(renderer, *ONE_POST)
+    assert texts(page(made).xpath("//h2")) == ["Title of post1"]
+    lines = texts(page(made).xpath("//p[@class='line']"))
+    assert [line.split(" from ")[0] for line in lines] == [
+        "1 new mention",
+        "1 new comment",
+        "41 new likes",
+    ]
+    assert made.text.count('"Title of post1"') == made.html.count(">Title of post1</a>") == 1
+    for line in lines:
+        assert f"\n  {line}\n" in made.text
+    assert made.categories == ("mention", "comment", "like")
+
+
+def test_the_subject_is_about_what_matters_most(renderer: JinjaRenderer) -> None:
+    assert edition(renderer, *ONE_POST).subject.startswith("1 new mention from Cy")
+
+
+def test_a_compact_block_has_its_title_lines_and_time_but_no_excerpt(
+    renderer: JinjaRenderer,
+) -> None:
+    full = edition(renderer, *ONE_POST)
+    compact = edition(renderer, *ONE_POST, arrangement=Arrangement(full_blocks=0))
+    assert texts(page(full).xpath("//p[@class='excerpt']")) == [
+        "@ann could you have a look?",
+        "Well said",
+    ]
+    assert not page(compact).xpath("//p[@class='excerpt']")
+    assert "could you" not in compact.text
+    for made in (page(full), page(compact)):
+        assert len(made.xpath("//h2/a")) == len(made.xpath("//p[@class='time']")) == 1
+        assert len(made.xpath("//p[@class='line']")) == 3
+    assert renderer.take_count() == CacheCount(found=0, made=2)
+
+
+def test_an_immediate_email_is_one_block_whose_first_line_is_its_heading(
+    renderer: JinjaRenderer,
+) -> None:
+    made = edition(renderer, *ONE_POST, schedule=immediate_schedule("post#post1"))
+    assert texts(page(made).xpath("//h1")) == ["1 new mention from Cy"]
+    assert len(page(made).xpath("//p[@class='line']")) == 2
+    assert len(page(made).xpath("//a[@class='open']")) == 1
+
+
+def test_lines_that_a_block_leaves_out_are_counted_behind_all_blocks(
+    renderer: JinjaRenderer,
+) -> None:
+    events = [an_event(f"e{number}", category=f"kind_{number:02}") for number in range(20)]
+    made = edition(renderer, *events)
+    assert len(page(made).xpath("//p[@class='line']")) == 8
+    assert "\nAnd 12 more updates.\nSee them all: " in made.text
+    assert texts(page(made).xpath("//td[@class='more']")) == ["And 12 more updates. See them all"]
+
+
+def test_one_block_alone_is_never_too_long(renderer: JinjaRenderer) -> None:
+    """All that is shown is escaped to five bytes a character."""
+    long = Entity("post", "p", "'" * 200, "https://e.com/" + "&" * 1980)
+    events = [
+        replace(
+            an_event(f"{kind}.{number}", category=f"{'x' * 40}_{kind}"),
+            entity=long,
+            actor=Actor(f"{number}", "'" * 200),
+            excerpt="'" * 500,
+        )
+        for kind in range(30)
+        for number in range(3)
+    ]
+    for schedule in (DAILY, immediate_schedule("post#p")):
+        made = edition(renderer, *events, schedule=schedule)
+        assert len(made.html.encode()) <= LONGEST_HTML
+        assert len(page(made).xpath("//p[@class='line'] | //td[@class='cell']/h1")) == 8
+
+
+@pytest.mark.parametrize(
+    ("sections", "shown"),
+    [
+        (Sections.NONE, ["a", "c", "b", "d"]),
+        (Sections.CATEGORY, ["Comments", "a", "Sale item", "c", "Likes", "b", "d"]),
+        (Sections.PARENT, ["c", "Gardens", "a", "d", "<Trees>", "b"]),
+    ],
+)
+def test_sections_stand_over_their_blocks_in_html_and_text(
+    renderer: JinjaRenderer, sections: Sections, shown: list[str]
+) -> None:
+    events = [
+        replace(an_event("a", entity_id="a"), parent_title="Gardens"),
+        replace(an_event("b", entity_id="b", category="like"), parent_title="<Trees>"),
+        an_event("c", entity_id="c", category="sale_item"),
+        replace(an_event("d", entity_id="d", category="like"), parent_title="Gardens"),
+    ]
+    made = edition(renderer, *events, arrangement=Arrangement(sections=sections))
+    expected = [f"Title of {each}" if len(each) == 1 else each for each in shown]
+    assert texts(page(made).xpath("//h2")) == expected
+    rest = made.text
+    for each in expected:
+        _, found, rest = rest.partition(f'"{each}"' if each.startswith("Title") else f"— {each} —")
+        assert found, each
+
+
+def test_an_immediate_email_has_no_sections(renderer: JinjaRenderer) -> None:
+    arrangement = Arrangement(sections=Sections.CATEGORY)
+    schedule = immediate_schedule("post#post1")
+    made = edition(renderer, *ONE_POST, arrangement=arrangement, schedule=schedule)
+    assert not page(made).xpath("//h2")
+
+
+def leave_of(reader: str) -> Callable[[Scope], str]:
+    """Links of one reader."""
+    return lambda scope: f"https://x.example/{reader}?a={scope.kind}&b={','.join(scope.names)}"
+
+
+def followed(event_id: str, *, entity_id: str = "post1", category: str = "comment") -> Event:
+    """An event that came by a follow of its entity."""
+    return an_event(event_id, entity_id=entity_id, category=category, via=(f"post#{entity_id}",))
+
+
+def test_a_cached_block_has_the_links_of_each_of_its_readers(leaving: JinjaRenderer) -> None:
+    events = (followed("a"), followed("b", category="like"), followed("c", entity_id="post2"))
+    first, second = (entity_mark(f"post#post{number}") for number in (1, 2))
+    for reader in ("ann", "bo"):
+        links = replace(LINKS, leave=leave_of(reader))
+        made = edition(leaving, *events, links=links, user_id=reader)
+        expected = {
+            f"https://x.example/{reader}?a=c&b=comment",
+            f"https://x.example/{reader}?a=c&b=like",
+            f"https://x.example/{reader}?a=e&b={first}",
+            f"https://x.example/{reader}?a=e&b={second}",
+        }
+        hrefs = [href for href in page(made).xpath("//a/@href") if "x.example" in href]
+        said = [line.rpartition(" ")[2] for line in made.text.splitlines() if "x.example" in line]
+        assert set(hrefs) == set(said) == expected
+        assert hrefs == said
+    assert leaving.take_count() == CacheCount(found=2, made=2)
+
+
+def test_where_a_reader_has_no_such_link_nothing_of_it_is_shown(leaving: JinjaRenderer) -> None:
+    some = edition(leaving, an_event(), links=replace(LINKS, leave=leave_of("ann")))
+    assert "No more of comment" in some.html
+    assert "No more of comment" in some.text
+    assert "Unfollow" not in some.html + some.text
+    none = edition(leaving, an_event())
+    assert "No more" not in none.html + none.text
+    for made in (some, none):
+        assert not set(map(chr, range(1, 9))) & set(made.html + made.text)
+
+
+def test_a_link_of_two_things_that_look_the_same_is_that_of_each(leaving: JinjaRenderer) -> None:
+    same = Entity("post", "1", "A title", "https://example.com/")
+    events = [
+        replace(
+            an_event(f"e{number}"), entity=replace(same, id=f"{number}"), via=(f"post#{number}",)
+        )
+        for number in range(2)
+    ]
+    made = edition(leaving, *events, links=replace(LINKS, leave=leave_of("ann")))
+    assert leaving.take_count() == CacheCount(found=1, made=1)
+    for number in range(2):
+        assert f"https://x.example/ann?a=e&b={entity_mark(f'post#{number}')}\n" in made.text
+
+
+def test_own_links_of_a_block_are_not_tracked(leaving: JinjaRenderer) -> None:
+    tracked = leaving.for_sending(tracks_clicks=True, measured=nullcontext)
+    links = replace(LINKS, leave=leave_of("ann"))
+    made = edition(tracked, followed("a"), links=links)
+    own = [link for link in page(made).iter("a") if "x.example" in link.get("href")]
+    assert len(own) == 2
+    assert all("ses:no-track" in link.attrib for link in own)
+
+
+def test_own_links_count_for_the_longest_html(leaving: JinjaRenderer) -> None:
+    def long(scope: Scope) -> str:
+        return f"https://x.example/{scope.kind}/{'x' * 9_000}"
+
+    events = [followed(f"e{number}", entity_id=f"post{number}") for number in range(20)]
+    made = edition(leaving, *events, links=replace(LINKS, leave=long))
+    assert len(made.html.encode()) <= LONGEST_HTML
+    assert made.html.count("Title of post") < 20
+    assert "more in" in made.text
+
+
+def test_the_page_of_all_updates_has_a_block_for_each_thing(built_templates: Path) -> None:
+    events = [*ONE_POST, an_event("o", entity_id="other")]
+    shown = compose(events, max_blocks=len(events), max_lines=len(events))
+    html = JinjaPages(Sheets(built_templates)).updates(shown, a_subscriber())
+    items = lxml.html.document_fromstring(html).xpath("//ol/li")
+    assert [(texts(item.xpath("./h2")), len(item.xpath("./p"))) for item in items] == [
+        (["Title of post1"], 4),
+        (["Title of other"], 2),
+    ]
