@@ -90,9 +90,13 @@ def _stuck(seen: Seen) -> Iterator[Line]:
     if seen.quarantine:
         text = f"{seen.quarantine:,} events do not fit the contract"
         yield Line(Level.PROBLEM, "quarantine", text, seen.to_run("quarantine list"))
-    waits, due = seen.tables.waits, seen.tables.oldest_open
-    if waits is None or due is None:
-        yield Line(Level.OK, "oldest run", "none that is due is open")
+    found = seen.tables.standing
+    if found.held_by_day:
+        text = f"{found.held_by_day:,} emails wait for the next day: cap or quota is used up"
+        yield Line(Level.WARNING, "held by day", text, seen.to_run("sending status"))
+    waits, due = found.age, found.due_at
+    if due is None:
+        yield Line(Level.OK, "oldest run", "none that may go is open")
         return
     level = Level.PROBLEM if waits > _STUCK else Level.WARNING if waits > _LATE else Level.OK
     since = timedelta(seconds=round(waits.total_seconds()))

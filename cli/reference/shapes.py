@@ -246,6 +246,8 @@ SHAPES: Mapping[str, Shape] = {
         "batches": _BATCHES,
         "unknown": "number",
         "oldest_open_due_at": "instant?",
+        "oldest_open_seconds": "number",
+        "held_by_day": "number",
         "queues": {"*": "number"},
         "dead_letters": {"*": "number"},
         "quarantine": "number",

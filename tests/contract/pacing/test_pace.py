@@ -203,7 +203,28 @@ def test_what_waited_for_the_cap_may_go_since_midnight(paced: Paced) -> None:
     assert worker.read(NEXT_DAY + 5 * SECOND).free_since == NEXT_DAY
     permit(worker, NEXT_DAY + 5 * SECOND)
     assert worker.read(NEXT_DAY + 9 * SECOND).free_since == NEXT_DAY
-    assert paced.worker(TEN).read(NEXT_DAY).free_since == EVER
+    day_after = NEXT_DAY + timedelta(days=1)
+    permit(worker, day_after)
+    assert worker.read(day_after).free_since == NEXT_DAY, "only one of six was taken there"
+
+
+def test_a_cap_that_was_not_used_up_makes_nothing_wait(paced: Paced) -> None:
+    worker = paced.worker(WARMUP)
+    permit(worker)
+    assert worker.read(NEXT_DAY).free_since == EVER
+    permit(worker, NEXT_DAY)
+    assert worker.read(NEXT_DAY + SECOND).free_since == EVER
+
+
+def test_a_worker_that_missed_the_end_of_a_cap_does_not_lose_it_at_midnight(
+    paced: Paced,
+) -> None:
+    one, other = paced.worker(WARMUP), paced.worker(WARMUP)
+    permit(one)
+    permit(other)
+    permit(other)
+    permit(one, NEXT_DAY)
+    assert one.read(NEXT_DAY).free_since == NEXT_DAY
 
 
 def test_a_new_day_begins_once_whoever_still_remembers_the_last(paced: Paced) -> None:

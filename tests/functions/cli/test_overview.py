@@ -107,7 +107,7 @@ def test_a_calm_stage_has_nothing_to_look_at(cloud: Cloud) -> None:
     assert {level for level, *_ in lines} == {"ok"}
     by_area = {area: text for _, area, text, _ in lines}
     assert by_area["alarm"] == "none is raised"
-    assert by_area["oldest run"] == "none that is due is open"
+    assert by_area["oldest run"] == "none that may go is open"
     assert by_area["going out"] == "no batch"
     assert by_area["queues"].startswith("ingest 0, followers 0, shard 0, immediate 0")
 

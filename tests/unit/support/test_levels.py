@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.pace import EVER, PaceReading
+from gazette.domain.delivery.standing import Standing
 from gazette.domain.delivery.streams import Streams
 from gazette.steps.support.overview import Overview
 
@@ -27,7 +28,7 @@ CALM = Seen(
         at=NOW,
         upcoming=[],
         batches=[],
-        oldest_open=None,
+        standing=Standing(age=timedelta(0), held_by_day=0),
         streams=Streams(digest=GOES, immediate=GOES),
         held=[],
     ),
@@ -79,3 +80,13 @@ def test_the_doctor_and_the_overview_agree(finding: Finding, seen: Seen, level: 
 def test_the_worst_is_first() -> None:
     best_first = [Level.OK, Level.WARNING, Level.UNSEEN, Level.PROBLEM]
     assert sorted(best_first, key=lambda each: each.rank) == best_first[::-1]
+
+
+def test_what_the_day_holds_up_is_a_line_of_its_own_and_no_run_that_is_stuck() -> None:
+    held = replace(CALM.tables, standing=Standing(age=timedelta(0), held_by_day=1200))
+    found = {line.area: line for line in lines(replace(CALM, tables=held))}
+    assert found["oldest run"].level is Level.OK
+    assert found["held by day"].level is Level.WARNING
+    assert found["held by day"].text.startswith("1,200 emails wait for the next day")
+    assert found["held by day"].command == "gazette sending status"
+    assert "held by day" not in {line.area for line in lines(CALM)}

@@ -9,6 +9,7 @@ import typer
 from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.pace import EVER, PaceReading
 from gazette.domain.delivery.run import Run
+from gazette.domain.delivery.standing import Standing
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.model import RunKey
@@ -48,7 +49,9 @@ def seen(stage: str) -> Seen:
             at=NOW,
             upcoming=[Upcoming(NOW, 3)],
             batches=[],
-            oldest_open=NOW - timedelta(hours=2),
+            standing=Standing(
+                age=timedelta(hours=2), held_by_day=3, due_at=NOW - timedelta(hours=2)
+            ),
             streams=Streams(digest=stopped(by_hand=True), immediate=stopped(by_hand=False)),
             held=[category_hold("like", "complaints", NOW)],
         ),
@@ -65,7 +68,7 @@ def commands(stage: str) -> list[str]:
 
 def test_each_command_of_an_overview_is_for_its_stage() -> None:
     told = commands("test")
-    assert len(told) == 11
+    assert len(told) == 12
     assert {each for each in told if not each.endswith(" --stage test")} == set()
     assert [f"{each} --stage test" for each in commands("prod")] == told
 

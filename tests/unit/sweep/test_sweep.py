@@ -8,6 +8,7 @@ import pytest
 from gazette.domain.delivery.pace import PacePlan, PaceReading, Quota
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.delivery.signals import Policy, RefusedForNow, Uncertain
+from gazette.domain.delivery.standing import Standing
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.errors import Unavailable
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
@@ -16,7 +17,7 @@ from gazette.domain.model import DAILY, RunKey
 from gazette.domain.ports.queues import QueuedRun, Shard
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.scheduling.kinds import immediate_schedule
-from gazette.steps.sweep.sweep import Standing, begin_sweep, standing, sweep
+from gazette.steps.sweep.sweep import begin_sweep, standing, sweep
 from gazette.steps.sweep.unknown import Swept
 
 from tests.builders import NOW, SettableClock, a_subscriber, an_event
@@ -433,8 +434,9 @@ def test_what_waits_for_the_next_day_is_counted_and_has_no_age() -> None:
     world.clock.pass_time(minutes=40)
     assert look(world) == Standing(age=timedelta(0), held_by_day=2)
     start(world, KEY)
+    due_at = world.clock()
     world.clock.pass_time(minutes=5)
-    assert look(world) == Standing(age=5 * MINUTE, held_by_day=2)
+    assert look(world) == Standing(age=5 * MINUTE, held_by_day=2, due_at=due_at)
 
 
 def test_a_day_that_is_used_up_for_digests_hides_no_immediate_email() -> None:
@@ -443,7 +445,7 @@ def test_a_day_that_is_used_up_for_digests_hides_no_immediate_email() -> None:
     start(world, RunKey("ann", immediate_schedule("post p1"), 1))
     use_up(world, immediate=5)
     world.clock.pass_time(minutes=40)
-    assert look(world) == Standing(age=40 * MINUTE, held_by_day=1)
+    assert (look(world).age, look(world).held_by_day) == (40 * MINUTE, 1)
 
 
 def test_what_waited_for_the_account_is_as_old_as_its_room() -> None:
@@ -455,7 +457,7 @@ def test_what_waited_for_the_account_is_as_old_as_its_room() -> None:
     for _ in range(2):
         world.rate_limiter.row.set_quota(Quota(rate=14, daily=200, left=9), world.clock())
         world.clock.pass_time(minutes=10)
-    assert look(world) == Standing(age=20 * MINUTE, held_by_day=0)
+    assert (look(world).age, look(world).held_by_day) == (20 * MINUTE, 0)
 
 
 def test_what_waited_for_the_warmup_is_as_old_as_the_day() -> None:
@@ -468,7 +470,20 @@ def test_what_waited_for_the_warmup_is_as_old_as_the_day() -> None:
     assert look(world).held_by_day == 1
     midnight = world.clock().replace(hour=0, minute=0, second=0) + timedelta(days=1)
     world.clock.now = midnight + 7 * MINUTE
-    assert look(world) == Standing(age=7 * MINUTE, held_by_day=0)
+    assert (look(world).age, look(world).held_by_day) == (7 * MINUTE, 0)
+
+
+def test_a_midnight_of_the_warmup_makes_no_run_younger_that_the_cap_did_not_hold_up() -> None:
+    """Its alarm would end each night, though it is stuck for a reason of its own."""
+    world = World()
+    world.rate_limiter = FakeRateLimiter(PacePlan(warmup_from=NOW.date(), warmup_daily=9))
+    start(world, RunKey("ann", "weekly", 1))
+    due_at = world.clock()
+    for _ in range(2):
+        world.rate_limiter.reserve(world.clock(), world.clock())
+        world.clock.pass_time(hours=24)
+        age = world.clock() - due_at
+        assert look(world) == Standing(age=age, held_by_day=0, due_at=due_at)
 
 
 def test_the_pace_of_a_stream_is_read_once_and_only_where_one_of_its_runs_may_wait() -> None:

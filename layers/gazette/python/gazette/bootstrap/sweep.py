@@ -26,13 +26,14 @@ from gazette.adapters.mail.ses import ses_client
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.rate_limiters import rate_limiters
 from gazette.domain.delivery.signals import Policy
+from gazette.domain.delivery.standing import Standing
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import RunKey
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.mail import Canary
 from gazette.settings.sweep import SweepSettings
 from gazette.steps.sweep.audit import AuditContext, Audited, audit
-from gazette.steps.sweep.sweep import Standing, begin_sweep, standing, sweep
+from gazette.steps.sweep.sweep import begin_sweep, standing, sweep
 from gazette.steps.sweep.unknown import SweepContext, SweepLimits, Swept
 
 _TIMEOUT = timedelta(seconds=5)

@@ -371,9 +371,9 @@ class PaceRow(Row):
     `next_at`, `stretch_at`, `quota_at` and `used_up_at` are microseconds since 1970, so that
     DynamoDB can add to them; `day` is a date in UTC. `quota`: emails per second. `daily` and
     `left`: the account's 24-hour quota and what is left of it, absent if there is no limit.
-    `used_up_at`: the last `quota_at` before which nothing was left, absent if something always was.
-    Attributes that begin with `breaker` are absent while it is closed; `since`, `until` and `step`
-    are microseconds too.
+    `used_up_at`: the end of the last time at which that, or the cap of a day, was used up; absent
+    if neither ever was. Attributes that begin with `breaker` are absent while it is closed;
+    `since`, `until` and `step` are microseconds too.
     """
 
     class Meta:

@@ -110,8 +110,8 @@ class Pace:
     `next_at`: the first free permit. `stretch_at`: when the present stretch of the ramp began, with
     its number of permits, `stretch_taken`, and that of the stretch before, `last_taken`. `day`: of
     UTC, with its number of permits, `taken`. `quota`: of the account, if known, as read at
-    `quota_at`, less the permits since. `used_up_at`: the last `quota_at` before which nothing was
-    left of it. `breaker`: None if it is closed.
+    `quota_at`, less the permits since. `used_up_at`: the end of the last time at which the quota,
+    or the cap of a day, was used up; None if neither ever was. `breaker`: None if it is closed.
     """
 
     quota: Quota | None = None
@@ -131,9 +131,9 @@ class Reservation:
     """`number` permits from `at` on, one every `cost`, and the state that taking them leads to.
 
     `stretch_at`: when their stretch of the ramp began. `last_taken`: the permits of the stretch
-    before. `day`: the day that they count for, with its `cap`. `is_of_quota`: they also count for
-    the account's daily quota. `breaker`: the breaker while its probe has the only permit; None: it
-    is closed.
+    before. `day`: the day that they count for, with its `cap`. `used_up_at`: as in `Pace`, with
+    the cap of the day before. `is_of_quota`: they also count for the account's daily quota.
+    `breaker`: the breaker while its probe has the only permit; None: it is closed.
     """
 
     at: datetime
@@ -143,6 +143,7 @@ class Reservation:
     last_taken: int
     day: date
     cap: int | None
+    used_up_at: datetime | None
     is_of_quota: bool
     breaker: OpenBreaker | None
 
@@ -172,6 +173,7 @@ class Reservation:
         return replace(
             pace,
             quota=quota,
+            used_up_at=self.used_up_at,
             next_at=self.last_at + self.cost,
             stretch_at=self.stretch_at,
             stretch_taken=self.number + (pace.stretch_taken if is_same_stretch else 0),
@@ -270,6 +272,7 @@ def take(
         last_taken=_last_taken(pace, plan, now),
         day=day,
         cap=cap,
+        used_up_at=_room_since(pace, plan, day),
         is_of_quota=quota is not None,
         breaker=pace.breaker and pace.breaker.probed(now),
     )
@@ -289,16 +292,11 @@ def with_quota(pace: Pace, quota: Quota, at: datetime) -> Pace:
 
 
 def free_since(pace: Pace, plan: PacePlan, now: datetime) -> datetime | None:
-    """Return since when cap and quota have had permits left; None: they are used up.
-
-    A day with a cap begins at midnight (UTC), whether or not the day before was used up.
-    """
+    """Return since when cap and quota have had permits left; None: they are used up."""
     if _is_day_over(pace, plan, now):
         return None
     day, _ = _today(pace, now)
-    midnight = datetime.combine(day, time(), UTC)
-    begun = EVER if plan.cap_on(day) is None else midnight
-    return max(begun, pace.used_up_at or EVER)
+    return _room_since(pace, plan, day) or EVER
 
 
 def read(pace: Pace, plan: PacePlan, now: datetime) -> PaceReading:
@@ -320,6 +318,21 @@ def _is_day_over(pace: Pace, plan: PacePlan, now: datetime) -> bool:
     day, taken = _today(pace, now)
     cap = plan.cap_on(day)
     return (cap is not None and taken >= cap) or is_used_up(pace, now)
+
+
+def _room_since(pace: Pace, plan: PacePlan, today: date) -> datetime | None:
+    """Return the end of the last time at which cap or quota was used up; None if neither was.
+
+    A cap that was used up ends at midnight (UTC); one that was not holds nothing up, so that
+    midnight changes nothing for what waits for another reason.
+    """
+    if pace.day is None or pace.day >= today:
+        return pace.used_up_at
+    cap = plan.cap_on(pace.day)
+    if cap is None or pace.taken < cap:
+        return pace.used_up_at
+    midnight = datetime.combine(pace.day + timedelta(days=1), time(), UTC)
+    return max(midnight, pace.used_up_at or EVER)
 
 
 def _today(pace: Pace, now: datetime) -> tuple[date, int]:

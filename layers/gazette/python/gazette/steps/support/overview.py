@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 
 from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.run import Status
+from gazette.domain.delivery.standing import Standing, stands, together
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.feedback.reputation import CategoryHold
 from gazette.domain.ports.ledgers import Runs
@@ -20,7 +21,7 @@ LATEST = 3
 SLOTS = 3
 """Slots whose digests are counted: the running one and those after it."""
 
-EachInt = Callable[[Callable[[int], datetime | None], Iterable[int]], Iterable[datetime | None]]
+EachInt = Callable[[Callable[[int], Standing], Iterable[int]], Iterable[Standing]]
 EachSlot = Callable[[Callable[[datetime], int], Iterable[datetime]], Iterable[int]]
 
 
@@ -36,14 +37,13 @@ class Upcoming:
 class Overview:
     """What the tables say at `at`.
 
-    `batches`: the latest ones that had begun. `oldest_open`: when the oldest run that has not
-    ended was due; None if all have.
+    `batches`: the latest ones that had begun. `standing`: of the runs that have not ended.
     """
 
     at: datetime
     upcoming: Sequence[Upcoming]
     batches: Sequence[BatchView]
-    oldest_open: datetime | None
+    standing: Standing
     streams: Streams[PaceReading]
     held: Sequence[CategoryHold]
 
@@ -56,13 +56,6 @@ class Overview:
     def unknown(self) -> list[BatchView]:
         """The batches with runs of unknown outcome, the oldest first."""
         return [view for view in reversed(self.batches) if view.number(Status.UNKNOWN)]
-
-    @property
-    def waits(self) -> timedelta | None:
-        """For how long the oldest open run has been due; None if none is."""
-        if self.oldest_open is None or self.oldest_open > self.at:
-            return None
-        return self.at - self.oldest_open
 
 
 def read_overview(
@@ -81,19 +74,26 @@ def read_overview(
     at = batches.clock()
     slots = [slot_of(at) + number * SLOT for number in range(SLOTS)]
     counts = each_slot(partial(_due, context=batches), slots)
-    open_runs = each_partition(partial(_oldest_due, runs=batches.runs), range(partitions))
+    streams = read_streams(context=sending)
+    look = partial(_standing, runs=batches.runs, streams=streams, now=at)
     return Overview(
         at=at,
         upcoming=[Upcoming(slot, number) for slot, number in zip(slots, counts, strict=True)],
         batches=latest_batches(LATEST, context=batches),
-        oldest_open=min(filter(None, open_runs), default=None),
-        streams=read_streams(context=sending),
+        standing=together([*each_partition(look, range(partitions))]),
+        streams=streams,
         held=held_categories(context=sending),
     )
 
 
-def _oldest_due(partition: int, *, runs: Runs) -> datetime | None:
-    return min((due_at for _, due_at in runs.open_runs(partition)), default=None)
+def _standing(
+    partition: int, *, runs: Runs, streams: Streams[PaceReading], now: datetime
+) -> Standing:
+    """By the rule of the alarms, which the sweep measures for."""
+    free_since = Streams(
+        digest=lambda: streams.digest.free_since, immediate=lambda: streams.immediate.free_since
+    )
+    return stands(runs.open_runs(partition), free_since=free_since, now=now)
 
 
 def _due(slot: datetime, *, context: BatchContext) -> int:

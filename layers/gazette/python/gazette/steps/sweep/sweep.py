@@ -1,15 +1,15 @@
 """Sweep the open runs: recover from lost messages and dead workers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache, partial
 
-from gazette.domain.delivery.pace import EVER
 from gazette.domain.delivery.run import Run, Status
+from gazette.domain.delivery.standing import Standing, stands
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.errors import Unavailable, UnreadableRow
-from gazette.domain.model import DAILY, RunKey
+from gazette.domain.model import RunKey
 from gazette.domain.ports.clock import Clock, TimeLeft
 from gazette.domain.ports.ledgers import Batches, Runs
 from gazette.domain.ports.pacing import PaceGauge
@@ -79,38 +79,17 @@ def sweep(
     return done
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """The open runs of a partition: `age` of the oldest that may go, and how many may not.
-
-    `age` is zero if there is none, or if it is due later in its slot. `held_by_day` wait for the
-    next day, because the cap or the quota of their stream is used up.
-    """
-
-    age: timedelta
-    held_by_day: int
-
-
 def standing(partition: int, *, runs: Runs, gauges: Streams[PaceGauge], clock: Clock) -> Standing:
     """Return how long open runs have waited, and how many the day holds up.
 
-    A run that waits for the next day has no age; behind that, its age begins when email could go
-    again. A daily digest never waits so long (rule 21), so its age begins when it was due. Reads
-    the pace of a stream once, and only if such a run is open.
+    Reads the pace of a stream once, and only if a run of it is open that may wait for the next day.
     """
     now = clock()
     free_since = Streams(
         digest=cache(lambda: gauges.digest.read(now).free_since),
         immediate=cache(lambda: gauges.immediate.read(now).free_since),
     )
-    oldest, held = now, 0
-    for key, due_at in runs.open_runs(partition):
-        free = EVER if key.schedule == DAILY else free_since.of(key.schedule)()
-        if free is None:
-            held += 1
-        else:
-            oldest = min(oldest, max(due_at, free))
-    return Standing(age=now - oldest, held_by_day=held)
+    return stands(runs.open_runs(partition), free_since=free_since, now=now)
 
 
 def _look_at(run: Run, proven: ProvenUntil, context: SweepContext) -> Sequence[Swept]:

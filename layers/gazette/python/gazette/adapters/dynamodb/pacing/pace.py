@@ -145,7 +145,7 @@ class DynamoRateLimiter:
             won, row = update_or_current(
                 PaceRow(self._name),
                 _changes(known, wanted),
-                _still(known, wanted, now=now, latest=latest),
+                _still(known, wanted, plan=self._plan, now=now, latest=latest),
             )
             self._known = found = _pace(row)
             if won and found.next_at:
@@ -232,6 +232,8 @@ def _changes(known: Pace, wanted: Reservation) -> list[Action]:
         changes.append(PaceRow.taken.set(PaceRow.taken + number))
     else:
         changes += [PaceRow.day.set(wanted.day.isoformat()), PaceRow.taken.set(number)]
+        if wanted.used_up_at and wanted.used_up_at != known.used_up_at:
+            changes.append(PaceRow.used_up_at.set(instant_number(wanted.used_up_at)))
     if wanted.is_of_quota:
         changes.append(PaceRow.left.set(PaceRow.left - number))
     if wanted.is_probe:
@@ -239,10 +241,13 @@ def _changes(known: Pace, wanted: Reservation) -> list[Action]:
     return changes
 
 
-def _still(known: Pace, wanted: Reservation, *, now: datetime, latest: datetime) -> Condition:
+def _still(
+    known: Pace, wanted: Reservation, *, plan: PacePlan, now: datetime, latest: datetime
+) -> Condition:
     """The row is in the same kind of state as the cached one.
 
-    Workers wait or do not; the ramp's stretch, the day, the quota and the breaker are the same.
+    Workers wait or do not; the ramp's stretch, the day, the quota and the breaker are the same. So
+    is whether the cap of a day that ends was used up.
     """
     condition: Condition
     if known.next_at is None:
@@ -258,6 +263,8 @@ def _still(known: Pace, wanted: Reservation, *, now: datetime, latest: datetime)
     condition &= is_still(known.breaker)
     if wanted.cap is not None and wanted.day == known.day:
         condition &= PaceRow.taken <= wanted.cap - wanted.number
+    if known.day and wanted.day != known.day and (cap := plan.cap_on(known.day)) is not None:
+        condition &= PaceRow.taken < cap if known.taken < cap else PaceRow.taken >= cap
     if wanted.is_of_quota:
         condition &= PaceRow.left >= wanted.number
     return condition
