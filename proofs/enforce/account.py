@@ -9,7 +9,7 @@ from typing import Any
 
 from proofs.enforce.calls import Asked
 from proofs.enforce.policies import Grant, Request, allowing, read
-from proofs.enforce.template import Resource, Templates, in_account
+from proofs.enforce.template import ACCOUNT, REGION, Resource, Templates, in_account
 
 _OF_A_RESOURCE = {
     "AWS::SQS::QueuePolicy": "Queues",
@@ -145,6 +145,8 @@ class Account:
         for resource in self._by_length():
             if text.startswith(resource.arn):
                 return resource.label + text.removeprefix(resource.arn)
+        if text.startswith("arn:") and f":{REGION}:{ACCOUNT}:" not in text:
+            return text
         return text.removeprefix(in_account("")).rpartition(":")[2] or text
 
     def _by_length(self) -> list[Resource]:

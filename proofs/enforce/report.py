@@ -137,6 +137,12 @@ def report_on(stages: Sequence[Judged], folder: Path) -> Reports:
             for name, settings in own.items()
             if not any(ambiguous(told, settings))
         }
+        if not far:
+            calls = ", ".join(sorted({each.action for each in asked}))
+            verdicts[stages[0].name].denied.add(
+                f"{actor} asks for {calls}, and no stage tells what that names: two settings have "
+                "one value"
+            )
         nearest = min(far, key=lambda name: far[name], default="")
         for name in far:
             if not far[name] or name == nearest:

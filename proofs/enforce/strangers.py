@@ -1,7 +1,8 @@
 """Calls beside one that is made, which nobody makes: a grant that allows one is too wide.
 
-It is the same action on another resource, by another sender of email, or for a resource of another
-account. A grant of more actions than one needs no call to be found.
+It is the same action on another resource, also of another account or region, by another sender of
+email, or for a resource of another account. A grant of more actions than one needs no call to be
+found.
 """
 
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from proofs.enforce.policies import Request
 from proofs.enforce.template import ACCOUNT, in_account
 
 _OTHER_ACCOUNT = "999999999999"
+_OTHER_REGION = "ap-southeast-2"
 _STREAM = ":log-stream:"
 
 
@@ -32,9 +34,11 @@ def strangers_of(account: Account, request: Request) -> Iterator[Request]:
 
 
 def _other_resources(account: Account, resource: str) -> Iterator[str]:
-    """Beside it, and within it: another index, but not another stream of the same log."""
+    """Beside it, and within it: another index, but not another stream of the same log; and what has
+    its name in another account or region."""
     if resource == "*":
         return
+    yield from _elsewhere(resource)
     if resource.startswith(identity_of("")):
         if not account.sandbox:
             yield identity_of("else.example")
@@ -45,6 +49,14 @@ def _other_resources(account: Account, resource: str) -> Iterator[str]:
     yield f"{whole}-x{within}"
     if within and not within.startswith(_STREAM):
         yield f"{resource}-x"
+
+
+def _elsewhere(resource: str) -> Iterator[str]:
+    *start, region, owner, name = resource.split(":", 5)
+    if owner:
+        yield ":".join((*start, region, _OTHER_ACCOUNT, name))
+    if region:
+        yield ":".join((*start, _OTHER_REGION, owner, name))
 
 
 def _whole(account: Account, resource: str) -> str:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -194,6 +194,16 @@ def everywhere(document: dict[str, Any]) -> None:
         each["Resource"] = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/*"
 
 
+def in_every_account(document: dict[str, Any]) -> None:
+    for each in statements(document, "dynamodb:GetItem"):
+        each["Resource"] = f"arn:aws:dynamodb:{REGION}:*:table/*"
+
+
+def in_every_region(document: dict[str, Any]) -> None:
+    for each in statements(document, "dynamodb:GetItem"):
+        each["Resource"] = f"arn:aws:dynamodb:*:{ACCOUNT}:table/*"
+
+
 def every_action(document: dict[str, Any]) -> None:
     for each in statements(document, "dynamodb:GetItem"):
         each["Action"] = "dynamodb:*"
@@ -218,6 +228,8 @@ def every_secret(document: dict[str, Any]) -> None:
     ("edit", "seen"),
     [
         (everywhere, "generate may also dynamodb:GetItem on Runs-x"),
+        (in_every_account, "generate may also dynamodb:GetItem on arn:aws:dynamodb:eu-central-1:9"),
+        (in_every_region, "generate may also dynamodb:GetItem on arn:aws:dynamodb:ap-southeast-2"),
         (every_action, "generate dynamodb:* "),
         (every_secret, "generate may also secretsmanager:GetSecretValue on "),
     ],
@@ -253,6 +265,18 @@ def test_in_the_sandbox_the_identity_of_a_recipient_is_asked_for(
     account = Account.of(outside.account.templates, sandbox=True)
     denied = report_of(folder, in_it, replace(outside, account=account)).denied
     assert "generate may not ses:SendEmail on identity/ann@example.com" in denied
+
+
+def test_a_call_of_which_no_stage_can_tell_what_it_names_is_seen(
+    tmp_path: Path, stages: tuple[Judged, ...]
+) -> None:
+    one = {"GAZETTE_RUNS_TABLE": "one", "GAZETTE_EVENTS_TABLE": "one"}
+    told = {**stages[0].account.settings_of("generate"), **one}
+    call = asdict(Asked("dynamodb:GetItem", "table", "one"))
+    line = {"actor": "generate", "told": told, "asked": [call]}
+    (tmp_path / "1.jsonl").write_text(json.dumps(line, default=list))
+    (seen,) = report_on(stages, tmp_path).each[0].denied
+    assert seen.startswith("generate asks for dynamodb:GetItem, and no stage tells")
 
 
 def test_a_call_of_another_stage_uses_no_grant(folder: Path, stages: tuple[Judged, ...]) -> None:
