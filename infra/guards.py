@@ -30,6 +30,8 @@ def not_ready(stage: Stage) -> Iterator[str]:
     ):
         if text and _RESERVED.fullmatch(domain):
             yield f"{setting} is {text!r}, of a domain that nobody has: write your own."
+    if stage.base_url and not stage.base_url.startswith("https://"):
+        yield f"base_url is {stage.base_url!r}, where no reader arrives: begin it with https://."
     if not stage.alarm_email:
         yield (
             "alarm_email is empty, so that nobody would hear of an alarm: write an address, or "

@@ -44,6 +44,8 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
     unreadable = list(_unreadable(given))
     stage = _made_of(name, given, without=unreadable)
     wrong = list(_about_others(_wrong(stage), unreadable))
+    by_itself = [each for each in wrong if len(each.of) == 1]
+    wrong += _about_others(wrong_together(stage), [*unreadable, *by_itself])
     sound = _made_of(name, given, without=[*unreadable, *wrong])
     wrong += _about_others(wrong_for_functions(sound), [*unreadable, *wrong])
     if unreadable or wrong:
@@ -109,6 +111,7 @@ def _unreadable(given: Mapping[str, Any]) -> Iterator[Wrong]:
 
 
 def _wrong(stage: Stage) -> Iterator[Wrong]:
+    """Within each group of settings."""
     if not re.fullmatch(r"[a-z][a-z0-9]{0,15}", stage.name):
         yield Wrong("a name is 1 to 16 of a-z and 0-9.", of=())
     yield from out_of_range(stage, RANGES)
@@ -119,7 +122,6 @@ def _wrong(stage: Stage) -> Iterator[Wrong]:
     yield from wrong_with_reports(stage)
     yield from wrong_with_links(stage)
     yield from wrong_with_storage(stage)
-    yield from wrong_together(stage)
 
 
 def _with_values(wrong: Wrong, known: Mapping[str, Any]) -> str:

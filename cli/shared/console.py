@@ -31,7 +31,11 @@ _BLANK = set("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 
 
 class NotPossible(Exception):
-    """The command cannot go on. The text is one line: what is wrong, and what to do."""
+    """The command cannot go on. Each text is one line: what is wrong, and what to do."""
+
+    def __str__(self) -> str:
+        """All of them on one line."""
+        return " ".join(self.args)
 
 
 def printable(text: str) -> str:
@@ -56,13 +60,14 @@ def note(text: str, *, style: str = "") -> None:
         _line(Console(stderr=True), text, style)
 
 
-def failed(text: str, *, in_json: bool) -> None:
-    """Why the command cannot go on, on standard error."""
-    text = aimed(text, stage=_STAGE.get())
+def failed(*texts: str, in_json: bool) -> None:
+    """Why the command cannot go on, on standard error: a line for each reason."""
+    reasons = [aimed(text, stage=_STAGE.get()) for text in texts]
     if in_json:
-        _object(error=text, exit_code=NOT_POSSIBLE)
-    else:
-        _line(Console(stderr=True), f"gazette: {text}", "red")
+        _object(error=" ".join(reasons), exit_code=NOT_POSSIBLE)
+        return
+    for reason in reasons:
+        _line(Console(stderr=True), f"gazette: {reason}", "red")
 
 
 def wants_json() -> bool:
@@ -78,7 +83,7 @@ def one_line_errors(*, in_json: bool = False, stage: str = DEFAULT_STAGE) -> Ite
     try:
         yield
     except NotPossible as err:
-        failed(str(err), in_json=in_json)
+        failed(*err.args, in_json=in_json)
         raise typer.Exit(NOT_POSSIBLE) from err
     finally:
         _IN_JSON.reset(before)

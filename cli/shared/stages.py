@@ -16,7 +16,7 @@ def stage_of(name: str, project: Path) -> Stage:
     try:
         return read_stage(name, json.loads((project / "cdk.json").read_text())["context"]["stages"])
     except StageError as err:
-        raise NotPossible(" ".join(str(err).splitlines())) from err
+        raise NotPossible(*str(err).splitlines()) from err
 
 
 def sources_of(name: str, project: Path) -> Sources:

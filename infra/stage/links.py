@@ -17,6 +17,8 @@ _RANGES = {
 
 _FRONT_RATE_LIMIT = Range(100, 1_000_000)
 
+_OF_A_DOMAIN = ("links_certificate", "api_address", "front_rate_limit")
+
 FRONTS = ("ready", "open", "only")
 """What `front` may say, in the order in which a stage takes them."""
 
@@ -54,7 +56,7 @@ class Links:
     front: str = "only"
     """How far the front is in use, with `front_rate_limit`. `ready`: it stands there, and links
     lead to the HTTP API. `open`: links lead to it, and the HTTP API answers beside it. `only`: no
-    way leads around it.
+    way leads around it. `ready` and `open` without `front_rate_limit` are refused.
 
     [Take them one after the other](links.md#switch-the-front-on-or-off) once emails are out: who
     skips one takes links down for a minute or two."""
@@ -63,13 +65,15 @@ class Links:
     """The ARN of a certificate of ACM for `links_domain` in `us-east-1`. Empty: one is made in
     `hosted_zone`.
 
-    Required with `front_rate_limit` if the zone is elsewhere. Of another region, it is refused."""
+    Required with `front_rate_limit` if the zone is elsewhere. Of another region, or without
+    `front_rate_limit`, it is refused."""
 
     base_url: str = ""
     """Where readers reach their links, if neither at `links_domain` nor at the stage's own HTTP
     API: an address of yours that leads there.
 
-    Must begin with `https://`. If it leads elsewhere, links in emails are broken."""
+    Must begin with `https://`; without `retain`, `http://127.0.0.1:` will do. If it leads
+    elsewhere, links in emails are broken."""
 
     requests_per_second: int = 50
     """[requests a second] What the HTTP API takes from all readers together.
@@ -94,6 +98,20 @@ class Links:
         return "" if self.links_domain == NOTHING else self.links_domain
 
 
+def _front_without_limit(links: Links) -> Iterator[Wrong]:
+    """What nothing reads while there is no front: whoever leaves it there means something by it."""
+    if links.front_rate_limit:
+        return
+    said = {"front": links.front in FRONTS[:-1], "front_certificate": bool(links.front_certificate)}
+    for setting, is_said in said.items():
+        if is_said:
+            yield Wrong(
+                f"{setting} needs front_rate_limit: without it there is no front. Take {setting} "
+                "out.",
+                of=(setting, "front_rate_limit"),
+            )
+
+
 def wrong_with_links(links: Links) -> Iterator[Wrong]:
     """What no stage may say of where readers' links lead."""
     yield from out_of_range(links, _RANGES)
@@ -101,11 +119,11 @@ def wrong_with_links(links: Links) -> Iterator[Wrong]:
     if links.base_url and not links.base_url.startswith(("https://", "http://127.0.0.1:")):
         yield Wrong("base_url must begin with https://.", of=("base_url",))
     if not links.links_host:
-        if links.links_certificate or links.api_address or links.front_rate_limit:
-            yield Wrong(
-                "links_certificate, api_address and front_rate_limit need links_domain.",
-                of=("links_domain", "links_certificate", "api_address", "front_rate_limit"),
-            )
+        if needing := [each for each in _OF_A_DOMAIN if getattr(links, each)]:
+            *others, last = needing
+            names = f"{', '.join(others)} and {last} need" if others else f"{last} needs"
+            yield Wrong(f"{names} links_domain.", of=("links_domain", *needing))
+        yield from _front_without_limit(links)
         return
     if not is_domain(links.links_host):
         yield Wrong(
@@ -118,11 +136,7 @@ def wrong_with_links(links: Links) -> Iterator[Wrong]:
             of=("links_domain", "base_url"),
         )
     if not links.front_rate_limit:
-        if links.front_certificate:
-            yield Wrong(
-                "front_certificate needs front_rate_limit.",
-                of=("front_certificate", "front_rate_limit"),
-            )
+        yield from _front_without_limit(links)
         return
     if links.front_rate_limit not in _FRONT_RATE_LIMIT:
         yield Wrong(

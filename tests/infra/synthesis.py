@@ -54,6 +54,11 @@ class Template:
             without_hash(name): self._plain(output["Value"])
             for name, output in raw.get("Outputs", {}).items()
         }
+        self.told: dict[str, str] = {
+            without_hash(name): output["Description"]
+            for name, output in raw.get("Outputs", {}).items()
+            if "Description" in output
+        }
         self.exports: dict[str, str] = {
             output["Export"]["Name"]: self._plain(output["Value"])
             for output in raw.get("Outputs", {}).values()

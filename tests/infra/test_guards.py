@@ -102,6 +102,8 @@ _READY = {
         ({"links_domain": ""}, ["links_domain"]),
         ({"links_domain": "", "base_url": "https://links.gazette.dev"}, []),
         ({"links_domain": "", "base_url": "https://links.example"}, ["base_url"]),
+        ({"links_domain": "", "base_url": "http://127.0.0.1:8080"}, ["base_url"]),
+        ({"links_domain": "", "base_url": "http://127.0.0.1:8080", "retain": False}, []),
         ({"sender": "digest@counterexample.com", "list_id": "myexample.com"}, []),
         ({"links_domain": "", "alarm_email": "", "retain": False}, []),
     ],

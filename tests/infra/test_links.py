@@ -214,6 +214,8 @@ def test_a_certificate_of_virginia_serves_where_the_zone_is_elsewhere(
     assert viewer["AcmCertificateArn"] == _VIRGINIA
     assert viewer["MinimumProtocolVersion"] == "TLSv1.2_2021"
     assert limited_elsewhere.service.outputs["FrontTarget"] == "{FrontDistribution.DomainName}"
+    assert limited_elsewhere.service.told["FrontTarget"].startswith("The name of the front: ")
+    assert limited_elsewhere.data.told["LinksTarget"].startswith("The name of the HTTP API: ")
 
 
 @pytest.mark.parametrize(
@@ -227,9 +229,25 @@ def test_a_certificate_of_virginia_serves_where_the_zone_is_elsewhere(
             {"links_domain": _HOST, "hosted_zone": _ZONE, "base_url": "https://a.dev"},
             "links_domain and base_url exclude each other",
         ),
-        ({"api_address": True}, "need links_domain"),
-        ({"front_rate_limit": 2000}, "need links_domain"),
-        ({"links_domain": "none", "links_certificate": _ELSEWHERE}, "need links_domain"),
+        ({"api_address": True}, "api_address needs links_domain"),
+        ({"front_rate_limit": 2000}, "front_rate_limit needs links_domain"),
+        (
+            {"api_address": True, "front_rate_limit": 2000},
+            "api_address and front_rate_limit need links_domain",
+        ),
+        ({"links_domain": "none", "links_certificate": _ELSEWHERE}, "needs links_domain"),
+        (
+            {"links_domain": "none", "front": "ready"},
+            "front needs front_rate_limit",
+        ),
+        (
+            {"links_domain": "none", "front_certificate": _VIRGINIA},
+            "front_certificate needs front_rate_limit",
+        ),
+        (
+            {"links_domain": _HOST, "hosted_zone": _ZONE, "front": "open"},
+            "front needs front_rate_limit",
+        ),
         ({"links_domain": _HOST, "links_certificate": "arn:x"}, "must be the ARN of a certificate"),
         (
             {"links_domain": _HOST, "links_certificate": _VIRGINIA, "region": "eu-central-1"},

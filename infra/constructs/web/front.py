@@ -53,4 +53,4 @@ class Front(Construct):
             http_version=cloudfront.HttpVersion.HTTP2_AND_3,
             minimum_protocol_version=cloudfront.SecurityPolicyProtocol.TLS_V1_2_2021,
         )
-        say_where_to_lead(self, stage, self.distribution.distribution_domain_name)
+        say_where_to_lead(self, stage, self.distribution.distribution_domain_name, to="the front")

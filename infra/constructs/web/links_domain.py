@@ -40,7 +40,7 @@ class LinksDomain(Construct):
             security_policy=apigateway.SecurityPolicy.TLS_1_2,
         )
         outlive(domain, stage)
-        name = say_where_to_lead(self, stage, domain.regional_domain_name)
+        name = say_where_to_lead(self, stage, domain.regional_domain_name, to="the HTTP API")
         zone = CfnOutput(self, "TargetZone", value=domain.regional_hosted_zone_id)
         self.target = targets.ApiGatewayv2DomainProperties(_read(name), _read(zone))
 
@@ -114,12 +114,18 @@ def keep_the_former(resource: object, stage: Stage) -> None:
         resource.cfn_options.deletion_policy = CfnDeletionPolicy.DELETE
 
 
-def say_where_to_lead(scope: Construct, stage: Stage, name: str) -> CfnOutput:
-    """Say by an output where `links_domain` has to lead, if its zone is elsewhere."""
+def say_where_to_lead(scope: Construct, stage: Stage, name: str, *, to: str) -> CfnOutput:
+    """Say by an output where `links_domain` has to lead, if its zone is elsewhere.
+
+    `to`: what has that name, as people call it: with a front there are two such outputs.
+    """
     return CfnOutput(
         scope,
         "Target",
-        description=f"Where {stage.links_host} leads, by a CNAME record if its zone is elsewhere.",
+        description=(
+            f"The name of {to}: where {stage.links_host} leads by a CNAME record, if its zone is "
+            "elsewhere and it is to lead there."
+        ),
         value=name,
     )
 

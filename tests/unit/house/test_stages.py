@@ -127,6 +127,15 @@ def test_a_word_that_is_no_choice_is_refused_with_those_that_are(setting: str, v
     assert f' or {last}. It has "{setting}": "{value}".' in text
 
 
+def test_a_zone_that_is_none_is_one_line_whatever_needs_a_zone() -> None:
+    """A mistake is named once; others beside it still are."""
+    domain = {"domain": "example.com", "links_domain": "links.example.com"}
+    (line,) = refusal(VALID | domain | {"hosted_zone": {"id": "Z0"}}).splitlines()
+    assert "hosted_zone must be like" in line
+    elsewhere = {"hosted_zone": {"id": "Z0", "name": "shop.dev"}}
+    assert len(refusal(VALID | domain | elsewhere).splitlines()) == 2
+
+
 def test_every_stage_of_the_repository_can_be_read() -> None:
     cdk = json.loads((Path(__file__).parents[3] / "cdk.json").read_text())
     stages = cdk["context"]["stages"]

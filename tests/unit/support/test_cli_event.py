@@ -173,6 +173,7 @@ def named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "prod": {**valid, "link_hosts": ["shop.example"]},
         "test": valid,
         "broken": {**valid, "link_hosts": ["https://shop.example"]},
+        "twice": {**valid, "link_hosts": ["https://shop.example"], "account": "1234"},
     }
     shutil.copytree(command._PROJECT / "templates", tmp_path / "templates")
     (tmp_path / "cdk.json").write_text(json.dumps({"context": {"stages": stages}}))
@@ -255,6 +256,16 @@ def test_a_stage_that_cannot_be_read_is_one_line(stage: str, said: str) -> None:
         assert (result.exit_code, result.stdout) == (2, "")
         assert len(result.stderr.splitlines()) == 1
         assert said in result.stderr
+
+
+@pytest.mark.usefixtures("named")
+def test_a_stage_with_several_mistakes_has_a_line_for_each() -> None:
+    result = run("lint", entry(EVENT), "--stage", "twice")
+    begin = "gazette: Stage 'twice' in cdk.json: "
+    lines = result.stderr.splitlines()
+    assert [line.removeprefix(begin).split()[0] for line in lines] == ["account", "link_hosts"]
+    in_json = run("lint", entry(EVENT), "--stage", "twice", "--json")
+    assert json.loads(in_json.stderr)["exit_code"] == 2
 
 
 @pytest.mark.parametrize("command", ["lint", "preview"])
