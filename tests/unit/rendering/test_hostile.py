@@ -86,7 +86,7 @@ def parsed(made: Edition) -> Any:
 
 ELEMENTS = {
     *("html", "head", "meta", "title", "style", "body", "div", "table", "tr", "td", "tbody"),
-    *("h1", "h2", "p", "a", "span"),
+    *("h1", "h2", "p", "blockquote", "a", "span"),
 }
 ATTRIBUTES = {
     *("lang", "dir", "charset", "name", "content", "style", "class", "role", "width", "align"),
@@ -285,7 +285,7 @@ def test_an_entity_without_a_visible_title_is_named_by_its_link(
 ) -> None:
     event = replace(an_event(), entity=Entity("post", "1", title, "https://example.com/1"))
     [link] = parsed(edition(renderer, [event])).xpath("//a[@class='title']")
-    assert link.text == "https://example.com/1"
+    assert link.text_content() == "https://example.com/1"
 
 
 def test_a_subject_keeps_apart_what_runs_the_other_way(renderer: JinjaRenderer) -> None:

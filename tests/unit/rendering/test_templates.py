@@ -227,9 +227,9 @@ def test_a_variation_has_files_of_its_own_and_shares_the_rest(own: Path, tmp_pat
         for number in (1, 2, 3)
     )
     assert (first.subject, second.subject) == ("1 new comment from Bo", "News for Ann")
-    assert '<p class="line" style="margin:4px' in second.html
-    assert "Title of post1</a>" in first.html
-    assert "Title of post1</a>" not in second.html
+    assert '<p class="line" style="margin:6px' in second.html
+    assert "Title of post1</span></a>" in first.html
+    assert "Title of post1</span></a>" not in second.html
     assert first == third
 
 
