@@ -48,25 +48,14 @@ def _answer(request: Request, time_left: TimeLeft) -> Answer:
 
 def _confirm(request: Request, token: str) -> Answer:
     """Change nothing: link scanners open every link of an email."""
-    preferences = build()
-    link = preferences.unsubscribe_link(token)
-    return _page(200, preferences.confirm_page(link, request.languages))
+    return _page(200, build().confirm_page(token, request.languages))
 
 
 def _leave(request: Request, token: str, time_left: TimeLeft) -> Answer:
-    """The page's buttons and RFC 8058's one-click: no login, no redirect, any body whatever."""
-    preferences = build()
-    link = preferences.unsubscribe_link(token)
-    if not preferences.leaves_all(link):
-        return _leave_some(request, token, time_left)
-    found = preferences.unsubscribe(link)
-    count("unsubscribed", int(found))
-    logger().info("reader unsubscribed", found=found)
-    return _page(200, preferences.pages.unsubscribed(request.languages))
+    """The page's buttons and RFC 8058's one-click: no login, no redirect, any body whatever.
 
-
-def _leave_some(request: Request, token: str, time_left: TimeLeft) -> Answer:
-    """A link of a smaller scope, by a button or one-click. 503 where it may not have been done."""
+    503 where it may not have been done.
+    """
     preferences = build()
     link = preferences.unsubscribe_link(token)
     try:
@@ -75,7 +64,7 @@ def _leave_some(request: Request, token: str, time_left: TimeLeft) -> Answer:
         return _page(503, preferences.pages.went_wrong(request.languages))
     count("unsubscribed", int(left.is_unsubscribed))
     logger().info("reader left", scope=left.scope.kind.name, act=left.act)
-    return _page(200, preferences.left_page(link, left, request.languages))
+    return _page(200, preferences.left_page(token, left, request.languages))
 
 
 def _show(request: Request, token: str) -> Answer:

@@ -46,7 +46,7 @@ def test_who_left_gets_nothing_more_and_is_not_scheduled(deployed: Deployed, pag
     page.goto(links["form"])
     expect(page.get_by_role("heading", level=1)).to_have_text("Unsubscribe from all emails?")
     page.get_by_role("button", name="Unsubscribe").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("You are unsubscribed")
+    expect(page.get_by_role("heading", level=1)).to_have_text("You're unsubscribed")
     assert one_click(links["urlencoded"], ONE_CLICK, "application/x-www-form-urlencoded") == 200
     assert one_click(links["multipart"], MULTIPART, "multipart/form-data; boundary=b0undary") == 200
 
@@ -72,7 +72,45 @@ def test_unsubscribing_with_the_keyboard_and_again_says_the_same(
         page.keyboard.press("Tab")
         expect(page.get_by_role("button", name="Unsubscribe")).to_be_focused()
         page.keyboard.press("Enter")
-        expect(page.get_by_role("heading", level=1)).to_have_text("You are unsubscribed")
+        expect(page.get_by_role("heading", level=1)).to_have_text("You're unsubscribed")
+
+
+def test_who_left_everything_takes_it_back_and_is_led_to_the_settings(
+    deployed: Deployed, page: Page
+) -> None:
+    """All by the keyboard; the page names the address before anything is pressed."""
+    deployed.service.put("subscriber.changed", [a_profile("undoes")])
+    deployed.service.put("event.created", [a_comment("undoes", 1)])
+    deployed.settle()
+    due = next_due()
+    deployed.tick(due)
+    page.goto(unsubscribe_link(deployed, "undoes"))
+    expect(page.get_by_role("main")).to_contain_text("•••@")
+    for offered in ("Unsubscribe", "Email me weekly at most", "Pause for four weeks"):
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("button", name=offered)).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Email settings")).to_be_focused()
+
+    page.get_by_role("button", name="Unsubscribe").press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("You're unsubscribed")
+    page.get_by_role("link", name="Email settings").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Email settings")
+    expect(page.get_by_role("status")).to_contain_text("You're unsubscribed")
+
+    page.goto(unsubscribe_link(deployed, "undoes"))
+    page.get_by_role("button", name="Unsubscribe").press("Enter")
+    expect(page.get_by_role("button", name="Undo")).to_have_count(0)
+    page.get_by_role("link", name="Email settings").click()
+    page.get_by_role("button", name="Subscribe again").first.press("Enter")
+    page.goto(unsubscribe_link(deployed, "undoes"))
+    page.get_by_role("button", name="Unsubscribe").press("Enter")
+    page.get_by_role("button", name="Undo").press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Everything is as it was before")
+    deployed.service.put("event.created", [a_comment("undoes", 2)])
+    deployed.settle()
+    deployed.tick(due + timedelta(days=1))
+    assert len(deployed.inbox("undoes")) == 2
 
 
 @pytest.mark.parametrize("link", ["/unsubscribe/YW5u", "/unsubscribe/YW5u.YW5uYW5uYW5uYW5uYQ"])

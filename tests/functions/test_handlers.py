@@ -374,7 +374,7 @@ def test_one_click_stops_the_digests_and_opening_the_link_does_not(
 
     posted = cloud.invoke("preferences", http("POST", path, body, content_type))
     assert posted["statusCode"] == 200
-    assert "You are unsubscribed" in posted["body"]
+    assert "You're unsubscribed" in posted["body"]
     assert ann().status is SubscriberStatus.UNSUBSCRIBED
     schedules = DynamoSchedules("schedules", shards=1)
     (schedule,) = schedules.of_user("ann")

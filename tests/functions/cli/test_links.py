@@ -21,7 +21,7 @@ from tests.functions.deployed import deploy
 from tests.functions.messages import http
 from tests.functions.test_handlers import send_one_digest
 
-LEFT = "You are unsubscribed"
+LEFT = "You're unsubscribed"
 SIGNS = (
     "k2 is the newest key and signs: rotate first, then retire it. If it leaked, retire it with "
     "--now."

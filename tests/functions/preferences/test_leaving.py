@@ -6,15 +6,27 @@ from datetime import timedelta
 
 import pytest
 from gazette.adapters.aws.link_keys import SecretKeyStore
-from gazette.adapters.web.links import LinkReader
+from gazette.adapters.web.links import LinkReader, SignedLinks
 from gazette.adapters.web.undo import UndoTokens
+from gazette.bootstrap import preferences
 from gazette.bootstrap.parts.clock import now
-from gazette.domain.links import DIGESTS, UNDO_FOR, Purpose, Scope, ScopeKind, entity_mark
+from gazette.domain.links import (
+    DIGESTS,
+    EVERYTHING,
+    UNDO_FOR,
+    LinkToken,
+    Purpose,
+    Scope,
+    ScopeKind,
+    entity_mark,
+)
+from gazette.domain.model import DAILY, RunKey
 from gazette.domain.subscribers.leaving import LeaveAct, Leaving
 from gazette.domain.subscribers.subscriber import SubscriberStatus
+from gazette.steps.support.link_keys import rotate
 
 from tests.functions.conftest import Cloud
-from tests.functions.messages import ago, http
+from tests.functions.messages import ago, event, http
 from tests.functions.test_handlers import send_one_digest
 
 URLENCODED = "application/x-www-form-urlencoded"
@@ -107,6 +119,55 @@ def test_everything_can_be_left_from_a_smaller_link_and_taken_back(sent: Cloud) 
     assert sent.reader().status is SubscriberStatus.UNSUBSCRIBED
     shown(sent, path, undo_in(page))
     assert sent.reader().status is SubscriberStatus.ACTIVE
+
+
+def test_leaving_everything_is_told_of_whom_and_taken_back_exactly(sent: Cloud) -> None:
+    """What is chosen and what waits are as before; the settings are the reader's, too."""
+    sent.say("event.created", event(2))
+    path = sent.leave_path(EVERYTHING)
+    before = sent.reader()
+    waiting = sent.rows("events")
+    page = shown(sent, path)
+    assert "This stops every email from Gazette to a•••@example.com." in page
+    assert sent.reader() == before
+    page = shown(sent, path, "List-Unsubscribe=One-Click")
+    assert "You're unsubscribed" in page
+    assert sent.reader().status is SubscriberStatus.UNSUBSCRIBED
+    assert not [row for row in sent.rows("schedules") if "due" in row]
+    (settings,) = set(re.findall(r'href="[.][.](/preferences/[^"]+)"', page))
+    assert "You're unsubscribed: Gazette sends you no emails." in shown(sent, settings)
+    assert "Everything is as it was before" in shown(sent, path, undo_in(page))
+    after = sent.reader()
+    assert (after.status, after.choices, after.times) == (
+        SubscriberStatus.ACTIVE,
+        before.choices,
+        before.times,
+    )
+    assert sent.rows("events") == waiting
+    assert [row["name"] for row in sent.rows("schedules") if "due" in row] == ["daily"]
+    assert not sent.rows("suppressions")
+
+
+def test_less_than_everything_is_a_button_on_the_page_that_asks(sent: Cloud) -> None:
+    path = sent.leave_path(EVERYTHING)
+    assert "weekly at most" in shown(sent, path, "act=weekly")
+    assert (chosen(sent), sent.reader().status) == ({"*": "weekly"}, SubscriberStatus.ACTIVE)
+
+
+def test_attack_the_way_to_the_settings_ends_with_the_email_and_with_its_key(sent: Cloud) -> None:
+    """An unsubscribe link works for two years, and must open no settings after 90 days; and what
+    somebody forged with a leaked key opens nothing once that key is retired."""
+    store = SecretKeyStore("links")
+    old = LinkToken.of(RunKey("ann", DAILY, 1), now() - timedelta(days=91), sent.reader())
+    token = SignedLinks(base_url="", keys=store.read).links(old).unsubscribe.rpartition("/")[2]
+    page = shown(sent, f"/unsubscribe/{token}")
+    assert "This stops every email from Gazette to" in page
+    assert "/preferences/" not in page
+    path = sent.leave_path(EVERYTHING)
+    rotate(store=store, draw_key=lambda: "n" * 64)
+    preferences.build.cache_clear()
+    (settings,) = set(re.findall(r'"[.][.]/preferences/([^"]+)"', shown(sent, path)))
+    assert settings.startswith("k1."), "signed by the key of the link, which is not the newest"
 
 
 def test_the_rest_is_weekly_or_a_pause(sent: Cloud) -> None:

@@ -63,7 +63,7 @@ def test_one_click_is_answered_at_once_whatever_its_body(sent: Cloud, encoded: b
             request |= {"body": coded, "isBase64Encoded": True}
         answer = sent.invoke("preferences", request)
         assert answer["statusCode"] == 200, (body, content_type)
-        assert "You are unsubscribed" in answer["body"], (body, content_type)
+        assert "You're unsubscribed" in answer["body"], (body, content_type)
         assert sent.reader().status is SubscriberStatus.UNSUBSCRIBED, (body, content_type)
         assert_no_cookies_nor_redirect(answer)
 
@@ -223,17 +223,21 @@ def test_attack_whoever_reads_the_log_finds_no_token(
     for path in paths[2:]:
         sent.invoke("preferences", http("POST", path))
     printed = logs.getvalue() + capsys.readouterr().out
-    assert '"message":"reader unsubscribed"' in printed
+    assert '"message":"reader left"' in printed
     for path in paths:
         assert path.rpartition("/")[2] not in printed
 
 
 def test_a_page_speaks_the_language_that_the_browser_asks_for(sent: Cloud) -> None:
-    request = http("GET", sent.unsubscribe_path())
+    """Where nobody is known whom it is about, whose language would be spoken."""
+    request = http("GET", sent.link("unsubscribe", RunKey("nobody", DAILY, 1), sent.reader()))
     request["headers"]["accept-language"] = "fr;q=0.9, de-AT;q=0.8, en;q=0.1"
     answer = sent.invoke("preferences", request)
     assert '<html lang="de" dir="ltr">' in answer["body"]
-    assert "Noch ist nichts geändert" in answer["body"]
+    assert "Noch hat sich nichts geändert" in answer["body"]
+    request = http("GET", sent.unsubscribe_path())
+    request["headers"]["accept-language"] = "de"
+    assert '<html lang="en" dir="ltr">' in sent.invoke("preferences", request)["body"]
 
 
 def test_whatever_fails_is_a_page_that_apologises_and_a_metric(

@@ -13,9 +13,10 @@ import pytest
 from gazette.adapters.rendering.pages import JinjaPages
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.domain.delivery.compose import compose
-from gazette.domain.links import DIGESTS, Scope, ScopeKind, entity_mark
+from gazette.domain.links import DIGESTS, EVERYTHING, Scope, ScopeKind, entity_mark
 from gazette.domain.model import Actor, Entity, Event
 from gazette.domain.subscribers.leaving import LeaveAct, Leaving
+from gazette.domain.subscribers.subscriber import SubscriberStatus
 
 from tests.builders import a_subscriber, an_event
 
@@ -33,6 +34,7 @@ def updates(pages: JinjaPages, *events: Event, zone: str = "UTC") -> str:
 
 
 LESS = (
+    EVERYTHING,
     DIGESTS,
     Scope(ScopeKind.IMMEDIATE),
     Scope(ScopeKind.IMMEDIATE, ("mention", "like")),
@@ -46,23 +48,21 @@ def leaving(scope: Scope, act: LeaveAct | None = None) -> Leaving:
 
 
 def left(leaving: Leaving, pages: JinjaPages) -> str:
-    return pages.left("", leaving, "token")
+    return pages.left("", leaving, undo="token", settings="../preferences/token")
 
 
 def confirm(leaving: Leaving, pages: JinjaPages) -> str:
-    return pages.confirm_leaving("", leaving)
+    return pages.confirm_leaving("", leaving, settings="../preferences/token")
 
 
 ALL: dict[str, Callable[[JinjaPages], str]] = {
-    "confirm": lambda pages: pages.confirm_unsubscribe(""),
-    "done": lambda pages: pages.unsubscribed(""),
     **{
         f"left {scope.kind.name} {act.value}": partial(left, leaving(scope, act))
         for scope in LESS
         for act in LeaveAct
     },
     **{f"leave {scope.kind.name}": partial(confirm, leaving(scope)) for scope in LESS},
-    "not taken back": lambda pages: pages.left("", leaving(DIGESTS), ""),
+    "not taken back": lambda pages: pages.left("", leaving(DIGESTS), undo="", settings=""),
     "invalid": lambda pages: pages.invalid_link(""),
     "ended": lambda pages: pages.ended_link("", is_mailed=False),
     "mailed": lambda pages: pages.ended_link("", is_mailed=True),
@@ -96,6 +96,30 @@ def test_the_only_style_of_a_page_is_the_one_that_is_named_by_its_hash(
     assert Sheets(built_templates).styles == f"'sha256-{digest}'"
     page = lxml.html.fromstring(html)
     assert not page.xpath("//@style | //script | //link | //img | //@*[starts-with(name(), 'on')]")
+
+
+@pytest.mark.parametrize("act", [None, LeaveAct.EVERYTHING])
+def test_who_leaves_everything_is_told_which_address_and_led_to_the_settings(
+    pages: JinjaPages, act: LeaveAct | None
+) -> None:
+    what = replace(leaving(EVERYTHING, act), reader=replace(a_subscriber(), email="s@example.com"))
+    html = left(what, pages) if act else confirm(what, pages)
+    assert "s•••@example.com" in re.sub("[\u2066-\u2069]", "", html)
+    page = lxml.html.fromstring(html)
+    (settings,) = page.xpath("//main//a")
+    assert (settings.text, settings.get("href")) == ("Email settings", "../preferences/token")
+    nobody = replace(what, reader=None)
+    html = left(nobody, pages) if act else confirm(nobody, pages)
+    assert "Email settings" not in html, "there is nobody to whom they belong"
+    assert "•" not in html
+
+
+def test_before_leaving_weekly_and_a_pause_are_beside_the_button(pages: JinjaPages) -> None:
+    page = lxml.html.fromstring(confirm(leaving(EVERYTHING), pages))
+    assert page.xpath("//button/@value") == ["leave", "weekly", "pause"]
+    gone = replace(a_subscriber(), status=SubscriberStatus.UNSUBSCRIBED)
+    page = lxml.html.fromstring(confirm(replace(leaving(EVERYTHING), reader=gone), pages))
+    assert page.xpath("//button/@value") == ["leave"]
 
 
 def test_the_list_has_a_link_people_count_and_time_for_each_group(pages: JinjaPages) -> None:

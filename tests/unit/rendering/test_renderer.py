@@ -13,8 +13,10 @@ from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.domain.delivery.compose import Digest, compose
 from gazette.domain.errors import RenderingFailed
+from gazette.domain.links import EVERYTHING
 from gazette.domain.model import DAILY, Actor, Edition, Entity, Event
 from gazette.domain.scheduling.kinds import immediate_schedule
+from gazette.domain.subscribers.leaving import LeaveAct, Leaving
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jinja2 import UndefinedError
@@ -303,10 +305,12 @@ def test_a_name_that_is_not_defined_is_an_error(tmp_path: Path) -> None:
 
 
 def test_unsubscribing_needs_a_button_that_posts(built_templates: Path) -> None:
-    page = parsed(JinjaPages(Sheets(built_templates)).confirm_unsubscribe(""))
+    pages = JinjaPages(Sheets(built_templates))
+    nobody = Leaving(scope=EVERYTHING, reader=None)
+    page = parsed(pages.confirm_leaving("", nobody, settings=""))
     assert [form.get("method").lower() for form in page.xpath("//form")] == ["post"]
-    done = parsed(JinjaPages(Sheets(built_templates)).unsubscribed(""))
-    assert not done.xpath("//form")
+    left = replace(nobody, act=LeaveAct.EVERYTHING)
+    assert not parsed(pages.left("", left, undo="", settings="")).xpath("//form")
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from gazette.adapters.web.undo import UndoTokens
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.routing import announce, routing_context
 from gazette.bootstrap.parts.templates import renderer, templates
-from gazette.domain.links import EVERYTHING, LinkToken, Purpose
+from gazette.domain.links import LinkToken, Purpose
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.rendering import Pages
 from gazette.domain.sources import PREFERENCES
@@ -31,7 +31,7 @@ from gazette.domain.subscribers.preference_form import Fields
 from gazette.settings.preferences import PreferencesSettings
 from gazette.steps.preferences.leaving import look, press
 from gazette.steps.preferences.new_link import mail_new_link
-from gazette.steps.preferences.requests import PageContext, Shown, leave, show, submit
+from gazette.steps.preferences.requests import PageContext, Shown, show, submit
 from gazette.steps.preferences.view import ViewContext, view_email, view_updates
 
 
@@ -43,9 +43,9 @@ class Preferences:
     it shows; all raise InvalidToken. `preferences_link`, `show` and `submit` raise EndedLink for a
     link that has ended; `mail_new_link` takes the token of such a link.
 
-    `leaves_all`: whether `unsubscribe` does what a link says; if not, `press` does, by what its
-    page sent, as steps/preferences/leaving.py tells. `confirm_page` and `left_page` are the pages
-    before and after it, in the language that the browser asks for if the reader's is not known.
+    `press` does what an unsubscribe link says, or what its page sent, as
+    steps/preferences/leaving.py tells. `confirm_page` and `left_page` are the pages before and
+    after it, by the token, in the language that the browser asks for if the reader's is unknown.
 
     `styles` and `images` are what a Content-Security-Policy has to let in for the pages;
     `preference_page` makes the page of what `show` and `submit` return. `submit` takes the link, a
@@ -60,11 +60,9 @@ class Preferences:
     preferences_link: Callable[[str], LinkToken]
     email: Callable[[str], str | None]
     updates: Callable[[str], str | None]
-    unsubscribe: Callable[[LinkToken], bool]
-    leaves_all: Callable[[LinkToken], bool]
-    confirm_page: Callable[[LinkToken, str], str]
+    confirm_page: Callable[[str, str], str]
     press: Callable[[LinkToken, Callable[[], Fields], TimeLeft], Leaving]
-    left_page: Callable[[LinkToken, Leaving, str], str]
+    left_page: Callable[[str, Leaving, str], str]
     show: Callable[[LinkToken], Shown]
     submit: Callable[[LinkToken, Callable[[], Fields], TimeLeft], Shown]
     mail_new_link: Callable[[str], bool]
@@ -122,18 +120,19 @@ def build() -> Preferences:
             context=view,
         ),
         updates=lambda token: view_updates(links.read(token, Purpose.RUN), context=view),
-        unsubscribe=partial(leave, context=context),
-        leaves_all=lambda link: link.scope == EVERYTHING,
-        confirm_page=lambda link, accepted: (
-            pages.confirm_unsubscribe(accepted)
-            if link.scope == EVERYTHING
-            else pages.confirm_leaving(accepted, look(link, context=context))
+        confirm_page=lambda token, accepted: pages.confirm_leaving(
+            accepted,
+            look(links.read(token, Purpose.UNSUBSCRIBE), context=context),
+            settings=links.settings(token),
         ),
         press=lambda link, form, time_left: press(
             link, form, read_undo=undo_tokens.read, context=context, time_left=time_left
         ),
-        left_page=lambda link, left, accepted: pages.left(
-            accepted, left, undo_tokens.make(link, left)
+        left_page=lambda token, left, accepted: pages.left(
+            accepted,
+            left,
+            undo=undo_tokens.make(links.read(token, Purpose.UNSUBSCRIBE), left),
+            settings=links.settings(token),
         ),
         show=partial(show, context=context),
         submit=lambda link, form, time_left: submit(

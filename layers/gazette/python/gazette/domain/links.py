@@ -304,6 +304,17 @@ def verify(token: str, *, purpose: Purpose, keys: LinkKeys) -> str:
     return payload
 
 
+def for_purpose(token: str, purpose: Purpose, *, of: Purpose, keys: LinkKeys) -> str:
+    """The token for `purpose` that says the same as one that is `of` another.
+
+    Signed with the same key, so that what a leaked key opened ends with that key. Raises
+    InvalidToken.
+    """
+    payload = verify(token, purpose=of, keys=keys)
+    key_id = token.partition(".")[0]
+    return _token(payload, purpose, key_id, keys.by_id[key_id])
+
+
 def _token(payload: str, purpose: Purpose, key_id: str, key: bytes) -> str:
     message = f"{purpose}\n{payload}".encode()
     signature = hmac.new(key, message, hashlib.sha256).digest()[:_SIGNATURE_BYTES]

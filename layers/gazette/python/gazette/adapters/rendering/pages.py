@@ -17,21 +17,13 @@ class JinjaPages:
     def __init__(self, sheets: Sheets) -> None:
         self._sheets = sheets
 
-    def confirm_unsubscribe(self, accepted: str) -> str:
-        """Asks the reader to confirm."""
-        return self._for_a_browser("confirm.html", accepted)
-
-    def unsubscribed(self, accepted: str) -> str:
-        """Says that the reader is unsubscribed."""
-        return self._for_a_browser("done.html", accepted)
-
-    def confirm_leaving(self, accepted: str, leaving: Leaving) -> str:
+    def confirm_leaving(self, accepted: str, leaving: Leaving, *, settings: str) -> str:
         """Says what the link does, and for whom, and asks the reader to confirm."""
-        return self._of_leaving("leave.html", accepted, leaving)
+        return self._of_leaving("leave.html", accepted, leaving, settings=settings)
 
-    def left(self, accepted: str, leaving: Leaving, undo: str) -> str:
+    def left(self, accepted: str, leaving: Leaving, *, undo: str, settings: str) -> str:
         """Says what was done, and offers the rest."""
-        return self._of_leaving("left.html", accepted, leaving, undo=undo)
+        return self._of_leaving("left.html", accepted, leaving, undo=undo, settings=settings)
 
     def invalid_link(self, accepted: str) -> str:
         """Says that a link does not work; the same page for every cause."""

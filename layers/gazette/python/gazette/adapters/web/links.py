@@ -9,6 +9,7 @@ from gazette.domain.links import (
     LinkToken,
     Purpose,
     Scope,
+    for_purpose,
     read_link,
     sign,
     verify,
@@ -74,3 +75,14 @@ class LinkReader:
     def read_ended(self, token: str, purpose: Purpose) -> LinkToken:
         """The same of a token that may have expired. Raises InvalidToken."""
         return read_link(verify(token, purpose=purpose, keys=self._keys()))
+
+    def settings(self, token: str) -> str:
+        """The preference page of an unsubscribe link, from its page; "" where that has expired.
+
+        Relative, so that it leads there whatever comes before the path. Raises InvalidToken.
+        """
+        link = self.read_ended(token, Purpose.UNSUBSCRIBE)
+        if link.has_expired(Purpose.PREFERENCES, self._clock().date()):
+            return ""
+        made = for_purpose(token, Purpose.PREFERENCES, of=Purpose.UNSUBSCRIBE, keys=self._keys())
+        return f"../preferences/{made}"

@@ -91,16 +91,13 @@ class Pages(Protocol):
     `accepted` is the browser's Accept-Language header, for pages that do not know the reader.
     """
 
-    def confirm_unsubscribe(self, accepted: str) -> str:
-        """Ask for confirmation; the button repeats the request as a POST."""
+    def confirm_leaving(self, accepted: str, leaving: Leaving, *, settings: str) -> str:
+        """Say what a link does, and for whom; buttons repeat the request as a POST.
 
-    def unsubscribed(self, accepted: str) -> str:
-        """Say that the reader is unsubscribed."""
+        `settings`: the link to the reader's preference page, or empty.
+        """
 
-    def confirm_leaving(self, accepted: str, leaving: Leaving) -> str:
-        """Say what a link of a smaller scope does, and for whom; buttons repeat it as a POST."""
-
-    def left(self, accepted: str, leaving: Leaving, undo: str) -> str:
+    def left(self, accepted: str, leaving: Leaving, *, undo: str, settings: str) -> str:
         """Say what was done, and offer the rest. `undo`: the token that takes it back, or empty."""
 
     def invalid_link(self, accepted: str) -> str:

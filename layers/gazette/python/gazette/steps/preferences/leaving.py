@@ -45,7 +45,7 @@ def press(
     context: PageContext,
     time_left: TimeLeft,
 ) -> Leaving:
-    """Do what the form asks for; what is no form of ours leaves the scope, as one-click does.
+    """Do what the form asks for; one-click, and what is no form of ours, leave the scope.
 
     Raises as `leave_by`, and InvalidToken for what `read_undo` does not take.
     """
@@ -54,6 +54,8 @@ def press(
     except UnreadableForm:
         sent = {}
     act = next((act for act in LeaveAct if act in sent.get("act", ())), LeaveAct.LEAVE)
+    if act is LeaveAct.LEAVE and link.scope.kind is ScopeKind.EVERYTHING:
+        act = LeaveAct.EVERYTHING
     if act is not LeaveAct.UNDO:
         return leave_by(link, act, context=context, time_left=time_left)
     undone = read_undo(sent.get("undo", ("",))[0], link)
