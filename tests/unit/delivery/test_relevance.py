@@ -183,6 +183,22 @@ def test_nor_does_it_in_sections(
     assert seen == sorted(seen, reverse=True)
 
 
+def test_a_block_that_rises_stays_in_its_section() -> None:
+    """In one of its own it would stand behind the section of replies."""
+    arrangement, orders = Arrangement(sections=Sections.CATEGORY), []
+    for level in LEVELS:
+        events = [
+            event("a", "mention", entity="first"),
+            event("b", "mention", hours_ago=900, via=("topic#1",), entity="rising"),
+            event("c", "sale", importance=level, hours_ago=900, entity="rising"),
+            event("d", "reply", entity="other"),
+        ]
+        digest = compose(events, max_blocks=20, arrangement=arrangement, until=UNTIL)
+        shown = [digest.blocks[each] for within in digest.by_section().values() for each in within]
+        orders.append([block.latest.entity.id for block in shown])
+    assert orders == [["first", "rising", "other"]] * 3
+
+
 @given(inboxes, st.sampled_from(Sections), st.randoms(use_true_random=False))
 @settings(max_examples=100, deadline=None)
 def test_the_order_of_events_changes_nothing(

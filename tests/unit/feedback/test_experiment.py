@@ -2,8 +2,10 @@
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.domain.delivery.arrangement import DEFAULT, Ranking
 from gazette.domain.delivery.compose import compose
 from gazette.domain.delivery.run import Run, Status
@@ -18,10 +20,12 @@ from gazette.domain.model import DAILY, RunKey
 from hypothesis import given
 from hypothesis import strategies as st
 
+from infra.assets.templates import build_templates
 from tests.builders import NOW, a_subscriber, an_event
 from tests.fakes import FakeRenderer
 from tests.world import World
 
+TEMPLATES = Path(__file__).parents[3] / "templates"
 READERS = [f"reader{number}" for number in range(4000)]
 
 
@@ -117,3 +121,32 @@ def test_a_variation_may_rank_otherwise() -> None:
         for arrangement in (FakeRenderer().arrangement(number, DEFAULT) for number in (1, 2))
     }
     assert ranked == {Ranking.RELEVANCE: ["old", "new"], Ranking.LATEST: ["new", "old"]}
+
+
+@pytest.mark.parametrize(
+    ("experiments", "first"), [([running("ranking", v2=1)], "like"), ([], "mention")]
+)
+def test_a_variation_with_its_own_weights_arranges_what_its_readers_get(
+    tmp_path: Path, experiments: list[Experiment], first: str
+) -> None:
+    """From variation.json to the email, and to the run by which results are compared."""
+    own = tmp_path / "own" / "variations" / "2"
+    own.mkdir(parents=True)
+    (own / "variation.json").write_text('{"weights": {"like": 1000}}')
+    build_templates(TEMPLATES, tmp_path / "built", overlay=tmp_path / "own")
+    world = World(renderer=JinjaRenderer(tmp_path / "built"))
+    for each in experiments:
+        world.experiments.start(each)
+    world.subscribers.put(a_subscriber(), replacing=None)
+    key = RunKey("ann", DAILY, 1)
+    world.runs.create(Run(key, NOW, NOW))
+    for category in ("mention", "like"):
+        world.events.store(an_event(category, category=category, entity_id=category), DAILY)
+    world.clock.pass_time(minutes=1)
+    run = world.generate(key)
+    assert run
+    assert (run.categories[0], run.variant.variation) == (first, 1 + len(experiments))
+    ((mail, _),) = world.mailer.accepted
+    assert mail.edition.text.index(f"Title of {first}") == min(
+        mail.edition.text.index(f"Title of {each}") for each in ("mention", "like")
+    )
