@@ -11,12 +11,12 @@ from gazette.adapters.rendering.sheets import Sheets
 from gazette.domain.subscribers.overview import Overview
 from playwright.sync_api import Browser
 
-from cli.preview.content import Kind, sample
 from cli.preview.rendering import Templates, render
 from cli.preview.sample import READER
 from demo.engine import ROOT
 from infra.assets.templates import build_templates
 from tests.browser.chromium import chromium
+from tests.browser.community import digest
 
 FOLDER = ROOT / "docs" / "images"
 
@@ -45,7 +45,7 @@ PAGE = (
 
 def draw(browser: Browser, folder: Path) -> list[Path]:
     """Write them all, and return them; the same templates make the same pictures."""
-    email = render(sample(Kind.DIGEST), Templates(ROOT / "templates")).html
+    email = render(digest(), Templates(ROOT / "templates")).html
     shots = [(email, picture) for picture in EMAIL]
     shots += [(preferences(), picture) for picture in PAGE]
     return [_shot(browser, html, picture, folder) for html, picture in shots]

@@ -9,6 +9,7 @@ from cli.preview.content import Kind, sample
 from cli.preview.folder import write
 from cli.preview.rendering import Templates, render
 from demo.engine import ROOT
+from tests.browser import before_and_after
 from tests.browser.accessibility import inspected, problems
 from tests.browser.screenshots import draw
 
@@ -52,7 +53,13 @@ def test_the_page_of_a_preview_shows_all_four_and_can_be_read(
 
 def test_pictures_are_small_and_the_same_each_time(browser: Browser, tmp_path: Path) -> None:
     once, again = tmp_path / "once", tmp_path / "again"
-    for path in draw(browser, once):
+    once.mkdir()
+    again.mkdir()
+    for path in _all(browser, once):
         assert path.stat().st_size < LARGEST
-    for path in draw(browser, again):
+    for path in _all(browser, again):
         assert path.read_bytes() == (once / path.name).read_bytes()
+
+
+def _all(browser: Browser, folder: Path) -> list[Path]:
+    return [*draw(browser, folder), *before_and_after.draw(browser, folder, "after")]
