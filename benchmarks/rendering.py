@@ -42,6 +42,11 @@ COLD, WARM, FLOOR = "cold", "warm", "plain Jinja2"
 _PREMAILER, _CSS_INLINE, _MJML = "premailer per email", "css-inline per email", "MJML precompiled"
 
 GROUPS = 50
+_WHY = "You're getting this daily digest because of activity that involves you on {}."
+
+_FEW = 2
+"""People who are named if more than one other is not."""
+
 _EACH = 5
 """Emails that each way renders in a round, whose median counts."""
 
@@ -56,7 +61,19 @@ _LINKS = Links(
     updates="https://mail.example.com/updates/k1.YW5uLWRhaWx5LTE.abc_-f",
 )
 _NAMES = ("Ann Archer", "Bo", "Cy Young", "Zoë O'Neill", "Dee", "José García", "Eve", "Kim")
-_PLURALS = {"article": "articles", "comment": "comments", "like": "likes", "reply": "replies"}
+_DONE = {
+    "article": ("published an article", "published"),
+    "comment": ("commented", "commented on"),
+    "like": ("liked this", "liked"),
+    "reply": ("replied", "replied in"),
+}
+"""What is said of one event, and before the title."""
+
+_SEVERAL = {
+    "article": "new articles from",
+    "comment": "new comments",
+    "reply": "new replies",
+}
 _SENTENCE = "It took us a while to see why the second query was slower than the first & what to do"
 
 
@@ -95,7 +112,7 @@ def digest(number: int) -> Digest:
                 entity=Entity(
                     "post",
                     f"{number}.{group}",
-                    f"Report {number} on part {group} of the query planner",
+                    f"Report {number} on part {group}",
                     f"https://example.com/posts/{number}/{group}?from=digest&week=47",
                 ),
                 actor=Actor(name, f"{name} {number}"),
@@ -103,7 +120,7 @@ def digest(number: int) -> Digest:
                 excerpt=". ".join([_SENTENCE] * some.randint(0, 2)),
             )
             for group in range(GROUPS)
-            for category in [some.choice(list(_PLURALS))]
+            for category in [some.choice(list(_DONE))]
             for event in range(some.randint(1, 5))
             for name in [some.choice(_NAMES)]
         ),
@@ -148,7 +165,7 @@ def _peers() -> dict[str, Way]:
 def _ours(folder: Path) -> Way:
     build_templates(_TEMPLATES, folder)
     renderer = JinjaRenderer(folder)
-    return lambda shown, to: lambda: renderer.render(shown, to, _LINKS, DAILY)
+    return lambda shown, to: lambda: renderer.render(shown, to, _LINKS, DAILY, due_at=_NOW)
 
 
 def _with_premailer(page: str) -> str:
@@ -181,10 +198,12 @@ def _plain(page: str, *, finish: Callable[[str], str] = str) -> Way:
     def prepare(shown: Digest, to: Subscriber) -> Render:
         values = {
             "brand": brand,
+            "day": f"{_NOW.astimezone(zone):%-d %b}",
             "events": shown.events,
             "groups": [_simply(group, zone) for group in shown.groups],
             "links": _LINKS,
-            "reader": to.name,
+            "reader": to.name.split()[0],
+            "why": _WHY.format(brand.name),
         }
         return lambda: Edition(
             subject.render(values).strip(), finish(body.render(values)), text.render(values)
@@ -196,21 +215,41 @@ def _plain(page: str, *, finish: Callable[[str], str] = str) -> Way:
 def _simply(group: Group, zone: ZoneInfo) -> dict[str, Any]:
     """What the plain templates show of a block of one group, in English."""
     names = [actor.name for actor in group.actors]
-    if len(names) > 3:
-        names[2:] = [f"{len(names) - 2} others"]
-    people = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-    latest = group.latest
-    what = group.category if group.count == 1 else _PLURALS[group.category]
-    line = f"{group.count} new {what} from {people}"
+    few = names if len(names) <= _FEW else [names[0], f"{len(names) - 1} others"]
+    if len(names) > _FEW + 1:
+        names[_FEW:] = [f"{len(names) - _FEW} others"]
+    people, latest = _listed(names), group.latest
+    title, category, count = latest.entity.title, group.category, group.count
+    done, done_to = _DONE[category]
+    if count == 1 or category == "like":
+        line, headline = f"{people} {done}", f"{_listed(few)} {done_to} “{title}”"
+    elif category == "article":
+        line = f"{count} {_SEVERAL[category]} {people}"
+        headline = f"{count} {_SEVERAL[category]} {_listed(few)}: “{title}”"
+    else:
+        line = f"{count} {_SEVERAL[category]} from {people}"
+        headline = f"{count} {_SEVERAL[category]} {done_to.split()[-1]} “{title}”"
     return {
-        "count": group.count,
-        "title": latest.entity.title,
+        "count": count,
+        "title": title,
         "url": latest.entity.url,
         "excerpt": latest.excerpt,
         "line": line,
-        "lines": [{"line": line, "excerpt": latest.excerpt}],
+        "lines": [
+            {
+                "line": line,
+                "excerpt": latest.excerpt,
+                "signer": latest.actor.name if latest.actor and count > 1 else "",
+            }
+        ],
+        "signer": latest.actor.name if latest.actor and count > 1 and latest.excerpt else "",
+        "headline": headline,
         "moment": f"{latest.occurred_at.astimezone(zone):%-d %B, %H:%M}",
     }
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def compare(ways: Mapping[str, Way]) -> None:

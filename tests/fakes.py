@@ -186,6 +186,7 @@ class FakeRenderer:
         schedule: str,
         *,
         variation: int = 1,
+        due_at: datetime | None = None,
     ) -> Edition:
         lines = [f"{group.latest.entity.id}: {group.count}" for group in digest.groups]
         text = "\n".join([subscriber.name, *lines, schedule, links.unsubscribe])

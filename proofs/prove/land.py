@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from gazette.domain.delivery.compose import Digest
@@ -97,6 +97,7 @@ class Register(FakeRenderer):
         schedule: str,
         *,
         variation: int = 1,
+        due_at: datetime | None = None,
     ) -> Edition:
         events = [actor.id for group in digest.groups for actor in group.actors]
         if odd := self.cannot_show.intersection(events):

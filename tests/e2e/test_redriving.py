@@ -100,7 +100,7 @@ def test_trace_aa_what_failed_and_is_redriven_reaches_its_reader_once_with_all_t
     deployed.settle()
     deployed.tick(due + timedelta(days=1))
     _, following = deployed.inbox("rae")
-    assert "1 update for you" in following.part("plain")
+    assert " commented\n" in following.part("plain")
     assert [(run["run"][-1], run["reason"]) for run in runs(deployed, "rae")] == [
         ("1", "attempts_exhausted"),
         ("2", "accepted"),

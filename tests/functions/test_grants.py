@@ -240,6 +240,7 @@ def an_unknown_outcome_that_is_carried(
         schedule: str,
         *,
         variation: int = 1,
+        due_at: datetime | None = None,
     ) -> Edition:
         if any(group.latest.id == "e1" for group in digest.groups) or digest.events == 2:
             raise RenderingFailed("poison")

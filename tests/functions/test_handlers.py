@@ -79,7 +79,7 @@ def test_an_event_travels_from_the_bus_to_the_mail_provider(cloud: Cloud) -> Non
     assert request["FromEmailAddress"] == "Gazette <digest@example.com>"
     assert request["Destination"] == {"ToAddresses": ["ann@example.com"]}
     assert request["ConfigurationSetName"] == "digest"
-    assert content["Subject"]["Data"].startswith("3 new comments from User 2, User 1 and ")
+    assert content["Subject"]["Data"].startswith("3 new comments on “")
     assert "Title of post#p1" in content["Body"]["Html"]["Data"]
     assert "Title of post#p1" in content["Body"]["Text"]["Data"]
     assert {header["Name"] for header in content["Headers"]} == {
@@ -111,7 +111,7 @@ def test_an_activity_travels_to_a_follower_of_its_parent_and_not_to_the_actor(
     cloud.work("generate", *fan_out(cloud))
     (request,) = cloud.sent()
     assert request["Destination"] == {"ToAddresses": ["ann@example.com"]}
-    assert request["Content"]["Simple"]["Subject"]["Data"] == "1 new comment from User 7"
+    assert request["Content"]["Simple"]["Subject"]["Data"].startswith("User 7 commented on “")
 
 
 @pytest.mark.usefixtures("later")
@@ -125,10 +125,10 @@ def test_what_happens_on_an_entity_at_once_travels_in_one_email(cloud: Cloud) ->
     cloud.work("generate", first, again, other)
     subjects = [request["Content"]["Simple"]["Subject"]["Data"] for request in cloud.sent()]
     assert sorted(subjects) == [
-        "1 new comment from User 3: Title of post#p2",
-        "2 new comments from User 2 and User 1: Title of post#p1",
+        "New: “Title of post#p1”",
+        "New: “Title of post#p2”",
     ]
-    assert "as soon as they happen" in cloud.sent()[0]["Content"]["Simple"]["Body"]["Text"]["Data"]
+    assert "this email right away" in cloud.sent()[0]["Content"]["Simple"]["Body"]["Text"]["Data"]
 
 
 def test_an_immediate_run_that_still_collects_is_requeued(cloud: Cloud, logs: io.StringIO) -> None:

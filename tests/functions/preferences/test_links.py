@@ -191,7 +191,7 @@ def test_the_list_shows_all_of_the_run(sent: Cloud) -> None:
     answer = sent.invoke("preferences", http("GET", sent.link("updates")))
     assert answer["statusCode"] == 200
     assert "Title of post#p1" in answer["body"]
-    assert "1 new comment from User 1" in answer["body"]
+    assert "User 1 commented" in answer["body"]
 
 
 def test_attack_every_link_that_does_not_work_is_answered_alike(sent: Cloud) -> None:

@@ -1,6 +1,7 @@
 """Editing: an event that no email can show is excluded, and the rest goes out (rule 17)."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import pytest
 from gazette.domain.delivery.arrangement import Arrangement
@@ -39,6 +40,7 @@ class Choking:
         schedule: str,
         *,
         variation: int = 1,
+        due_at: datetime | None = None,
     ) -> Edition:
         for group in digest.groups:
             if self.broken or group.latest.excerpt in self.excerpts:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from gazette.domain.commands import RetractEvent
@@ -180,6 +180,7 @@ class Excerpts:
         schedule: str,
         *,
         variation: int = 1,
+        due_at: datetime | None = None,
     ) -> Edition:
         lines = [f"{group.latest.entity.id}: {group.latest.excerpt}" for group in digest.groups]
         return Edition("", "", "\n".join([subscriber.name, *lines, schedule, links.unsubscribe]))

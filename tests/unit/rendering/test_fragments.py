@@ -63,7 +63,7 @@ def test_groups_of_one_email_that_look_the_same_are_rendered_once(renderer: Jinj
     assert renderer.take_count() == CacheCount(found=2, made=1)
 
 
-def test_a_digest_of_known_groups_renders_three_templates_and_its_sentences(
+def test_a_digest_of_known_groups_renders_its_headline_three_templates_and_its_sentences(
     renderer: JinjaRenderer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     email(renderer)
@@ -77,12 +77,15 @@ def test_a_digest_of_known_groups_renders_three_templates_and_its_sentences(
     monkeypatch.setattr(Template, "new_context", counted)
     email(renderer, "bo")
     assert sorted(rendered) == [
+        "categories/comment/headline.txt",
         "digest/body.html",
         "digest/body.txt",
         "digest/subject.txt",
         "parts/logo.html",
         "parts/masthead.html",
         "parts/more.html",
+        "parts/people.txt",
+        "parts/preview.txt",
         "parts/title.txt",
         *["parts/updates.txt"] * 2,
         *["parts/why.txt"] * 2,
@@ -102,7 +105,7 @@ def test_five_new_groups_make_one_context_of_each_of_their_templates(
     monkeypatch.setattr(Template, "new_context", counted)
     email(renderer)
     of_groups = ("parts/people.txt", "categories/comment/line.txt", "digest/block.html")
-    assert [made.count(name) for name in (*of_groups, "digest/block.txt")] == [1, 1, 1, 1]
+    assert [made.count(name) for name in (*of_groups, "digest/block.txt")] == [2, 1, 1, 1]
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def parsed(made: Edition) -> Any:
 
 ELEMENTS = {
     *("html", "head", "meta", "title", "style", "body", "div", "table", "tr", "td", "tbody"),
-    *("h1", "h2", "p", "blockquote", "a", "span"),
+    *("h1", "h2", "p", "blockquote", "a", "b", "span"),
 }
 ATTRIBUTES = {
     *("lang", "dir", "charset", "name", "content", "style", "class", "role", "width", "align"),
@@ -186,7 +186,8 @@ def test_an_email_is_never_too_long_and_counts_what_it_leaves_out(
     page = parsed(made)
     said = " ".join(page.xpath("string(//td[@class='more'])").split())
     left_out = groups - shown
-    assert said.startswith(f"+{left_out} ") if left_out else not said
+    assert bool(said) == bool(left_out)
+    assert left_out < 3 or str(left_out) in said
 
 
 def test_groups_are_dropped_from_the_end_until_it_fits(renderer: JinjaRenderer) -> None:
@@ -194,7 +195,7 @@ def test_groups_are_dropped_from_the_end_until_it_fits(renderer: JinjaRenderer) 
     assert 80_000 < len(made.html.encode()) <= LONGEST_HTML
     shown = len(blocks_of_html(made))
     assert 5 < shown < 20
-    assert f"+{30 - shown} more in {30 - shown} other places" in made.text
+    assert f"And {30 - shown} more updates" in made.text
 
 
 @pytest.mark.parametrize(
@@ -214,8 +215,8 @@ def test_ten_megabytes_are_cut(renderer: JinjaRenderer, field: str, schedule: st
     )
     made = edition(renderer, [event], schedule=schedule, name=given["reader"])
     assert len(made.html) < 10_000
-    assert "…" in made.html
-    assert "…" in made.text
+    assert "…" in made.html or field == "reader"
+    assert "…" in made.text or field == "reader"
 
 
 @pytest.mark.parametrize(
@@ -269,14 +270,16 @@ def test_a_line_is_what_can_be_seen_of_it(text: str, shown: str) -> None:
 )
 def test_somebody_without_a_visible_name_is_somebody(renderer: JinjaRenderer, name: str) -> None:
     event = replace(an_event(), actor=Actor("bo", name))
-    assert edition(renderer, [event]).subject == "1 new comment from Somebody"
-    assert edition(renderer, [event], locale="de").subject == "1 neuer Kommentar von Jemand"
+    assert edition(renderer, [event]).subject == "Someone commented on “Title of post1”"
+    german = edition(renderer, [event], locale="de").subject
+    assert german == "Jemand hat „Title of post1“ kommentiert"
 
 
 @pytest.mark.parametrize("name", ["\N{GRINNING FACE}", "·", "7", "\U0001fae9", "\ue000", "e\u0301"])
 def test_what_is_no_letter_is_a_name_too(renderer: JinjaRenderer, name: str) -> None:
     event = replace(an_event(), actor=Actor("bo", name))
-    assert edition(renderer, [event]).subject == f"1 new comment from {name}"
+    shown = name if name == "e\u0301" else f"“{name}”"
+    assert edition(renderer, [event]).subject == f"{shown} commented on “Title of post1”"
 
 
 @pytest.mark.parametrize("title", ["\u2066", "\u3164\u200d"])
@@ -284,8 +287,9 @@ def test_an_entity_without_a_visible_title_is_named_by_its_link(
     renderer: JinjaRenderer, title: str
 ) -> None:
     event = replace(an_event(), entity=Entity("post", "1", title, "https://example.com/1"))
-    [link] = parsed(edition(renderer, [event])).xpath("//a[@class='title']")
-    assert link.text_content() == "https://example.com/1"
+    other = an_event("other", entity_id="other")
+    links = parsed(edition(renderer, [event, other])).xpath("//a[@class='title']")
+    assert "https://example.com/1" in [link.text_content() for link in links]
 
 
 def test_a_subject_keeps_apart_what_runs_the_other_way(renderer: JinjaRenderer) -> None:
@@ -295,7 +299,10 @@ def test_a_subject_keeps_apart_what_runs_the_other_way(renderer: JinjaRenderer) 
         entity=Entity("post", "1", "שלום", "https://example.com/1"),
     )
     made = edition(renderer, [event], schedule=IMMEDIATE)
-    assert made.subject == "1 new comment from \u2068נועה\u2069: \u2068שלום\u2069"
+    assert made.subject == "New: “\u2068שלום\u2069”"
+    assert edition(renderer, [event]).subject == (
+        "\u2068נועה\u2069 commented on “\u2068שלום\u2069”"
+    )
 
 
 def test_a_subject_that_is_cut_leaves_no_isolate_open(renderer: JinjaRenderer) -> None:

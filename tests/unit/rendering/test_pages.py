@@ -140,7 +140,7 @@ def test_the_list_has_a_link_people_count_and_time_for_each_group(pages: JinjaPa
     ]
     assert [item.xpath("./p[1]/text()") for item in items] == [
         ["2 new comments from Cy and Bo"],
-        ["1 new like from Bo"],
+        ["Bo liked this"],
     ]
     (time, _) = page.xpath("//ol/li/p/time")
     assert time.get("datetime") == "2026-11-22T07:03:00+00:00"

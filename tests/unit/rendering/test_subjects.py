@@ -1,10 +1,12 @@
-"""What opens a subject: words of ours, never the text of a service, unless in quotation marks."""
+"""Subjects say what happened as people say it, and nothing that services say speaks for us."""
 
 import re
+import unicodedata
 from dataclasses import replace
-from itertools import takewhile
+from datetime import timedelta
 from pathlib import Path
 
+import lxml.html
 import pytest
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.domain.delivery.compose import compose
@@ -21,7 +23,6 @@ ATTACK = "Your password expires today"
 KNOWN = sorted(folder.name for folder in (SOURCE / "categories").iterdir())
 LOCALES = ["en", *sorted(folder.name for folder in (SOURCE / "locales").iterdir())]
 QUOTED = ("“", "„", "״", "«", '"')
-DIGITS = r"[\d.,\s]*"
 
 
 def events(category: str, text: str, count: int) -> list[Event]:
@@ -52,68 +53,180 @@ def subject(
     return renderer.render(compose(said, max_blocks=groups), reader, LINKS, schedule).subject
 
 
-def opening(one: str, other: str) -> str:
-    """What two subjects begin with, whatever services say: from the first letter on."""
-    same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
-    said = re.sub(rf"^{DIGITS}", "", "".join(each for each, _ in same))
-    return re.sub(r"[\u2066-\u2069\s]+$", "", said)
+def bare(text: str) -> str:
+    return re.sub(r"[\u2060\u2066-\u2069]", "", text)
+
+
+def can_be_a_name(text: str) -> bool:
+    """Whether what opens a subject is at most three words of letters, marks and digits."""
+    words = text.split(" ")
+    return len(words) <= 3 and all(
+        unicodedata.category(each)[0] in "LMN" or each in "'’.-‐_·׳״\u200c\u200d"
+        for each in "".join(words)
+    )
 
 
 @pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize("schedule", [DAILY, "weekly", "custom", IMMEDIATE])
 @pytest.mark.parametrize("category", [*KNOWN, "build_failed"])
 @pytest.mark.parametrize("count", [1, 2, 5])
-def test_attack_a_title_cannot_open_a_subject(
-    renderer: JinjaRenderer, category: str, schedule: str, locale: str, count: int
+@pytest.mark.parametrize("text", [ATTACK, "Security: sign in", "www.evil.example", "Stop! Now"])
+def test_attack_no_title_and_no_name_that_is_a_sentence_opens_a_subject(
+    renderer: JinjaRenderer, category: str, schedule: str, locale: str, count: int, text: str
 ) -> None:
-    """Nor can a name or an excerpt: before them there is a word of ours."""
+    """Before them there is a word of ours, or a quotation mark."""
     rest = [] if schedule == IMMEDIATE else events("like", "Other", 1)
-    one, other = (
-        subject(renderer, [*events(category, text, count), *rest], schedule=schedule, locale=locale)
-        for text in (ATTACK, "זוהי כותרת")
+    said = subject(
+        renderer, [*events(category, text, count), *rest], schedule=schedule, locale=locale
     )
-    assert len(opening(one, other)) >= 3, (one, other)
-    assert opening(one, other)[0].isalpha()
-    for said in (one, other):
-        assert not said.lstrip("\u2066\u2067\u2068").startswith((ATTACK, "זוהי"))
+    opening = bare(said).lstrip("0123456789 ×")
+    assert opening.startswith(QUOTED) or not opening.startswith(text[:6]), said
 
 
 @pytest.mark.parametrize("locale", LOCALES)
 @pytest.mark.parametrize("schedule", [DAILY, IMMEDIATE])
 @pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize("actor", [Actor("bo", "Bo"), None])
 def test_attack_a_category_cannot_open_a_subject(
-    renderer: JinjaRenderer, schedule: str, locale: str, count: int
+    renderer: JinjaRenderer, schedule: str, locale: str, count: int, actor: Actor | None
 ) -> None:
     """Services name categories too: `your_password_expires_today` is a valid name of one."""
-    one, other = (
-        subject(renderer, events(category, "T", count), schedule=schedule, locale=locale)
-        for category in ("your_password_expires_today", "account_suspended")
-    )
-    assert len(opening(one, other)) >= 3, (one, other)
-    assert opening(one, other)[0].isalpha()
-    before, _, after = one.partition(ATTACK)
-    assert before.rstrip("\u2068").endswith(QUOTED), one
-    assert after.lstrip("\u2069")[0] in "”“״"
+    said = [
+        replace(each, actor=actor) for each in events("your_password_expires_today", "T", count)
+    ]
+    shown = bare(subject(renderer, said, schedule=schedule, locale=locale)).lower()
+    before, _, _ = shown.partition("your password")
+    assert any(map(str.isalpha, before)) or before.endswith(QUOTED), shown
 
 
 @pytest.mark.parametrize(
     ("locale", "count", "line"),
     [
-        ("en", 1, "1 update in “Build failed” from Bo"),
-        ("en", 2, "2 updates in “Build failed” from Bo"),
-        ("de", 1, "1 Neuigkeit zu „Build failed“ von Bo"),
-        ("de", 2, "2 Neuigkeiten zu „Build failed“ von Bo"),
-        ("he", 1, "עדכון אחד בנושא ״\u2068Build failed\u2069״ מאת \u2068Bo\u2069"),
-        ("he", 2, "2 עדכונים בנושא ״\u2068Build failed\u2069״ מאת \u2068Bo\u2069"),
+        ("en", 1, "Bo: build failed: “On CI”"),
+        ("en", 2, "2 × “Build failed” from Bo: “On CI”"),
+        ("de", 1, "Bo: build failed: „On CI“"),
+        ("de", 2, "2 × „Build failed“ von Bo: „On CI“"),
+        ("he", 1, "עדכון מ־Bo: build failed: ״On CI״"),
+        ("he", 2, "2 × ״Build failed״ מ־Bo: ״On CI״"),
     ],
 )
-def test_a_category_without_words_of_its_own_is_in_the_quotation_marks_of_the_language(
+def test_a_category_without_words_of_its_own_is_said_as_it_is(
     renderer: JinjaRenderer, locale: str, count: int, line: str
 ) -> None:
     said = [
         replace(each, actor=Actor("bo", "Bo")) for each in events("build_failed", "On CI", count)
     ]
-    assert subject(renderer, said, locale=locale) == line
+    assert bare(subject(renderer, said, locale=locale)) == line
+
+
+@pytest.mark.parametrize(
+    ("locale", "category", "count", "said"),
+    [
+        ("en", "mention", 1, "Bo mentioned you in “Release 4.2”"),
+        ("en", "mention", 3, "Bo 2 and 2 others mentioned you in “Release 4.2”"),
+        ("en", "like", 40, "Bo 9 and 39 others liked “Release 4.2”"),
+        ("en", "comment", 14, "14 new comments on “Release 4.2”"),
+        ("en", "follow", 1, "Bo started following you"),
+        ("en", "message", 1, "Bo: “Release 4.2”"),
+        ("en", "article", 1, "Bo published “Release 4.2”"),
+        ("de", "mention", 1, "Bo hat dich in „Release 4.2“ erwähnt"),
+        ("de", "mention", 3, "Du wurdest von Bo 2 und 2 weiteren in „Release 4.2“ erwähnt"),
+        ("de", "like", 40, "Bo 9 und 39 weiteren gefällt „Release 4.2“"),
+        ("he", "mention", 1, "אזכור שלך מ־Bo ב־״Release 4.2״"),
+        ("he", "comment", 2, "שתי תגובות חדשות על ״Release 4.2״"),
+        ("he", "comment", 14, "14 תגובות חדשות על ״Release 4.2״"),
+    ],
+)
+def test_a_subject_says_what_happened_to_what_as_people_say_it(
+    renderer: JinjaRenderer, locale: str, category: str, count: int, said: str
+) -> None:
+    theirs = [
+        replace(each, actor=Actor(f"{place}", f"Bo {place}" if count > 1 else "Bo"))
+        for place, each in enumerate(events(category, "Release 4.2", count))
+    ]
+    assert bare(subject(renderer, theirs, locale=locale)) == said
+
+
+def test_a_subject_says_sixty_characters_before_it_counts(renderer: JinjaRenderer) -> None:
+    """However long names and titles are; the title gives way first."""
+    long = "A title that goes on and on about everything there is to say of it"
+    said = [
+        replace(each, entity=replace(each.entity, title=long), actor=Actor("bo", "Bo Bo"))
+        for each in events("mention", "", 1)
+    ]
+    more = [replace(each, id=each.id + "m") for each in said]
+    rest = [replace(each, entity=replace(each.entity, id="p2")) for each in events("like", "", 1)]
+    made = subject(renderer, [*said, *more, *rest])
+    assert made == "Bo Bo mentioned you in “A title that goes on and on about…” + 1 more"
+    assert len(made.partition(" + ")[0]) <= 60
+
+
+@given(
+    st.text(min_size=1, max_size=300),
+    st.text(min_size=1, max_size=300),
+    st.sampled_from([*KNOWN, "x"]),
+)
+@settings(
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_no_subject_is_much_longer_whatever_a_service_says(
+    renderer: JinjaRenderer, name: str, title: str, category: str
+) -> None:
+    [event] = events(category, title, 1)
+    made = bare(subject(renderer, [replace(event, actor=Actor("bo", name))]))
+    assert len(made) <= 75 or category == "x" or category == "other"
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(KNOWN), st.sampled_from("ab"), st.integers(1, 2)),
+        min_size=1,
+        max_size=4,
+    ),
+    st.integers(0, 400),
+    st.sampled_from(LOCALES),
+    st.sampled_from(["UTC", "Pacific/Kiritimati", "America/New_York"]),
+)
+@settings(
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_the_digests_of_two_days_never_share_a_subject(
+    renderer: JinjaRenderer,
+    groups: list[tuple[str, str, int]],
+    days: int,
+    locale: str,
+    zone: str,
+) -> None:
+    """Not even where the same people did the same again: the day is in it."""
+    said = [
+        replace(each, id=f"{place}.{each.id}", entity=replace(each.entity, id=entity))
+        for place, (category, entity, count) in enumerate(groups)
+        for each in events(category, "T", count)
+    ]
+    reader = replace(a_subscriber(), locale=locale, time_zone=zone)
+    digest = compose(said, max_blocks=20)
+    first = NOW + timedelta(days=days)
+    one, other = (
+        renderer.render(digest, reader, LINKS, DAILY, due_at=due_at).subject
+        for due_at in (first, first + timedelta(days=1))
+    )
+    assert one != other
+
+
+@pytest.mark.parametrize("category", [*KNOWN, "build_failed"])
+@pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize("text", ["T", ""])
+@pytest.mark.parametrize("locale", LOCALES)
+@pytest.mark.parametrize("schedule", [DAILY, IMMEDIATE])
+def test_a_preheader_says_what_its_subject_did_not(
+    renderer: JinjaRenderer, category: str, count: int, text: str, locale: str, schedule: str
+) -> None:
+    said = [replace(each, excerpt=text) for each in events(category, "T", count)]
+    reader = replace(a_subscriber(), locale=locale)
+    made = renderer.render(compose(said, max_blocks=20), reader, LINKS, schedule)
+    preheader = lxml.html.document_fromstring(made.html).xpath("string(//*[@class='preheader'])")
+    assert " ".join(preheader.split()).strip("\u200c\u034f\u00ad ")
+    assert bare(" ".join(preheader.split())) != bare(made.subject)
 
 
 @given(
@@ -126,16 +239,13 @@ def test_a_category_without_words_of_its_own_is_in_the_quotation_marks_of_the_la
 @settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_attack_whatever_a_service_says_a_subject_opens_with_the_same_words(
+def test_attack_whatever_a_service_says_a_subject_opens_with_a_name_or_a_word_of_ours(
     renderer: JinjaRenderer, text: str, category: str, locale: str, schedule: str, count: int
 ) -> None:
-    usual, said = (
-        subject(renderer, events(category, each, count), schedule=schedule, locale=locale)
-        for each in ("\u0416", text)
-    )
-    word = re.match(rf"{DIGITS}\w+", usual)
-    assert word
-    assert said.startswith(word[0])
+    said = bare(subject(renderer, events(category, text, count), schedule=schedule, locale=locale))
+    name = " ".join(bare(text).split())
+    if len(name) > 3 and said.startswith(name):
+        assert can_be_a_name(name), said
 
 
 @pytest.mark.parametrize("locale", LOCALES)

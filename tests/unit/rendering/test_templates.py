@@ -144,16 +144,18 @@ def test_an_adopter_adds_a_category_with_a_sentence_in_each_language(
         'msgstr[1] "%(people)s hat den Build %(count)s-mal zerlegt"\n\n'
         'msgid "Pause"\nmsgstr "Auszeit"\n',
     )
-    assert edition(own, tmp_path / "en", category="build_failed").subject == "Bo broke the build"
+    assert edition(own, tmp_path / "en", category="build_failed").subject == (
+        "Bo broke the build: “Title of post1”"
+    )
     german = edition(own, tmp_path / "de", category="build_failed", locale="de")
-    assert german.subject == "Bo hat den Build zerlegt"
+    assert german.subject == "Bo hat den Build zerlegt: „Title of post1“"
     assert "Auszeit: " in german.text
     assert "Abbestellen: " in german.text
 
 
 def test_a_sentence_may_name_the_brand(own: Path, tmp_path: Path) -> None:
     write(own / "categories" / "comment" / "line.txt", "{{ people }} said it on {{ brand.name }}")
-    assert edition(own, tmp_path / "built").subject == "Bo said it on Gazette"
+    assert "\nBo said it on Gazette\n" in edition(own, tmp_path / "built").text
 
 
 def test_an_adopters_own_list_of_names_goes_on_to_work(own: Path, tmp_path: Path) -> None:
@@ -161,10 +163,10 @@ def test_an_adopters_own_list_of_names_goes_on_to_work(own: Path, tmp_path: Path
     write(
         own / "parts" / "people.txt",
         "{% set names = [] %}{% for name in group.people %}"
-        '{% set _ignored = names.append(language.isolated(name or _("Somebody"))) %}{% endfor %}'
+        '{% set _ignored = names.append(language.isolated(name or _("Someone"))) %}{% endfor %}'
         "{{ language.listed(names) }}",
     )
-    assert edition(own, tmp_path / "built").subject == "1 new comment from Bo"
+    assert edition(own, tmp_path / "built").subject == "Bo commented on “Title of post1”"
 
 
 def test_an_adopter_adds_a_language(own: Path, tmp_path: Path) -> None:
@@ -221,12 +223,15 @@ def test_a_variation_has_files_of_its_own_and_shares_the_rest(own: Path, tmp_pat
     )
     build_templates(SOURCE, tmp_path / "built", overlay=own)
     renderer = JinjaRenderer(tmp_path / "built")
-    digest = compose([an_event()], max_blocks=1)
+    digest = compose([an_event("a"), an_event("b")], max_blocks=1)
     first, second, third = (
         renderer.render(digest, a_subscriber(), LINKS, DAILY, variation=number)
         for number in (1, 2, 3)
     )
-    assert (first.subject, second.subject) == ("1 new comment from Bo", "News for Ann")
+    assert (first.subject, second.subject) == (
+        "2 new comments on “Title of post1”",
+        "News for Ann",
+    )
     assert '<p class="line" style="margin:6px' in second.html
     assert "Title of post1</span></a>" in first.html
     assert "Title of post1</span></a>" not in second.html
@@ -282,7 +287,7 @@ def test_a_ranking_that_there_is_not_is_named(own: Path, tmp_path: Path, given: 
         ),
         (
             "locales/de/LC_MESSAGES/messages.po",
-            'msgid "Hello %(reader)s,"\nmsgstr "Hallo %(leser)s,"\n#, python-format\n',
+            'msgid "Hi %(reader)s,"\nmsgstr "Hallo %(leser)s,"\n#, python-format\n',
             r"own/locales/de/LC_MESSAGES/messages\.po",
         ),
         ("locales/de/LC_MESSAGES/messages.po", "msgid", r"messages\.po"),

@@ -91,10 +91,12 @@ def test_a_template_shows_data_escaped(tmp_path: Path) -> None:
     build_templates(TEMPLATES, tmp_path / "built", overlay=ours)
     renderer = JinjaRenderer(tmp_path / "built")
     event = replace(an_event(), data='{"build":{"name":"<b>main</b>"}}')
-    made = renderer.render(compose([event], max_blocks=1), a_subscriber(), LINKS, DAILY)
+    events = [event, replace(event, id="other")]
+    made = renderer.render(compose(events, max_blocks=1), a_subscriber(), LINKS, DAILY)
     assert "<p>&lt;b&gt;main&lt;/b&gt;</p>" in made.html
+    without = compose([an_event("a"), an_event("b")], max_blocks=1)
     with pytest.raises(RenderingFailed, match="build"):
-        renderer.render(compose([an_event()], max_blocks=1), a_subscriber(), LINKS, DAILY)
+        renderer.render(without, a_subscriber(), LINKS, DAILY)
 
 
 def test_an_email_about_what_nobody_did_is_rendered_in_each_language(

@@ -330,7 +330,7 @@ def test_events_read_as_in_a_digest_in_its_order() -> None:
         "    group: comment, post, p1",
         "",
         "  On digests",
-        "    1 new like from Bo",
+        "    Bo liked this",
         "    21 November 2026, 11:00 UTC",
         "    https://example.com/p1",
         "    group: like, post, p1",
@@ -340,7 +340,7 @@ def test_events_read_as_in_a_digest_in_its_order() -> None:
 def test_an_id_that_comes_again_is_one_event_and_its_latest_amendment_speaks() -> None:
     amended = event(amended_at="2026-11-21T10:00:00Z", excerpt="Better said.")
     result = run("preview", [entry(EVENT), entry(amended), entry(EVENT)])
-    assert "1 new comment from Bo" in result.stdout
+    assert "Bo commented" in result.stdout
     assert '"Better said."' in result.stdout
 
 
@@ -348,7 +348,7 @@ def test_an_activity_reads_as_for_a_follower() -> None:
     activity = {name: value for name, value in EVENT.items() if name != "user_id"}
     result = run("preview", entry(activity, "activity.created"))
     assert result.stdout.startswith("To a follower:\n")
-    assert "1 new comment from Bo" in result.stdout
+    assert "Bo commented" in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -455,7 +455,7 @@ def test_other_types_say_in_one_line_what_they_do(
 def test_a_preview_shows_what_fits_and_says_that_something_does_not() -> None:
     result = run("preview", [entry({"events": [event(), event(user_id="")]}), entry({})])
     assert result.exit_code == 1
-    assert "1 new comment from Bo" in result.stdout
+    assert "Bo commented" in result.stdout
     assert "(entry 1, entry 2)" in result.stderr
 
 
@@ -486,4 +486,4 @@ def test_the_command_is_installed_and_works_from_anywhere(tmp_path: Path) -> Non
         text=True,
         check=True,
     )
-    assert "1 new comment from Bo" in result.stdout
+    assert "Bo commented" in result.stdout

@@ -18,7 +18,9 @@ from gazette.adapters.rendering.view_models import (
     Shown,
     ShownBlock,
     clean,
+    in_a_subject,
     pick,
+    thing,
 )
 from gazette.domain.delivery.compose import Block
 from gazette.domain.ports.rendering import CacheCount
@@ -159,6 +161,7 @@ class _Printer:
     ) -> None:
         self._press = Press(environment, {**language.values(), "brand": brand})
         self._lines = Lines(self._press)
+        self._has_button = email == ALONE
         self._html, self._text = (
             environment.get_template(f"{email}/block.{kind}") for kind in ("html", "txt")
         )
@@ -175,9 +178,14 @@ class _Printer:
         made = ShownBlock(latest.title, latest.url, latest.moment, is_full, events, tuple(lines))
         values = self._press.values
         values["block"] = made
+        if self._has_button:
+            values["button"] = self._lines.button(lines[0].shown)
         values["group"], values["line"] = lines[0]
         return Fragment(made, self._press.render(self._html), self._press.render(self._text))
 
+
+ALONE = "immediate"
+"""The folder of templates that show one group at length, with a button."""
 
 OTHER = "other"
 """The folder of categories without a folder of their own."""
@@ -199,6 +207,26 @@ class Lines:
             self._by_category[shown.category] = template
         self._press.values["group"] = shown
         self._press.values["people"] = " ".join(self._press.render(self._people).split())
+        return " ".join(self._press.render(template).split())
+
+    def headline(self, shown: Shown, line: str, language: Language) -> str:
+        """`Bo mentioned you in “Release 4.2”`: what a subject says of a group, and about what.
+
+        A category that has a `line.txt` of its own and no `headline.txt` says its line.
+        """
+        environment, values = self._press.environment, self._press.values
+        values["group"] = short = in_a_subject(shown, language)
+        values["people"] = " ".join(self._press.render(self._people).split())
+        values["line"], values["thing"] = line, ""
+        template = template_of(shown.category, "headline.txt", environment)
+        said = " ".join(self._press.render(template).split())
+        values["thing"] = thing(short.title, len(said), language)
+        return " ".join(self._press.render(template).split())
+
+    def button(self, shown: Shown) -> str:
+        """What the button of a group does: `Reply`."""
+        self._press.values["group"] = shown
+        template = template_of(shown.category, "button.txt", self._press.environment)
         return " ".join(self._press.render(template).split())
 
 

@@ -30,6 +30,9 @@ SOURCE = "en"
 
 CATALOGUE = "messages"
 
+_QUOTATION = "“%(quoted)s”"
+"""The sentence of `parts/quoted.txt`: its translations have the quotation marks."""
+
 _REMEMBERED = 200
 """How many locales are cached; a bound, because their names come from outside."""
 
@@ -60,6 +63,7 @@ class Language:
         self._translations = translations
         self._date_and_time = str(locale.datetime_formats["medium"]).replace("'", "")
         self._minutes_apart = _are_minutes_apart(_clock(self.name))
+        self._quote = translations.gettext(_QUOTATION).partition("%(quoted)s")
 
     def values(self) -> dict[str, Any]:
         """Values for a template's context: `language`, and what Jinja's `trans` and `_` call."""
@@ -130,6 +134,24 @@ class Language:
         """As `listed`, each name isolated: `Ann, Bo and 12 others`."""
         return self.listed([*map(self.isolated, names), *others])
 
+    def quoted(self, text: str) -> str:
+        """`text`, isolated, in the quotation marks of the language, which it cannot close."""
+        before, _, after = self._quote
+        return before + self.isolated(text.replace(after, "'")) + after
+
+    def unquoted(self, text: str) -> str:
+        """What `quoted` was given; other text as it is."""
+        before, _, after = self._quote
+        if not (text.startswith(before) and text.endswith(after)):
+            return text
+        inside = text.removeprefix(before).removesuffix(after)
+        return inside.strip(FIRST_STRONG_ISOLATE + POP_ISOLATE)
+
+    def day(self, instant: datetime, zone: tzinfo) -> str:
+        """The day in `zone`, briefly: `22 Nov`."""
+        local = instant.astimezone(zone)
+        return _short_day(self.name, local.year, local.month, local.day)
+
     def isolated(self, text: str) -> str:
         """`text`, isolated so that it does not change the direction of the text beside it.
 
@@ -173,6 +195,11 @@ def _number(locale: str, number: int) -> str:
 @lru_cache(maxsize=1024)
 def _day(locale: str, year: int, month: int, day: int) -> str:
     return str(format_skeleton("MMMMd", datetime(year, month, day, tzinfo=UTC), locale=locale))
+
+
+@lru_cache(maxsize=1024)
+def _short_day(locale: str, year: int, month: int, day: int) -> str:
+    return str(format_skeleton("MMMd", datetime(year, month, day, tzinfo=UTC), locale=locale))
 
 
 @lru_cache(maxsize=4096)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -15,10 +16,17 @@ from markupsafe import Markup, escape
 
 from gazette.adapters.rendering.brand import Brand, read_brand
 from gazette.adapters.rendering.environment import Press, environment, has_own, with_own
-from gazette.adapters.rendering.fragments import DIGEST, Fragment, Fragments, template_of
+from gazette.adapters.rendering.fragments import (
+    ALONE,
+    DIGEST,
+    Fragment,
+    Fragments,
+    Lines,
+    template_of,
+)
 from gazette.adapters.rendering.language import Languages
 from gazette.adapters.rendering.variations import read_changes
-from gazette.adapters.rendering.view_models import one_line, person, subject_line
+from gazette.adapters.rendering.view_models import greeted, one_line, subject_line
 from gazette.domain.delivery.arrangement import Arrangement, Sections
 from gazette.domain.delivery.compose import Block, Digest
 from gazette.domain.errors import RenderingFailed
@@ -82,6 +90,7 @@ class JinjaRenderer:
         schedule: str,
         *,
         variation: int = 1,
+        due_at: datetime | None = None,
     ) -> Edition:
         """A subject of one line, and the same content as HTML and text.
 
@@ -90,7 +99,7 @@ class JinjaRenderer:
         email = _kind(digest, schedule)
         try:
             with self._measured():
-                return self._fitting(email, digest, subscriber, links, schedule, variation)
+                return self._fitting(email, digest, subscriber, links, schedule, variation, due_at)
         except RenderingFailed:
             raise
         except Exception as err:  # templates can raise anything
@@ -104,18 +113,21 @@ class JinjaRenderer:
         links: Links,
         schedule: str,
         variation: int,
+        due_at: datetime | None,
     ) -> Edition:
         templates = self._environment(variation)
         language = self._languages.of(subscriber.locale)
         zone = zone_of(subscriber.time_zone)
-        fragments = self._fragments.of(email, digest.blocks, templates, language, zone)
+        shape = ALONE if digest.events == 1 and email == DIGEST else email
+        fragments = self._fragments.of(shape, digest.blocks, templates, language, zone)
         values = {
             **language.values(),
             "brand": self._brand,
             "links": links,
             "often": schedule if email == DIGEST else email,
-            "reader": language.isolated(person(subscriber.name, _LONGEST_NAME)),
+            "reader": language.isolated(greeted(subscriber.name, subscriber.locale, _LONGEST_NAME)),
             "zone": zone,
+            "day": language.day(due_at, zone) if due_at else "",
         }
         own = _Own(links)
         fragments = own.put_into(digest.blocks, fragments)
@@ -154,7 +166,13 @@ def _edition(
 ) -> Edition:
     blocks = [each.block for each in fragments]
     groups = [line for block in blocks for line in block.lines]
-    press = Press(templates, {**values, "digest": digest, "blocks": blocks, "groups": groups})
+    press = Press(
+        templates,
+        {**values, "digest": digest, "blocks": blocks, "groups": groups, "headline": ""},
+    )
+    if groups and email == DIGEST:
+        lines = Lines(Press(templates, values))
+        press.values["headline"] = lines.headline(*groups[0], values["language"])
 
     def part(name: str, shown: str) -> str:
         press.values["shown"] = shown

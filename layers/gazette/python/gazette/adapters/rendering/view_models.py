@@ -21,6 +21,9 @@ from gazette.domain.model import Entity, Image, Importance
 _NAME, _TITLE, _EXCERPT = 80, 200, 300
 """Characters. A title is as long as the contract allows."""
 
+_IN_A_SUBJECT, _LONGEST_HEADLINE, _SHORTEST_TITLE = 24, 60, 16
+"""Characters of a subject: of each name, of what it says first, and of a title in it at least."""
+
 _NAMED = 2
 """How many people are named if more than one other is not."""
 
@@ -63,6 +66,15 @@ class ShownBlock(NamedTuple):
     lines: tuple[Line, ...]
 
 
+_WORDS, _LETTERS = 3, 40
+"""The most of a name that stands in a line without quotation marks."""
+
+_USUAL = re.compile(r"[^\W\d_][\w'’-]*(?: [^\W_][\w'’-]*){0,2}")
+"""Most names: a short way to know that they are plain."""
+
+_IN_NAMES = frozenset(" '’.-‐_·׳״\u200c\u200d")
+
+
 class Person(NamedTuple):
     """Somebody who is shown: `url` is the address of their page, `avatar` that of their picture."""
 
@@ -75,9 +87,10 @@ class Shown(NamedTuple):
     """A group as it is shown. It is the same for all readers with the same fields.
 
     `people`: the names to show; `others`: how many more there are. `moment`: the time of its latest
-    event, in the reader's time zone. `language`: the CLDR name of the formats. `actor`: who acted
-    last, None if nobody did. `image`: of the entity. `importance` and `data`: of the latest event;
-    `data` is empty if it has none.
+    event, in the reader's time zone. `language`: the CLDR name of the formats. `signer`: who wrote
+    `excerpt`, where the line alone does not say it. `actor`: who acted last, None if nobody did.
+    `image`: of the entity. `importance` and `data`: of the latest event; `data` is empty if it has
+    none.
     """
 
     category: str
@@ -89,6 +102,7 @@ class Shown(NamedTuple):
     excerpt: str
     moment: str
     language: str
+    signer: str
     actor: Person | None
     image: Image | None
     importance: Importance
@@ -106,6 +120,7 @@ class Picked(NamedTuple):
     url: str
     excerpt: str
     moment: str
+    is_signed: bool
     more: "More | None"
 
 
@@ -133,6 +148,7 @@ def pick(group: Group, language: Language, zone: tzinfo, *, full: bool = True) -
         entity.url,
         latest.excerpt if full else "",
         language.moment(latest.occurred_at, zone),
+        full and group.count > 1 and latest.actor is not None and latest.excerpt != "",
         _more(group),
     )
 
@@ -155,7 +171,7 @@ def clean(picked: Picked, entity: Entity, language: Language) -> Shown:
     """As `show`, of what was picked of a group about `entity`."""
     if not is_web_link(picked.url):
         raise RenderingFailed(f"the link of {entity.key[:200]!r} is not an http(s) URL")
-    people, more = tuple([person(name, _NAME) for name in picked.people]), picked.more
+    people, more = tuple([_shown_name(name, language) for name in picked.people]), picked.more
     return Shown(
         category=picked.category,
         count=picked.events,
@@ -166,6 +182,7 @@ def clean(picked: Picked, entity: Entity, language: Language) -> Shown:
         excerpt=_several_lines(picked.excerpt),
         moment=picked.moment,
         language=language.name,
+        signer=people[0] if picked.is_signed else "",
         actor=_person(people[0], more) if people else None,
         image=_image(more.image) if more and more.image else None,
         importance=more.importance if more else Importance.NORMAL,
@@ -231,6 +248,60 @@ def masked(address: str) -> str:
     return f"{local[:1]}•••@{domain}"
 
 
+def _shown_name(name: str, language: Language) -> str:
+    line = person(name, _NAME)
+    return line if not line or _is_plain(line) else language.quoted(line)
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name cannot pass for a sentence of ours: a few words of letters and digits.
+
+    What is none stands in quotation marks, because lines and subjects open with names.
+    """
+    if len(name) <= _LETTERS and _USUAL.fullmatch(name):
+        return True
+    words = name.split(" ")
+    return (
+        len(words) <= _WORDS
+        and len(name) <= _LETTERS
+        and all(word[:1].isalnum() for word in words)
+        and any(map(str.isalpha, name))
+        and all(each in _IN_NAMES or category(each)[0] in "LMN" for each in name)
+    )
+
+
+def greeted(name: str, locale: str, longest: int) -> str:
+    """How a reader is greeted: `Ann` of `Ann Weber`, or the whole name where that is not sure."""
+    line = person(name, longest)
+    first = line.partition(" ")[0]
+    is_first = len(first) > 1 and first.isalpha()
+    return first if is_first and locale[:2].lower() not in _FAMILY_FIRST else line
+
+
+_FAMILY_FIRST = frozenset({"hu", "ja", "ko", "vi", "zh"})
+"""Languages in which the family name comes first."""
+
+
+def in_a_subject(shown: Shown, language: Language) -> Shown:
+    """The group with the few people, under short names, who are named in a subject."""
+    few = 1 if len(shown.people) + shown.others > _NAMED else _NAMED
+    names = tuple([_short(name, language) for name in shown.people[:few]])
+    return shown._replace(people=names, others=shown.others + len(shown.people) - len(names))
+
+
+def _short(name: str, language: Language) -> str:
+    if len(name) <= _IN_A_SUBJECT:
+        return name
+    inside = language.unquoted(name)
+    short = _cut(inside, _IN_A_SUBJECT)
+    return short if inside == name else language.quoted(short)
+
+
+def thing(title: str, said: int, language: Language) -> str:
+    """A title in quotation marks, cut so that it fits beside `said` other characters."""
+    return language.quoted(_cut(title, max(_SHORTEST_TITLE, _LONGEST_HEADLINE - said - 2)))
+
+
 def subject_line(text: str, longest: int) -> str:
     """A rendered subject on one line, cut to `longest` characters, with all isolates closed."""
     line = _cut(" ".join(_NEVER_IN_A_SUBJECT.sub("", text).split()), longest - 1)
@@ -257,4 +328,11 @@ def _is_visible(character: str) -> bool:
 
 
 def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+    """`text`, cut behind a word if that leaves more than half of it."""
+    if len(text) <= longest:
+        return text
+    kept = text[: longest - 1]
+    if not text[longest - 1].isspace():
+        words = kept.rsplit(maxsplit=1)[0]
+        kept = words if len(words) > longest // 2 else kept
+    return kept.rstrip() + "…"

@@ -6,6 +6,7 @@ repeats the call. All instants are timezone-aware UTC.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Protocol
 
 from gazette.domain.delivery.arrangement import Arrangement
@@ -30,12 +31,14 @@ class Renderer(Protocol):
         schedule: str,
         *,
         variation: int = 1,
+        due_at: datetime | None = None,
     ) -> Edition:
         """Return the edition for this reader. Deterministic: the same input makes the same bytes.
 
         It may show only the first blocks of `digest`, and counts the others as left out.
-        `schedule`: the run's; the email says why, and how often, the reader gets it. Raises
-        RenderingFailed if a template cannot show something.
+        `schedule`: the run's; the email says why, and how often, the reader gets it.
+        `due_at`: of the run; its day is in the subject of a digest, which is therefore another one
+        than that of the digest before. Raises RenderingFailed if a template cannot show something.
         """
 
 

@@ -85,6 +85,7 @@ def edit(
             max_blocks=context.max_blocks,
             arrangement=context.arrangement,
             until=until,
+            due_at=run.due_at,
         )
 
     try:
@@ -120,6 +121,7 @@ def make_edition(
     max_blocks: int,
     arrangement: Arrangement,
     until: datetime,
+    due_at: datetime,
 ) -> Edition:
     """Render `events`, arranged as the stage and the variation say. Raises RenderingFailed.
 
@@ -131,7 +133,9 @@ def make_edition(
         arrangement=renderer.arrangement(variation, arrangement),
         until=until,
     )
-    return renderer.render(digest, subscriber, links, key.schedule, variation=variation)
+    return renderer.render(
+        digest, subscriber, links, key.schedule, variation=variation, due_at=due_at
+    )
 
 
 def _list_of(run: Run, edition: Edition) -> Scope:

@@ -54,6 +54,7 @@ def view_email(link: LinkToken, links: Links, *, context: ViewContext) -> str | 
             max_blocks=context.max_blocks,
             arrangement=context.arrangement,
             until=until,
+            due_at=run.due_at,
         ).html
 
     return _view(link, show, context)
