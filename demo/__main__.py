@@ -16,6 +16,7 @@ from rich.table import Table
 from demo import campus, results
 from demo.audit import audit
 from demo.engine import ROOT, Engine, EngineError, deploy, running
+from demo.inbox import Rows, look
 from demo.replay import last_slot, let_pass, register, replay, time_to_go
 from demo.service import Service, ServiceError
 from demo.ses import StandIn
@@ -27,7 +28,7 @@ _LATE = 2 * 24 * 60 * 60
 
 
 def main() -> int:
-    """Run the demo. Exit status 0 only if nothing was lost and nothing was sent twice."""
+    """Run the demo. Exit status 0 only if nothing was lost, sent twice or said twice."""
     arguments = _arguments()
     console = Console(highlight=False)
     for ending in (signal.SIGINT, signal.SIGTERM):
@@ -72,6 +73,7 @@ def _demo(console: Console, *, port: int, keep: bool) -> int:
             progress=lambda text: progress(f"{text}; {len(ses.accepted)} emails so far"),
         )
         findings = audit(messages, ses.accepted)
+        seen = look(ses.accepted)
         rows = _rows(engine)
         report = {
             "subscribers": rows["subscribers"],
@@ -85,6 +87,9 @@ def _demo(console: Console, *, port: int, keep: bool) -> int:
             "duplicate_emails": findings.duplicate_emails,
             "repeated_events": findings.repeated_events,
             "lost_events": findings.lost_events,
+            "repeated_subjects": seen.repeated_subjects,
+            "repeated_preheaders": seen.repeated_preheaders,
+            "things_twice": seen.things_twice,
             "quarantined": service.messages_in("quarantine"),
             "wall_s": round(time.monotonic() - began, 1),
         }
@@ -92,7 +97,8 @@ def _demo(console: Console, *, port: int, keep: bool) -> int:
         _show(console, report, findings.problems)
         if keep:
             _keep(console, engine, ses, service, last_slot(messages[-1].day, registered))
-    return 0 if findings.clean and put == len(messages) else 1
+    is_right = findings.clean and put == len(messages) and seen == Rows(0, 0, 0)
+    return 0 if is_right else 1
 
 
 def _rows(engine: Engine) -> Counter[str]:
