@@ -342,3 +342,24 @@ def test_a_reader_without_a_visible_name_is_greeted_without_one(renderer: JinjaR
     assert made.text.startswith("Hi,\n\nBo commented\n")
     assert "Hi," in words(made.html)
     assert edition(renderer, an_event()).text.startswith("Hi Ann,\n\nBo commented\n")
+
+
+@pytest.mark.parametrize(
+    ("category", "via", "why"),
+    [
+        ("mention", (), "because Bo mentioned you on Gazette."),
+        ("comment", (), "right away because of activity that involves you on Gazette."),
+        ("comment", ("post#post1",), "because you follow “Title of post1” on Gazette."),
+        ("mention", ("post#post1",), "because you follow “Title of post1” on Gazette."),
+        ("comment", ("blog#b1",), "because of what you follow on Gazette."),
+        ("comment", ("post#post1", "blog#b1"), "because of what you follow on Gazette."),
+    ],
+)
+def test_an_immediate_email_gives_its_true_reason(
+    renderer: JinjaRenderer, category: str, via: tuple[str, ...], why: str
+) -> None:
+    """It never says that the reader follows what only may be followed."""
+    event = replace(an_event(category=category), via=via)
+    made = edition(renderer, event, schedule=immediate_schedule("post#post1"))
+    said = f"You're getting this email {why}"
+    assert " ".join(made.text.split()).count(said) == words(made.html).count(said) == 1
