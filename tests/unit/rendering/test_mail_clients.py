@@ -147,6 +147,16 @@ def test_each_cell_with_text_names_its_font(emails: list[str]) -> None:
             assert "font-family:" in cell.get("style", ""), lxml.html.tostring(cell)[:200]
 
 
+def test_a_quote_has_no_line_that_nobody_wrote(emails: list[str]) -> None:
+    kept = [
+        element.text_content()
+        for html in emails
+        for element in lxml.html.document_fromstring(html).xpath("//*[contains(@style,'pre-line')]")
+    ]
+    assert kept
+    assert [text for text in kept if text != text.strip()] == []
+
+
 def test_apple_and_word_are_told_to_leave_text_and_sizes_alone(emails: list[str]) -> None:
     for html in emails:
         page = lxml.html.document_fromstring(html)
