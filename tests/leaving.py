@@ -17,3 +17,11 @@ def leaving_everything(text: str) -> str:
     link: str
     (link,) = {link for link in _LINK.findall(text) if scope_of(link) == "all"}
     return link
+
+
+_BESIDE_A_BLOCK = re.compile(r'<a [^>]*class="leave"[^>]*>[^<]*</a>( &nbsp;)?')
+
+
+def without_leaving(html: str) -> str:
+    """An email without the links beside its blocks, and without white space."""
+    return "".join(_BESIDE_A_BLOCK.sub("", html).split())

@@ -4,11 +4,13 @@ import urllib.request
 from datetime import timedelta
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.accessibility import inspected, problems
 from tests.browser.edge import Edge
+from tests.browser.links import links_of
 from tests.browser.stored import rows_of
-from tests.leaving import leaving_everything
+from tests.leaving import leaving_everything, scope_of
 from tests.stage import Deployed, a_comment, a_profile, next_due
 
 ONE_CLICK = b"List-Unsubscribe=One-Click"
@@ -120,3 +122,74 @@ def test_a_link_that_was_cut_off_offers_nothing(edge: Edge, page: Page, link: st
     assert answer
     assert answer.status == 404
     expect(page.get_by_role("button")).to_have_count(0)
+
+
+def leave_link(deployed: Deployed, user: str, scope: str) -> str:
+    """Out of the HTML of an email that was sent."""
+    (mail,) = deployed.inbox(user)
+    (link,) = {
+        link
+        for link in links_of(mail.part("html"))
+        if "/unsubscribe/" in link and scope_of(link).startswith(scope)
+    }
+    return link
+
+
+def test_a_category_is_turned_off_and_that_taken_back_with_the_keyboard_alone(
+    deployed: Deployed, browser: Browser
+) -> None:
+    """By the link beside a block: the page says first what it does, and for whom."""
+    deployed.service.put("subscriber.changed", [a_profile("less")])
+    deployed.service.put("event.created", [a_comment("less", 1)])
+    deployed.settle()
+    due = next_due()
+    deployed.tick(due)
+    with inspected(browser) as page:
+        heading = page.get_by_role("heading", level=1)
+        page.goto(leave_link(deployed, "less", "c:comment"))
+        expect(heading).to_contain_text("Turn off")
+        expect(heading).to_contain_text("Comments")
+        expect(page.get_by_role("main")).to_contain_text("l•••@example.com")
+        assert problems(page) == []
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("button", name="Turn off")).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(heading).to_contain_text("turned off")
+        assert problems(page) == []
+        for _ in range(2):
+            deployed.service.put("event.created", [a_comment("less", 2)])
+        deployed.settle()
+        deployed.tick(due + timedelta(days=1))
+        assert len(deployed.inbox("less")) == 1, "comments are turned off"
+
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("button", name="Undo")).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(heading).to_have_text("Everything is as it was before")
+        assert problems(page) == []
+    deployed.service.put("event.created", [a_comment("less", 3)])
+    deployed.settle()
+    deployed.tick(due + timedelta(days=2))
+    assert len(deployed.inbox("less")) == 2, "comments come again"
+
+
+def test_one_click_beside_a_digest_ends_the_digests_and_no_immediate_email(
+    deployed: Deployed,
+) -> None:
+    profile = {**a_profile("both"), "frequencies": {"mention": "immediate"}}
+    deployed.service.put("subscriber.changed", [profile])
+    deployed.service.put("event.created", [a_comment("both", 1)])
+    deployed.settle()
+    due = next_due()
+    deployed.tick(due)
+    (digest,) = deployed.inbox("both")
+    link = str(digest.message["List-Unsubscribe"]).strip("<>")
+    assert one_click(link, ONE_CLICK, "application/x-www-form-urlencoded") == 200
+    mention = {**a_comment("both", 2), "category": "mention"}
+    deployed.service.put("event.created", [a_comment("both", 3), mention])
+    deployed.settle()
+    deployed.service.wait_until_drained("immediate")
+    deployed.tick(due + timedelta(days=1))
+    _, immediate = deployed.inbox("both")
+    assert str(immediate.message["List-Id"]).startswith("<mention.immediate.")
+    assert immediate.message["References"] == immediate.message["In-Reply-To"]

@@ -32,8 +32,13 @@ class SignedLinks:
         def made(purpose: Purpose, scope: Scope) -> str:
             return sign(replace(link, scope=scope).to_text(), purpose=purpose, keys=keys)
 
+        known: dict[Scope, str] = {}
+
         def leave(scope: Scope) -> str:
-            return f"{self._base_url}/unsubscribe/{made(Purpose.UNSUBSCRIBE, scope)}"
+            if scope not in known:
+                token = made(Purpose.UNSUBSCRIBE, scope)
+                known[scope] = f"{self._base_url}/unsubscribe/{token}"
+            return known[scope]
 
         return replace(
             links_of_view(made(Purpose.RUN, link.scope), base_url=self._base_url),

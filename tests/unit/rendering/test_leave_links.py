@@ -1,0 +1,94 @@
+"""Each block offers to turn off its categories, and to unfollow what it came through."""
+
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import timedelta
+
+import lxml.html
+import pytest
+from gazette.adapters.rendering.renderer import JinjaRenderer
+from gazette.adapters.web.links import SignedLinks, links_of_view
+from gazette.domain.delivery.compose import compose
+from gazette.domain.links import LinkKeys, entity_mark
+from gazette.domain.model import DAILY, Edition, Event
+from gazette.domain.ports.rendering import Links
+from gazette.domain.scheduling.kinds import immediate_schedule
+
+from tests.builders import NOW, a_link, a_subscriber, an_event
+from tests.leaving import scope_of
+
+LINKS = SignedLinks(
+    base_url="https://links.example.com", keys=lambda: LinkKeys({"k1": b"1" * 32})
+).links(a_link())
+FOLLOWED = f"e:{entity_mark('post#1')},{entity_mark('blog#1')}"
+
+each_kind = pytest.mark.parametrize("schedule", [DAILY, immediate_schedule("post#1")])
+
+
+def email(
+    renderer: JinjaRenderer, schedule: str, *events: Event, links: Links = LINKS, locale: str = "en"
+) -> Edition:
+    digest = compose(events, max_blocks=20, until=NOW + timedelta(hours=1))
+    reader = replace(a_subscriber(), locale=locale)
+    return renderer.render(digest, reader, links, schedule)
+
+
+def scopes(hrefs: Collection[str]) -> list[str]:
+    found = [scope_of(href) for href in hrefs if "/unsubscribe/" in href]
+    return [scope for scope in found if scope != "all"]
+
+
+def in_html(edition: Edition) -> list[str]:
+    return scopes(lxml.html.fromstring(edition.html).xpath("//a/@href"))
+
+
+def in_text(edition: Edition) -> list[str]:
+    return scopes([word for word in edition.text.split() if word.startswith("https://")])
+
+
+@each_kind
+def test_a_block_offers_to_turn_off_each_category_that_it_shows(
+    renderer: JinjaRenderer, schedule: str
+) -> None:
+    made = email(
+        renderer, schedule, an_event("e1", category="mention"), an_event("e2", category="like")
+    )
+    assert in_html(made) == in_text(made) == ["c:mention", "c:like"]
+    assert "Turn off Mentions" in made.html
+
+
+@each_kind
+def test_only_what_the_reader_follows_can_be_unfollowed(
+    renderer: JinjaRenderer, schedule: str
+) -> None:
+    followed = replace(an_event(category="comment"), via=("post#1", "blog#1"))
+    made = email(renderer, schedule, followed)
+    assert in_html(made) == in_text(made) == ["c:comment", FOLLOWED]
+    assert "Unfollow this" in made.html
+
+
+def test_a_category_without_templates_can_be_turned_off_by_its_name(
+    renderer: JinjaRenderer,
+) -> None:
+    made = email(renderer, DAILY, an_event(category="build_failed"))
+    assert "Turn off Build failed" in made.html
+
+
+def test_the_next_reader_of_the_same_block_gets_links_of_their_own(
+    renderer: JinjaRenderer,
+) -> None:
+    """Blocks are cached for all readers."""
+    event, other = an_event(category="mention"), replace(a_link(), issued_on=NOW.date())
+    keys = LinkKeys({"k1": b"2" * 32})
+    theirs = SignedLinks(base_url="https://links.example.com", keys=lambda: keys).links(other)
+    first, second = email(renderer, DAILY, event), email(renderer, DAILY, event, links=theirs)
+    hrefs = [set(lxml.html.fromstring(each.html).xpath("//a/@href")) for each in (first, second)]
+    assert hrefs[0] & hrefs[1] == {event.entity.url, "https://example.com/"} & hrefs[0]
+    assert in_html(first) == in_html(second) == ["c:mention"]
+
+
+def test_a_view_that_may_be_shared_offers_nothing_of_this(renderer: JinjaRenderer) -> None:
+    view = links_of_view("token", base_url="https://links.example.com")
+    made = email(renderer, DAILY, an_event(category="mention"), links=view)
+    assert "/unsubscribe/" not in made.html
+    assert "Turn off" not in made.html
