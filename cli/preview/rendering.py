@@ -12,7 +12,13 @@ from pathlib import Path
 from gazette.adapters.rendering.environment import VARIATIONS
 from gazette.adapters.rendering.language import Languages
 from gazette.adapters.rendering.renderer import JinjaRenderer
-from gazette.domain.delivery.arrangement import DEFAULT
+from gazette.domain.delivery.arrangement import (
+    DEFAULT,
+    WEIGHTS,
+    Arrangement,
+    Ranking,
+    Sections,
+)
 from gazette.domain.delivery.compose import compose
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.model import Edition
@@ -38,10 +44,15 @@ LINKS = Links(
 
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """Folders of templates: a file of `overlay` goes before the one that it names in `source`."""
+    """Folders of templates: a file of `overlay` goes before the one that it names in `source`.
+
+    `arrangement` and `max_blocks`: what the stage says of its digests.
+    """
 
     source: Path
     overlay: Path | None = None
+    arrangement: Arrangement = DEFAULT
+    max_blocks: int = _MAX_BLOCKS
 
     def origin(self, name: Path) -> Path:
         """The file that is shown as `name`."""
@@ -57,8 +68,18 @@ class Templates:
 
 def templates_of(stage: str, project: Path) -> Templates:
     """What a stage in cdk.json is deployed with. Raises NotPossible."""
-    own = stage_of(stage, project).templates
-    return Templates(project / "templates", project / own if own else None)
+    chosen = stage_of(stage, project)
+    return Templates(
+        project / "templates",
+        project / chosen.templates if chosen.templates else None,
+        Arrangement(
+            ranking=Ranking(chosen.ranking),
+            weights={**WEIGHTS, **chosen.category_weights},
+            sections=Sections(chosen.sections),
+            full_blocks=chosen.full_blocks,
+        ),
+        chosen.max_blocks,
+    )
 
 
 def render(letter: EmailContent, templates: Templates, *, variation: int = 1) -> Edition:
@@ -76,17 +97,17 @@ def render(letter: EmailContent, templates: Templates, *, variation: int = 1) ->
         built = Path(folder)
         try:
             build_templates(templates.source, built, overlay=templates.overlay)
-            return _render(letter, built, variation)
+            return _render(letter, built, templates, variation)
         except (TemplateError, OSError) as err:
             raise NotPossible(f"The templates cannot be built. {err}") from err
         except RenderingFailed as err:
             raise NotPossible(_in_words(err, letter, templates, built, variation)) from err
 
 
-def _render(letter: EmailContent, built: Path, variation: int) -> Edition:
+def _render(letter: EmailContent, built: Path, templates: Templates, variation: int) -> Edition:
     renderer = JinjaRenderer(built)
-    arrangement = renderer.arrangement(variation, DEFAULT)
-    digest = compose(letter.events, max_blocks=_MAX_BLOCKS, arrangement=arrangement)
+    arrangement = renderer.arrangement(variation, templates.arrangement)
+    digest = compose(letter.events, max_blocks=templates.max_blocks, arrangement=arrangement)
     return renderer.render(digest, letter.reader, LINKS, letter.schedule, variation=variation)
 
 
@@ -97,7 +118,7 @@ def _in_words(
     for folder in filter(None, (templates.source, templates.overlay)):
         shutil.copytree(folder, built, dirs_exist_ok=True)
     try:
-        _render(letter, built, variation)
+        _render(letter, built, templates, variation)
     except RenderingFailed as err:
         cause = err.__cause__ or err
         for frame in reversed(traceback.extract_tb(cause.__traceback__)):

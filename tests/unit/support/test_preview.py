@@ -18,7 +18,7 @@ from typer.testing import CliRunner, Result
 from cli.main import app
 from cli.preview import command, content, folder
 from cli.preview.content import Kind
-from cli.preview.rendering import Templates, render
+from cli.preview.rendering import Templates, render, templates_of
 from cli.preview.sample import READER
 from cli.shared.console import NotPossible
 from tests.builders import a_subscriber, an_event
@@ -338,3 +338,20 @@ def test_a_variation_that_is_not_there_is_refused(tmp_path: Path) -> None:
     result = run(tmp_path, "--variation", "7", "--no-open")
     assert result.exit_code == 2
     assert "There is no variation 7: put what it says otherwise into" in result.stderr
+
+
+def test_a_preview_is_arranged_as_the_stage_arranges_its_digests(tmp_path: Path) -> None:
+    """As the reader will get it: with the stage's weights, blocks and sections."""
+    stages = json.loads((ROOT / "cdk.json").read_text())["context"]["stages"]
+    stages["prod"] |= {
+        "ranking": "latest",
+        "category_weights": {"like": 7},
+        "sections": "category",
+        "full_blocks": 2,
+        "max_blocks": 3,
+    }
+    (tmp_path / "cdk.json").write_text(json.dumps({"context": {"stages": stages}}))
+    made = templates_of("prod", tmp_path)
+    assert (made.max_blocks, made.arrangement.full_blocks) == (3, 2)
+    assert (made.arrangement.ranking, made.arrangement.sections) == ("latest", "category")
+    assert (made.arrangement.weights["like"], made.arrangement.weights["mention"]) == (7, 10)
