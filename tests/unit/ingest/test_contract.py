@@ -3,10 +3,11 @@
 import json
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from gazette.adapters.contract import decode, read_detail
+from gazette.adapters.contract.subscribers import FrequencyOrDefault
 from gazette.domain.commands import (
     ChangeFollow,
     ChangeSubscriber,
@@ -23,7 +24,7 @@ from gazette.domain.model import Actor, Entity, Event
 from gazette.domain.scheduling.calendar import Days, DigestTimes
 from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.following import Activity, FollowState
-from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.frequency import DEFAULT, Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
 
 EVENT: dict[str, Any] = {
@@ -409,3 +410,7 @@ def test_what_is_followed_may_say_what_it_is_called() -> None:
     command = decode(envelope("follow.created", titled))
     assert isinstance(command, ChangeFollow)
     assert command.state == FollowState(True, Frequency.WEEKLY, "Course 1")
+
+
+def test_every_frequency_can_be_chosen_and_taken_back() -> None:
+    assert get_args(FrequencyOrDefault) == (*Frequency, DEFAULT)

@@ -106,7 +106,7 @@ def test_what_happens_on_an_entity_within_the_collapse_window_is_one_email(world
     world.clock.now = NOW + COLLAPSE
     post(world, "e3", category="mention")
     world.send_everything()
-    assert lines(world) == [("post1: 2", "post1: 1")]
+    assert lines(world) == [("post1: 1", "post1: 2")], "the mention leads"
     assert [run.key for run in runs(world)] == [FIRST]
 
 

@@ -19,6 +19,7 @@ from gazette.adapters.contract.subscribers import (
     FollowChange,
     FollowCreated,
     FollowDeleted,
+    FrequencyOrDefault,
     PreferencesChosen,
     SubscriberActive,
     SubscriberChanged,
@@ -40,7 +41,7 @@ from gazette.domain.model import Actor, Entity, Event, Image, entity_key
 from gazette.domain.scheduling.calendar import Days, DigestTimes, week_number
 from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.following import Activity, FollowState
-from gazette.domain.subscribers.frequency import DEFAULT, frequencies
+from gazette.domain.subscribers.frequency import DEFAULT, Frequency, frequencies
 from gazette.domain.subscribers.subscriber import Subscriber
 
 AnyDetail = (
@@ -146,9 +147,15 @@ def _times(given: DigestDetail) -> DigestTimes:
     )
 
 
+def _frequency(given: FrequencyOrDefault | None) -> Frequency | None:
+    if given is None:
+        return None
+    return DEFAULT if given == "default" else Frequency(given)
+
+
 def _choice(given: PreferencesChosen) -> Choice:
     return Choice(
-        frequency=DEFAULT if given.frequency == "default" else given.frequency,
+        frequency=_frequency(given.frequency),
         frequencies=None if given.frequencies is None else frequencies(given.frequencies),
         time_zone=given.time_zone,
         **_chosen_times(given.digest),

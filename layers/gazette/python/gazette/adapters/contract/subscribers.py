@@ -23,6 +23,9 @@ from gazette.adapters.contract.fields import (
 )
 from gazette.domain.subscribers.frequency import Frequency
 
+FrequencyOrDefault = Literal["never", "immediate", "daily", "weekly", "custom", "default"]
+"""The values of Frequency, and `default`: one list, so that a refusal names them all at once."""
+
 
 class SubscriberChanged(OfSubscriber):
     """The whole profile. Missing fields get their default. The latest `changed_at` wins."""
@@ -93,7 +96,7 @@ class PreferencesChosen(OfSubscriber):
         "choice of a field wins. More than an hour in the future is refused.",
         examples=["2026-11-21T09:00:00Z"],
     )
-    frequency: Annotated[Frequency | Literal["default"] | None, Given] = Field(
+    frequency: Annotated[FrequencyOrDefault | None, Given] = Field(
         default=None,
         description="The frequency of every category that is not in `frequencies`, whatever the "
         "installation's defaults; `default` takes an earlier choice back.",
