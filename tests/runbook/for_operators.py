@@ -55,9 +55,12 @@ def events_are_replayed(state: State) -> Iterator[None]:
     bus = boto3.client("events")
     source = bus.describe_event_bus(Name="gazette")["Arn"]
     bus.create_archive(ArchiveName="gazette-prod", EventSourceArn=source)
-    with state.emails(0):
-        yield
-        state.settle()
+    try:
+        with state.emails(0):
+            yield
+            state.settle()
+    finally:
+        bus.delete_archive(ArchiveName="gazette-prod")
 
 
 @contextmanager

@@ -160,6 +160,7 @@ def an_address_is_allowed(state: State) -> Iterator[None]:
 def a_list_is_imported(state: State) -> Iterator[None]:
     """Each address in it is suppressed."""
     (state.folder / "old.csv").write_text(f"address,reason\n{_OLD_ADDRESS},bounced\n")
+    state.suppressions.lift(address_hash(_OLD_ADDRESS), Cause.BOUNCED)
     before = _suppressed(state)
     yield
     assert _suppressed(state) == before + 1
