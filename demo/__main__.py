@@ -4,22 +4,22 @@ import argparse
 import signal
 import sys
 import time
-from collections import Counter
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from math import ceil
 
-import boto3
 from rich.console import Console
 from rich.table import Table
 
-from demo import campus, results
+from demo import campus, invented, results
 from demo.audit import audit
 from demo.engine import ROOT, Engine, EngineError, deploy, running
-from demo.inbox import Rows, look
+from demo.inbox import LARGEST_HTML, Repeated, look, row
 from demo.replay import last_slot, let_pass, register, replay, time_to_go
 from demo.service import Service, ServiceError
 from demo.ses import StandIn
+from demo.stored import stored
 
 _FOLDER = ROOT / "build" / "demo"
 _PROBLEMS_SHOWN = 10
@@ -50,6 +50,7 @@ def _demo(console: Console, *, port: int, keep: bool) -> int:
         console.print(f"[dim]{time.monotonic() - began:6.1f} s[/dim]  {text}", soft_wrap=True)
 
     messages = campus.messages()
+    events = invented.happened(messages)
     with StandIn() as ses, running(ses_url=ses.url, folder=_FOLDER, port=port) as engine:
         progress(f"engine at {engine.url}")
         outputs = deploy(engine, _FOLDER, base_url=ses.url, max_lateness=_LATE)
@@ -67,14 +68,17 @@ def _demo(console: Console, *, port: int, keep: bool) -> int:
         ses.on_first = show_the_first
         put = replay(
             service,
-            messages,
+            events,
             registered=registered,
             wait=time.sleep,
             progress=lambda text: progress(f"{text}; {len(ses.accepted)} emails so far"),
         )
-        findings = audit(messages, ses.accepted)
-        seen = look(ses.accepted)
-        rows = _rows(engine)
+        findings = audit(events, ses.accepted)
+        arrived = [row(mail) for mail in ses.accepted]
+        repeated = look(arrived)
+        sizes = sorted(each.html_bytes for each in arrived) or [0]
+        found = stored(engine)
+        rows = found.rows
         report = {
             "subscribers": rows["subscribers"],
             "follows": rows["follows"],
@@ -87,37 +91,21 @@ def _demo(console: Console, *, port: int, keep: bool) -> int:
             "duplicate_emails": findings.duplicate_emails,
             "repeated_events": findings.repeated_events,
             "lost_events": findings.lost_events,
-            "repeated_subjects": seen.repeated_subjects,
-            "repeated_preheaders": seen.repeated_preheaders,
-            "things_twice": seen.things_twice,
+            "repeated_subjects": repeated.subjects,
+            "repeated_preheaders": repeated.preheaders,
+            "things_twice": repeated.things,
+            "html_bytes_median": sizes[len(sizes) // 2],
+            "html_bytes_largest": sizes[-1],
             "quarantined": service.messages_in("quarantine"),
             "wall_s": round(time.monotonic() - began, 1),
         }
-        results.write(_FOLDER, ses.accepted, report)
+        results.write(_FOLDER, ses.accepted, arrived, found.due, report)
         _show(console, report, findings.problems)
+        _say(console, report, repeated)
         if keep:
             _keep(console, engine, ses, service, last_slot(messages[-1].day, registered))
-    is_right = findings.clean and put == len(messages) and seen == Rows(0, 0, 0)
+    is_right = findings.clean and put == len(events) and repeated == Repeated()
     return 0 if is_right else 1
-
-
-def _rows(engine: Engine) -> Counter[str]:
-    """Counted in the tables: the system's own view, to hold against the emails."""
-    client = boto3.client(
-        "dynamodb",
-        endpoint_url=engine.url,
-        region_name=engine.environment["AWS_REGION"],
-        aws_access_key_id="test",
-        aws_secret_access_key="test",  # noqa: S106 -- the engine's fixed account
-    )
-    counted: Counter[str] = Counter()
-    for table in client.list_tables()["TableNames"]:
-        kind = table.split("-")[1].rstrip("0123456789ABCDEF").lower()
-        for page in client.get_paginator("scan").paginate(TableName=table):
-            counted[kind] += page["Count"]
-            if kind == "runs":
-                counted.update(item["status"]["S"] for item in page["Items"])
-    return counted
 
 
 def _show(console: Console, report: dict[str, float], problems: list[str]) -> None:
@@ -133,6 +121,19 @@ def _show(console: Console, report: dict[str, float], problems: list[str]) -> No
         console.print(f"problem: {problem}", style="bold red")
     if len(problems) > _PROBLEMS_SHOWN:
         console.print(f"and {len(problems) - _PROBLEMS_SHOWN} more problems", style="bold red")
+
+
+def _say(console: Console, report: Mapping[str, float], repeated: Repeated) -> None:
+    """What the inbox shows, in the last lines."""
+    for number, what in (
+        (repeated.subjects, "digests with the subject of the one before, and something else in it"),
+        (repeated.preheaders, "preheaders that begin with their subject"),
+        (repeated.things, "things in two blocks of an email"),
+        (repeated.too_large, f"emails of {LARGEST_HTML / 1000:.0f} KB of HTML or more"),
+    ):
+        console.print(f"{number} {what}", style="bold red" if number else "green")
+    median, largest = report["html_bytes_median"], report["html_bytes_largest"]
+    console.print(f"HTML of an email: {median:,} bytes (median), {largest:,} bytes (largest)")
     index = (_FOLDER / "index.html").relative_to(ROOT)
     console.print(f"every email: {index}   figures: {index.with_name('report.json')}")
 

@@ -2,30 +2,49 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gazette.domain.identity import parse_run_id
 
 from demo import campus
+from demo.invented import Happened
 from demo.ses import Accepted
 
-_GROUP = re.compile(
-    r"^(?:  )?(?:(?P<count>\d+) n|N)ew messages? from [^\n]+\n(?:  [^\n]*\n)*?"
-    r"  (?P<url>https?://\S+)$",
-    re.MULTILINE,
-)
+_LINES = {
+    "message": r"(?:(?P<count>\d+) n|N)ew messages? from .+",
+    "comment": r"(?P<count>\d+) new comments from .+|.+ commented",
+    "reply": r"(?P<count>\d+) new replies from .+|.+ replied",
+    "article": r"(?P<count>\d+) new articles from .+|.+ published an article",
+    "mention": r"(?P<people>.+) mentioned you",
+    "like": r"(?P<people>.+) liked this",
+    "follow": r"(?P<people>.+) started following you",
+    "other": r"(?P<count>\d+) updates: .+|Update: .+",
+}
+"""What a line of an email says of each category, those without one of their own together.
+
+Where it counts nothing it counts people, none of whom does that twice a day.
+"""
+
+_PATTERNS = {what: re.compile(rf"(?:  )?(?:{words})") for what, words in _LINES.items()}
+_URL = re.compile(r"  (https?://\S+)")
+_OTHERS = re.compile(r"(\d+) others?")
+_BETWEEN_NAMES = re.compile(r", and |, | and ")
+_ISOLATES = dict.fromkeys(map(ord, "\u2066\u2067\u2068\u2069"))
 _MORE = re.compile(r"^And (?P<events>\d+) more updates?\.$", re.MULTILINE)
 _TOTAL = re.compile(r"^(?P<events>\d+) updates for you\.$", re.MULTILINE)
 """A digest with one update does not say how many there are."""
 
+Told = Counter[tuple[str, str]]
+"""How many events, by the link of the thing and by category, as `_LINES` names it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one email says: events by link, what it leaves out, and its own total."""
+    """What one email says: events by link and category, what it leaves out, and its own total."""
 
     run: str
-    counts: Counter[str]
+    counts: Told
     more_events: int
     total: int
 
@@ -51,26 +70,51 @@ class Findings:
 
 def read(mail: Accepted) -> Seen:
     """What the text part of an email says. Reads what a reader reads."""
-    text = mail.part("plain").replace("\r\n", "\n")
+    text = mail.part("plain").replace("\r\n", "\n").translate(_ISOLATES)
     more = _MORE.search(text)
     total = _TOTAL.search(text)
     return Seen(
         run=mail.tags["run"],
-        counts=Counter({found["url"]: int(found["count"] or 1) for found in _GROUP.finditer(text)}),
+        counts=_told(text),
         more_events=int(more["events"]) if more else 0,
         total=int(total["events"]) if total else 1,
     )
 
 
-def audit(messages: Iterable[campus.Message], accepted: Sequence[Accepted]) -> Findings:
-    """Compare each student's emails, in order, with the student's days that had messages.
+def _told(text: str) -> Told:
+    """Lines that say what happened stand above the link to what it happened to."""
+    told: Told = Counter()
+    above: Counter[str] = Counter()
+    for line in text.splitlines():
+        if found := _URL.fullmatch(line):
+            told.update({(found[1], what): count for what, count in above.items()})
+            above.clear()
+            continue
+        for what, pattern in _PATTERNS.items():
+            if match := pattern.fullmatch(line):
+                above[what] += _count(match.groupdict())
+                break
+    return told
 
-    Each such day must be one email that counts every conversation of that day exactly.
+
+def _count(said: Mapping[str, str | None]) -> int:
+    if people := said.get("people"):
+        names = _BETWEEN_NAMES.split(people)
+        others = [_OTHERS.fullmatch(name) for name in names]
+        return sum(int(other[1]) if other else 1 for other in others)
+    return int(said.get("count") or 1)
+
+
+def audit(events: Iterable[Happened], accepted: Sequence[Accepted]) -> Findings:
+    """Compare each student's emails, in order, with the student's days on which something happened.
+
+    Each such day must be one email that counts exactly what happened that day to each thing.
     """
-    expected: dict[str, dict[int, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
-    for message in messages:
-        day = expected[campus.address(message.target)][message.day]
-        day[campus.url(message.conversation)] += 1
+    expected: dict[str, dict[int, Told]] = defaultdict(lambda: defaultdict(Counter))
+    for event in events:
+        day = expected[campus.address(event.message.target)][event.message.day]
+        what = event.category if event.category in _LINES else "other"
+        day[event.thing.url, what] += 1
     arrived: dict[str, list[Seen]] = defaultdict(list)
     findings = Findings()
     runs: set[str] = set()
@@ -89,24 +133,22 @@ def audit(messages: Iterable[campus.Message], accepted: Sequence[Accepted]) -> F
     return findings
 
 
-def _compare(
-    reader: str, days: Sequence[Counter[str]], emails: Sequence[Seen], findings: Findings
-) -> None:
+def _compare(reader: str, days: Sequence[Told], emails: Sequence[Seen], findings: Findings) -> None:
     findings.events_in_emails += sum(email.counts.total() + email.more_events for email in emails)
     if len(emails) != len(days):
         findings.problems.append(f"{reader}: {len(emails)} emails for {len(days)} days")
         findings.duplicate_emails += max(0, len({email.run for email in emails}) - len(days))
-        put: Counter[str] = sum(days, Counter())
-        shown: Counter[str] = sum((email.counts for email in emails), Counter())
+        put: Told = sum(days, Counter())
+        shown: Told = sum((email.counts for email in emails), Counter())
         more = sum(email.more_events for email in emails)
         unseen = (put - shown).total()
         findings.lost_events += max(0, unseen - more)
         findings.repeated_events += (shown - put).total() + max(0, more - unseen)
         return
     for day, email in zip(days, emails, strict=True):
-        hidden = Counter({url: count for url, count in day.items() if url not in email.counts})
+        hidden = Counter({key: count for key, count in day.items() if key not in email.counts})
         surplus = (email.counts - day).total() + max(0, email.more_events - hidden.total())
-        present = Counter({url: day[url] for url in email.counts})
+        present = Counter({key: day[key] for key in email.counts})
         missing = (present - email.counts).total() + max(0, hidden.total() - email.more_events)
         findings.lost_events += missing
         findings.repeated_events += surplus

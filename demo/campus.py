@@ -100,11 +100,6 @@ def zone(student: int) -> str:
     return ZONES[student % len(ZONES)]
 
 
-def url(conversation: str) -> str:
-    """Where a conversation is read."""
-    return f"https://campus.example/conversations/{conversation}"
-
-
 def subscriber_changed(student: int, now: datetime) -> dict[str, Any]:
     """The detail that registers a student."""
     return {
@@ -118,43 +113,24 @@ def subscriber_changed(student: int, now: datetime) -> dict[str, Any]:
     }
 
 
-def follow_created(student: int, conversation: str, first_day: date) -> dict[str, Any]:
-    """The detail by which a student follows a conversation, from the day before the replay."""
-    return {
-        "user_id": user_id(student),
-        "entity": {"type": "conversation", "id": conversation},
-        "changed_at": (_midnight(first_day) - timedelta(days=1)).isoformat(),
-    }
-
-
-def activity_created(message: Message, first_day: date) -> dict[str, Any]:
-    """The detail of a message in a conversation that both follow: the other one hears of it."""
-    one, other = sorted((message.source, message.target))
-    return _said(message, f"{name(one)} and {name(other)}", first_day)
-
-
 def event_created(message: Message, first_day: date) -> dict[str, Any]:
-    """The detail of a message that was not answered: it is put for its reader alone."""
-    title = f"Your conversation with {name(message.source)}"
-    return {"user_id": user_id(message.target), **_said(message, title, first_day)}
-
-
-def _said(message: Message, title: str, first_day: date) -> dict[str, Any]:
-    """What happened, moved to the days of the replay."""
-    at = _midnight(first_day) + timedelta(days=message.day, minutes=message.minute_of_day)
+    """The detail of a message for its reader, moved to the days of the replay."""
+    at = midnight(first_day) + timedelta(days=message.day, minutes=message.minute_of_day)
     return {
+        "user_id": user_id(message.target),
         "id": f"message{message.row}",
         "category": "message",
         "entity": {
             "type": "conversation",
             "id": message.conversation,
-            "title": title,
-            "url": url(message.conversation),
+            "title": f"Your conversation with {name(message.source)}",
+            "url": f"https://campus.example/conversations/{message.conversation}",
         },
         "actor": {"id": user_id(message.source), "name": name(message.source)},
         "occurred_at": at.isoformat(),
     }
 
 
-def _midnight(day: date) -> datetime:
+def midnight(day: date) -> datetime:
+    """When a day of the replay begins."""
     return datetime.combine(day, datetime.min.time(), UTC)

@@ -1,4 +1,4 @@
-"""A real week, day by day: put its messages as events, then let the clock pass."""
+"""A real week, day by day: put what its messages became as events, then let the clock pass."""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -11,7 +11,8 @@ from gazette.domain.scheduling.calendar import (
     slot_of,
 )
 
-from demo import campus
+from demo import campus, invented
+from demo.invented import Happened
 from demo.service import Service
 
 SETTLE_SECONDS = 2.2
@@ -21,7 +22,7 @@ Progress = Callable[[str], None]
 
 
 def register(service: Service, week: list[campus.Message]) -> tuple[datetime, datetime]:
-    """Register every student, and let those who wrote to each other follow their conversation.
+    """Register every student, and let those who wrote to each other follow what they share.
 
     All of it is put at once: which of it arrives first does not matter. Returns the slots in
     which that began and ended.
@@ -29,7 +30,7 @@ def register(service: Service, week: list[campus.Message]) -> tuple[datetime, da
     began = datetime.now(UTC)
     students = range(1, campus.STUDENTS + 1)
     follows = [
-        campus.follow_created(int(student), conversation, began.date())
+        invented.follow_created(int(student), conversation, began.date())
         for conversation in sorted(campus.mutual(week))
         for student in conversation.split("-")
     ]
@@ -55,42 +56,30 @@ def last_slot(day: int, registered: tuple[datetime, datetime]) -> datetime:
 
 def replay(
     service: Service,
-    messages: list[campus.Message],
+    events: Sequence[Happened],
     *,
     registered: tuple[datetime, datetime],
     wait: Callable[[float], None],
     progress: Progress,
 ) -> int:
-    """Put each day's messages, then let the time come at which every student was due once.
+    """Put each day's events, then let the time come at which every student was due once.
 
     Returns events put. The days of the replay begin today. Nobody waits for them: the clocks of the
     functions are set ahead.
     """
     first_day = registered[0].date()
-    followed = campus.mutual(messages)
     put = 0
-    for day in range(messages[-1].day + 1):
-        today = [message for message in messages if message.day == day]
-        put += service.put(
-            "activity.created",
-            (
-                campus.activity_created(message, first_day)
-                for message in today
-                if message.conversation in followed
-            ),
-        )
-        put += service.put(
-            "event.created",
-            (
-                campus.event_created(message, first_day)
-                for message in today
-                if message.conversation not in followed
-            ),
-        )
+    for day in range(events[-1].message.day + 1):
+        today = [each for each in events if each.message.day == day]
+        for detail_type, is_followed in (("activity.created", True), ("event.created", False)):
+            put += service.put(
+                detail_type,
+                (each.detail(first_day) for each in today if each.is_followed is is_followed),
+            )
         service.wait_until_drained("ingest", "followers")
         wait(SETTLE_SECONDS)
         let_pass(service, last_slot(day, registered))
-        progress(f"day {day + 1}: {len(today)} messages")
+        progress(f"day {day + 1}: {len(today)} events")
     return put
 
 

@@ -1,47 +1,105 @@
-"""What the demo leaves behind: every email as a file, an index, and the figures."""
+"""What the demo leaves behind: every email as a file, an inbox of them, and the figures."""
 
-import html
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
 from pathlib import Path
+from textwrap import shorten
+from zoneinfo import ZoneInfo
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from demo import campus
+from demo.audit import read
+from demo.featured import featured
+from demo.inbox import Row
+from demo.invented import PICTURES_AT
 from demo.ses import Accepted
 
-_STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem;"
-    "color-scheme:light dark}table{border-collapse:collapse;width:100%}"
-    "td,th{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #8884}"
-)
+_PICTURES = Path(__file__).parent / "data" / "pictures"
+_SHOWN = 140
+"""Characters of a preheader, as many as the widest inboxes show."""
 
 
-def write(folder: Path, accepted: Sequence[Accepted], report: Mapping[str, float]) -> None:
-    """`emails/*.eml` and `*.html`, `index.html` and `report.json` in `folder`."""
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row of the inbox. `due_at`: when the email was due, on its reader's own clock."""
+
+    file: str
+    reader: str
+    subject: str
+    preheader: str
+    due_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """The emails that were due on one date of their readers, the earliest first."""
+
+    title: str
+    lines: tuple[Line, ...]
+
+
+def write(
+    folder: Path,
+    accepted: Sequence[Accepted],
+    rows: Sequence[Row],
+    due: Mapping[str, datetime],
+    report: Mapping[str, float],
+) -> None:
+    """`emails/*.eml` and `*.html`, `pictures`, `index.html` and `report.json` in `folder`.
+
+    `rows` are those of `accepted`, in the same order; `due` says when each run was due.
+    """
     emails = folder / "emails"
     shutil.rmtree(emails, ignore_errors=True)
     emails.mkdir(parents=True)
-    rows = []
-    for number, mail in enumerate(accepted, 1):
-        stem = f"{number:05d}-{mail.tags['run']}"
-        (emails / f"{stem}.eml").write_bytes(mail.message.as_bytes())
-        (emails / f"{stem}.html").write_text(mail.part("html"), encoding="utf-8")
-        rows.append(
-            f'<tr><td>{html.escape(mail.to)}</td><td><a href="emails/{stem}.html">'
-            f"{html.escape(str(mail.message['Subject']))}</a></td>"
-            f'<td><a href="emails/{stem}.eml">.eml</a></td></tr>'
-        )
-    figures = "".join(
-        f"<tr><th>{html.escape(name)}</th><td>{value}</td></tr>" for name, value in report.items()
-    )
+    shutil.copytree(_PICTURES, folder / "pictures", dirs_exist_ok=True)
+    lines = []
+    for number, (mail, row) in enumerate(zip(accepted, rows, strict=True), 1):
+        file = f"{number:05d}-{mail.tags['run']}"
+        (emails / f"{file}.eml").write_bytes(mail.message.as_bytes())
+        shown = mail.part("html").replace(PICTURES_AT, "../pictures/")
+        (emails / f"{file}.html").write_text(shown, encoding="utf-8")
+        lines.append(_line(file, row, due[mail.tags["run"]]))
+    best = featured(rows, [read(mail) for mail in accepted])
     (folder / "index.html").write_text(
-        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
-        f"<title>Gazette demo</title><style>{_STYLE}</style></head><body><h1>Gazette demo</h1>"
-        "<p>The messages that 1,899 students sent each other from 21 to 27 May 2004, "
-        "replayed as if that week began today; names are invented. A digest goes out when "
-        "something happened since the reader's last email.</p>"
-        f"<table>{figures}</table><h2>{len(accepted)} emails</h2>"
-        "<table><tr><th>To</th><th>Subject</th><th>Source</th></tr>"
-        f"{''.join(rows)}</table></body></html>",
-        encoding="utf-8",
+        page(lines, [(each.why, lines[each.place]) for each in best], report), encoding="utf-8"
     )
     (folder / "report.json").write_text(json.dumps(report, indent=2) + "\n")
+
+
+def page(
+    lines: Sequence[Line], best: Sequence[tuple[str, Line]], report: Mapping[str, float]
+) -> str:
+    """The inbox as HTML. It runs nothing, and loads nothing but what it links to."""
+    templates = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return templates.get_template("inbox.html").render(
+        days=[*_days(lines)],
+        featured=best,
+        report=report,
+        emails=len(lines),
+        readers=len({line.reader for line in lines}),
+    )
+
+
+def _line(file: str, row: Row, due_at: datetime) -> Line:
+    student = int(row.to.partition("@")[0].removeprefix("student"))
+    local = due_at.astimezone(ZoneInfo(campus.zone(student)))
+    preheader = shorten(row.preheader, _SHOWN, placeholder=" …")
+    return Line(file, campus.name(student), row.subject, preheader, local)
+
+
+def _days(lines: Sequence[Line]) -> Iterator[Day]:
+    ordered = sorted(lines, key=lambda line: (line.due_at.date(), line.due_at))
+    for date, some in groupby(ordered, key=lambda line: line.due_at.date()):
+        yield Day(f"{date:%A, %-d %B}", tuple(some))

@@ -15,6 +15,7 @@ from gazette.domain.model import DAILY, Event
 
 from demo import campus
 from demo.audit import Findings, audit, read
+from demo.invented import Happened, Thing
 from demo.ses import Accepted
 from tests.builders import LINKS, NOW
 from tests.unit.ingest.test_contract import envelope
@@ -30,18 +31,27 @@ WEEK = {
 CAP = 4
 
 
-def messages() -> list[campus.Message]:
-    """The week as the log has it."""
+def events() -> list[Happened]:
+    """The week as the log has it, each message as a message."""
     rows = [
         (source, reader, day)
         for (reader, day), senders in WEEK.items()
         for source, count in senders.items()
         for _ in range(count)
     ]
-    return [
+    messages = (
         campus.Message(row, source, reader, day, minute_of_day=row)
         for row, (source, reader, day) in enumerate(rows)
+    )
+    return [
+        Happened(each, "message", Thing("chat", each.conversation, "Lunch"), "", is_followed=False)
+        for each in messages
     ]
+
+
+def told(conversation: str) -> tuple[str, str]:
+    """What the audit counts messages of a conversation under."""
+    return f"https://campus.example/chat/{conversation}", "message"
 
 
 @pytest.fixture(scope="session")
@@ -58,14 +68,13 @@ def email(renderer: JinjaRenderer, reader: int, day: int, *, run: str) -> Accept
     """One student's email of one day."""
     profile = decode(envelope("subscriber.changed", campus.subscriber_changed(reader, NOW)))
     assert isinstance(profile, ChangeSubscriber)
-    events: list[Event] = []
-    for message in messages():
-        if (message.target, message.day) == (reader, day):
-            detail = campus.event_created(message, date(2026, 11, 22))
-            command = decode(envelope("event.created", detail))
+    happened: list[Event] = []
+    for each in events():
+        if (each.message.target, each.message.day) == (reader, day):
+            command = decode(envelope("event.created", each.detail(date(2026, 11, 22))))
             assert isinstance(command, CreateEvents)
-            events += command.events
-    edition = renderer.render(compose(events, max_blocks=CAP), profile.subscriber, LINKS, DAILY)
+            happened += command.events
+    edition = renderer.render(compose(happened, max_blocks=CAP), profile.subscriber, LINKS, DAILY)
     return accepted(campus.address(reader), edition.text, run)
 
 
@@ -85,17 +94,17 @@ def altered(mail: Accepted, change: Callable[[str], str]) -> Accepted:
 
 
 def test_a_right_week_is_clean(week: list[Accepted]) -> None:
-    findings = audit(messages(), week)
+    findings = audit(events(), week)
     assert findings.clean
-    assert findings == Findings(events_in_emails=len(messages()))
+    assert findings == Findings(events_in_emails=len(events()))
 
 
 def test_an_email_is_read_as_its_reader_reads_it(week: list[Accepted]) -> None:
     seen = read(week[0])
     assert seen.counts == {
-        campus.url("1-2"): 3,
-        campus.url("1-3"): 2,
-        campus.url("1-4"): 1,
+        told("1-2"): 3,
+        told("1-3"): 2,
+        told("1-4"): 1,
     }
     assert (seen.total, seen.more_events) == (6, 0)
     alone = read(week[1])
@@ -107,7 +116,7 @@ def test_an_email_is_read_as_its_reader_reads_it(week: list[Accepted]) -> None:
 
 @pytest.mark.parametrize("dropped", range(len(WEEK)))
 def test_an_email_that_is_missing_is_found(week: list[Accepted], dropped: int) -> None:
-    findings = audit(messages(), week[:dropped] + week[dropped + 1 :])
+    findings = audit(events(), week[:dropped] + week[dropped + 1 :])
     assert not findings.clean
     assert findings.lost_events == sum(list(WEEK.values())[dropped].values())
     assert findings.repeated_events == findings.duplicate_emails == 0
@@ -115,7 +124,7 @@ def test_an_email_that_is_missing_is_found(week: list[Accepted], dropped: int) -
 
 @pytest.mark.parametrize("doubled", range(len(WEEK)))
 def test_an_email_that_comes_twice_is_found(week: list[Accepted], doubled: int) -> None:
-    findings = audit(messages(), [*week, week[doubled]])
+    findings = audit(events(), [*week, week[doubled]])
     assert not findings.clean
     assert findings.duplicate_emails == 1
     assert findings.repeated_events == sum(list(WEEK.values())[doubled].values())
@@ -124,12 +133,12 @@ def test_an_email_that_comes_twice_is_found(week: list[Accepted], doubled: int) 
 
 def test_the_same_day_under_another_run_is_a_duplicate_too(week: list[Accepted]) -> None:
     again = accepted(week[0].to, week[0].part("plain"), "student1-daily-99")
-    findings = audit(messages(), [*week, again])
+    findings = audit(events(), [*week, again])
     assert (findings.duplicate_emails, findings.repeated_events) == (1, 6)
 
 
 def test_one_email_twice_in_place_of_another_is_found(week: list[Accepted]) -> None:
-    findings = audit(messages(), [week[0], week[0], *week[2:]])
+    findings = audit(events(), [week[0], week[0], *week[2:]])
     assert not findings.clean
     assert findings.duplicate_emails == 1
     assert findings.repeated_events == 5
@@ -142,20 +151,20 @@ def test_a_surplus_does_not_hide_a_loss(week: list[Accepted]) -> None:
             "2 new messages", "New message"
         ),
     )
-    findings = audit(messages(), [wrong, *week[1:]])
+    findings = audit(events(), [wrong, *week[1:]])
     assert (findings.lost_events, findings.repeated_events) == (1, 1)
 
 
 def test_a_count_that_is_too_high_is_a_repeated_event(week: list[Accepted]) -> None:
     wrong = altered(week[0], lambda text: text.replace("3 new messages", "5 new messages"))
-    findings = audit(messages(), [wrong, *week[1:]])
+    findings = audit(events(), [wrong, *week[1:]])
     assert findings.repeated_events == 2
     assert not findings.clean
 
 
 def test_a_count_that_is_too_low_is_a_lost_event(week: list[Accepted]) -> None:
     wrong = altered(week[0], lambda text: text.replace("3 new messages", "New message"))
-    findings = audit(messages(), [wrong, *week[1:]])
+    findings = audit(events(), [wrong, *week[1:]])
     assert (findings.lost_events, findings.repeated_events) == (2, 0)
     assert not findings.clean
 
@@ -166,24 +175,24 @@ def test_a_count_that_is_too_low_is_a_lost_event(week: list[Accepted]) -> None:
         ("And 2 more updates", "And 1 more update"),
         ("And 2 more updates", "And 3 more updates"),
         ("6 updates for", "7 updates for"),
-        ("conversations/2-", "conversations/3-"),
+        ("chat/2-", "chat/3-"),
     ],
 )
 def test_every_figure_of_an_email_is_checked(week: list[Accepted], right: str, wrong: str) -> None:
-    findings = audit(messages(), [*week[:4], altered(week[4], lambda t: t.replace(right, wrong))])
+    findings = audit(events(), [*week[:4], altered(week[4], lambda t: t.replace(right, wrong))])
     assert not findings.clean
     assert week[4].to in findings.problems[0]
 
 
 def test_an_email_to_somebody_who_had_no_messages_is_found(week: list[Accepted]) -> None:
     stranger = accepted(campus.address(9), week[1].part("plain"), "student9-daily-1")
-    findings = audit(messages(), [*week, stranger])
+    findings = audit(events(), [*week, stranger])
     assert findings.duplicate_emails == 1
     assert campus.address(9) in findings.problems[0]
 
 
 def test_no_emails_at_all_lose_everything() -> None:
-    assert audit(messages(), []).lost_events == len(messages())
+    assert audit(events(), []).lost_events == len(events())
 
 
 def test_the_week_in_the_repository_is_whole() -> None:

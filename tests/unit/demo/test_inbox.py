@@ -11,7 +11,7 @@ from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.domain.delivery.compose import compose
 from gazette.domain.model import DAILY, Event
 
-from demo.inbox import Rows, look
+from demo.inbox import LARGEST_HTML, Repeated, look, row
 from demo.ses import Accepted
 from tests.builders import LINKS, NOW, a_subscriber, an_event
 
@@ -22,7 +22,11 @@ def email(
     renderer: JinjaRenderer, *events: Event, number: int = 1, due_at: datetime = NOW
 ) -> Accepted:
     """A digest of Ann's, as the stand-in keeps it."""
-    links = replace(LINKS, updates=f"https://mail.example.com/updates/{number}")
+    links = replace(
+        LINKS,
+        updates=f"https://mail.example.com/updates/{number}",
+        leave=lambda scope: f"https://mail.example.com/unsubscribe/{number}.{scope.kind}",
+    )
     made = renderer.render(
         compose(events, max_blocks=20), a_subscriber(), links, DAILY, due_at=due_at
     )
@@ -38,31 +42,49 @@ def renderer(built_templates: Path) -> JinjaRenderer:
     return JinjaRenderer(built_templates)
 
 
+def looked(*mails: Accepted) -> Repeated:
+    return look([row(mail) for mail in mails])
+
+
 def test_two_days_of_the_same_have_rows_of_their_own(renderer: JinjaRenderer) -> None:
-    mails = [
-        email(renderer, an_event(), number=1),
-        email(renderer, an_event("again", excerpt="More"), number=2, due_at=TOMORROW),
-    ]
-    assert look(mails) == Rows(0, 0, 0)
+    first = email(renderer, an_event(), number=1)
+    second = email(renderer, an_event("again", excerpt="More"), number=2, due_at=TOMORROW)
+    assert looked(first, second) == Repeated()
 
 
 def test_a_subject_that_says_something_else_again_is_counted(renderer: JinjaRenderer) -> None:
     first = email(renderer, an_event(), number=1)
     other = email(renderer, an_event("b", excerpt="More"), number=2)
-    assert look([first, other]) == Rows(1, 0, 0)
-    assert look([first, email(renderer, an_event(), number=2)]) == Rows(0, 0, 0)
+    assert looked(first, other) == Repeated(subjects=1)
+    assert looked(first, email(renderer, an_event(), number=2)) == Repeated()
+
+
+def test_a_reader_s_own_links_make_no_email_say_something_else(renderer: JinjaRenderer) -> None:
+    events = [an_event("a"), an_event("b", entity_id="post2", occurred_at=TOMORROW)]
+    assert looked(email(renderer, *events), email(renderer, *events, number=2)) == Repeated()
 
 
 def test_a_preheader_that_repeats_its_subject_is_counted(renderer: JinjaRenderer) -> None:
-    mail = email(renderer, an_event(excerpt="Yes"))
-    mail.message.replace_header("Subject", "Yes")
-    assert look([mail]) == Rows(0, 1, 0)
+    mail = email(renderer, an_event(excerpt="Yes, and more"))
+    for subject in ("Yes", "Yes + 30 more · 22 Nov", "Yes, and more · 22 Nov"):
+        mail.message.replace_header("Subject", subject)
+        assert looked(mail) == Repeated(preheaders=1)
+    mail.message.replace_header("Subject", "Yes, and less · 22 Nov")
+    assert looked(mail) == Repeated()
 
 
 def test_a_thing_in_two_places_of_an_email_is_counted(renderer: JinjaRenderer) -> None:
     mail = email(renderer, an_event("a"), an_event("b"))
-    assert look([mail]).things_twice == 0
+    assert looked(mail).things == 0
     html = mail.message.get_body(("html",))
     assert html is not None
     html.set_content(html.get_content() + html.get_content(), subtype="html")
-    assert look([mail]).things_twice == 1
+    assert looked(mail).things == 1
+
+
+def test_an_email_that_is_too_large_is_counted(renderer: JinjaRenderer) -> None:
+    mail = email(renderer, an_event())
+    html = mail.message.get_body(("html",))
+    assert html is not None
+    html.set_content(html.get_content() + "x" * LARGEST_HTML, subtype="html")
+    assert looked(mail) == Repeated(too_large=1)

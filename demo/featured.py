@@ -1,0 +1,69 @@
+"""Six emails that are worth a look, chosen among all by what they say."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from demo.audit import Seen
+from demo.inbox import Row
+
+_CALM = 6
+"""As many things as an ordinary busy day has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Featured:
+    """Why the email is worth a look, and its place among all."""
+
+    why: str
+    place: int
+
+
+def _mention(row: Row, seen: Seen) -> float:
+    things = len({url for url, _ in seen.counts})
+    return (" mentioned you in " in row.subject) * (20 - abs(things - _CALM))
+
+
+def _one_thing(_: Row, seen: Seen) -> float:
+    lines = Counter(url for url, _ in seen.counts)
+    most = max(lines.values(), default=0)
+    return (most > 1) * (most * 10 - abs(len(lines) - _CALM))
+
+
+def _alone(_: Row, seen: Seen) -> float:
+    return (seen.total == 1) * any(what == "article" for _, what in seen.counts)
+
+
+def _nobody(row: Row, seen: Seen) -> float:
+    leads = row.subject.startswith("Update")
+    return leads * (seen.total > 1) * len(seen.counts)
+
+
+def _message(row: Row, seen: Seen) -> float:
+    starts = ": “" in row.subject and not row.subject.startswith("Update")
+    return starts * (seen.total > 1) * 1 / seen.total
+
+
+_WORTH: Sequence[tuple[str, Callable[[Row, Seen], float]]] = (
+    ("A mention leads: it is for the reader alone", _mention),
+    ("The fullest one: what matters most first, the rest counted", lambda _, seen: seen.total),
+    ("One update: the digest is that update", _alone),
+    ("One thing, one block, with a line for each kind", _one_thing),
+    ("Nobody made it happen: the library wrote", _nobody),
+    ("A message leads, with what it says behind it", _message),
+)
+
+
+def featured(rows: Sequence[Row], seen: Sequence[Seen]) -> list[Featured]:
+    """The best of each sort that is there; none twice, the earlier one of two that are as good."""
+    chosen: list[Featured] = []
+    for why, worth in _WORTH:
+        taken = {each.place for each in chosen}
+        best = max(
+            (place for place in range(len(rows)) if place not in taken),
+            key=lambda place: worth(rows[place], seen[place]),
+            default=None,
+        )
+        if best is not None and worth(rows[best], seen[best]) > 0:
+            chosen.append(Featured(why, best))
+    return chosen
