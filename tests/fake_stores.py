@@ -272,8 +272,9 @@ class FakeSuppressions:
         else:
             self.lift(address_hash, Cause.UNSUBSCRIBED)
 
-    def holds(self, address_hash: str) -> bool:
-        return address_hash in self.rows
+    def holds(self, address_hash: str, *, critical: bool = False) -> bool:
+        cause = self.rows.get(address_hash)
+        return cause is not None and not (critical and cause == Cause.UNSUBSCRIBED)
 
     def get(self, address_hash: str) -> Suppression | None:
         if address_hash in self.unreadable:

@@ -201,6 +201,7 @@ class World:
 
     clock: SettableClock = field(default_factory=SettableClock)
     defaults: Frequencies = ()
+    critical: frozenset[str] = frozenset()
     sunset: timedelta | None = None
     max_lateness: timedelta = FANOUT.max_lateness
     spread: timedelta = FANOUT.spread
@@ -265,6 +266,7 @@ class World:
             write_bound=WRITE_BOUND,
             check_after=timedelta(hours=1),
             sunset=self.sunset,
+            critical=self.critical,
         )
 
     def say(self, command: Command | InvalidEvent, body: str = "the body") -> list[Outcome]:

@@ -13,6 +13,13 @@ class Readers:
 
     Each must be `never`, `immediate`, `daily`, `weekly` or `custom`."""
 
+    critical_categories: list[str] = field(default_factory=list)
+    """Categories that no reader can turn off, such as `["security"]`: an event of one comes at once
+    by itself, also to readers who paused, are dormant or have unsubscribed.
+
+    20 at most, none of which has another default frequency than `immediate`. Only for what readers
+    must know, such as a new password: [what still stops it](subscribers.md#critical-categories)."""
+
     link_hosts: list[str] = field(default_factory=list)
     """The hosts to which links of events may lead, such as `["shop.example", "*.shop.example"]`:
     `*.` allows subdomains of any depth, but not the domain itself. Empty: any host.

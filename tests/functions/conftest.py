@@ -542,6 +542,7 @@ def every_setting(queues: dict[str, str], secrets: dict[str, str]) -> tuple[Sett
         "event_retention_days": 35,
         "run_retention_days": 200,
         "default_frequencies": "{}",
+        "critical_categories": "[]",
         "sources": "{}",
         "link_hosts": "[]",
         "mail_provider": "ses",

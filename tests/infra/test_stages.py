@@ -232,6 +232,7 @@ def test_a_setting_out_of_range_ends_in_one_line_that_names_it(
     "wrong",
     [
         {"default_frequencies": {"comment": "hourly"}},
+        {"critical_categories": ["a b"]},
         {"settle_lag": 6},
         {"warmup_from": "21 November"},
         *({"link_hosts": ["example.com", entry]} for entry in _NO_HOSTS),

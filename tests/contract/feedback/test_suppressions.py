@@ -36,6 +36,18 @@ def test_an_address_is_suppressed_once_it_was_added(suppressions: Suppressions) 
     assert not suppressions.holds(BO)
 
 
+@pytest.mark.parametrize("cause", Cause)
+def test_only_unsubscribing_lets_critical_email_through(
+    suppressions: Suppressions, cause: Cause
+) -> None:
+    suppressions.add(ANN, cause)
+    assert suppressions.holds(ANN)
+    assert suppressions.holds(ANN, critical=True) is (cause is not Cause.UNSUBSCRIBED)
+    suppressions.unsubscribe(ANN, "ann")
+    assert suppressions.holds(ANN, critical=True) is (cause is not Cause.UNSUBSCRIBED)
+    assert not suppressions.holds(BO, critical=True)
+
+
 @pytest.mark.parametrize(("before", "after"), list(product(Cause, Cause)))
 def test_a_greater_cause_takes_the_place_of_a_lesser_with_its_own_instant(
     suppressions: Suppressions, clock: SettableClock, before: Cause, after: Cause

@@ -7,7 +7,7 @@ import pytest
 from gazette.domain.delivery.run import Run
 from gazette.domain.links import MOST_NAMED, NEW_LINK
 from gazette.domain.model import DAILY, Edition, RunKey
-from gazette.domain.scheduling.kinds import immediate_schedule
+from gazette.domain.scheduling.kinds import critical_schedule, immediate_schedule
 from gazette.steps.delivery.edition import address
 
 from tests.builders import NOW, a_link, a_subscriber
@@ -84,6 +84,18 @@ def test_each_scope_has_a_list_id_of_its_own() -> None:
         assert len(each) <= 257
     assert f"<mention.immediate.{LIST_ID}>" in ids
     assert f"<{LIST_ID}>" in ids, "digests keep the one that filters know"
+
+
+@pytest.mark.parametrize("leaves_all", [False, True])
+def test_what_is_critical_offers_no_unsubscribing_that_would_not_end_it(leaves_all: bool) -> None:
+    """RFC 2369 says what the field offers, Gmail that such email needs none.
+
+    https://support.google.com/a/answer/15263077
+    """
+    found = headers(critical_schedule("post#1"), categories=("security",), leaves_all=leaves_all)
+    assert not {name for name in found if name.startswith("List-Unsubscribe")}
+    assert found["List-Id"] == f"<security.critical.{LIST_ID}>"
+    assert thread(found) != thread(headers())
 
 
 def thread(found: dict[str, str]) -> str:

@@ -13,7 +13,7 @@ from gazette.settings.delivery import GenerateSettings, ResendSettings
 from gazette.settings.environment import InvalidSetting, Settings
 from gazette.settings.fanout import FanoutSettings
 from gazette.settings.feedback import FeedbackSettings
-from gazette.settings.ingest import FollowersSettings, IngestSettings
+from gazette.settings.ingest import MOST_CRITICAL, FollowersSettings, IngestSettings
 from gazette.settings.preferences import PreferencesSettings
 from gazette.settings.sweep import SweepSettings
 from hypothesis import given, settings
@@ -32,6 +32,7 @@ CLASSES = (
 VALID: dict[str, Any] = {
     "collapse": 20,
     "default_frequencies": '{"comment": "weekly"}',
+    "critical_categories": '["security"]',
     "sources": '{"subscriber.deleted": ["shop.accounts"]}',
     "link_hosts": '["example.com", "*.shop.example"]',
     "max_lateness": 3600,
@@ -266,6 +267,39 @@ def test_every_frequency_may_be_a_default(kind: type[Settings], given: str) -> N
 def test_defaults_that_are_no_frequencies_are_refused(kind: type[Settings], given: str) -> None:
     with pytest.raises(InvalidSetting, match=r"^GAZETTE_DEFAULT_FREQUENCIES is .+ one of custom,"):
         build(kind, default_frequencies=given)
+
+
+@pytest.mark.parametrize("given", ["[]", '["security"]', '["security", "payment_failed"]'])
+def test_categories_may_be_critical(given: str) -> None:
+    found = build(IngestSettings, critical_categories=given).to_env()
+    assert found["GAZETTE_CRITICAL_CATEGORIES"] == given
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "",
+        "security",
+        '"security"',
+        '{"security": true}',
+        '["Security"]',
+        '["*"]',
+        "[1]",
+        "null",
+        json.dumps([f"c{number}" for number in range(MOST_CRITICAL + 1)]),
+    ],
+)
+def test_what_is_no_list_of_categories_is_not_critical(given: str) -> None:
+    with pytest.raises(InvalidSetting, match=r"^GAZETTE_CRITICAL_CATEGORIES is .+ categories at m"):
+        build(IngestSettings, critical_categories=given)
+
+
+@pytest.mark.parametrize("often", [each for each in Frequency if each != "immediate"])
+def test_what_is_critical_has_no_other_default(often: str) -> None:
+    defaults = json.dumps({"security": often, "like": "never"})
+    with pytest.raises(InvalidSetting, match=r"^GAZETTE_CRITICAL_CATEGORIES names security, to wh"):
+        build(IngestSettings, default_frequencies=defaults)
+    build(IngestSettings, default_frequencies='{"security": "immediate"}')
 
 
 @pytest.mark.parametrize(

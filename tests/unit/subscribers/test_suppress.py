@@ -132,7 +132,7 @@ def test_where_nobody_can_tell_whether_an_address_is_suppressed_nothing_is_unkno
     world.create(an_event())
     world.clock.pass_time(minutes=5)
 
-    def fail(_: str) -> bool:
+    def fail(_: str, *, critical: bool) -> bool:
         raise Unavailable("The table did not answer.")
 
     with pytest.MonkeyPatch.context() as patch:

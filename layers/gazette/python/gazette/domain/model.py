@@ -9,7 +9,7 @@ from gazette.domain.scheduling.calendar import (
     last_instant_of_slot,
     next_after_change,
 )
-from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
+from gazette.domain.scheduling.kinds import ScheduleKind, is_critical, kind_of
 from gazette.domain.subscribers.frequency import Frequency
 
 DAILY = Frequency.DAILY.value
@@ -257,6 +257,11 @@ class RunKey:
     def is_immediate(self) -> bool:
         """Whether it is of an immediate email rather than of a digest."""
         return kind_of(self.schedule) is ScheduleKind.IMMEDIATE
+
+    @property
+    def is_critical(self) -> bool:
+        """Whether its email comes whatever the reader chose, also to one who has left."""
+        return is_critical(self.schedule)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,14 +14,20 @@ LONGEST_LINK_HOSTS = 2000
 https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
 """
 
+MOST_CRITICAL = 20
+"""Critical categories of a stage. Who needs more means something else than critical."""
+
+_AT_ONCE = Frequency.IMMEDIATE.value
+
 
 @dataclass(frozen=True, kw_only=True)
 class RoutingSettings(Settings):
     """What every function needs that routes events.
 
-    `default_frequencies` is JSON: category to frequency, for readers who chose none. `collapse`:
-    how long an immediate email collects further events on the same entity. `sunset_days`: after
-    how many days without a sign of life a reader is dormant; 0: never.
+    `default_frequencies` is JSON: category to frequency, for readers who chose none.
+    `critical_categories` too: those that come whatever a reader chose. `collapse`: how long an
+    immediate email collects further events on the same entity. `sunset_days`: after how many days
+    without a sign of life a reader is dormant; 0: never.
     """
 
     subscribers_table: str
@@ -33,6 +39,7 @@ class RoutingSettings(Settings):
     immediate_queue_url: str
     shards: int
     default_frequencies: str
+    critical_categories: str
     collapse: int
     settle_lag: int
     clock_skew: int
@@ -45,6 +52,7 @@ class RoutingSettings(Settings):
         """Raises InvalidSetting for values out of range, and for wrong default frequencies."""
         super().__post_init__()
         _check_frequencies(self.default_frequencies)
+        _check_critical(self.critical_categories, self.default_frequencies)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +103,29 @@ def _check_frequencies(given: str) -> None:
         raise InvalidSetting(
             f"GAZETTE_DEFAULT_FREQUENCIES is {given!r}; it must give each category one of "
             f"{', '.join(sorted(Frequency))}."
+        )
+
+
+def _check_critical(given: str, default_frequencies: str) -> None:
+    try:
+        listed = json.loads(given)
+    except ValueError:
+        listed = None
+    if (
+        not isinstance(listed, list)
+        or len(listed) > MOST_CRITICAL
+        or not all(isinstance(name, str) and CATEGORY_NAME.fullmatch(name) for name in listed)
+    ):
+        raise InvalidSetting(
+            f"GAZETTE_CRITICAL_CATEGORIES is {given!r}; it must be a list of {MOST_CRITICAL} "
+            'categories at most, such as ["security"].'
+        )
+    often = json.loads(default_frequencies)
+    if wrong := [name for name in listed if often.get(name, _AT_ONCE) != _AT_ONCE]:
+        raise InvalidSetting(
+            f"GAZETTE_CRITICAL_CATEGORIES names {', '.join(wrong)}, to which "
+            "GAZETTE_DEFAULT_FREQUENCIES gives another frequency than immediate; what is critical "
+            "always comes at once: remove it from one of the two."
         )
 
 

@@ -3,6 +3,7 @@
 Each context contains the one before it, so a function asks for the smaller one where it can.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -37,6 +38,7 @@ class RoutingContext(ScheduleContext):
     after that until all of them can be read, which is the settle lag and the clock skew.
     `write_bound`: a write of an event that takes longer may miss its window: the settle lag less
     the clock skew. `check_after`: how long after it can be sent the sweep looks at a run.
+    `critical`: the categories that come whatever a reader chose.
     """
 
     follows: Follows
@@ -46,3 +48,4 @@ class RoutingContext(ScheduleContext):
     hold: timedelta
     write_bound: timedelta
     check_after: timedelta
+    critical: Collection[str] = ()

@@ -53,6 +53,7 @@ def routing_context(settings: RoutingSettings, sqs: "SQSClient") -> RoutingConte
         write_bound=timedelta(seconds=settings.settle_lag - settings.clock_skew),
         check_after=timedelta(seconds=settings.check_after),
         sunset=timedelta(days=settings.sunset_days) or None,
+        critical=frozenset(json.loads(settings.critical_categories)),
     )
 
 

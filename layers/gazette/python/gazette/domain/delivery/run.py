@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from typing import TypeGuard
 
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.feedback.experiment import DEFAULT_VARIANT, Variant
@@ -72,6 +73,13 @@ class Reason(StrEnum):
     DORMANT = "dormant"
     ERASED = "erased"
     UNKNOWN_SUBSCRIBER = "unknown_subscriber"
+
+
+def receives(reader: Reader, key: RunKey) -> TypeGuard[Subscriber]:
+    """Whether the status of the reader lets the run be sent."""
+    if not isinstance(reader, Subscriber):
+        return False
+    return reader.receives_critical if key.is_critical else reader.receives_email
 
 
 def why_not_sent(reader: Reader) -> Reason:

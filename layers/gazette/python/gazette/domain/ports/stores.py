@@ -261,8 +261,12 @@ class Suppressions(Protocol):
         for by somebody who had the address before. A greater cause is not lifted.
         """
 
-    def holds(self, address_hash: str) -> bool:
-        """Whether the address is suppressed, even if the cause cannot be read."""
+    def holds(self, address_hash: str, *, critical: bool = False) -> bool:
+        """Whether the address is suppressed, even if the cause cannot be read.
+
+        `critical`: for an email that comes although its reader, or another one of the address, has
+        unsubscribed.
+        """
 
     def get(self, address_hash: str) -> Suppression | None:
         """Return why and since when the address is suppressed; None if it is not."""

@@ -4,6 +4,8 @@ import hashlib
 from enum import Enum, StrEnum, auto
 
 _IMMEDIATE = "now"
+_CRITICAL = "nowx"
+"""No immediate schedule begins like this: the hash behind `_IMMEDIATE` has no `x`."""
 
 
 class ScheduleKind(Enum):
@@ -48,4 +50,21 @@ def immediate_schedule(entity: str) -> str:
     One for each subscriber and entity, so that all events on it within a collapse window share a
     run.
     """
-    return _IMMEDIATE + hashlib.sha256(entity.encode()).hexdigest()[:20]
+    return _IMMEDIATE + _hash(entity)
+
+
+def critical_schedule(entity: str) -> str:
+    """The immediate schedule of the critical events on the entity with this key.
+
+    One of its own, so that no email shows them beside events that a stop or a choice may end.
+    """
+    return _CRITICAL + _hash(entity)
+
+
+def is_critical(schedule: str) -> bool:
+    """Whether the events under the schedule with this name are critical."""
+    return schedule.startswith(_CRITICAL)
+
+
+def _hash(entity: str) -> str:
+    return hashlib.sha256(entity.encode()).hexdigest()[:20]

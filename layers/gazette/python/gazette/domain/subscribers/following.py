@@ -118,6 +118,7 @@ def effective_frequency(
     follows: tuple[Follow | None, ...],
     defaults: Frequencies,
     paused_or_dormant: bool = False,
+    critical: bool = False,
 ) -> Frequency | None:
     """How often the reader wants to hear of `event`; None where they do not follow it.
 
@@ -126,8 +127,11 @@ def effective_frequency(
     follow's own frequency goes before that of the category. `never`, at any time since the event
     occurred, mutes: switching back brings nothing back. `paused_or_dormant`: the reader was so when
     the event occurred, whenever that becomes known; an immediate event then waits for the daily
-    digest. So does an event with a frequency that only another version knows.
+    digest. So does an event with a frequency that only another version knows. `critical`: the event
+    is immediate, whatever the reader chose; only what they do not follow does not come.
     """
+    if critical:
+        return Frequency.IMMEDIATE if _is_followed(event, follows) else None
     frequency = _chosen_frequency(event, choices, follows, defaults)
     if frequency is None or (
         is_known(frequency) and not (frequency is Frequency.IMMEDIATE and paused_or_dormant)
@@ -150,6 +154,12 @@ def _chosen_frequency(
         if held and all(state.following for state in held):
             return held[-1].frequency or _by_category(event, choices, defaults)
     return None if event.via else _by_category(event, choices, defaults)
+
+
+def _is_followed(event: Event, follows: tuple[Follow | None, ...]) -> bool:
+    """Whether the event is addressed to the reader, or a follow of it counts."""
+    all_held = (_held(follow, event.occurred_at) for follow in follows)
+    return not event.via or any(held and all(each.following for each in held) for held in all_held)
 
 
 def _held(follow: Follow | None, instant: datetime) -> tuple[FollowState, ...]:

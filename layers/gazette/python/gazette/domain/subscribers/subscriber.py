@@ -12,6 +12,7 @@ from gazette.domain.scheduling.calendar import (
     Recurrence,
     minute_of,
 )
+from gazette.domain.stored import is_known
 from gazette.domain.subscribers.choices import NO_CHOICES, Preferences, ReaderChoices, resolve
 from gazette.domain.subscribers.frequency import Frequencies, Frequency
 from gazette.domain.subscribers.history import History
@@ -95,13 +96,21 @@ class Subscriber:
 
     @property
     def has_left(self) -> bool:
-        """Whether nothing may be sent or stored for them."""
+        """Whether nothing may be sent or stored for them, but for critical events."""
         return self.status in {SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED}
 
     @property
     def receives_email(self) -> bool:
         """Whether a run that was started may still be sent."""
         return self.status in {SubscriberStatus.ACTIVE, SubscriberStatus.DORMANT}
+
+    @property
+    def receives_critical(self) -> bool:
+        """Whether a critical run may be sent, if it may go to the address (`Suppressions.holds`).
+
+        The status does not tell a bounce from what another reader of the address asked for.
+        """
+        return is_known(self.status)
 
     def resumed(self, now: datetime) -> "Subscriber":
         """This subscriber, active again since `now`."""

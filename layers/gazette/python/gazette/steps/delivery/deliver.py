@@ -258,7 +258,7 @@ def _is_suppressed(claimed: _Claimed, context: DeliveryContext) -> bool:
     """Whether the reader's address is suppressed. If it cannot tell, it gives the claim back."""
     email = claimed.rendered.prepared.subscriber.email
     try:
-        return context.suppressions.holds(address_hash(email))
+        return context.suppressions.holds(address_hash(email), critical=claimed.run.key.is_critical)
     except Unavailable:
         apply(claimed.run, NotAttempted(claimed.run.attempt), runs=context.runs)
         raise

@@ -145,7 +145,7 @@ def _list_of(run: Run, edition: Edition) -> Scope:
     return EVERYTHING if NEW_LINK in edition.categories else immediate_of(edition.categories)
 
 
-def _list_name(scope: Scope) -> str:
+def _list_name(scope: Scope, *, critical: bool) -> str:
     """The labels before the stage's `list_id`, which alone names the digests.
 
     With the longest of both 243 characters of the 255 of RFC 2919. An immediate email of several
@@ -153,7 +153,19 @@ def _list_name(scope: Scope) -> str:
     """
     if scope.kind is not ScopeKind.IMMEDIATE:
         return ""
-    return ".".join([*scope.names[:1], "immediate", ""])
+    return ".".join([*scope.names[:1], "critical" if critical else "immediate", ""])
+
+
+def _one_click(
+    run: Run, scope: Scope, links: Links, *, leaves_all: bool
+) -> tuple[tuple[str, str], ...]:
+    if run.key.is_critical:
+        return ()
+    leave = "" if leaves_all and run.key.is_immediate else links.leave(scope)
+    return (
+        ("List-Unsubscribe", f"<{leave or links.unsubscribe}>"),
+        ("List-Unsubscribe-Post", "List-Unsubscribe=One-Click"),
+    )
 
 
 def _thread(run: Run, list_id: str) -> tuple[tuple[str, str], ...]:
@@ -193,17 +205,17 @@ def address(
     """Add recipient, headers and tags.
 
     One-click unsubscribe: RFC 8058; it ends the list that List-Id names (RFC 2919), unless it
-    `leaves_all`. Auto-Submitted: RFC 3834.
+    `leaves_all`. What is critical does not end, so it has none: Gmail asks for it in "messages that
+    recipients can unsubscribe from". Auto-Submitted: RFC 3834.
+    https://support.google.com/a/answer/15263077
     """
     scope = _list_of(run, edition)
-    leave = "" if leaves_all and run.key.is_immediate else links.leave(scope)
     return Mail(
         to=subscriber.email,
         edition=edition,
         headers=(
-            ("List-Unsubscribe", f"<{leave or links.unsubscribe}>"),
-            ("List-Unsubscribe-Post", "List-Unsubscribe=One-Click"),
-            ("List-Id", f"<{_list_name(scope)}{list_id}>"),
+            *_one_click(run, scope, links, leaves_all=leaves_all),
+            ("List-Id", f"<{_list_name(scope, critical=run.key.is_critical)}{list_id}>"),
             *_thread(run, list_id),
             ("Auto-Submitted", "auto-generated"),
         ),

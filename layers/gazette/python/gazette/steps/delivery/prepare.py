@@ -16,6 +16,7 @@ from gazette.domain.delivery.run import (
     name_of,
     newest_of,
     possibly_sent_until,
+    receives,
     why_not_sent,
 )
 from gazette.domain.delivery.signals import Cancel, GiveUp, Signal, Skip, Stop
@@ -115,7 +116,7 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
             changes.apply(each, GiveUp())
         return _ended(run, Skip(_why_empty(due.over, context.clock())), changes, due.over)
     subscriber = context.subscribers.get(run.key.user_id)
-    if not isinstance(subscriber, Subscriber) or not subscriber.receives_email:
+    if not receives(subscriber, run.key):
         return _ended(run, Skip(why_not_sent(subscriber)), changes)
     if instead := _only_held(run, due, changes, context):
         return instead

@@ -5,14 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from gazette.domain.delivery.redrive import Redriven, RedriveResult
-from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status, why_not_sent
+from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status, receives, why_not_sent
 from gazette.domain.identity import address_hash, latest_run, run_id
 from gazette.domain.model import RunKey, Schedule
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Runs, RunSequences
 from gazette.domain.ports.queues import QueuedRun, RunQueue
 from gazette.domain.ports.stores import Subscribers, Suppressions
-from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.occurrences.next_run import next_run
 
@@ -131,11 +130,11 @@ def _not_ended(failed: Run, chain: Sequence[Run]) -> Run | None:
 def _why_not_started(failed: Run, context: RedrivePlanContext) -> Redriven | None:
     """Why the reader gets no email now; None if they do."""
     reader = context.subscribers.get(failed.key.user_id)
-    if not isinstance(reader, Subscriber) or not reader.receives_email:
+    if not receives(reader, failed.key):
         return Redriven(failed, RedriveResult.RECEIVES_NO_EMAIL, reason=why_not_sent(reader))
-    if context.suppressions.holds(address_hash(reader.email)):
+    if context.suppressions.holds(address_hash(reader.email), critical=failed.key.is_critical):
         return Redriven(failed, RedriveResult.RECEIVES_NO_EMAIL, reason=Reason.SUPPRESSED)
-    if reader.pause and reader.pause.holds_at(context.clock()):
+    if not failed.key.is_critical and reader.pause and reader.pause.holds_at(context.clock()):
         return Redriven(failed, RedriveResult.PAUSED)
     return None
 

@@ -8,7 +8,7 @@ from gazette.domain.links import NEW_LINK
 from gazette.domain.model import Event
 from gazette.domain.outcome import Outcome
 from gazette.domain.scheduling.calendar import Recurrence
-from gazette.domain.scheduling.kinds import Unsent, immediate_schedule
+from gazette.domain.scheduling.kinds import Unsent, critical_schedule, immediate_schedule
 from gazette.domain.subscribers.following import Follow, effective_frequency
 from gazette.domain.subscribers.frequency import Frequencies, Frequency
 from gazette.domain.subscribers.history import History
@@ -75,13 +75,14 @@ def target_of(event: Event, inputs: RoutingInputs, context: RoutingContext) -> T
     choices: History[Frequencies] = ()
     defaults: Frequencies = ()
     paused_or_dormant = False
+    critical = event.category in context.critical
     match inputs.reader:
         case Erased():
             return Outcome.ERASED
         case Subscriber() as reader:
             if reader.erased_at and event.occurred_at <= reader.erased_at:
                 return Outcome.ERASED
-            if reader.has_left:
+            if reader.has_left and not critical:
                 return Outcome.UNSUBSCRIBED
             if event.category == NEW_LINK:
                 return Target(immediate_schedule(event.entity.key))
@@ -97,6 +98,7 @@ def target_of(event: Event, inputs: RoutingInputs, context: RoutingContext) -> T
         follows=inputs.follows,
         defaults=defaults,
         paused_or_dormant=paused_or_dormant,
+        critical=critical,
     )
     match frequency:
         case None:
@@ -105,6 +107,8 @@ def target_of(event: Event, inputs: RoutingInputs, context: RoutingContext) -> T
             return Outcome.MUTED
         case _ if not isinstance(inputs.reader, Subscriber):
             return Target(Unsent.WAITING)
+        case _ if critical:
+            return Target(critical_schedule(event.entity.key))
         case Frequency.IMMEDIATE:
             return Target(immediate_schedule(event.entity.key))
         case _:

@@ -94,6 +94,7 @@ def _dry_run(chain: Chain, context: DryRunContext) -> DryRun:
         return DryRun(ending.delivery, would_send=False)
     if is_cancelled(run, context.batches):
         return DryRun(Delivery(changed(run, Cancel(Reason.BATCH_CANCELLED))), would_send=False)
-    if context.suppressions.holds(address_hash(prepared.subscriber.email)):
+    address = address_hash(prepared.subscriber.email)
+    if context.suppressions.holds(address, critical=run.key.is_critical):
         return DryRun(Delivery(changed(run, Skip(Reason.SUPPRESSED))), would_send=False)
     return DryRun(Delivery(run), would_send=True)

@@ -74,12 +74,13 @@ class DynamoSuppressions(DynamoSuppressionList):
         if written(row.update, actions=[by.delete({user_id})], condition=asked):
             written(row.delete, unsubscribed & by.does_not_exist())  # others did so meanwhile
 
-    def holds(self, address_hash: str) -> bool:
+    def holds(self, address_hash: str, *, critical: bool = False) -> bool:
         """One strongly consistent GetItem, or a part of a BatchGetItem.
 
         A row counts even if it is malformed.
         """
-        return self._row(address_hash) is not None
+        row = self._row(address_hash)
+        return row is not None and not (critical and row.reason == Cause.UNSUBSCRIBED.value)
 
     def get(self, address_hash: str) -> Suppression | None:
         """One strongly consistent GetItem."""

@@ -1,0 +1,354 @@
+"""Critical categories: they come whatever the reader chose, and stop with the address alone."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date, timedelta
+
+import pytest
+from gazette.domain.commands import ChangeSubscriber, ChoosePreferences
+from gazette.domain.delivery.pace import PacePlan
+from gazette.domain.delivery.redrive import RedriveResult
+from gazette.domain.delivery.run import Reason, Status
+from gazette.domain.errors import UnreadableRow
+from gazette.domain.identity import address_hash, parse_run_id, run_id
+from gazette.domain.model import RunKey
+from gazette.domain.outcome import Outcome
+from gazette.domain.scheduling.kinds import critical_schedule, immediate_schedule, is_critical
+from gazette.domain.stored import as_stored
+from gazette.domain.subscribers.choices import Choice
+from gazette.domain.subscribers.following import FollowState
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
+from gazette.domain.subscribers.suppression import Cause
+from gazette.steps.support.dry_run import dry_run
+
+from tests.builders import KEY, NOW, a_bounce, a_complaint, a_follow, a_subscriber, an_event
+from tests.fake_stores import FakeRateLimiter
+from tests.world import World, crashes, events_in
+
+DAY = timedelta(days=1)
+SECURITY = frozenset({"security"})
+CRITICAL = critical_schedule("post#post1")
+ANN = address_hash("ann@example.com")
+
+Act = Callable[[World], object]
+
+
+def a_world(**given: object) -> World:
+    """Ann hears of mentions at once, of the rest daily; the stage lists `security` as critical."""
+    world = World(critical=SECURITY, **given)  # type: ignore[arg-type]
+    world.choose(at=NOW - 2 * DAY, mention=Frequency.IMMEDIATE)
+    return world
+
+
+def put(world: World, event_id: str = "alert", **fields: str) -> list[Outcome]:
+    """A new password, say."""
+    given = {"category": "security"} | fields
+    return world.create(an_event(event_id, occurred_at=world.clock(), **given))  # type: ignore[arg-type]
+
+
+def sent(world: World) -> list[tuple[str, int]]:
+    """The schedule of each email, and how many events it shows."""
+    return [(email.schedule, events_in(email.lines)) for email in world.emails()]
+
+
+def mute(world: World) -> None:
+    world.choose(at=NOW - DAY, security=Frequency.NEVER)
+
+
+def mute_everything(world: World) -> None:
+    chosen = Choice(frequency=Frequency.NEVER, frequencies=())
+    world.say(ChoosePreferences("ann", chosen, NOW - DAY))
+
+
+def get_weekly(world: World) -> None:
+    world.choose(at=NOW - DAY, security=Frequency.WEEKLY)
+
+
+def pause(world: World) -> None:
+    world.say(ChoosePreferences("ann", Choice(paused_until=date(2027, 1, 1)), NOW - DAY))
+
+
+def become_dormant(world: World) -> None:
+    reader = world.subscribers.rows["ann"]
+    assert isinstance(reader, Subscriber)
+    assert world.subscribers.set_dormant(reader)
+
+
+def leave(world: World) -> None:
+    world.unsubscribe()
+
+
+def leave_at_the_same_address(world: World) -> None:
+    """Bo has it too, and nobody asked Ann."""
+    world.say(ChangeSubscriber(a_subscriber("bo", email="ann@example.com")))
+    world.unsubscribe("bo")
+
+
+def leave_and_put_the_profile_again(world: World) -> None:
+    """By this profile Ann's status becomes `suppressed`."""
+    leave_at_the_same_address(world)
+    world.choose(at=NOW)
+    assert world.stop_if_suppressed()
+
+
+STOPS_OF_READERS = [
+    mute,
+    mute_everything,
+    get_weekly,
+    pause,
+    become_dormant,
+    leave,
+    leave_at_the_same_address,
+    leave_and_put_the_profile_again,
+]
+
+
+@pytest.mark.parametrize("stop", STOPS_OF_READERS)
+def test_no_choice_of_a_reader_keeps_it_from_coming_at_once_and_once(stop: Act) -> None:
+    world = a_world(sunset=45 * DAY)
+    stop(world)
+    assert put(world) == [Outcome.STORED]
+    put(world)
+    world.send_everything()
+    world.clock.pass_time(days=8)
+    world.send_everything()
+    assert sent(world) == [(CRITICAL, 1)]
+
+
+@pytest.mark.parametrize("stop", STOPS_OF_READERS)
+def test_a_choice_that_comes_while_it_waits_does_not_stop_it(stop: Act) -> None:
+    world = a_world(sunset=45 * DAY)
+    put(world)
+    stop(world)
+    world.send_everything()
+    assert sent(world) == [(CRITICAL, 1)]
+
+
+@pytest.mark.parametrize("stop", STOPS_OF_READERS)
+def test_nothing_else_comes_with_it(stop: Act) -> None:
+    """Not even what waited on the same entity at once, before the stop."""
+    world = a_world(sunset=45 * DAY)
+    put(world)
+    put(world, "mentioned", category="mention")
+    put(world, "liked", category="like")
+    assert world.waiting() == {
+        "alert": CRITICAL,
+        "mentioned": immediate_schedule("post#post1"),
+        "liked": "daily",
+    }
+    stop(world)
+    put(world, "alert2")
+    world.deliver_queued()
+    critical = [email for email in sent(world) if is_critical(email[0])]
+    assert critical == [(CRITICAL, 2)]
+    if stop in {leave, leave_at_the_same_address, leave_and_put_the_profile_again}:
+        world.send_everything()
+        assert sent(world) == critical
+
+
+def leave_and_put(world: World) -> None:
+    world.unsubscribe()
+    put(world)
+
+
+def test_wherever_leaving_and_putting_break_off_it_comes_once() -> None:
+    """The message of each comes again."""
+    for world, where in crashes(a_world, leave_and_put):
+        leave_and_put(world)
+        world.send_everything()
+        assert sent(world) == [(CRITICAL, 1)], where
+
+
+def bounce(world: World) -> None:
+    world.suppressions.add(ANN, Cause.BOUNCED)
+
+
+def complain(world: World) -> None:
+    world.suppressions.add(ANN, Cause.COMPLAINED)
+
+
+def suppress(world: World) -> None:
+    world.suppressions.add(ANN, Cause.MANUAL)
+
+
+def suppress_for_a_later_cause(world: World) -> None:
+    world.suppressions.add(ANN, as_stored(Cause, "moved"))
+
+
+def leave_then_bounce(world: World) -> None:
+    world.unsubscribe()
+    world.suppressions.add(ANN, Cause.BOUNCED)
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize(
+    "stop", [bounce, complain, suppress, suppress_for_a_later_cause, leave_then_bounce]
+)
+def test_a_bounce_a_complaint_and_an_operator_stop_it(stop: Act, late: bool) -> None:
+    world = a_world()
+    if late:
+        put(world)
+    stop(world)
+    world.stop_if_suppressed()
+    put(world)
+    world.send_everything()
+    assert not sent(world)
+    (run,) = world.runs.rows.values()
+    assert (run.status, run.reason) == (Status.SKIPPED, Reason.SUPPRESSED)
+
+
+def test_what_the_provider_reports_of_a_critical_email_stops_the_next() -> None:
+    for report in (a_bounce, a_complaint):
+        world = a_world()
+        world.unsubscribe()
+        put(world)
+        world.send_everything()
+        (run,) = world.runs.rows.values()
+        world.feedback(report(run=run.key))
+        world.clock.pass_time(minutes=5)
+        put(world, "alert2")
+        world.send_everything()
+        assert sent(world) == [(CRITICAL, 1)]
+
+
+def test_a_run_of_the_rest_is_not_sent_to_who_left_even_if_the_address_is_free() -> None:
+    world = a_world()
+    put(world, "mentioned", category="mention")
+    leave(world)
+    world.suppressions.lift(ANN, Cause.UNSUBSCRIBED)
+    world.send_everything()
+    assert not sent(world)
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_an_erased_reader_gets_nothing(late: bool) -> None:
+    world = a_world()
+    if late:
+        put(world)
+    world.erase(at=world.clock())
+    assert put(world, "alert2") == [Outcome.ERASED]
+    world.send_everything()
+    assert not sent(world)
+
+
+def test_who_has_no_profile_gets_it_once_there_is_one_whatever_they_chose_before() -> None:
+    world = World(critical=SECURITY)
+    world.say(ChoosePreferences("ann", Choice(frequency=Frequency.NEVER, frequencies=()), NOW))
+    assert put(world) == [Outcome.STORED]
+    world.send_everything()
+    assert not sent(world)
+    world.choose(at=NOW)
+    world.send_everything()
+    assert sent(world) == [(CRITICAL, 1)]
+
+
+def test_it_is_for_those_who_follow_and_a_muted_follow_is_one() -> None:
+    world = a_world()
+    muted = FollowState(True, Frequency.NEVER)
+    world.follows.put(replace(a_follow(), changes=((NOW - DAY, muted),)), replacing=None)
+    through = an_event("alert", category="security", via=("post#post1",))
+    other = an_event("other", category="security", via=("post#post2",))
+    assert world.create(through, other) == [Outcome.STORED, Outcome.NOT_FOLLOWED]
+    world.send_everything()
+    assert sent(world) == [(CRITICAL, 1)]
+
+
+def test_whom_nothing_else_waits_for_is_not_visited_for_it() -> None:
+    world = a_world()
+    world.send_everything()
+    before = dict(world.schedules.rows)
+    put(world)
+    assert world.schedules.rows == before
+
+
+def test_it_waits_for_the_cap_of_the_day_and_is_not_dropped() -> None:
+    world = a_world()
+    plan = PacePlan(rate=500, warmup_from=world.clock().date(), warmup_daily=1)
+    world.immediate_rate_limiter = FakeRateLimiter(plan)
+    for number in range(2):
+        put(world, f"alert{number}", entity_id=f"post{number}")
+    world.deliver_queued()
+    assert len(sent(world)) == 1
+    world.clock.pass_time(days=1)
+    world.deliver_queued()
+    assert len(sent(world)) == 2
+
+
+def test_a_reader_who_has_left_gets_a_redriven_one() -> None:
+    for stopped, bounced, result in (
+        (leave, False, RedriveResult.STARTED),
+        (leave_at_the_same_address, False, RedriveResult.STARTED),
+        (pause, False, RedriveResult.STARTED),
+        (leave, True, RedriveResult.RECEIVES_NO_EMAIL),
+    ):
+        world = a_world()
+        put(world)
+        stopped(world)
+        (run,) = world.runs.rows.values()
+        failed = replace(run, status=Status.FAILED, reason=Reason.ATTEMPTS_EXHAUSTED)
+        world.runs.rows[run.key] = failed
+        if bounced:
+            world.suppressions.add(ANN, Cause.BOUNCED)
+        assert world.redrive(failed).result is result
+
+
+def test_a_dry_run_says_whether_it_would_be_sent() -> None:
+    for category, cause, would_send in (
+        ("security", Cause.UNSUBSCRIBED, True),
+        ("security", Cause.BOUNCED, False),
+        ("mention", Cause.UNSUBSCRIBED, False),
+    ):
+        world = a_world()
+        put(world, category=category)
+        leave_at_the_same_address(world)
+        world.suppressions.add(ANN, cause)
+        world.clock.pass_time(minutes=1)
+        (key,) = world.runs.rows
+        said = dry_run(key, context=world.dry_run_context())
+        assert said
+        assert said.would_send is would_send
+
+
+def test_a_category_that_becomes_critical_takes_what_waits_with_the_next_choice() -> None:
+    world = World()
+    world.choose(at=NOW - 2 * DAY)
+    put(world)
+    assert world.waiting() == {"alert": "daily"}
+    world.context = replace(world.context, critical=SECURITY)
+    mute(world)
+    assert world.waiting() == {"alert": CRITICAL}
+    world.send_everything()
+    assert sent(world) == [(CRITICAL, 1)]
+
+
+def test_a_category_that_is_no_longer_critical_stops_as_others_do() -> None:
+    world = a_world()
+    put(world)
+    world.context = replace(world.context, critical=frozenset())
+    mute(world)
+    world.send_everything()
+    assert not sent(world)
+
+
+def test_its_run_has_a_name_that_the_version_before_reads_as_an_immediate_one() -> None:
+    key = RunKey("ann", CRITICAL, 7)
+    assert parse_run_id(run_id(key)) == key
+    assert key.is_immediate
+    assert key.is_critical
+    assert not RunKey("ann", immediate_schedule("post#post1"), 7).is_critical
+    assert not KEY.is_critical
+
+
+def test_whom_only_another_version_knows_how_to_treat_gets_nothing() -> None:
+    world = a_world()
+    put(world)
+    reader = world.subscribers.rows["ann"]
+    assert isinstance(reader, Subscriber)
+    unknown = as_stored(SubscriberStatus, "asleep")
+    world.subscribers.rows["ann"] = replace(reader, status=unknown)
+    (key,) = world.runs.rows
+    world.clock.pass_time(minutes=1)
+    with pytest.raises(UnreadableRow):
+        world.deliver(key)
+    assert not sent(world)
