@@ -22,6 +22,7 @@ from tests.world import World
 ALL_IMMEDIATE = Scope(ScopeKind.IMMEDIATE)
 MENTIONS_NOW = Scope(ScopeKind.IMMEDIATE, ("mention",))
 MENTIONS = Scope(ScopeKind.CATEGORY, ("mention",))
+LIKES = Scope(ScopeKind.CATEGORY, ("like",))
 POST = Scope(ScopeKind.ENTITY, (entity_mark("post#1"), entity_mark("blog#1")))
 SCOPES = (DIGESTS, ALL_IMMEDIATE, MENTIONS_NOW, MENTIONS, POST)
 
@@ -208,6 +209,74 @@ def test_what_was_chosen_after_it_stays_when_it_is_taken_back(world: World) -> N
     world.clock.now += timedelta(minutes=1)
     world.take_back(used, left)
     assert dict(reader_of(world).chosen) == {"*": Frequency.WEEKLY}
+
+
+categories = st.sampled_from(CATEGORIES[:3]).map(lambda name: Scope(ScopeKind.CATEGORY, (name,)))
+
+
+@given(chosen, chosen, choices, st.lists(categories, min_size=1, max_size=4), st.data())
+@settings(max_examples=200, deadline=None)
+def test_a_category_is_taken_back_by_itself_whatever_was_left_after_it(
+    service: Frequencies,
+    defaults: Frequencies,
+    choice: Choice | None,
+    scopes: list[Scope],
+    data: st.DataObject,
+) -> None:
+    world = a_world(service, defaults, choice, {})
+    before = dict(reader_of(world).chosen)
+    came = comes(world)
+    done = []
+    for scope in scopes:
+        used = link(world, scope)
+        done.append((used, world.leave_by(used)))
+        world.clock.now += timedelta(minutes=1)
+    used, left = data.draw(st.sampled_from(done))
+    after = dict(reader_of(world).chosen)
+    if left.left_at is None:
+        return
+    world.take_back(used, left)
+    world.clock.now += timedelta(minutes=1)
+    (category,) = used.scope.names
+    now = dict(reader_of(world).chosen)
+    assert now.pop(category, None) == before.get(category)
+    assert now == {name: often for name, often in after.items() if name != category}
+    assert comes(world)[category, ""] == came[category, ""]
+
+
+def test_what_the_reader_left_once_more_stays_left_when_the_first_time_is_taken_back(
+    world: World,
+) -> None:
+    used = link(world, MENTIONS)
+    first = world.leave_by(used)
+    for again in (lambda: world.take_back(used, first), lambda: world.leave_by(used)):
+        world.clock.now += timedelta(minutes=1)
+        again()
+    world.clock.now += timedelta(minutes=1)
+    world.take_back(used, first)
+    assert reader_of(world).chosen == frequencies({"mention": "never"})
+
+
+def test_digests_are_taken_back_without_a_category_that_was_left_after_them(world: World) -> None:
+    digests, likes = link(world, DIGESTS), link(world, LIKES)
+    left = world.leave_by(digests)
+    world.clock.now += timedelta(minutes=1)
+    world.leave_by(likes)
+    world.clock.now += timedelta(minutes=1)
+    world.take_back(digests, left)
+    assert reader_of(world).chosen == frequencies({"like": "never"})
+
+
+@pytest.mark.parametrize("act", [LeaveAct.WEEKLY, LeaveAct.PAUSE, LeaveAct.UNDO])
+def test_who_has_left_meanwhile_is_told_nothing_but_that(world: World, act: LeaveAct) -> None:
+    """A page that is still open offers what no longer counts."""
+    used = link(world, MENTIONS)
+    left = world.leave_by(used)
+    world.clock.now += timedelta(minutes=1)
+    world.unsubscribe()
+    told = world.take_back(used, left) if act is LeaveAct.UNDO else world.leave_by(used, act)
+    assert told.act is LeaveAct.EVERYTHING
+    assert reader_of(world).has_left
 
 
 def test_a_service_that_changes_its_mind_counts_again_after_an_undo(world: World) -> None:

@@ -1,6 +1,6 @@
 """What a reader who leaves by degrees changes, and what takes it back. Pure."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, timedelta
 from enum import StrEnum
@@ -140,7 +140,7 @@ def undo(reader: Subscriber, follows: Iterable[Follow], at: datetime, today: dat
     The row has what was before: the reader's choices without those of the instant, and the states
     of each follow. `today`: the reader's date; a pause that ends then has ended.
     """
-    without = _without(reader.reader_choices, at)
+    without = _without(reader, at)
     _, then = resolve(reader.service_choices, without)
     now, before = dict(reader.chosen), dict(then.frequencies)
     everything, former = now.pop(EVERYTHING, None), before.pop(EVERYTHING, None)
@@ -202,12 +202,34 @@ def _own(follows: Iterable[Follow], to: _To) -> tuple[tuple[str, FollowState], .
     )
 
 
-def _without(choices: ReaderChoices, at: datetime) -> ReaderChoices:
+def _without(reader: Subscriber, at: datetime) -> ReaderChoices:
+    """The reader's choices as if nothing had been chosen at `at`."""
+    choices = reader.reader_choices
     kept = {
         each.name: tuple(entry for entry in getattr(choices, each.name) if entry[0] != at)
         for each in fields(choices)
     }
-    return replace(choices, **kept)
+    return replace(choices, **kept | {"frequencies": tuple(_without_entries(reader, at))})
+
+
+def _without_entries(reader: Subscriber, at: datetime) -> Iterator[tuple[datetime, Frequencies]]:
+    """The choices by category; what was chosen at `at` is taken out of later ones, too.
+
+    Each choice has the entries of the one before, so a later one repeats what was chosen at `at`,
+    up to the first that says otherwise of the category.
+    """
+    earlier = [dict(chosen) for then, chosen in reader.choices if then < at]
+    before = earlier[-1] if earlier else {}
+    became: dict[str, Frequency | None] = {}
+    for then, chosen in reader.reader_choices.frequencies:
+        own = dict(chosen)
+        if then == at:
+            names = {*before, *own} - {EVERYTHING}
+            became = {each: own.get(each) for each in names if own.get(each) != before.get(each)}
+            continue
+        became = {each: often for each, often in became.items() if own.get(each) == often}
+        former = {each: often for each in became if (often := before.get(each))}
+        yield then, frequencies({k: v for k, v in own.items() if k not in became} | former)
 
 
 def _restored(follows: Iterable[Follow], at: datetime) -> Iterable[tuple[str, FollowState]]:

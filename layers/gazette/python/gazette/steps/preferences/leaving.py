@@ -79,7 +79,7 @@ def leave_by(
         is_change = leave(link, context=context) and reader is not None and not reader.has_left
         return replace(before, act=LeaveAct.EVERYTHING, left_at=at if is_change else None)
     if reader is None or reader.has_left:
-        return replace(before, act=act)
+        return replace(before, act=_told_to(reader, act))
     changed_at = _change(link, _wanted(act, link.scope, reader, routing), context, time_left)
     if changed_at and act is LeaveAct.LEAVE and link.scope.kind in _ENDS_A_LIST:
         record_left(link, context)
@@ -105,7 +105,14 @@ def take_back(
         return replace(found, act=LeaveAct.UNDO if is_back else None)
     change = undo(reader, _follows(reader, routing), undone.at, _today(reader, routing))
     _change(link, change, context, time_left)
-    return replace(found, reader=_reader_at(link, routing), act=LeaveAct.UNDO)
+    now = _reader_at(link, routing)
+    return replace(found, reader=now, act=_told_to(now, LeaveAct.UNDO))
+
+
+def _told_to(reader: Subscriber | None, act: LeaveAct) -> LeaveAct:
+    """What the page says was done: who has left gets no email at all, weekly or as before."""
+    has_left = reader is not None and reader.has_left
+    return LeaveAct.EVERYTHING if has_left and act is not LeaveAct.LEAVE else act
 
 
 def _wanted(act: LeaveAct, scope: Scope, reader: Subscriber, context: RoutingContext) -> Change:
