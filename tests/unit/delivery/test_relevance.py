@@ -8,6 +8,7 @@ import pytest
 from gazette.domain.delivery.arrangement import DEFAULT, WEIGHTS, Arrangement, Sections
 from gazette.domain.delivery.compose import Digest, compose
 from gazette.domain.model import Actor, Entity, Event, Importance
+from gazette.domain.stored import as_stored
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -99,6 +100,28 @@ def test_one_event_that_was_addressed_to_the_reader_counts_for_its_group() -> No
     others = [event(f"o{number}", via=("topic#1",), entity="y") for number in range(3)]
     assert order(*followed, *others) == ["y", "x"]
     assert order(replace(followed[0], via=()), followed[1], *others) == ["x", "y"]
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_the_most_important_of_its_events_counts_for_a_group(place: int) -> None:
+    """Whether it is the latest or not."""
+    events = many("comment", 3, entity="x")
+    later = event("o", entity="y", hours_ago=0.5)
+    assert order(*events, later) == ["x", "y"]
+    low = [replace(each, importance=Importance.LOW) for each in events]
+    assert order(*low, later) == ["y", "x"]
+    low[place] = replace(low[place], importance=Importance.HIGH)
+    assert order(*low, later) == ["x", "y"]
+
+
+def test_an_importance_that_only_another_version_knows_is_as_usual() -> None:
+    """A deployment that was taken back leaves rows of it (decision 32)."""
+    unknown = as_stored(Importance, "urgent")
+    for usual in (Importance.LOW, Importance.NORMAL, Importance.HIGH):
+        events = [event("a", entity="x", importance=usual), event("b", entity="y")]
+        events[1] = replace(events[1], importance=unknown)
+        known = [events[0], replace(events[1], importance=Importance.NORMAL)]
+        assert order(*events) == order(*known)
 
 
 def test_weights_of_a_stage_decide_and_other_is_for_what_it_does_not_name() -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,45 @@ def test_one_post_is_one_block_with_a_line_for_each_category(renderer: JinjaRend
     for line in lines:
         assert f"\n  {line}\n" in made.text
     assert made.categories == ("mention", "comment", "like")
+
+
+def test_a_block_has_title_link_and_time_of_its_latest_event_whatever_matters_most(
+    renderer: JinjaRenderer,
+) -> None:
+    """Two orders of the same lines, so that the one that is made first is no other's."""
+    entity = an_event().entity
+    mention = replace(an_event("m", category="mention"), entity=replace(entity, title="Old"))
+    like = replace(an_event("l", category="like"), entity=replace(entity, title="New"))
+    for latest, earlier in ((like, mention), (mention, like)):
+        events = (latest, replace(earlier, occurred_at=latest.occurred_at - timedelta(hours=1)))
+        made = edition(renderer, *events)
+        assert texts(page(made).xpath("//h2")) == [latest.entity.title]
+        assert texts(page(made).xpath("//p[@class='time']")) == ["22 November, 08:03"]
+
+
+def test_two_blocks_that_differ_only_in_which_line_is_the_latest_are_two(
+    renderer: JinjaRenderer,
+) -> None:
+    """What is shown of each line is the same to the minute."""
+    entity = an_event().entity
+    mention = replace(an_event("m", category="mention"), entity=replace(entity, title="Old"))
+    like = replace(an_event("l", category="like"), entity=replace(entity, title="New"))
+    for latest, earlier in ((like, mention), (mention, like)):
+        second = latest.occurred_at - timedelta(seconds=1)
+        made = edition(renderer, latest, replace(earlier, occurred_at=second))
+        assert texts(page(made).xpath("//h2")) == [latest.entity.title]
+
+
+def test_a_compact_block_has_one_link_by_which_to_leave_and_is_no_full_one(
+    renderer: JinjaRenderer,
+) -> None:
+    """Without an excerpt nothing else tells them apart."""
+    links = replace(LINKS, leave=lambda scope: f"https://example.com/leave/{scope.names[0]}")
+    events = (an_event("m", category="mention"), an_event("l", category="like"))
+    for full, left in ((1, ["mention", "like"]), (0, ["mention"]), (1, ["mention", "like"])):
+        made = edition(renderer, *events, arrangement=Arrangement(full_blocks=full), links=links)
+        hrefs = page(made).xpath("//a[@class='leave']/@href")
+        assert [href.rpartition("/")[2] for href in hrefs] == left
 
 
 def test_the_subject_is_about_what_matters_most(renderer: JinjaRenderer) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from gazette.adapters.dynamodb.event_rows import as_json
 from gazette.adapters.rendering import fragments
+from gazette.adapters.rendering.language import Language
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.domain.delivery.compose import compose
 from gazette.domain.model import DAILY, Actor, Edition, Entity, Image, Importance
@@ -126,6 +127,16 @@ def test_what_reads_otherwise_is_made_anew(
     renderer.take_count()
     email(renderer, **other)  # type: ignore[arg-type] # one of them each
     assert renderer.take_count() == CacheCount(found=0, made=5)
+
+
+def test_languages_that_write_times_alike_share_nothing(
+    renderer: JinjaRenderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Language, "moment", lambda *_: "8:30")
+    english, german = email(renderer), email(renderer, locale="de")
+    assert "new comments" in english.text
+    assert "new comments" not in german.text
+    assert renderer.take_count() == CacheCount(found=0, made=10)
 
 
 @pytest.mark.parametrize(

@@ -169,7 +169,7 @@ def score(group: Group, weights: Mapping[str, float], until: datetime) -> float:
     age = max((until - group.latest.occurred_at).total_seconds(), 0.0)
     recency = _FADED + (1 - _FADED) * exp2(-age / _FADING)
     addressed = 1.0 if group.is_addressed else _FOLLOWED
-    matters = _weight(group, weights) * _IMPORTANCE[group.importance] * addressed
+    matters = _weight(group, weights) * _importance(group.importance) * addressed
     return round(matters * recency * (1 + log10(group.count)), 6)
 
 
@@ -203,7 +203,7 @@ def _group(events: list[Event]) -> Group:
         count=len(events),
         actors=tuple(actors.values()),
         latest=newest_first[0],
-        importance=max((event.importance for event in events), key=_IMPORTANCE.__getitem__),
+        importance=max((event.importance for event in events), key=_importance),
         is_addressed=not all(event.via for event in events),
     )
 
@@ -221,6 +221,11 @@ def _section(groups: list[Group], arrangement: Arrangement) -> str:
 def _weight(group: Group, weights: Mapping[str, float]) -> float:
     weight = weights.get(group.category)
     return weights.get(OTHER_WEIGHT, WEIGHTS[OTHER_WEIGHT]) if weight is None else weight
+
+
+def _importance(importance: Importance) -> float:
+    """What only another version knows matters as usual."""
+    return _IMPORTANCE.get(importance, 1.0)
 
 
 def _age_of(event: Event) -> tuple[datetime, str]:
