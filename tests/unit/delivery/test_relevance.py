@@ -2,10 +2,18 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from math import inf, nan
 from random import Random
 
 import pytest
-from gazette.domain.delivery.arrangement import DEFAULT, WEIGHTS, Arrangement, Sections
+from gazette.domain.delivery.arrangement import (
+    DEFAULT,
+    MAX_WEIGHT,
+    WEIGHTS,
+    Arrangement,
+    Sections,
+    are_weights,
+)
 from gazette.domain.delivery.compose import Digest, compose
 from gazette.domain.model import Actor, Entity, Event, Importance
 from gazette.domain.stored import as_stored
@@ -132,6 +140,24 @@ def test_weights_of_a_stage_decide_and_other_is_for_what_it_does_not_name() -> N
         event("s", "sale", entity="sale"),
     ]
     assert order(*events, arrangement=Arrangement(weights=weights)) == ["sale", "like", "mention"]
+
+
+def test_age_is_reckoned_from_the_end_of_the_window() -> None:
+    """So what is left of an email, in the browser, is arranged as the email was."""
+    weights = {"comment": 1, "article": 1.2}
+    events = [event("c", "comment", entity="x"), event("a", "article", entity="y", hours_ago=25)]
+    for until, ranked in ((UNTIL, ["x", "y"]), (UNTIL + timedelta(days=30), ["y", "x"])):
+        digest = compose(
+            events, max_blocks=2, arrangement=Arrangement(weights=weights), until=until
+        )
+        assert [block.latest.entity.id for block in digest.blocks] == ranked
+
+
+@pytest.mark.parametrize("weight", [nan, inf, -1, -0.001, MAX_WEIGHT + 1, True, "1", None, [1]])
+def test_what_is_no_number_in_the_range_is_no_weight(weight: object) -> None:
+    assert are_weights({"like": 0, "mention": MAX_WEIGHT, "comment": 0.5})
+    assert not are_weights({"like": weight})
+    assert not are_weights({1: 1})
 
 
 def test_what_weighs_nothing_is_shown_all_the_same() -> None:

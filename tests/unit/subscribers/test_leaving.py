@@ -138,6 +138,58 @@ def test_what_is_left_comes_no_more_and_all_else_comes_as_before(
             assert now == was, (category, entity)
 
 
+@given(chosen, chosen, choices, follow_states)
+@settings(max_examples=200, deadline=None)
+def test_weekly_at_most_lifts_nothing_and_leaves_nothing_more_often(
+    service: Frequencies,
+    defaults: Frequencies,
+    choice: Choice | None,
+    follows: dict[str, Frequency | None],
+) -> None:
+    world = a_world(service, defaults, choice, follows)
+    before = comes(world)
+    world.leave_by(link(world, MENTIONS), LeaveAct.WEEKLY)
+    world.clock.now += timedelta(minutes=1)
+    rarer = {Frequency.IMMEDIATE, Frequency.DAILY}
+    assert comes(world) == {
+        way: Frequency.WEEKLY if was in rarer else was for way, was in before.items()
+    }
+
+
+@pytest.mark.parametrize("scope", [MENTIONS_NOW, ALL_IMMEDIATE], ids=str)
+def test_who_gets_no_digest_gets_none_instead_of_immediate_emails(scope: Scope) -> None:
+    """Leaving one list begins no other."""
+    world = a_world((), frequencies({"mention": "immediate"}), None, {})
+    world.leave_by(link(world, DIGESTS))
+    world.clock.now += timedelta(minutes=1)
+    world.leave_by(link(world, scope))
+    world.clock.now += timedelta(minutes=1)
+    assert {*comes(world).values()} <= {None, Frequency.NEVER}
+
+
+def test_a_pause_is_not_made_shorter(world: World) -> None:
+    until = world.clock().date() + timedelta(weeks=10)
+    world.say(ChoosePreferences("ann", Choice(paused_until=until), world.clock()))
+    world.clock.now += timedelta(minutes=1)
+    assert world.leave_by(link(world, MENTIONS), LeaveAct.PAUSE).left_at is None
+    assert reader_of(world).times.paused_until == until
+
+
+@pytest.mark.parametrize("following", [True, False])
+def test_a_follow_that_was_made_or_ended_again_meanwhile_stays_as_it_is(
+    world: World, following: bool
+) -> None:
+    used = link(world, DIGESTS)
+    left = world.leave_by(used)
+    assert latest(world, "post#1").frequency is Frequency.NEVER
+    world.clock.now += timedelta(minutes=1)
+    again = FollowState(following, Frequency.DAILY if following else None, "About post#1")
+    world.say(ChangeFollow("ann", "post#1", again, world.clock()))
+    world.clock.now += timedelta(minutes=1)
+    world.take_back(used, left)
+    assert latest(world, "post#1") == again
+
+
 acts = st.sampled_from([LeaveAct.LEAVE, LeaveAct.WEEKLY, LeaveAct.PAUSE])
 
 
@@ -249,9 +301,10 @@ def test_what_the_reader_left_once_more_stays_left_when_the_first_time_is_taken_
 ) -> None:
     used = link(world, MENTIONS)
     first = world.leave_by(used)
-    for again in (lambda: world.take_back(used, first), lambda: world.leave_by(used)):
-        world.clock.now += timedelta(minutes=1)
-        again()
+    world.clock.now += timedelta(minutes=1)
+    world.take_back(used, first)
+    world.clock.now += timedelta(minutes=1)
+    world.leave_by(used)
     world.clock.now += timedelta(minutes=1)
     world.take_back(used, first)
     assert reader_of(world).chosen == frequencies({"mention": "never"})
