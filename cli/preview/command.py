@@ -2,6 +2,7 @@
 
 import webbrowser
 from dataclasses import replace
+from email.utils import parseaddr
 from pathlib import Path
 from typing import Annotated
 
@@ -20,7 +21,7 @@ from cli.shared.answers import give
 from cli.shared.aws_errors import refusals_of_tables
 from cli.shared.console import NotPossible, note, printable, say
 from cli.shared.deployed import StageName, settings_of
-from cli.shared.stages import hosts_of
+from cli.shared.stages import hosts_of, stage_of
 
 _PROJECT = Path(__file__).parents[2]
 
@@ -78,7 +79,7 @@ def preview(
         letter = replace(letter, reader=replace(letter.reader, locale=locale))
     edition = render(letter, templates, variation=variation)
     try:
-        index = folder.write(edition, to)
+        index = folder.write(edition, to, sender=_sender(stage, kind))
     except OSError as err:
         raise NotPossible(f"{to} cannot be written ({err.strerror}): name another --to.") from err
     say(f"subject: {edition.subject}")
@@ -95,6 +96,13 @@ def preview(
     )
     if open_it and not webbrowser.open(index.absolute().as_uri()):
         note("gazette: there is no browser here: open the page yourself.")
+
+
+def _sender(stage: str, kind: Kind) -> str:
+    """The name that mail programs show, or the address where there is none."""
+    chosen = stage_of(stage, _PROJECT)
+    sender = chosen.immediate_sender if kind is Kind.IMMEDIATE else ""
+    return next(filter(None, parseaddr(sender or chosen.sender)))
 
 
 def _of_user(user: str, stage: str, kind: Kind) -> EmailContent:

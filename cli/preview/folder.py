@@ -1,11 +1,13 @@
 """The folder that a preview is: one page, and beside it the email as it is and as it is forced."""
 
 import re
-from html import escape
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from gazette.domain.model import Edition
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from cli.preview.inbox_row import inbox_row
 
 INDEX = "index.html"
 _CLIPPED = 102_000
@@ -17,58 +19,35 @@ _SCHEMES = re.compile(
 )
 
 
-class _Frame(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    title: str
+    width: int
+    is_phone: bool = False
+
+
+_FRAMES = (_Frame("wide, 620 px", 620), _Frame("on a phone, 360 px", 360, is_phone=True))
+
+
+@dataclass(frozen=True, slots=True)
+class _Scheme:
     title: str
     file: str
-    width: int
+    frames: tuple[_Frame, ...] = _FRAMES
 
 
-_FRAMES = (
-    _Frame("Light", "light.html", 680),
-    _Frame("Dark", "dark.html", 680),
-    _Frame("Light, on a phone", "light.html", 320),
-    _Frame("Dark, on a phone", "dark.html", 320),
-)
-
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{subject}</title>
-<style>
-body {{ margin: 2rem; font: 16px/1.5 system-ui, sans-serif; color: #111827; background: #ffffff; }}
-h1 {{ font-size: 1.4rem; }}
-h2 {{ font-size: 1rem; margin: 0 0 0.5rem 0; }}
-.row {{ display: flex; flex-wrap: wrap; gap: 2rem; align-items: flex-start; }}
-iframe {{ display: block; height: 900px; max-width: 100%; border: 1px solid #6b7280; }}
-pre {{ white-space: pre-wrap; overflow-wrap: anywhere; max-width: 80ch; }}
-</style>
-</head>
-<body>
-<main>
-<h1 dir="auto">{subject}</h1>
-<p>{sizes}</p>
-<div class="row">
-{frames}
-</div>
-<h2>Text</h2>
-<pre dir="auto">{text}</pre>
-</main>
-</body>
-</html>
-"""
+_SCHEMES_SHOWN = (_Scheme("Light", "light.html"), _Scheme("Dark", "dark.html"))
 
 
-def write(edition: Edition, folder: Path) -> Path:
-    """Write it all, and return the page to open."""
+def write(edition: Edition, folder: Path, *, sender: str) -> Path:
+    """Write it all, and return the page to open. `sender`: the name that mail programs show."""
     folder.mkdir(parents=True, exist_ok=True)
     files = {
         "email.html": edition.html,
         "email.txt": edition.text,
         "light.html": forced(edition.html, "light"),
         "dark.html": forced(edition.html, "dark"),
-        INDEX: _page(edition),
+        INDEX: _page(edition, sender),
     }
     for name, content in files.items():
         (folder / name).write_text(content, encoding="utf-8", newline="")
@@ -90,15 +69,17 @@ def sizes(edition: Edition) -> str:
     )
 
 
-def _page(edition: Edition) -> str:
-    frames = "\n".join(
-        f'<section><h2>{frame.title}</h2>\n<iframe sandbox title="{frame.title}" '
-        f'src="{frame.file}" width="{frame.width}"></iframe></section>'
-        for frame in _FRAMES
+def _page(edition: Edition, sender: str) -> str:
+    templates = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    return _PAGE.format(
-        subject=escape(edition.subject),
-        sizes=escape(sizes(edition)),
-        frames=frames,
-        text=escape(edition.text),
+    return templates.get_template("page.html").render(
+        row=inbox_row(edition, sender),
+        sizes=sizes(edition),
+        frames=_SCHEMES_SHOWN,
+        text=edition.text,
     )

@@ -4,10 +4,8 @@ from collections.abc import Sequence
 from html import escape
 
 from gazette.domain.model import Edition
-from lxml import html as parser
 
-_SHOWN = 140
-"""Characters after the subject: as many as the widest lists show."""
+from cli.preview.inbox_row import after_subject
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -48,9 +46,3 @@ def inbox(sender: str, editions: Sequence[Edition]) -> str:
         for each in editions
     )
     return _PAGE.format(rows=rows)
-
-
-def after_subject(html: str) -> str:
-    """What a mail program shows after the subject: the first text of the body, hidden or not."""
-    body = parser.document_fromstring(html).body
-    return " ".join(body.text_content().split())[:_SHOWN]

@@ -22,7 +22,7 @@ LARGEST = 150_000
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The preview of the sample."""
     edition = render(sample(Kind.DIGEST), Templates(ROOT / "templates"))
-    return write(edition, tmp_path_factory.mktemp("preview"))
+    return write(edition, tmp_path_factory.mktemp("preview"), sender="Gazette")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -46,7 +46,9 @@ def test_the_page_of_a_preview_shows_all_four_and_can_be_read(
     with inspected(browser) as page:
         page.goto(index.as_uri())
         shown = [frame.url.rpartition("/")[2] for frame in page.frames[1:]]
-        assert shown == ["light.html", "dark.html"] * 2
+        assert shown == ["light.html", "light.html", "dark.html", "dark.html"]
+        inner = page.locator("iframe").evaluate_all("frames => frames.map(f => f.clientWidth)")
+        assert inner == [620, 360, 620, 360]
         page.locator("iframe").evaluate_all("frames => frames.forEach(frame => frame.remove())")
         assert problems(page) == []
 

@@ -18,6 +18,7 @@ from typer.testing import CliRunner, Result
 from cli.main import app
 from cli.preview import command, content, folder
 from cli.preview.content import Kind
+from cli.preview.inbox_row import after_subject
 from cli.preview.rendering import Templates, render, templates_of
 from cli.preview.sample import READER
 from cli.shared.console import NotPossible
@@ -77,7 +78,7 @@ def test_a_sample_is_shown_in_every_way(tmp_path: Path, opened: list[str], kind:
     assert (tmp_path / "email.txt").read_text() in shown(tmp_path)
     frames = lxml.html.document_fromstring((tmp_path / "index.html").read_bytes()).xpath("//iframe")
     assert {(frame.get("src"), frame.get("width")) for frame in frames} == {
-        (file, width) for file in ("light.html", "dark.html") for width in ("680", "320")
+        (file, width) for file in ("light.html", "dark.html") for width in ("620", "360")
     }
 
 
@@ -249,10 +250,28 @@ def test_an_email_of_today_leaves_nothing_to_the_browser(tmp_path: Path) -> None
 
 def test_what_an_email_says_cannot_act_in_the_page(tmp_path: Path) -> None:
     evil = "</pre></title><script>alert(1)</script>"
-    folder.write(Edition(evil, f"<p>{evil}", evil), tmp_path)
+    folder.write(Edition(evil, f"<p>{evil}", evil), tmp_path, sender=evil)
     page = (tmp_path / "index.html").read_text()
     assert "<script" not in page
     assert page.count("<iframe sandbox ") == 4
+
+
+def test_the_row_of_the_inbox_has_sender_subject_and_what_follows_it(tmp_path: Path) -> None:
+    assert run(tmp_path, "--no-open").exit_code == 0
+    page = lxml.html.document_fromstring((tmp_path / "index.html").read_text())
+    (row,) = page.find_class("inbox")
+    texts = [" ".join(each.text_content().split()) for each in row.iter("p")]
+    assert texts[0] == "Gazette"
+    assert texts[2] == page.findtext(".//title")
+    assert texts[3]
+    assert "Hi Ann" not in texts[3]
+
+
+def test_a_preheader_that_leaks_is_seen_in_the_row() -> None:
+    padding = "\u034f\u2007" * 90
+    body = "<body><div style='display:none'>Yes.{}</div><p>Hi Ann,</p></body>"
+    assert after_subject(body.format(padding)) == "Yes."
+    assert after_subject(body.format("")) == "Yes.Hi Ann,"
 
 
 # What waits for a real reader.
