@@ -148,6 +148,18 @@ def test_the_list_has_a_link_people_count_and_time_for_each_group(pages: JinjaPa
     assert page.xpath("//main/p/text()") == ["3 updates."]
 
 
+@pytest.mark.parametrize(
+    ("locale", "said"), [("de", "2 Neuigkeiten."), ("he", "שני עדכונים."), ("en", "2 updates.")]
+)
+def test_the_list_says_nothing_of_its_order_which_the_stage_decides(
+    pages: JinjaPages, locale: str, said: str
+) -> None:
+    reader = replace(a_subscriber(), locale=locale)
+    events = [an_event("e1"), an_event("e2", entity_id="post2")]
+    page = lxml.html.fromstring(pages.updates(compose(events, max_blocks=2), reader))
+    assert page.xpath("//main/p/text()") == [said]
+
+
 def test_no_group_is_left_out_of_five_thousand_and_they_fit_an_answer_of_lambda(
     pages: JinjaPages,
 ) -> None:
