@@ -19,7 +19,7 @@ def leaving_everything(text: str) -> str:
     return link
 
 
-_BESIDE_A_BLOCK = re.compile(r'<a [^>]*class="leave"[^>]*>[^<]*</a>( &nbsp;)?')
+_BESIDE_A_BLOCK = re.compile(r'( · )?<a [^>]*class="leave"[^>]*>[^<]*</a>')
 
 
 def without_leaving(html: str) -> str:

@@ -23,7 +23,7 @@ _OURS = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PYTHONPATH", "VIRTUAL_ENV"}
 
 
 def render(_: BenchStage, rounds: int) -> Mapping[str, Measured]:
-    """An email of 50 groups beside plain Jinja2: with no group in the cache, and with all."""
+    """An email of 35 groups beside plain Jinja2: with no group in the cache, and with all."""
     found = rendering.measure(rounds)
     floor = found[rendering.FLOOR]
     ours = {rendering.COLD, rendering.WARM}

@@ -14,7 +14,7 @@ from gazette.domain.delivery.arrangement import Arrangement, Sections
 from gazette.domain.delivery.compose import compose
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.links import NEW_LINK
-from gazette.domain.model import Actor, Entity, Event
+from gazette.domain.model import Actor, Entity, Event, Image
 from gazette.domain.ports.rendering import Links
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.subscriber import Subscriber
@@ -89,8 +89,18 @@ def _event(category: str, number: int, excerpt: str, entity: int = 1) -> Event:
         user_id=_READER.user_id,
         id=f"{category}{number}",
         category=category,
-        entity=Entity("post", f"{entity}", "A title", "https://example.com/"),
-        actor=Actor(f"{number}", f"Somebody {number}"),
+        entity=Entity(
+            "post",
+            f"{entity}",
+            "A title",
+            "https://example.com/",
+            Image("https://example.com/picture.png", "A picture") if excerpt else None,
+        ),
+        actor=Actor(
+            f"{number}",
+            f"Somebody {number}",
+            avatar="" if number % 2 else "https://example.com/avatar.png",
+        ),
         occurred_at=_NOW,
         excerpt=excerpt,
         parent_title="A parent",

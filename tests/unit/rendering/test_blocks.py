@@ -15,7 +15,7 @@ from gazette.adapters.rendering.sheets import Sheets
 from gazette.domain.delivery.arrangement import Arrangement, Sections
 from gazette.domain.delivery.compose import compose
 from gazette.domain.links import Scope, entity_mark
-from gazette.domain.model import DAILY, Actor, Edition, Entity, Event
+from gazette.domain.model import DAILY, Actor, Edition, Entity, Event, Image
 from gazette.domain.ports.rendering import CacheCount, Links
 from gazette.domain.scheduling.kinds import immediate_schedule
 
@@ -196,21 +196,24 @@ def test_lines_that_a_block_leaves_out_are_counted_behind_all_blocks(
 
 def test_one_block_alone_is_never_too_long(renderer: JinjaRenderer) -> None:
     """All that is shown is escaped to five bytes a character."""
-    long = Entity("post", "p", "'" * 200, "https://e.com/" + "&" * 1980)
+    address = "https://e.com/" + "&" * 986
+    long = Entity("post", "p", "'" * 200, address, Image(address, "'" * 200))
     events = [
         replace(
             an_event(f"{kind}.{number}", category=f"{'x' * 40}_{kind}"),
             entity=long,
-            actor=Actor(f"{number}", "'" * 200),
+            actor=Actor(f"{number}", "'" * 200, avatar=address),
             excerpt="'" * 500,
+            via=("post#p",),
         )
         for kind in range(30)
         for number in range(3)
     ]
+    links = replace(LINKS, leave=lambda scope: f"https://x.example/{scope.kind}{'x' * 300}")
     for schedule in (DAILY, immediate_schedule("post#p")):
-        made = edition(renderer, *events, schedule=schedule)
+        made = edition(renderer, *events, schedule=schedule, links=links)
         assert len(made.html.encode()) <= LONGEST_HTML
-        assert len(page(made).xpath("//p[@class='line'] | //td[@class='cell']/h1")) == 8
+        assert len(page(made).xpath("//p[@class='line'] | //td[@class='what']/h1")) == 8
 
 
 @pytest.mark.parametrize(

@@ -236,9 +236,9 @@ def test_an_excerpt_is_one_line_of_text_and_left_out_where_there_is_none(
 def test_both_parts_have_the_link_to_unsubscribe(renderer: JinjaRenderer) -> None:
     made = edition(renderer, an_event())
     page = parsed(made.html)
-    (link,) = page.xpath("//a[.='Unsubscribe']")
+    (link,) = page.xpath("//a[.='Unsubscribe from all']")
     assert link.get("href") == LINKS.unsubscribe
-    assert f"Unsubscribe: {LINKS.unsubscribe}\n" in made.text
+    assert f"Unsubscribe from all: {LINKS.unsubscribe}\n" in made.text
 
 
 def test_a_full_digest_stays_below_what_gmail_clips(renderer: JinjaRenderer) -> None:

@@ -150,7 +150,7 @@ def test_an_adopter_adds_a_category_with_a_sentence_in_each_language(
     german = edition(own, tmp_path / "de", category="build_failed", locale="de")
     assert german.subject == "Bo hat den Build zerlegt: „Title of post1“"
     assert "Auszeit: " in german.text
-    assert "Abbestellen: " in german.text
+    assert "Alles abbestellen: " in german.text
 
 
 def test_a_sentence_may_name_the_brand(own: Path, tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_an_adopters_own_list_of_names_goes_on_to_work(own: Path, tmp_path: Path
 def test_an_adopter_adds_a_language(own: Path, tmp_path: Path) -> None:
     write(
         own / "locales" / "fr" / "LC_MESSAGES" / "messages.po",
-        'msgid "Unsubscribe"\nmsgstr "Se désabonner"\n',
+        'msgid "Unsubscribe from all"\nmsgstr "Se désabonner"\n',
     )
     made = edition(own, tmp_path / "built", locale="fr-CA")
     assert '<html lang="fr" dir="ltr">' in made.html
@@ -232,7 +232,7 @@ def test_a_variation_has_files_of_its_own_and_shares_the_rest(own: Path, tmp_pat
         "2 new comments on “Title of post1”",
         "News for Ann",
     )
-    assert '<p class="line" style="margin:6px' in second.html
+    assert '<p class="line" style="margin:5px' in second.html
     assert "Title of post1</span></a>" in first.html
     assert "Title of post1</span></a>" not in second.html
     assert first == third

@@ -122,7 +122,7 @@ def test_the_cache_is_read_and_changed_only_under_its_lock(
     called = set[str]()
     cache._kept = Kept()
     monkeypatch.setattr(fragments, "CacheCount", locked(CacheCount))
-    monkeypatch.setattr(fragments, "CACHED_BYTES", 22_000)
+    monkeypatch.setattr(fragments, "CACHED_BYTES", 30_000)
     for number in (1, 1, 2, 3):
         email(shared, number)
     assert shared.take_count() == CacheCount(found=GROUPS, made=3 * GROUPS)

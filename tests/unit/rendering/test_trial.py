@@ -29,7 +29,7 @@ def test_ours_are_fit_to_be_sent(built_templates: Path) -> None:
         ("digest/subject.txt", "{{ 1 / (groups | length - 1) }}", "ZeroDivisionError"),
         (
             "locales/fr/LC_MESSAGES/messages.po",
-            'msgid "Preferences"\nmsgstr "100 % pr\u00e9f\u00e9rences"\n',
+            'msgid "Pause"\nmsgstr "100 % pr\u00e9f\u00e9rences"\n',
             "language fr",
         ),
     ],

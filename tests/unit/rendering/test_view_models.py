@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from gazette.adapters.rendering.language import Languages
 from gazette.adapters.rendering.renderer import JinjaRenderer
-from gazette.adapters.rendering.view_models import Person, Shown, show
+from gazette.adapters.rendering.view_models import COLOURS, Person, Shown, show
 from gazette.domain.delivery.compose import compose
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.model import DAILY, Actor, Event, Image, Importance
@@ -33,7 +33,9 @@ def test_the_person_is_who_acted_last() -> None:
     bo = Actor("bo", "Bo", "https://example.com/bo", "https://example.com/bo.png")
     later = NOW.replace(year=NOW.year + 1)
     found = shown(with_actor(Actor("cy", "Cy")), with_actor(bo, id="e2", occurred_at=later))
-    assert found.actor == Person("Bo", "https://example.com/bo", "https://example.com/bo.png")
+    assert found.actor == Person(
+        "Bo", "https://example.com/bo", "https://example.com/bo.png", "B", COLOURS[3]
+    )
 
 
 def test_nobody_is_shown_where_nobody_acted() -> None:
@@ -54,7 +56,7 @@ def test_an_address_that_is_not_of_the_web_is_left_out(url: str) -> None:
         with_actor(Actor("eve", "Eve", url, url)), entity=replace(an_event().entity, image=image)
     )
     found = shown(event)
-    assert found.actor == Person("Eve", "", "")
+    assert found.actor == Person("Eve", "", "", "E", COLOURS[6])
     assert found.image is None
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, MutableMapping
 from functools import lru_cache
 from pathlib import Path
 from types import BuiltinMethodType, MethodType
-from typing import Any
+from typing import Any, NamedTuple
 
 from jinja2 import (
     ChoiceLoader,
@@ -53,10 +53,22 @@ def environment(templates: Path, variation: int = 1) -> Environment:
 
 
 def _say(context: Context, sentence: str) -> str:
-    """`parts/<sentence>.txt` on one line, as plain text: templates escape it like any value."""
-    template = context.environment.get_template(f"parts/{sentence}.txt")
-    inner = template.new_context(context.get_all(), shared=True)
-    return " ".join("".join(template.root_render_func(inner)).split())
+    """`parts/<sentence>.txt` on one line, as plain text: templates escape it like any value.
+
+    Both parts of an email say most sentences, so it is rendered once where `SAID` is a dictionary.
+    """
+    known: dict[str, str] = context.parent.get(SAID, {})
+    said = known.get(sentence)
+    if said is None:
+        template = context.environment.get_template(f"parts/{sentence}.txt")
+        inner = template.new_context(context.get_all(), shared=True)
+        said = " ".join("".join(template.root_render_func(inner)).split())
+        known[sentence] = said
+    return said
+
+
+SAID = "\x00said"
+"""Where the sentences of an email are kept among its values; no template can name it."""
 
 
 _OWN = re.compile("\x01([a-z]+) ([^\x02]*)\x02(.*?)\x04", re.DOTALL)
@@ -72,13 +84,24 @@ def own(act: str, category: str = "", *, caller: Callable[[str], str]) -> str:
     return caller(_HREF).join((f"\x01{act} {category}\x02", "\x04"))
 
 
-def has_own(rendered: str) -> bool:
-    """Whether a rendered block has a place for one of the reader's own links."""
-    return _HREF in rendered
+class Parted(NamedTuple):
+    """A rendered block: what has the places of the reader's own links, and what stands round it."""
+
+    before: str
+    own: str
+    after: str
+
+
+def parted(rendered: str) -> Parted:
+    """Most blocks have their places side by side, so `own` is short, and the same in many."""
+    first, last = rendered.find("\x01"), rendered.rfind("\x04") + 1
+    if first < 0:
+        return Parted(rendered, "", "")
+    return Parted(rendered[:first], rendered[first:last], rendered[last:])
 
 
 def with_own(rendered: str, link_of: Callable[[str, str], str]) -> str:
-    """A rendered block with the reader's own links; without what stands round those they lack.
+    """Rendered text with the reader's own links; without what stands round those they lack.
 
     `link_of` is asked for `(act, category)`, and returns a link as it is to be written, or nothing.
     """

@@ -1,16 +1,18 @@
 """Renders the blocks of an email, and caches each for all readers who see the same block."""
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from datetime import tzinfo
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, tzinfo
+from functools import lru_cache
 from sys import getsizeof
 from threading import Lock
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, Template, TemplateNotFound
+from markupsafe import Markup
 
 from gazette.adapters.rendering.brand import Brand
-from gazette.adapters.rendering.environment import Press
+from gazette.adapters.rendering.environment import Parted, Press, parted
 from gazette.adapters.rendering.language import Language
 from gazette.adapters.rendering.view_models import (
     Line,
@@ -29,6 +31,9 @@ CACHED_BYTES = 12_000_000
 """The size of the cache, counted by its texts: some 6,000 usual blocks, or 180 of the longest."""
 
 
+_ROWS = 512
+"""How many rows of own links are cached: there is one for the categories of a block."""
+
 DIGEST = "digest"
 """The folder of the templates of a digest: the only email whose blocks may be compact."""
 
@@ -37,8 +42,8 @@ class Fragment(NamedTuple):
     """A rendered block, without the reader's own links: `with_own` puts them in."""
 
     block: ShownBlock
-    html: str
-    text: str
+    html: Parted
+    text: Parted
 
 
 _Key = tuple[str, Environment, Language, bool, int, tuple[Picked, ...]]
@@ -59,6 +64,7 @@ class Fragments:
         self._kept: OrderedDict[_Key, Fragment] = OrderedDict()
         self._bytes = 0
         self._found = self._made = 0
+        self._leave = lru_cache(maxsize=_ROWS)(self._rendered_leave)
 
     def of(
         self,
@@ -67,21 +73,23 @@ class Fragments:
         environment: Environment,
         language: Language,
         zone: tzinfo,
+        today: date | None = None,
     ) -> list[Fragment]:
         """The fragments of blocks in an email of this kind, in their order.
 
-        Raises RenderingFailed if a link is not a web link, and what a template may raise.
+        `today`: the reader's, by which days are called. Raises RenderingFailed if a link is not a
+        web link, and what a template may raise.
         """
         keys: list[_Key] = []
         for block in blocks:
             full = block.is_full or email != DIGEST
-            picked = tuple([pick(group, language, zone, full=full) for group in block.groups])
+            picked = tuple([pick(each, language, zone, today, full=full) for each in block.groups])
             keys.append((email, environment, language, full, block.latest_place, picked))
         known = self._look_up(keys)
         missed = [place for place, fragment in enumerate(known) if fragment is None]
         made: dict[_Key, Fragment] = {}
         if missed:
-            printer = _Printer(email, environment, language, self._brand)
+            printer = _Printer(email, environment, language, self._brand, self._leave)
             for place in missed:
                 key = keys[place]
                 fragment = made.get(key)
@@ -97,6 +105,21 @@ class Fragments:
             count = CacheCount(found=self._found, made=self._made)
             self._found = self._made = 0
         return count
+
+    def _rendered_leave(
+        self, environment: Environment, language: Language, categories: tuple[str, ...]
+    ) -> tuple[Markup, str]:
+        """What is the reader's own in a block: the same in all blocks of these categories.
+
+        As HTML, on one line, and as text.
+        """
+        values = {**language.values(), "brand": self._brand, "categories": categories}
+        press = Press(environment, values)
+        html, text = (
+            press.render(environment.get_template(f"parts/leave.{kind}"))
+            for kind in ("html", "txt")
+        )
+        return Markup(" ".join(html.split())), text  # noqa: S704 -- escaped by its template
 
     def _look_up(self, keys: Sequence[_Key]) -> list[Fragment | None]:
         with self._lock:
@@ -121,7 +144,7 @@ class Fragments:
 
 def _bytes_of(key: _Key, fragment: Fragment) -> int:
     """The texts of both."""
-    size = getsizeof(fragment.html) + getsizeof(fragment.text)
+    size = sum(map(getsizeof, fragment.html + fragment.text))
     for picked, (shown, line) in zip(key[-1], fragment.block.lines, strict=True):
         size += getsizeof(line) + _bytes_of_group(picked, shown)
     return size
@@ -129,8 +152,7 @@ def _bytes_of(key: _Key, fragment: Fragment) -> int:
 
 def _bytes_of_group(picked: Picked, shown: Shown) -> int:
     """Those that are the same object in both count once."""
-    texts = [picked.title, picked.url, picked.excerpt]
-    texts += picked.people
+    texts = [picked.title, picked.url, picked.excerpt, *picked.people]
     if shown.title is not picked.title:
         texts.append(shown.title)
     if shown.excerpt is not picked.excerpt:
@@ -157,7 +179,12 @@ class _Printer:
     """Renders the fragments of one email."""
 
     def __init__(
-        self, email: str, environment: Environment, language: Language, brand: Brand
+        self,
+        email: str,
+        environment: Environment,
+        language: Language,
+        brand: Brand,
+        leave: Callable[[Environment, Language, tuple[str, ...]], tuple[Markup, str]],
     ) -> None:
         self._press = Press(environment, {**language.values(), "brand": brand})
         self._lines = Lines(self._press)
@@ -165,7 +192,7 @@ class _Printer:
         self._html, self._text = (
             environment.get_template(f"{email}/block.{kind}") for kind in ("html", "txt")
         )
-        self._language = language
+        self._language, self._leave = language, leave
 
     def fragment(self, key: _Key, block: Block) -> Fragment:
         *_, is_full, latest_place, found = key
@@ -175,13 +202,20 @@ class _Printer:
             lines.append(Line(shown, self._lines.of(shown)))
         latest = lines[latest_place].shown
         events = latest.count if len(lines) == 1 else sum([shown.count for shown, _ in lines])
-        made = ShownBlock(latest.title, latest.url, latest.moment, is_full, events, tuple(lines))
+        image = latest.image if is_full else None
+        made = ShownBlock(
+            latest.title, latest.url, latest.moment, is_full, events, tuple(lines), image
+        )
         values = self._press.values
         values["block"] = made
         if self._has_button:
             values["button"] = self._lines.button(lines[0].shown)
         values["group"], values["line"] = lines[0]
-        return Fragment(made, self._press.render(self._html), self._press.render(self._text))
+        names = tuple([shown.category for shown, _ in (lines if is_full else lines[:1])])
+        values["leave"], in_text = self._leave(self._press.environment, self._language, names)
+        html = self._press.render(self._html)
+        values["leave"] = in_text
+        return Fragment(made, parted(html), parted(self._press.render(self._text)))
 
 
 ALONE = "immediate"

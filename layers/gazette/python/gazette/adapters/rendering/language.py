@@ -33,6 +33,12 @@ CATALOGUE = "messages"
 _QUOTATION = "“%(quoted)s”"
 """The sentence of `parts/quoted.txt`: its translations have the quotation marks."""
 
+_CAPITAL_NOUNS = {"de", "lb"}
+"""Languages that write nouns with a capital everywhere."""
+
+_NAMED_DAYS = 7
+"""The days that a name is enough for: today, yesterday, and the five before."""
+
 _REMEMBERED = 200
 """How many locales are cached; a bound, because their names come from outside."""
 
@@ -63,6 +69,8 @@ class Language:
         self._translations = translations
         self._date_and_time = str(locale.datetime_formats["medium"]).replace("'", "")
         self._minutes_apart = _are_minutes_apart(_clock(self.name))
+        self._today = _if_said("Today", tag, translations)
+        self._yesterday = _if_said("Yesterday", tag, translations)
         self._quote = translations.gettext(_QUOTATION).partition("%(quoted)s")
 
     def values(self) -> dict[str, Any]:
@@ -78,11 +86,31 @@ class Language:
         """`1,234`."""
         return _number(self.name, number)
 
-    def moment(self, instant: datetime, zone: tzinfo) -> str:
-        """Date and time in `zone`: `22 November, 08:30`."""
+    def moment(self, instant: datetime, zone: tzinfo, today: date | None = None) -> str:
+        """Date and time in `zone`: `22 November, 08:30`.
+
+        From `today`, a day of `zone`, the last seven days have names (`Yesterday, 08:30`, `Monday,
+        08:30`), and other years are named (`22 November 2025, 08:30`).
+        """
         local = instant.astimezone(zone)
-        date = _day(self.name, local.year, local.month, local.day)
-        return self._joined(date, self.hour(local))
+        return self._joined(self._called(local, today), self.hour(local))
+
+    def _called(self, local: datetime, today: date | None) -> str:
+        if today is None:
+            return _day(self.name, local.year, local.month, local.day)
+        ago = today.toordinal() - local.toordinal()
+        if 0 <= ago < _NAMED_DAYS:
+            said = (self._today, self._yesterday)[ago] if ago < 2 else self._weekday(local)
+            if said:
+                return said
+        if local.year != today.year:
+            return _day_of_a_year(self.name, local.year, local.month, local.day)
+        return _day(self.name, local.year, local.month, local.day)
+
+    def _weekday(self, day: date) -> str:
+        """As it stands by itself, with a capital where sentences have one."""
+        name = _name_of_weekday(self.name, day.weekday())
+        return name[:1].upper() + name[1:]
 
     def day_and_hour(self, instant: datetime, zone: tzinfo) -> str:
         """Date with the day of the week, and time: `Thursday, 26 November 2026, 08:00`."""
@@ -147,6 +175,12 @@ class Language:
         inside = text.removeprefix(before).removesuffix(after)
         return inside.strip(FIRST_STRONG_ISOLATE + POP_ISOLATE)
 
+    def inside(self, noun: str) -> str:
+        """A noun as it stands inside a sentence: `mentions` for `Mentions`, but `CI builds`."""
+        if self.tag.partition("-")[0] in _CAPITAL_NOUNS or noun[1:2].isupper():
+            return noun
+        return noun[:1].lower() + noun[1:]
+
     def day(self, instant: datetime, zone: tzinfo) -> str:
         """The day in `zone`, briefly: `22 Nov`."""
         local = instant.astimezone(zone)
@@ -198,6 +232,16 @@ def _day(locale: str, year: int, month: int, day: int) -> str:
 
 
 @lru_cache(maxsize=1024)
+def _day_of_a_year(locale: str, year: int, month: int, day: int) -> str:
+    return str(format_date(date(year, month, day), "long", locale=locale))
+
+
+@lru_cache(maxsize=1024)
+def _name_of_weekday(locale: str, number: int) -> str:
+    return str(get_day_names("wide", "stand-alone", locale=locale)[number])
+
+
+@lru_cache(maxsize=1024)
 def _short_day(locale: str, year: int, month: int, day: int) -> str:
     return str(format_skeleton("MMMd", datetime(year, month, day, tzinfo=UTC), locale=locale))
 
@@ -243,6 +287,12 @@ def _are_minutes_apart(clock: str) -> bool:
 def _list(locale: str, length: int) -> str:
     """How CLDR joins so many parts, with a place for each: `{0}, {1} and {2}`."""
     return str(format_list([f"{{{place}}}" for place in range(length)], locale=locale))
+
+
+def _if_said(word: str, tag: str, translations: NullTranslations) -> str:
+    """The word in a language; empty if its catalogue has none, because English would be wrong."""
+    said = translations.gettext(word)
+    return said if said != word or tag.partition("-")[0] == SOURCE else ""
 
 
 class Languages:

@@ -1,7 +1,7 @@
 """Renders an email from Jinja2 templates, whose CSS was inlined at build time."""
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import replace
@@ -9,13 +9,13 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from gazette.adapters.rendering.brand import Brand, read_brand
-from gazette.adapters.rendering.environment import Press, environment, has_own, with_own
+from gazette.adapters.rendering.environment import SAID, Press, environment, with_own
 from gazette.adapters.rendering.fragments import (
     ALONE,
     DIGEST,
@@ -26,7 +26,7 @@ from gazette.adapters.rendering.fragments import (
 )
 from gazette.adapters.rendering.language import Languages
 from gazette.adapters.rendering.variations import read_changes
-from gazette.adapters.rendering.view_models import greeted, one_line, subject_line
+from gazette.adapters.rendering.view_models import ShownBlock, greeted, one_line, subject_line
 from gazette.domain.delivery.arrangement import Arrangement, Sections
 from gazette.domain.delivery.compose import Block, Digest
 from gazette.domain.errors import RenderingFailed
@@ -46,6 +46,24 @@ LONGEST_HTML = 90_000
 
 _LONGEST_SUBJECT = 200
 _LONGEST_NAME = 80
+
+
+class _Piece(NamedTuple):
+    """A block as one reader gets it."""
+
+    block: ShownBlock
+    html: str
+    text: str
+
+
+class Reason(NamedTuple):
+    """Why a reader gets an email: because something was for them, or because of what they follow.
+
+    `followed`: at least one block came by a follow, `involved`: something was addressed to them.
+    """
+
+    involved: bool
+    followed: bool
 
 
 class JinjaRenderer:
@@ -119,7 +137,9 @@ class JinjaRenderer:
         language = self._languages.of(subscriber.locale)
         zone = zone_of(subscriber.time_zone)
         shape = ALONE if digest.events == 1 and email == DIGEST else email
-        fragments = self._fragments.of(shape, digest.blocks, templates, language, zone)
+        today = due_at.astimezone(zone).date() if due_at else None
+        fragments = self._fragments.of(shape, digest.blocks, templates, language, zone, today)
+        reason = _reason_of(digest)
         values = {
             **language.values(),
             "brand": self._brand,
@@ -128,25 +148,33 @@ class JinjaRenderer:
             "reader": language.isolated(greeted(subscriber.name, subscriber.locale, _LONGEST_NAME)),
             "zone": zone,
             "day": language.day(due_at, zone) if due_at else "",
+            "reason": reason,
         }
-        own = _Own(links)
-        fragments = own.put_into(digest.blocks, fragments)
+        differ = reason.involved and reason.followed
+        own = _Own(links, partial(_follows, templates, values) if differ else None)
+        pieces = own.put_into(digest.blocks, fragments)
         while True:
-            edition = _edition(templates, email, digest, fragments, values)
+            edition = _edition(templates, email, digest, pieces, values)
             if self._tracks_clicks:
                 html = without_tracking(edition.html, links, own.made)
                 edition = replace(edition, html=html)
             excess = _html_bytes(edition) - LONGEST_HTML
             if excess <= 0:
                 return edition
-            fragments = _without(excess, fragments)
-            digest = digest.shortened(len(fragments))
+            pieces = _without(excess, pieces)
+            digest = digest.shortened(len(pieces))
 
     def _environment(self, variation: int) -> Environment:
         with self._lock:
             if variation not in self._environments:
                 self._environments[variation] = environment(self._templates, variation)
             return self._environments[variation]
+
+
+def _follows(templates: Environment, values: Mapping[str, Any], is_this: bool) -> str:
+    """What a block says of the follow by which it came; `is_this`: that of the thing itself."""
+    press = Press(templates, {**values, "is_this": is_this})
+    return " ".join(press.render(templates.get_template("parts/follows.txt")).split())
 
 
 def _kind(digest: Digest, schedule: str) -> str:
@@ -161,14 +189,14 @@ def _edition(
     templates: Environment,
     email: str,
     digest: Digest,
-    fragments: list[Fragment],
+    pieces: list[_Piece],
     values: dict[str, Any],
 ) -> Edition:
-    blocks = [each.block for each in fragments]
+    blocks = [each.block for each in pieces]
     groups = [line for block in blocks for line in block.lines]
     press = Press(
         templates,
-        {**values, "digest": digest, "blocks": blocks, "groups": groups, "headline": ""},
+        {**values, "digest": digest, "blocks": blocks, "groups": groups, "headline": "", SAID: {}},
     )
     if groups and email == DIGEST:
         lines = Lines(Press(templates, values))
@@ -178,14 +206,14 @@ def _edition(
         press.values["shown"] = shown
         return press.render(templates.get_template(f"{email}/{name}"))
 
-    html_blocks, text_blocks = [each.html for each in fragments], [each.text for each in fragments]
+    html_blocks, text_blocks = [each.html for each in pieces], [each.text for each in pieces]
     if email == DIGEST and digest.sections is not Sections.NONE:
         html_blocks = _sectioned(html_blocks, digest, press, "section.html")
         text_blocks = _sectioned(text_blocks, digest, press, "section.txt")
     texts = "".join(text_blocks)
-    pieces = Markup("".join(html_blocks))  # noqa: S704 -- escaped by its template
+    shown = Markup("".join(html_blocks))  # noqa: S704 -- escaped by its template
     subject = part("subject.txt", texts)
-    html, text = part("body.html", pieces), part("body.txt", texts)
+    html, text = part("body.html", shown), part("body.txt", texts)
     return Edition(
         subject=subject_line(subject, _LONGEST_SUBJECT),
         html=html,
@@ -194,48 +222,77 @@ def _edition(
     )
 
 
-class _Own:
-    """Puts the reader's own links into the blocks of an email. `made`: the links it has put in."""
+def _reason_of(digest: Digest) -> Reason:
+    return Reason(
+        involved=any(group.is_addressed for block in digest.blocks for group in block.groups),
+        followed=any(_via(block) for block in digest.blocks),
+    )
 
-    def __init__(self, links: Links) -> None:
-        self._leave = links.leave
+
+def _via(block: Block) -> tuple[str, ...]:
+    """What the reader may follow, by which the block came; nothing if it was addressed to them."""
+    for group in block.groups:
+        if group.latest.via:
+            return group.latest.via
+    return ()
+
+
+class _Own:
+    """Puts what is the reader's own into the blocks of an email. `made`: the links it has put in.
+
+    `follows`: what a block says that came by a follow; empty if the foot of the email says it.
+    """
+
+    def __init__(self, links: Links, follows: Callable[[bool], str] | None) -> None:
+        self._leave, self._follows = links.leave, follows
+        self._filled: dict[tuple[str, str, tuple[str, ...], bool], tuple[str, str]] = {}
         self.made: set[str] = set()
 
-    def put_into(self, blocks: Sequence[Block], fragments: Sequence[Fragment]) -> list[Fragment]:
+    def put_into(self, blocks: Sequence[Block], fragments: Sequence[Fragment]) -> list[_Piece]:
         """The fragments of `blocks` as this reader gets them."""
-        return [
-            Fragment(
-                each.block,
-                with_own(each.html, partial(self._in_html, block)),
-                with_own(each.text, partial(self._in_text, block)),
+        made = []
+        for block, each in zip(blocks, fragments, strict=True):
+            via = _via(block)
+            is_this = bool(via) and via == (block.groups[0].latest.entity.key,)
+            html, text = each.html, each.text
+            key = (html.own, text.own, via, is_this)
+            filled = self._filled.get(key)
+            if filled is None:
+                said = partial(self._said, via, is_this)
+                filled = with_own(html.own, partial(_escaped, said)), with_own(text.own, said)
+                self._filled[key] = filled
+            made.append(
+                _Piece(
+                    each.block,
+                    html.before + filled[0] + html.after,
+                    text.before + filled[1] + text.after,
+                )
             )
-            if has_own(each.html) or has_own(each.text)
-            else each
-            for block, each in zip(blocks, fragments, strict=True)
-        ]
+        return made
 
-    def _in_html(self, block: Block, act: str, category: str) -> str:
-        return str(escape(self._in_text(block, act, category)))
+    def _said(self, via: tuple[str, ...], is_this: bool, act: str, category: str) -> str:
+        """What goes in at a place; empty if the reader has nothing of it.
 
-    def _in_text(self, block: Block, act: str, category: str) -> str:
-        scope = _scope_of(act, block, category)
-        link = self._leave(scope) if scope else ""
+        Raises RenderingFailed for an act that there is not.
+        """
+        if act == "why":
+            return self._follows(is_this) if via and self._follows else ""
+        if act == "mute":
+            scope = Scope(ScopeKind.CATEGORY, (category,))
+        elif act != "unfollow":
+            raise RenderingFailed(f"there is nothing of a reader's own that is called {act!r}")
+        elif via:
+            scope = Scope(ScopeKind.ENTITY, tuple(map(entity_mark, via[:2])))
+        else:
+            return ""
+        link = self._leave(scope)
         if link:
             self.made.add(link)
         return link
 
 
-def _scope_of(act: str, block: Block, category: str) -> Scope | None:
-    """What a link of a block ends; None if there is nothing of it to end.
-
-    Raises RenderingFailed for an act that there is not.
-    """
-    if act == "mute":
-        return Scope(ScopeKind.CATEGORY, (category,))
-    if act == "unfollow":
-        followed = next((each.latest.via for each in block.groups if each.latest.via), ())
-        return Scope(ScopeKind.ENTITY, tuple(map(entity_mark, followed[:2]))) if followed else None
-    raise RenderingFailed(f"there is no link of a block that is called {act!r}")
+def _escaped(said: Callable[[str, str], str], act: str, category: str) -> str:
+    return str(escape(said(act, category)))
 
 
 def _sectioned(blocks: list[str], digest: Digest, press: Press, name: str) -> list[str]:
@@ -260,9 +317,9 @@ def _html_bytes(edition: Edition) -> int:
     return size[1]
 
 
-def _without(excess: int, fragments: list[Fragment]) -> list[Fragment]:
-    """Drop fragments worth `excess` bytes from the end. Raises RenderingFailed if none is left."""
-    kept = list(fragments)
+def _without(excess: int, pieces: list[_Piece]) -> list[_Piece]:
+    """Drop blocks worth `excess` bytes from the end. Raises RenderingFailed if none is left."""
+    kept = list(pieces)
     while excess > 0:
         excess -= len(kept.pop().html.encode())
         if not kept:

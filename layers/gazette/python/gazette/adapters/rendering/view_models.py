@@ -7,10 +7,12 @@ to anything but the web.
 import json
 import re
 from collections.abc import Mapping
-from datetime import tzinfo
+from datetime import date, tzinfo
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
-from unicodedata import category
+from unicodedata import bidirectional, category, east_asian_width
+from zlib import crc32
 
 from gazette.adapters.rendering.language import FIRST_STRONG_ISOLATE, POP_ISOLATE, Language
 from gazette.domain.delivery.compose import Group
@@ -23,6 +25,10 @@ _NAME, _TITLE, _EXCERPT = 80, 200, 300
 
 _IN_A_SUBJECT, _LONGEST_HEADLINE, _SHORTEST_TITLE = 24, 60, 16
 """Characters of a subject: of each name, of what it says first, and of a title in it at least."""
+
+_LONGEST_PICTURE = 1100
+"""Characters of the address of a picture in HTML, where `&` is five: a long one as services make
+them, but not one of ampersands."""
 
 _NAMED = 2
 """How many people are named if more than one other is not."""
@@ -53,9 +59,10 @@ class Line(NamedTuple):
 
 
 class ShownBlock(NamedTuple):
-    """A block as it is shown. `title`, `url` and `moment` are those of its latest event.
+    """A block as it is shown. `title`, `url`, `moment` and `image` are those of its latest event.
 
-    `is_full`: with excerpts, which are empty otherwise. `events`: how many its lines stand for.
+    `is_full`: with excerpts and the image; without, they are empty, and None. `events`: how many
+    its lines stand for.
     """
 
     title: str
@@ -64,6 +71,7 @@ class ShownBlock(NamedTuple):
     is_full: bool
     events: int
     lines: tuple[Line, ...]
+    image: Image | None
 
 
 _WORDS, _LETTERS = 3, 40
@@ -76,11 +84,16 @@ _IN_NAMES = frozenset(" '’.-‐_·׳״\u200c\u200d")
 
 
 class Person(NamedTuple):
-    """Somebody who is shown: `url` is the address of their page, `avatar` that of their picture."""
+    """Somebody who is shown: `url` is the address of their page, `avatar` that of their picture.
+
+    `initials` and `colour`, `#rrggbb` for white letters on it, stand for them without a picture.
+    """
 
     name: str
     url: str
     avatar: str
+    initials: str
+    colour: str
 
 
 class Shown(NamedTuple):
@@ -110,7 +123,10 @@ class Shown(NamedTuple):
 
 
 class Picked(NamedTuple):
-    """What is shown of a group, as services wrote it. Groups with the same of it look the same."""
+    """What is shown of a group, as services wrote it. Groups with the same of it look the same.
+
+    `colour`: the place in `COLOURS` of that of who acted last.
+    """
 
     category: str
     events: int
@@ -121,6 +137,7 @@ class Picked(NamedTuple):
     excerpt: str
     moment: str
     is_signed: bool
+    colour: int
     more: "More | None"
 
 
@@ -134,8 +151,13 @@ class More(NamedTuple):
     data: str
 
 
-def pick(group: Group, language: Language, zone: tzinfo, *, full: bool = True) -> Picked:
-    """What is shown of a group, not cleaned yet. `moment` is in the reader's zone and language."""
+def pick(
+    group: Group, language: Language, zone: tzinfo, today: date | None = None, *, full: bool = True
+) -> Picked:
+    """What is shown of a group, not cleaned yet. `moment` is in the reader's zone and language.
+
+    `today`: the reader's, by which days are called; None to give the date of each.
+    """
     latest, actors = group.latest, group.actors
     entity = latest.entity
     named = len(actors) if len(actors) <= _NAMED + 1 else _NAMED
@@ -147,8 +169,9 @@ def pick(group: Group, language: Language, zone: tzinfo, *, full: bool = True) -
         entity.title,
         entity.url,
         latest.excerpt if full else "",
-        language.moment(latest.occurred_at, zone),
+        language.moment(latest.occurred_at, zone, today),
         full and group.count > 1 and latest.actor is not None and latest.excerpt != "",
+        _colour_of(actors[0].id) if actors else 0,
         _more(group),
     )
 
@@ -183,7 +206,7 @@ def clean(picked: Picked, entity: Entity, language: Language) -> Shown:
         moment=picked.moment,
         language=language.name,
         signer=people[0] if picked.is_signed else "",
-        actor=_person(people[0], more) if people else None,
+        actor=_person(people[0], picked, more) if people else None,
         image=_image(more.image) if more and more.image else None,
         importance=more.importance if more else Importance.NORMAL,
         data=_seen_in(json.loads(more.data)) if more and more.data else _NO_DATA,
@@ -193,19 +216,93 @@ def clean(picked: Picked, entity: Entity, language: Language) -> Shown:
 _NO_DATA: Mapping[str, Any] = MappingProxyType({})
 
 
-def _person(name: str, more: More | None) -> Person:
+def _person(name: str, picked: Picked, more: More | None) -> Person:
     """Who acted last, under the name that is shown, without addresses that are not of the web."""
+    letters, colour = initials(picked.people[0]), COLOURS[picked.colour]
     if more is None:
-        return Person(name, "", "")
+        return Person(name, "", "", letters, colour)
     return Person(
         name,
         more.url if is_web_link(more.url) else "",
-        more.avatar if is_web_link(more.avatar) else "",
+        more.avatar if _is_picture(more.avatar) else "",
+        letters,
+        colour,
     )
 
 
+COLOURS = (
+    "#1d4ed8",
+    "#047857",
+    "#b45309",
+    "#be123c",
+    "#7c3aed",
+    "#0e7490",
+    "#4d7c0f",
+    "#a21caf",
+)
+"""Behind white initials, in light mode and in dark, each with a contrast of 4.5 or more."""
+
+
+@lru_cache(maxsize=4096)
+def _colour_of(actor: str) -> int:
+    """Always the same for an id, in every process and email."""
+    return crc32(actor.encode(errors="replace")) % len(COLOURS)
+
+
+@lru_cache(maxsize=4096)
+def initials(name: str) -> str:
+    """Up to two signs that stand for somebody: `BB` of `Bo Berg`, `Z` of `Zoë`, one of CJK names.
+
+    One where letters are joined (Arabic) or stand for words, and of what is no letter. Each is what
+    a reader takes for one sign, with its marks. Empty if nothing of the name is visible.
+    """
+    words = [word.strip(_ROUND_NAMES) for word in one_line(name, _NAME).split()]
+    lettered = [word for word in words if word[:1].isalpha()]
+    if not lettered:
+        return next((_first_sign(word) for word in words if word and _is_visible(word[0])), "")
+    first, last = lettered[0], lettered[-1]
+    ways = {bidirectional(first[0]), bidirectional(last[0])}
+    if len(lettered) == 1 or len(ways) > 1 or "AL" in ways or _is_wide(first) or _is_wide(last):
+        return _first_sign(first)
+    return _first_sign(first) + _first_sign(last)
+
+
+def _is_wide(word: str) -> bool:
+    return east_asian_width(word[0]) in "WF"
+
+
+_ROUND_NAMES = "\"'`´“”„‘’«»‹›()[]{}<>.,;:!?*_-–—·"
+_JOINER = "\u200d"
+_LONGEST_SIGN = 12
+"""Code points: those of a family with skin tones, and an end to marks on marks."""
+
+
+def _first_sign(word: str) -> str:
+    """The first grapheme cluster, upper case, near enough to UAX #29 for names."""
+    end = 1
+    while end < min(len(word), _LONGEST_SIGN):
+        each, before = word[end], word[end - 1]
+        is_tone = "\U0001f3fb" <= each <= "\U0001f3ff"
+        is_mark = category(each)[0] == "M" or each == _JOINER or is_tone
+        is_flag = end == 1 and _is_of_a_flag(before) and _is_of_a_flag(each)
+        if not (is_mark or is_flag or before == _JOINER):
+            break
+        end += 1
+    upper = word[:end].upper()
+    return upper if len(upper) == end else word[:end]
+
+
+def _is_of_a_flag(sign: str) -> bool:
+    return "\U0001f1e6" <= sign <= "\U0001f1ff"
+
+
 def _image(image: Image) -> Image | None:
-    return Image(image.url, one_line(image.text, _TITLE)) if is_web_link(image.url) else None
+    return Image(image.url, one_line(image.text, _TITLE)) if _is_picture(image.url) else None
+
+
+def _is_picture(url: str) -> bool:
+    """Whether a picture may be shown: eight avatars in one block must not make it too long."""
+    return is_web_link(url) and len(url) + 4 * url.count("&") <= _LONGEST_PICTURE
 
 
 def _seen_in(value: Any) -> Any:
@@ -248,6 +345,7 @@ def masked(address: str) -> str:
     return f"{local[:1]}•••@{domain}"
 
 
+@lru_cache(maxsize=4096)
 def _shown_name(name: str, language: Language) -> str:
     line = person(name, _NAME)
     return line if not line or _is_plain(line) else language.quoted(line)
