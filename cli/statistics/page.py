@@ -1,7 +1,7 @@
 """A report as one page that needs nothing else: tables, and plots as SVG within it."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -9,11 +9,20 @@ from gazette.domain.feedback.statistics import Counts, Dimension, Measure, is_tr
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from cli.shared.answers import moment
-from cli.statistics.comparisons import Verdict
-from cli.statistics.rows import Row, percent, rows
+from cli.statistics.forest import forest
+from cli.statistics.rows import UNTRACKED, Cell, Row, percent, rows
 from cli.statistics.summary import Answer
 
 _MOST_BARS = 20
+_ALWAYS = (Measure.SENT, Measure.DELIVERED)
+_TILES = (
+    Measure.SENT,
+    Measure.DELIVERED,
+    Measure.OPENED,
+    Measure.CLICKED,
+    Measure.UNSUBSCRIBED,
+    Measure.COMPLAINED,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,27 +36,19 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """A plot of shares; the longest bar is as wide as the plot."""
+    """A plot of shares."""
 
     title: str
     bars: tuple[Bar, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
-    """Places in percent of the width, of which the middle stands for no difference."""
+class Tile:
+    """A key figure. `beside`: how many that are, or of what."""
 
-    text: str
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
-class Intervals:
-    """A plot of the differences in one outcome."""
-
-    title: str
-    intervals: tuple[Interval, ...]
+    name: str
+    figure: str
+    beside: str = ""
 
 
 def page(answer: Answer, *, made_at: datetime) -> str:
@@ -61,58 +62,91 @@ def page(answer: Answer, *, made_at: datetime) -> str:
     )
     templates.filters["percent"] = percent
     counts = answer.counts
+    shown = [measure for measure in Measure if _is_shown(counts, measure)]
+    zero = [each for each in Measure if each not in shown and is_tracked(counts, each)]
     return templates.get_template("page.html").render(
         answer=answer,
         made_at=moment(made_at),
-        measures=[measure.value for measure in Measure],
-        tables=[(each.value, rows(counts, each)) for each in Dimension if counts],
+        tiles=[*_tiles(answer)] if counts else [],
+        forest=forest(answer.findings),
+        measures=[measure.value for measure in shown],
+        groups=[(each.value, [*_cut(rows(counts, each), shown)]) for each in Dimension if counts],
+        zero=[measure.value for measure in zero] if counts else [],
         bars=[*_bars(counts)] if counts else [],
-        intervals=[
-            _intervals(outcome, verdicts)
-            for outcome, verdicts in answer.findings.items()
-            if verdicts
-        ],
+        notes=[_without_dash(note) for note in answer.notes],
     )
 
 
+def _is_shown(counts: Counts, measure: Measure) -> bool:
+    """A column of which no email has anything says nothing; one sentence names all of them."""
+    return measure in _ALWAYS or (
+        is_tracked(counts, measure) and counts[Dimension.TOTAL, "", measure] > 0
+    )
+
+
+def _cut(found: Sequence[Row], shown: Sequence[Measure]) -> Iterator[Row]:
+    for row in found:
+        yield replace(row, cells=tuple(cell for cell in row.cells if cell.measure in shown))
+
+
+def _tiles(answer: Answer) -> Iterator[Tile]:
+    """What was sent, to whom, and what readers made of it: what is not tracked has none."""
+    if answer.arms:
+        variations = f"in {len(answer.arms)} variations"
+        yield Tile("readers", f"{sum(arm.readers for arm in answer.arms):,}", variations)
+    (total,) = rows(answer.counts, Dimension.TOTAL)
+    cells = {cell.measure: cell for cell in total.cells}
+    for measure in _TILES:
+        number, share = cells[measure].number, cells[measure].rate
+        if number is None:
+            continue
+        if measure is Measure.SENT:
+            yield Tile("emails sent", f"{number:,}")
+        elif share is not None:
+            yield Tile(measure.value, percent(share), f"{number:,} emails")
+
+
+def _without_dash(note: str) -> str:
+    """The page leaves out what the terminal shows as a dash."""
+    plain = note.removeprefix(f"{UNTRACKED}: ")
+    return plain[0].upper() + plain[1:]
+
+
 def _bars(counts: Counts) -> Iterator[Bars]:
-    """From sent to left; then what readers did with emails, by all that tells those apart."""
+    """From sent to left; then what readers did with emails, by all that tells those apart.
+
+    The longest bar of the first is all emails sent; all others have one scale.
+    """
     (total,) = rows(counts, Dimension.TOTAL)
     told = [cell for cell in total.cells if cell.rate]
     yield Bars(
         "What became of all emails",
-        tuple(Bar(each.measure, str(each), 100 * (each.rate or 0)) for each in told),
+        tuple(Bar(each.measure, _number_and_share(each), 100 * (each.rate or 0)) for each in told),
     )
     did = next(
         measure
         for measure in (Measure.CLICKED, Measure.OPENED, Measure.UNSUBSCRIBED)
         if is_tracked(counts, measure)
     )
-    for dimension in Dimension:
-        found = rows(counts, dimension)[:_MOST_BARS]
-        if dimension is not Dimension.TOTAL and len(found) > 1:
-            title = f"Share {did} of the emails delivered or unconfirmed, by {dimension}"
-            yield _bars_of(title, found, did)
-
-
-def _bars_of(title: str, found: Sequence[Row], measure: Measure) -> Bars:
-    shares = {
-        row.value: next(cell.rate or 0.0 for cell in row.cells if cell.measure is measure)
-        for row in found
+    compared = {
+        dimension: found
+        for dimension in Dimension
+        if dimension is not Dimension.TOTAL
+        and len(found := rows(counts, dimension)[:_MOST_BARS]) > 1
     }
-    longest = max(shares.values()) or 1
-    return Bars(
-        title,
-        tuple(Bar(name, percent(share), 100 * share / longest) for name, share in shares.items()),
-    )
+    longest = max((_share(row, did) for found in compared.values() for row in found), default=0)
+    for dimension, found in compared.items():
+        title = f"Share {did} of the emails delivered or unconfirmed, by {dimension}"
+        shares = ((row.value, _share(row, did)) for row in found)
+        yield Bars(
+            title,
+            tuple(Bar(name, percent(each), 100 * each / (longest or 1)) for name, each in shares),
+        )
 
 
-def _intervals(outcome: Measure, verdicts: Sequence[Verdict]) -> Intervals:
-    widest = max(abs(bound) for each in verdicts for bound in (each.low, each.high)) or 1
-    return Intervals(
-        f"Readers who {outcome}: the difference between variations",
-        tuple(
-            Interval(each.words, 50 + 48 * each.low / widest, 50 + 48 * each.high / widest)
-            for each in verdicts
-        ),
-    )
+def _number_and_share(cell: Cell) -> str:
+    return str(cell).replace(" ", " · ")
+
+
+def _share(row: Row, measure: Measure) -> float:
+    return next(cell.rate or 0.0 for cell in row.cells if cell.measure is measure)

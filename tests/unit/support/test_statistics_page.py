@@ -68,19 +68,29 @@ def test_it_says_its_language_and_what_it_is_of() -> None:
 
 def test_each_table_has_a_caption_and_its_headers_say_of_what_they_are() -> None:
     tables = parsed(an_answer()).findall(".//table")
-    assert len(tables) == 6
+    assert len(tables) == 2
     for table in tables:
         assert table.findtext("caption")
+        width = len(table.find("thead/tr"))
         assert {each.get("scope") for each in table.iterfind("thead//th")} == {"col"}
         for row in table.iterfind("tbody/tr"):
-            assert [each.get("scope") for each in row.iterfind("th")] == ["row"]
-            assert len(row) == len(table.find("thead/tr"))
+            (header,) = row.iterfind("th")
+            if header.get("scope") == "rowgroup":
+                assert header.get("colspan") == str(width)
+            else:
+                assert (header.get("scope"), len(row)) == ("row", width)
+
+
+def test_all_groups_of_emails_are_in_one_table_under_the_same_columns() -> None:
+    emails = parsed(an_answer()).findall(".//table")[-1]
+    groups = [each.text for each in emails.iterfind(".//th[@scope='rowgroup']")]
+    assert groups == ["by frequency", "by category", "by locale", "by variation"]
 
 
 def test_what_a_plot_draws_stands_beside_it_as_text() -> None:
     """So the drawing says nothing to those who cannot see it that they have not heard."""
     figures = parsed(an_answer()).findall(".//figure")
-    assert len(figures) == 3 + 3
+    assert len(figures) == 1 + 3
     for figure in figures:
         assert figure.findtext("figcaption")
         for row in figure.iterfind("ul/li"):
@@ -91,11 +101,50 @@ def test_what_a_plot_draws_stands_beside_it_as_text() -> None:
     assert "percentage points more readers clicked" in figures[0].text_content()
 
 
+def test_all_intervals_have_one_scale_and_it_has_labels() -> None:
+    figure = parsed(an_answer()).find(".//figure")
+    labels = [(each.text, each.get("style")) for each in figure.iter("i")]
+    assert [text for text, _ in labels] == ["−30", "−20", "−10", "0", "+10", "+20", "+30"]
+    places = [f"left: {place}" for place in figure.xpath("(.//svg)[1]/line/@x1")[:-1]]
+    assert places == [style for _, style in labels]
+    found = []
+    for drawn in figure.iter("svg"):
+        *grid, interval = drawn.iterfind("line")
+        assert [f"left: {line.get('x1')}" for line in grid] == places
+        found.append((interval.get("class"), interval.get("x1"), interval.get("x2")))
+    assert found[0] == ("interval shown", "59.87%", "84.29%")
+    assert found[1] == found[2] == ("interval", "47.11%", "52.89%")
+
+
+def test_key_figures_stand_on_top() -> None:
+    tiles = parsed(an_answer()).xpath("//dl/div")
+    told = [[each.text for each in tile] for tile in tiles]
+    assert told == [
+        ["readers", "400", "in 2 variations"],
+        ["emails sent", "400"],
+        ["delivered", "100.0%", "400 emails"],
+        ["clicked", "21.8%", "87 emails"],
+        ["unsubscribed", "0.0%", "0 emails"],
+        ["complained", "0.0%", "0 emails"],
+    ]
+
+
+def test_bars_that_are_compared_have_one_scale() -> None:
+    figures = parsed(an_answer()).findall(".//figure")[2:]
+    bars = {
+        row.find("span/span").text: row.xpath(".//rect[@class='mark']/@width")[0]
+        for figure in figures
+        for row in figure.iter("li")
+    }
+    assert bars == {"he": "75.19%", "en": "74.63%", "new 1": "50.00%", "new 2": "100.00%"}
+
+
 def test_what_decides_comes_first_and_stands_out() -> None:
     root = parsed(an_answer())
     (first,) = root.iterfind(".//strong")
     assert first.text.startswith("clicked: variation 2 against 1: ")
-    assert len(root.findall("body/main/ul/li")) == 3
+    outcomes = [each.text for each in root.findall(".//figure")[0].iter("b")]
+    assert outcomes == ["clicked", "unsubscribed", "complained"]
 
 
 def test_what_comes_from_outside_is_text() -> None:
@@ -106,13 +155,15 @@ def test_what_comes_from_outside_is_text() -> None:
     assert "<b>&amp;" in root.xpath("//tbody//th/text()")
 
 
-def test_what_was_not_tracked_is_a_dash() -> None:
+def test_no_column_is_empty_and_what_is_left_out_is_named() -> None:
+    """What was not tracked apart from what was, and of which there was none."""
     root = parsed(answer(replace(SPAN, experiment=""), reported([an_email(DELIVERED)])))
-    header, cells = root.findall(".//table")[0].iterfind(".//tr")
-    row = dict(
-        zip((each.text for each in header), (each.text.strip() for each in cells), strict=True)
-    )
-    assert (row["opened"], row["clicked"], row["complained"]) == ("–", "–", "0")
+    assert [each.text for each in root.iterfind(".//thead//th")] == ["emails", "sent", "delivered"]
+    notes = [each.text for each in root.find_class("notes")[0]]
+    assert notes[0].startswith("Zero, and so not in the table: bounced, complained, unsubscribed")
+    assert "opened" not in notes[0]
+    assert notes[-1].startswith("Not tracked: none was reported as opened or clicked, which")
+    assert "–" not in root.text_content()
 
 
 @pytest.mark.parametrize("emails", [[], [an_email()]])
