@@ -335,7 +335,7 @@ RULES: Final = (
     ),
     Mutation(
         "an undo leaves no choice where there was none",
-        "domain/subscribers/leaving.py",
+        "domain/subscribers/taking_back.py",
         "(former or DEFAULT) if former != everything",
         "(former or Frequency.DAILY) if former != everything",
         f"{_LEAVING}::test_what_is_taken_back_is_as_it_was",

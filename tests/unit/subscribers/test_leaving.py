@@ -1,5 +1,6 @@
 """Leaving by degrees: what is left no longer comes, all else does, and it can be taken back."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import timedelta
 
@@ -294,6 +295,87 @@ def test_a_category_is_taken_back_by_itself_whatever_was_left_after_it(
     assert now.pop(category, None) == before.get(category)
     assert now == {name: often for name, often in after.items() if name != category}
     assert comes(world)[category, ""] == came[category, ""]
+
+
+State = tuple[Frequencies, dict[str, FollowState], SubscriberStatus, bool]
+
+
+def state_of(world: World, follows: Collection[str]) -> State:
+    """To the letter what a reader chose, and whether they get email today."""
+    reader = reader_of(world)
+    is_paused = reader.pause is not None and reader.pause.holds_at(world.clock())
+    states = {entity: latest(world, entity) for entity in follows}
+    return reader.chosen, states, reader.status, is_paused
+
+
+steps = st.tuples(
+    st.sampled_from((*SCOPES, LIKES)),
+    st.sampled_from([each for each in LeaveAct if each is not LeaveAct.UNDO]),
+)
+
+
+@given(chosen, chosen, choices, follow_states, st.lists(steps, min_size=2, max_size=5))
+@settings(max_examples=200, deadline=None)
+def test_steps_that_are_taken_back_one_by_one_lead_back_the_same_way(
+    service: Frequencies,
+    defaults: Frequencies,
+    choice: Choice | None,
+    follows: dict[str, Frequency | None],
+    acts: list[tuple[Scope, LeaveAct]],
+) -> None:
+    """The last first, as a reader goes back from page to page."""
+    world = a_world(service, defaults, choice, follows)
+    done = []
+    for scope, act in acts:
+        before, used = state_of(world, follows), link(world, scope)
+        done.append((used, world.leave_by(used, act), before))
+        world.clock.now += timedelta(minutes=1)
+    for used, left, before in reversed(done):
+        if left.left_at is not None:
+            world.take_back(used, left)
+            world.clock.now += timedelta(minutes=1)
+        assert state_of(world, follows) == before
+
+
+@pytest.mark.parametrize("scope", [DIGESTS, ALL_IMMEDIATE], ids=lambda scope: scope.kind.name)
+@pytest.mark.parametrize("default", ["never", "daily", "immediate"])
+def test_what_was_turned_off_stays_off_whatever_comes_otherwise_later(
+    scope: Scope, default: str
+) -> None:
+    """Stopping the digests turns all of it off, and then no more than the digests come back."""
+    world = a_world((), frequencies({"mention": default}), None, {})
+    world.leave_by(link(world, MENTIONS))
+    world.clock.now += timedelta(minutes=1)
+    world.leave_by(link(world, scope))
+    world.clock.now += timedelta(minutes=1)
+    weekly = Choice(frequency=Frequency.WEEKLY)
+    world.say(ChoosePreferences("ann", weekly, world.clock()))
+    world.clock.now += timedelta(minutes=1)
+    came = comes(world)
+    assert came["mention", ""] is Frequency.NEVER
+    assert came["like", ""] is Frequency.WEEKLY
+
+
+def test_who_leaves_immediate_emails_of_what_comes_daily_changes_nothing(world: World) -> None:
+    """An old email tells of what was: its category still goes with all others."""
+    assert world.leave_by(link(world, MENTIONS_NOW)).left_at is None
+    assert reader_of(world).chosen == ()
+
+
+@pytest.mark.parametrize("act", [LeaveAct.PAUSE, LeaveAct.WEEKLY])
+def test_what_was_turned_on_after_it_stays_on_when_it_is_taken_back(
+    world: World, act: LeaveAct
+) -> None:
+    """What was chosen before the act is no part of it."""
+    world.leave_by(link(world, MENTIONS))
+    world.clock.now += timedelta(minutes=1)
+    used = link(world, DIGESTS)
+    left = world.leave_by(used, act)
+    world.clock.now += timedelta(minutes=1)
+    world.say(ChoosePreferences("ann", Choice(frequencies=()), world.clock()))
+    world.clock.now += timedelta(minutes=1)
+    world.take_back(used, left)
+    assert reader_of(world).chosen == ()
 
 
 def test_what_the_reader_left_once_more_stays_left_when_the_first_time_is_taken_back(

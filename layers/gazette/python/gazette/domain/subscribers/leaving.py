@@ -1,15 +1,15 @@
 """What a reader who leaves by degrees changes, and what takes it back. Pure."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import StrEnum
+from typing import TypeVar
 
 from gazette.domain.links import Scope, ScopeKind, entity_mark
-from gazette.domain.subscribers.choices import NOTHING, Choice, ReaderChoices, resolve
+from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import Follow, FollowState
 from gazette.domain.subscribers.frequency import (
-    DEFAULT,
     DIGESTS,
     EVERYTHING,
     Frequencies,
@@ -18,6 +18,8 @@ from gazette.domain.subscribers.frequency import (
     frequency_for,
 )
 from gazette.domain.subscribers.subscriber import Subscriber
+
+ValueT = TypeVar("ValueT")
 
 PAUSED_FOR = timedelta(weeks=4)
 """How long the button of the page pauses."""
@@ -115,7 +117,9 @@ def change_of(
                 ),
             )
         case ScopeKind.CATEGORY:
-            return Change(_choice(reader, lambda _: Frequency.NEVER, defaults, only=scope.names))
+            own = _own_entries(reader)
+            muted = own | dict.fromkeys(scope.names, Frequency.NEVER)
+            return Change(Choice(frequencies=frequencies(muted) if muted != own else None))
         case ScopeKind.ENTITY:
             ended = (each for each in known if entity_mark(each.entity) in scope.names)
             return Change(follows=tuple((each.entity, FollowState(False)) for each in ended))
@@ -132,25 +136,6 @@ def pause(reader: Subscriber, today: date) -> Change:
     """Four weeks from the reader's date without email, unless a longer pause is in force."""
     until, now = today + PAUSED_FOR, reader.times.paused_until
     return Change(Choice(paused_until=until)) if now is None or now < until else Change()
-
-
-def undo(reader: Subscriber, follows: Iterable[Follow], at: datetime, today: date) -> Change:
-    """What takes back the change of an instant, and nothing that was changed after it.
-
-    The row has what was before: the reader's choices without those of the instant, and the states
-    of each follow. `today`: the reader's date; a pause that ends then has ended.
-    """
-    without = _without(reader, at)
-    _, then = resolve(reader.service_choices, without)
-    now, before = dict(reader.chosen), dict(then.frequencies)
-    everything, former = now.pop(EVERYTHING, None), before.pop(EVERYTHING, None)
-    paused, was_paused = reader.times.paused_until, then.times.paused_until
-    choice = Choice(
-        frequency=(former or DEFAULT) if former != everything else None,
-        frequencies=frequencies(before) if before != now else None,
-        paused_until=(was_paused or today) if paused != was_paused else None,
-    )
-    return Change(choice, tuple(_restored(follows, at)))
 
 
 def instead_of_immediate(reader: Subscriber, defaults: Frequencies) -> Frequency:
@@ -174,23 +159,29 @@ def _choice(
 ) -> Choice:
     """The choice that makes `to(often)` of the frequency of each category, or of `only` these.
 
-    As few categories as possible get an entry of their own, because a choice has at most a hundred.
+    What the reader chose for a category stays if `to` leaves it as it is: who turned it off means
+    that whatever comes otherwise. As few others as possible get an entry, because a choice has at
+    most a hundred.
     """
-    own, default = dict(reader.chosen), dict(defaults)
-    everything = own.pop(EVERYTHING, None)
-    changed = everything
+    own, default = _own_entries(reader), dict(defaults)
+    changed = everything = dict(reader.chosen).get(EVERYTHING)
     if not only:
         base = everything or Frequency.DAILY
         changed = to(base) if to(base) != base else everything
-    entries = {} if not only else dict(own)
+    entries = dict(own) if only else {name: each for name, each in own.items() if to(each) == each}
     for category in only or {*own, *default}:
-        often = to(frequency_for(category, chosen=reader.chosen, defaults=defaults))
-        if only or often != (changed or default.get(category) or Frequency.DAILY):
+        was = frequency_for(category, chosen=reader.chosen, defaults=defaults)
+        often = to(was)
+        if often != (was if only else changed or default.get(category) or Frequency.DAILY):
             entries[category] = often
     return Choice(
         frequency=changed if changed != everything else None,
         frequencies=frequencies(entries) if entries != own else None,
     )
+
+
+def _own_entries(reader: Subscriber) -> dict[str, Frequency]:
+    return {name: often for name, often in reader.chosen if name != EVERYTHING}
 
 
 def _own(follows: Iterable[Follow], to: _To) -> tuple[tuple[str, FollowState], ...]:
@@ -200,40 +191,3 @@ def _own(follows: Iterable[Follow], to: _To) -> tuple[tuple[str, FollowState], .
         for each in follows
         if (often := each.latest.frequency) and to(often) != often
     )
-
-
-def _without(reader: Subscriber, at: datetime) -> ReaderChoices:
-    """The reader's choices as if nothing had been chosen at `at`."""
-    choices = reader.reader_choices
-    kept = {
-        each.name: tuple(entry for entry in getattr(choices, each.name) if entry[0] != at)
-        for each in fields(choices)
-    }
-    return replace(choices, **kept | {"frequencies": tuple(_without_entries(reader, at))})
-
-
-def _without_entries(reader: Subscriber, at: datetime) -> Iterator[tuple[datetime, Frequencies]]:
-    """The choices by category; what was chosen at `at` is taken out of later ones, too.
-
-    Each choice has the entries of the one before, so a later one repeats what was chosen at `at`,
-    up to the first that says otherwise of the category.
-    """
-    earlier = [dict(chosen) for then, chosen in reader.choices if then < at]
-    before = earlier[-1] if earlier else {}
-    became: dict[str, Frequency | None] = {}
-    for then, chosen in reader.reader_choices.frequencies:
-        own = dict(chosen)
-        if then == at:
-            names = {*before, *own} - {EVERYTHING}
-            became = {each: own.get(each) for each in names if own.get(each) != before.get(each)}
-            continue
-        became = {each: often for each, often in became.items() if own.get(each) == often}
-        former = {each: often for each in became if (often := before.get(each))}
-        yield then, frequencies({k: v for k, v in own.items() if k not in became} | former)
-
-
-def _restored(follows: Iterable[Follow], at: datetime) -> Iterable[tuple[str, FollowState]]:
-    for follow in follows:
-        earlier = [state for then, state in follow.changes if then < at]
-        if follow.changes[-1][0] == at and earlier and earlier[-1] != follow.latest:
-            yield follow.entity, replace(earlier[-1], title=follow.title)

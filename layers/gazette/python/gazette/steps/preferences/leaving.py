@@ -17,11 +17,11 @@ from gazette.domain.subscribers.leaving import (
     change_of,
     instead_of_immediate,
     pause,
-    undo,
     weekly,
 )
 from gazette.domain.subscribers.preference_form import Fields
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.domain.subscribers.taking_back import undo
 from gazette.steps.context import RoutingContext
 from gazette.steps.preferences.page import save
 from gazette.steps.preferences.requests import PageContext, leave, record_left
