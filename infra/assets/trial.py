@@ -16,7 +16,7 @@ from gazette.domain.errors import RenderingFailed
 from gazette.domain.links import NEW_LINK
 from gazette.domain.model import Actor, Entity, Event, Image
 from gazette.domain.ports.rendering import Links
-from gazette.domain.scheduling.kinds import immediate_schedule
+from gazette.domain.scheduling.kinds import critical_schedule, immediate_schedule
 from gazette.domain.subscribers.subscriber import Subscriber
 
 from infra.assets.data_schemas import example_of
@@ -30,7 +30,13 @@ _LINKS = Links(
     "https://example.com/updates",
     lambda scope: f"https://example.com/leave/{scope.kind}",
 )
-_SCHEDULES = ("daily", "weekly", "custom", immediate_schedule("post#1"))
+_SCHEDULES = (
+    "daily",
+    "weekly",
+    "custom",
+    immediate_schedule("post#1"),
+    critical_schedule("post#1"),
+)
 _READER = Subscriber(
     user_id="reader",
     email="reader@example.com",

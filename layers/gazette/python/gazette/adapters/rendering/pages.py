@@ -59,14 +59,17 @@ class JinjaPages:
         return self._sheets.render("updates.html", language, digest=digest, blocks=blocks)
 
     def _of_leaving(self, name: str, accepted: str, leaving: Leaving, **values: object) -> str:
-        """The page gets `scope` (a ScopeKind), `what` it names and the `address`, if known."""
+        """The page gets `scope` (a ScopeKind), `what` it names and the `address`, if known.
+
+        `critical`: the names of what comes all the same, for a known reader.
+        """
         scope, reader = leaving.scope, leaving.reader
-        languages = self._sheets.languages
+        languages, names = self._sheets.languages, self._sheets.name_of
         language = languages.of(reader.locale) if reader else languages.accepted(accepted)
         if scope.kind is ScopeKind.ENTITY:
             what = [one_line(each, _TITLE) for each in leaving.follows]
         elif scope.kind in {ScopeKind.CATEGORY, ScopeKind.IMMEDIATE}:
-            what = [self._sheets.name_of(category, language) for category in scope.names]
+            what = [names(category, language) for category in scope.names]
         else:
             what = []
         return self._sheets.render(
@@ -77,6 +80,9 @@ class JinjaPages:
             act=leaving.act.value if leaving.act else "",
             what=language.listed([language.isolated(each) for each in what]) if what else "",
             address=language.isolated(masked(reader.email)) if reader else "",
+            critical=language.named([names(each, language) for each in leaving.still])
+            if reader and leaving.still
+            else "",
             until=language.date(until) if reader and (until := reader.times.paused_until) else "",
             **values,
         )

@@ -32,9 +32,12 @@ class PreferencePages:
         ) - {OTHER, "__pycache__"}
 
     def categories(self, overview: Overview) -> frozenset[str]:
-        """The categories that have templates, a default frequency, or a choice of the reader."""
+        """The categories that have templates, a default frequency, or a choice of the reader.
+
+        Not the critical ones: no choice counts for them.
+        """
         known = {*dict(overview.defaults), *dict(overview.subscriber.chosen)}
-        return self._categories | (known - {EVERYTHING})
+        return (self._categories | (known - {EVERYTHING})) - {*overview.critical}
 
     def page(
         self,
@@ -71,7 +74,12 @@ class PreferencePages:
                 for day in language.weekdays()
                 if day in reader.times.custom_on.weekdays
             ],
-            "own_types": len(dict(reader.chosen).keys() - {EVERYTHING}),
+            "own_types": len(dict(reader.chosen).keys() - {EVERYTHING, *overview.critical}),
+            "critical": language.named(
+                [self._sheets.name_of(each, language) for each in overview.critical]
+            )
+            if overview.critical
+            else "",
             "own_follows": sum(bool(each.latest.frequency) for each in overview.follows),
             "always": {overview.default_of(category) for category in categories}
             if "" in form["frequencies"]

@@ -34,7 +34,7 @@ from gazette.domain.links import NEW_LINK, Scope, ScopeKind, entity_mark
 from gazette.domain.model import Edition
 from gazette.domain.ports.rendering import CacheCount, Links
 from gazette.domain.scheduling.calendar import zone_of
-from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
+from gazette.domain.scheduling.kinds import ScheduleKind, is_critical, kind_of
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
 
@@ -145,13 +145,18 @@ class JinjaRenderer:
             "brand": self._brand,
             "links": links,
             "often": schedule if email == DIGEST else email,
+            "critical": is_critical(schedule),
             "reader": language.isolated(greeted(subscriber.name, subscriber.locale, _LONGEST_NAME)),
             "zone": zone,
             "day": language.day(due_at, zone) if due_at else "",
             "reason": reason,
         }
         differ = reason.involved and reason.followed
-        own = _Own(links, partial(_follows, templates, values) if differ else None)
+        own = _Own(
+            links,
+            partial(_follows, templates, values) if differ else None,
+            critical=is_critical(schedule),
+        )
         pieces = own.put_into(digest.blocks, fragments)
         while True:
             edition = _edition(templates, email, digest, pieces, values)
@@ -243,8 +248,10 @@ class _Own:
     `follows`: what a block says that came by a follow; empty if the foot of the email says it.
     """
 
-    def __init__(self, links: Links, follows: Callable[[bool], str] | None) -> None:
-        self._leave, self._follows = links.leave, follows
+    def __init__(
+        self, links: Links, follows: Callable[[bool], str] | None, *, critical: bool
+    ) -> None:
+        self._leave, self._follows, self._critical = links.leave, follows, critical
         self._filled: dict[tuple[str, str, tuple[str, ...], bool], tuple[str, str]] = {}
         self.made: set[str] = set()
 
@@ -277,6 +284,8 @@ class _Own:
         """
         if act == "why":
             return self._follows(is_this) if via and self._follows else ""
+        if act == "mute" and self._critical:
+            return ""
         if act == "mute":
             scope = Scope(ScopeKind.CATEGORY, (category,))
         elif act != "unfollow":

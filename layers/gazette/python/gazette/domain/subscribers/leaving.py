@@ -61,7 +61,8 @@ class Leaving:
     `reader`: whose address the link went to; None if nobody of that id has it now. `follows`: the
     titles or keys of what an ENTITY link ends. `instead`: how the categories of an IMMEDIATE link
     come from then on. `keeps_some`: follows with a frequency of their own go on. `act`: what was
-    done, None where nothing was. `left_at`: when, if that can be taken back.
+    done, None where nothing was. `left_at`: when, if that can be taken back. `still`: categories of
+    the scope that come all the same, because they are critical.
     """
 
     scope: Scope
@@ -71,6 +72,12 @@ class Leaving:
     keeps_some: bool = False
     act: LeaveAct | None = None
     left_at: datetime | None = None
+    still: tuple[str, ...] = ()
+
+    @property
+    def is_barred(self) -> bool:
+        """Whether nothing of the scope can be left."""
+        return bool(self.scope.names) and set(self.scope.names) <= set(self.still)
 
     @property
     def is_unsubscribed(self) -> bool:

@@ -49,7 +49,7 @@ class Overview:
     """A reader as stored, or dormant by the date.
 
     `next_due_at`: when their next digest is due, if any. `follows`: some of their `follow_count`
-    follows that are in force.
+    follows that are in force. `critical`: the categories that come whatever the reader chose.
     """
 
     subscriber: Subscriber
@@ -58,6 +58,7 @@ class Overview:
     follows: tuple[Follow, ...] = ()
     follow_count: int = 0
     next_due_at: datetime | None = None
+    critical: tuple[str, ...] = ()
 
     @property
     def is_paused(self) -> bool:

@@ -1,6 +1,6 @@
 """Leave by degrees: what an unsubscribe link of an email says it will do, does, and takes back."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 
@@ -77,10 +77,11 @@ def leave_by(
     if act is LeaveAct.EVERYTHING:
         at = routing.clock()
         is_change = leave(link, context=context) and reader is not None and not reader.has_left
-        return replace(before, act=LeaveAct.EVERYTHING, left_at=at if is_change else None)
-    if reader is None or reader.has_left:
-        return replace(before, act=_told_to(reader, act))
-    changed_at = _change(link, _wanted(act, link.scope, reader, routing), context, time_left)
+        return _done(before, act, routing, left_at=at if is_change else None)
+    is_barred = before.is_barred and act is LeaveAct.LEAVE
+    if reader is None or reader.has_left or is_barred:
+        return _done(before, _told_to(reader, act), routing)
+    changed_at = _change(link, _wanted(act, before.scope, reader, routing), context, time_left)
     if changed_at and act is LeaveAct.LEAVE and link.scope.kind in _ENDS_A_LIST:
         record_left(link, context)
     return replace(before, reader=_reader_at(link, routing), act=act, left_at=changed_at)
@@ -106,7 +107,16 @@ def take_back(
     change = undo(reader, _follows(reader, routing), undone.at, _today(reader, routing))
     _change(link, change, context, time_left)
     now = _reader_at(link, routing)
-    return replace(found, reader=now, act=_told_to(now, LeaveAct.UNDO))
+    return _done(replace(found, reader=now), _told_to(now, LeaveAct.UNDO), routing)
+
+
+def _done(
+    found: Leaving, act: LeaveAct, context: RoutingContext, *, left_at: datetime | None = None
+) -> Leaving:
+    """Who has left everything, by whatever link, is told of all that still comes."""
+    is_all = act is LeaveAct.EVERYTHING
+    still = tuple(sorted(context.critical)) if is_all else found.still
+    return replace(found, act=act, left_at=left_at, still=still)
 
 
 def _told_to(reader: Subscriber | None, act: LeaveAct) -> LeaveAct:
@@ -146,9 +156,9 @@ def _change(
 
 
 def _leaving(link: LinkToken, reader: Subscriber | None, context: RoutingContext) -> Leaving:
-    scope = link.scope
+    scope, still = _scope_of(link.scope, context.critical)
     if reader is None or scope.kind in {ScopeKind.EVERYTHING, ScopeKind.DIGESTS}:
-        return Leaving(scope=scope, reader=reader)
+        return Leaving(scope=scope, reader=reader, still=still)
     follows = _follows(reader, context)
     return Leaving(
         scope=scope,
@@ -160,7 +170,20 @@ def _leaving(link: LinkToken, reader: Subscriber | None, context: RoutingContext
         ),
         instead=instead_of_immediate(reader, context.defaults),
         keeps_some=any(each.latest.following and each.latest.frequency for each in follows),
+        still=still,
     )
+
+
+def _scope_of(scope: Scope, critical: Collection[str]) -> tuple[Scope, tuple[str, ...]]:
+    """What of a scope can be left, and the critical categories of it, which cannot.
+
+    Names that are all critical stay: without any, the scope would be all immediate emails.
+    """
+    if scope.kind in {ScopeKind.DIGESTS, ScopeKind.ENTITY}:
+        return scope, ()
+    still = tuple(sorted(name for name in scope.names or critical if name in critical))
+    names = tuple(name for name in scope.names if name not in critical)
+    return (replace(scope, names=names) if names else scope), still
 
 
 def _reader_at(link: LinkToken, context: RoutingContext) -> Subscriber | None:

@@ -46,6 +46,7 @@ def read_overview(user_id: str, *, context: RoutingContext) -> Overview | None:
         subscriber=reader,
         now=now,
         defaults=context.defaults,
+        critical=tuple(sorted(context.critical)),
         follows=tuple(follows[:SHOWN]),
         follow_count=len(follows),
         next_due_at=next_digest(

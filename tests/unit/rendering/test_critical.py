@@ -1,0 +1,192 @@
+"""What readers are told of critical categories, in emails and on pages."""
+
+import re
+from dataclasses import replace
+from datetime import date, timedelta
+from pathlib import Path
+
+import lxml.html
+import pytest
+from gazette.adapters.rendering.pages import JinjaPages
+from gazette.adapters.rendering.preference_page import PreferencePages
+from gazette.adapters.rendering.renderer import JinjaRenderer
+from gazette.adapters.rendering.sheets import Sheets
+from gazette.domain.delivery.compose import compose
+from gazette.domain.links import EVERYTHING, Scope, ScopeKind
+from gazette.domain.model import Edition
+from gazette.domain.scheduling.kinds import critical_schedule, immediate_schedule
+from gazette.domain.subscribers.frequency import Frequency, frequencies
+from gazette.domain.subscribers.leaving import LeaveAct, Leaving
+from gazette.domain.subscribers.overview import Overview
+from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
+
+from tests.builders import NOW, a_subscriber, an_event
+from tests.unit.rendering.test_leave_links import FOLLOWED, LINKS, in_html, in_text
+
+FIXED = Scope(ScopeKind.CATEGORY, ("security",))
+LOCALES = ("en", "de", "he")
+
+
+def email(renderer: JinjaRenderer, schedule: str, locale: str = "en", via: str = "") -> Edition:
+    event = an_event(category="security", via=(via,) if via else ())
+    digest = compose([event], max_blocks=20, until=NOW + timedelta(hours=1))
+    return renderer.render(digest, replace(a_subscriber(), locale=locale), LINKS, schedule)
+
+
+def words(html: str) -> str:
+    """The text of a page or an email, without invisible characters."""
+    text = lxml.html.fromstring(html).text_content()
+    return " ".join(re.sub("[\u2066-\u2069]", "", text).split())
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_a_critical_email_offers_no_leaving_that_would_not_end_it(
+    renderer: JinjaRenderer, locale: str
+) -> None:
+    made = email(renderer, critical_schedule("post#1"), locale)
+    assert not in_html(made)
+    assert not in_text(made)
+    for part in (made.html, made.text):
+        assert LINKS.unsubscribe not in part
+        assert LINKS.preferences in part
+    beside = email(renderer, immediate_schedule("post#1"), locale)
+    assert in_html(beside) == in_text(beside) == ["c:security"]
+    assert LINKS.unsubscribe in beside.html
+    assert LINKS.unsubscribe in beside.text
+
+
+def test_what_it_came_through_can_be_unfollowed(renderer: JinjaRenderer) -> None:
+    made = email(renderer, critical_schedule("post#1"), via="post#1")
+    assert in_html(made) == in_text(made) == [FOLLOWED.partition(",")[0]]
+
+
+def test_its_foot_says_why_it_comes(renderer: JinjaRenderer) -> None:
+    made = email(renderer, critical_schedule("post#1"))
+    said = "You're getting this email because it's about your account on Gazette."
+    assert f"{said} It can't be turned off." in words(made.html)
+    assert f"{said} It can't be turned off." in made.text
+    assert "account" not in words(email(renderer, immediate_schedule("post#1")).html)
+
+
+@pytest.fixture
+def pages(built_templates: Path) -> JinjaPages:
+    return JinjaPages(Sheets(built_templates))
+
+
+def leaving(scope: Scope, act: LeaveAct | None = None, *, known: bool = True) -> Leaving:
+    reader = a_subscriber() if known else None
+    return Leaving(scope=scope, reader=reader, act=act, still=("payment", "security"))
+
+
+STILL = "Only these still come, because they're about your account: Payment and Security."
+
+
+@pytest.mark.parametrize("act", [None, LeaveAct.EVERYTHING])
+def test_who_unsubscribes_from_everything_is_told_what_still_comes(
+    pages: JinjaPages, act: LeaveAct | None
+) -> None:
+    def page(what: Leaving) -> str:
+        if act:
+            return words(pages.left("", what, undo="", settings=""))
+        return words(pages.confirm_leaving("", what, settings=""))
+
+    assert STILL in page(leaving(EVERYTHING, act))
+    assert "still come" not in page(replace(leaving(EVERYTHING, act), still=()))
+    assert "still come" not in page(leaving(EVERYTHING, act, known=False)), "who knows whose it is"
+
+
+@pytest.mark.parametrize("act", [None, LeaveAct.LEAVE])
+def test_a_link_that_would_turn_it_off_says_that_it_cannot_be(
+    pages: JinjaPages, act: LeaveAct | None
+) -> None:
+    what = leaving(FIXED, act)
+    html = (
+        pages.left("", what, undo="", settings="../p/x")
+        if act
+        else pages.confirm_leaving("", what, settings="../p/x")
+    )
+    page = lxml.html.fromstring(html)
+    (heading,) = page.xpath("//h1")
+    assert words(html).count("These emails are about your account, so they always come") == 1
+    assert words(heading.text_content()) == "Security: can't be turned off"
+    assert not page.xpath("//button[@value='leave']"), "no button that does nothing"
+    assert "Nothing has changed yet" not in html
+
+
+def test_a_link_of_several_categories_names_what_comes_all_the_same(pages: JinjaPages) -> None:
+    some = replace(leaving(Scope(ScopeKind.IMMEDIATE, ("mention",))), still=("security",))
+    said = words(pages.confirm_leaving("", some, settings=""))
+    always = "These always come right away, because they're about your account: Security."
+    assert always in said
+    done = replace(some, act=LeaveAct.LEAVE)
+    assert always in words(pages.left("", done, undo="", settings=""))
+
+
+@pytest.fixture
+def settings_page(built_templates: Path) -> PreferencePages:
+    return PreferencePages(Sheets(built_templates), built_templates)
+
+
+def overview(reader: Subscriber, *critical: str) -> Overview:
+    return Overview(subscriber=reader, now=NOW, defaults=(), critical=critical)
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_the_settings_offer_no_choice_that_does_not_count(
+    settings_page: PreferencePages, locale: str
+) -> None:
+    reader = replace(a_subscriber(security=Frequency.NEVER), locale=locale)
+    fixed = lxml.html.fromstring(settings_page.page(overview(reader, "security")))
+    free = lxml.html.fromstring(settings_page.page(overview(reader)))
+    assert free.xpath("//select[@name='category-security']")
+    assert not fixed.xpath("//*[contains(@name, 'security') or contains(@id, 'security')]")
+    assert "security" not in settings_page.categories(overview(reader, "security"))
+    assert "Security" in fixed.xpath("//div[@class='notice']")[0].text_content()
+
+
+def test_the_settings_count_no_choice_that_does_not_count(settings_page: PreferencePages) -> None:
+    said = words(settings_page.page(overview(a_subscriber(security=Frequency.NEVER), "security")))
+    assert "1 changed" not in said
+    assert "Never: Security" not in said
+    assert "1 changed" in words(
+        settings_page.page(overview(a_subscriber(security=Frequency.NEVER)))
+    )
+
+
+def test_the_settings_say_what_comes_in_any_case(settings_page: PreferencePages) -> None:
+    reader = a_subscriber()
+    paused = replace(reader, times=replace(reader.times, paused_until=date(2026, 12, 10)))
+    muted = replace(reader, choices=((NOW, frequencies({})),))
+    always = "These always come right away, because they're about your account: Security."
+    still = "Only these still come, because they're about your account: Security."
+    for each, expected in (
+        (muted, always),
+        (paused, still),
+        (replace(reader, status=SubscriberStatus.UNSUBSCRIBED), still),
+        (replace(reader, status=SubscriberStatus.DORMANT), still),
+    ):
+        page = settings_page.page(overview(each, "security"))
+        (notice,) = lxml.html.fromstring(page).xpath("//div[@class='notice']")
+        text = re.sub("[\u2066-\u2069]", "", " ".join(notice.text_content().split()))
+        assert expected in text, each
+        assert "about your account" not in words(settings_page.page(overview(each)))
+
+
+def test_the_settings_do_not_say_so_where_the_address_may_be_the_reason(
+    settings_page: PreferencePages,
+) -> None:
+    """Behind a bounce or a complaint nothing comes."""
+    reader = replace(a_subscriber(), status=SubscriberStatus.SUPPRESSED)
+    page = lxml.html.fromstring(settings_page.page(overview(reader, "security")))
+    assert "account" not in page.xpath("//div[@class='notice']")[0].text_content()
+
+
+def test_who_turned_off_the_rest_is_not_told_that_nothing_comes(
+    settings_page: PreferencePages,
+) -> None:
+    off = dict.fromkeys(settings_page.categories(overview(a_subscriber())), Frequency.NEVER)
+    reader = replace(a_subscriber(), choices=((NOW, frequencies({"*": Frequency.NEVER, **off})),))
+    assert "You get no emails" in words(settings_page.page(overview(reader)))
+    said = words(settings_page.page(overview(reader, "security")))
+    assert "You get no emails" not in said
+    assert "You turned off all types of updates. These always come right away" in said
