@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
 from gazette.domain.commands import ChangeSubscriber
@@ -32,6 +33,11 @@ class EmailContent:
     reader: Subscriber
     events: tuple[Event, ...]
     schedule: str
+
+    @property
+    def due_at(self) -> datetime:
+        """When it is due, by which it calls days: as soon as the latest event has occurred."""
+        return max(event.occurred_at for event in self.events)
 
 
 def sample(kind: Kind) -> EmailContent:

@@ -38,6 +38,7 @@ LINKS = Links(
     preferences="https://example.com/preferences/preview",
     email="https://example.com/email/preview",
     updates="https://example.com/updates/preview",
+    leave=lambda scope: f"https://example.com/leave/{scope.kind}",
 )
 """Real ones would let whoever sees the preview act for the reader."""
 
@@ -108,7 +109,14 @@ def _render(letter: EmailContent, built: Path, templates: Templates, variation: 
     renderer = JinjaRenderer(built)
     arrangement = renderer.arrangement(variation, templates.arrangement)
     digest = compose(letter.events, max_blocks=templates.max_blocks, arrangement=arrangement)
-    return renderer.render(digest, letter.reader, LINKS, letter.schedule, variation=variation)
+    return renderer.render(
+        digest,
+        letter.reader,
+        LINKS,
+        letter.schedule,
+        variation=variation,
+        due_at=letter.due_at,
+    )
 
 
 def _in_words(

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from gazette.domain.model import Actor, Entity, Event
+from gazette.domain.model import Actor, Entity, Event, Image
 from gazette.domain.subscribers.subscriber import Subscriber
 
 _NOW = datetime(2026, 11, 26, 6, 40, tzinfo=UTC)
@@ -48,8 +48,18 @@ _PLACES: tuple[tuple[str, str, str, int, str], ...] = (
     ("article", "a1", _UNBROKEN, 1, "A word that no line can hold. " * 12),
     ("like", "p5", "Photographs from the harbour", 41, ""),
     ("follow", "u1", "You", 2, ""),
+    ("build_failed", "b1", "gazette / main", 1, "3 of 214 tests failed."),
 )
 """Category, id and title of an entity, how often, and what the latest of it says."""
+
+_BY_NOBODY = {"build_failed"}
+
+_AVATARS = {"Bo Berg": "https://example.com/avatars/bo.png"}
+
+_IMAGES = {"p1": Image("https://example.com/pictures/p1.jpg", "A heap of letters on a table")}
+"""They lead nowhere: mail programs show a reader as little until they may load pictures."""
+
+_FOLLOWED = {"a1", "p4"}
 
 
 def _events() -> tuple[Event, ...]:
@@ -62,10 +72,19 @@ def _events() -> tuple[Event, ...]:
                     user_id=READER.user_id,
                     id=f"{entity}.{number}",
                     category=category,
-                    entity=Entity("post", entity, title, f"https://example.com/{entity}"),
-                    actor=Actor(f"u{number}", name),
+                    entity=Entity(
+                        "post",
+                        entity,
+                        title,
+                        f"https://example.com/{entity}",
+                        _IMAGES.get(entity),
+                    ),
+                    actor=None
+                    if category in _BY_NOBODY
+                    else Actor(f"u{number}", name, avatar=_AVATARS.get(name, "")),
                     occurred_at=_NOW - timedelta(hours=place, minutes=7 * number),
                     excerpt=excerpt.strip() if number == 0 else "",
+                    via=(f"post#{entity}",) if entity in _FOLLOWED else (),
                 )
             )
     return tuple(made)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Route
 
 from cli.preview.content import Kind, sample
 from cli.preview.folder import write
@@ -11,7 +11,7 @@ from cli.preview.rendering import Templates, render
 from demo.engine import ROOT
 from tests.browser import before_and_after
 from tests.browser.accessibility import inspected, problems
-from tests.browser.screenshots import draw
+from tests.browser.screenshots import FOLDER, draw
 
 BACKGROUND = "getComputedStyle(document.body).backgroundColor"
 LARGEST = 150_000
@@ -50,6 +50,27 @@ def test_the_page_of_a_preview_shows_all_four_and_can_be_read(
         inner = page.locator("iframe").evaluate_all("frames => frames.map(f => f.clientWidth)")
         assert inner == [620, 360, 620, 360]
         page.locator("iframe").evaluate_all("frames => frames.forEach(frame => frame.remove())")
+        assert problems(page) == []
+
+
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("loaded", [True, False])
+def test_an_email_can_be_read_with_its_pictures_and_without(
+    browser: Browser, kind: Kind, loaded: bool
+) -> None:
+    """A picture that is not loaded is as wide as its text, which must not widen a phone's page."""
+    edition = render(sample(kind), Templates(ROOT / "templates"))
+    picture = (FOLDER / "email-light.png").read_bytes()
+
+    def answer(route: Route) -> None:
+        if loaded:
+            route.fulfill(body=picture, content_type="image/png")
+        else:
+            route.abort()
+
+    with inspected(browser) as page:
+        page.route("https://example.com/**", answer)
+        page.set_content(edition.html)
         assert problems(page) == []
 
 

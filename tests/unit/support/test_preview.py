@@ -374,3 +374,14 @@ def test_a_preview_is_arranged_as_the_stage_arranges_its_digests(tmp_path: Path)
     assert (made.max_blocks, made.arrangement.full_blocks) == (3, 2)
     assert (made.arrangement.ranking, made.arrangement.sections) == ("latest", "category")
     assert (made.arrangement.weights["like"], made.arrangement.weights["mention"]) == (7, 10)
+
+
+def test_the_sample_has_what_emails_show_beside_words() -> None:
+    made = render(content.sample(Kind.DIGEST), Templates(TEMPLATES))
+    page = lxml.html.document_fromstring(made.html)
+    assert page.xpath("//img[@alt='']/@src")[:1] == ["https://example.com/avatars/bo.png"]
+    assert page.xpath("//img[@alt!='']")
+    assert page.xpath("//td[@aria-hidden and text()]")
+    assert "Update: “Build failed”" in made.text
+    assert "You follow this" in made.text
+    assert "\n  Today, " in made.text
