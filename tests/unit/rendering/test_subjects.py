@@ -161,20 +161,52 @@ def test_a_subject_says_sixty_characters_before_it_counts(renderer: JinjaRendere
     assert len(made.partition(" + ")[0]) <= 60
 
 
-@given(
-    st.text(min_size=1, max_size=300),
-    st.text(min_size=1, max_size=300),
-    st.sampled_from([*KNOWN, "x"]),
-)
-@settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+LONG = [
+    letter * count
+    for letter in ("B", "בּ", "👨‍👩‍👧‍👦", "🇩🇪", "word ", ".")
+    for count in (1, 30, 200)
+]
+
+
+@pytest.mark.parametrize("category", [*KNOWN, "x", "c" * 32])
+@pytest.mark.parametrize("schedule", [DAILY, IMMEDIATE])
+@pytest.mark.parametrize("count", [1, 3])
 def test_no_subject_is_much_longer_whatever_a_service_says(
-    renderer: JinjaRenderer, name: str, title: str, category: str
+    renderer: JinjaRenderer, category: str, schedule: str, count: int
 ) -> None:
-    [event] = events(category, title, 1)
-    made = bare(subject(renderer, [replace(event, actor=Actor("bo", name))]))
-    assert len(made) <= 75 or category == "x" or category == "other"
+    """And what is in quotation marks is so to its end."""
+    for name in LONG:
+        for title in LONG:
+            said = [
+                replace(each, actor=Actor(each.id, name), entity=replace(each.entity, title=title))
+                for each in events(category, "", count)
+            ]
+            made = bare(subject(renderer, said, schedule=schedule))
+            assert len(made) <= (120 if len(category) == 32 else 90)
+            assert made.count("“") == made.count("”")
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_what_nobody_did_is_said_of_one(renderer: JinjaRenderer, locale: str) -> None:
+    """Not of several, as where the number of people is 0 in the rule of a plural."""
+    for category in ("mention", "like", "follow"):
+        [event] = events(category, "Release", 1)
+        nobody, nameless = (
+            subject(renderer, [replace(event, actor=actor)], locale=locale)
+            for actor in (None, Actor("bo", "\u200b"))
+        )
+        assert nobody == nameless
+
+
+@pytest.mark.parametrize("sign", ["👨‍👩‍👧‍👦", "🇩🇪", "👍🏽", "e\u0301\u0302", "❤️"])
+@pytest.mark.parametrize("before", range(12))
+def test_no_subject_cuts_a_sign_in_two(renderer: JinjaRenderer, sign: str, before: int) -> None:
+    """An emoji of several code points, a flag of two letters, a letter with its marks."""
+    title = "A" * (28 + before) + sign * 20
+    for schedule in (DAILY, IMMEDIATE):
+        made = bare(subject(renderer, events("mention", title, 1), schedule=schedule))
+        whole = re.search("A(?:" + sign + ")*…", made)
+        assert whole, ascii(made)
 
 
 @given(

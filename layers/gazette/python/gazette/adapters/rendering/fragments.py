@@ -15,6 +15,7 @@ from gazette.adapters.rendering.brand import Brand
 from gazette.adapters.rendering.environment import Parted, Press, parted
 from gazette.adapters.rendering.language import Language
 from gazette.adapters.rendering.view_models import (
+    LONGEST_HEADLINE,
     Line,
     Picked,
     Shown,
@@ -239,8 +240,7 @@ class Lines:
         if template is None:
             template = template_of(shown.category, "line.txt", self._press.environment)
             self._by_category[shown.category] = template
-        self._press.values["group"] = shown
-        self._press.values["people"] = " ".join(self._press.render(self._people).split())
+        self._press.values["people"] = self._named(shown)
         return " ".join(self._press.render(template).split())
 
     def headline(self, shown: Shown, line: str, language: Language) -> str:
@@ -248,14 +248,24 @@ class Lines:
 
         A category that has a `line.txt` of its own and no `headline.txt` says its line.
         """
+        short = in_a_subject(shown, language)
+        line = line if len(line) <= LONGEST_HEADLINE else self.of(short)
         environment, values = self._press.environment, self._press.values
-        values["group"] = short = in_a_subject(shown, language)
-        values["people"] = " ".join(self._press.render(self._people).split())
+        values["group"], values["people"] = short, self._named(short)
         values["line"], values["thing"] = line, ""
         template = template_of(shown.category, "headline.txt", environment)
         said = " ".join(self._press.render(template).split())
         values["thing"] = thing(short.title, len(said), language)
         return " ".join(self._press.render(template).split())
+
+    def in_a_thread(self, shown: Shown, language: Language) -> tuple[str, str]:
+        """Who acted, under short names, and the title as it is in each subject of a thread."""
+        short = in_a_subject(shown, language)
+        return self._named(short), thing(short.title, 0, language)
+
+    def _named(self, shown: Shown) -> str:
+        self._press.values["group"] = shown
+        return " ".join(self._press.render(self._people).split())
 
     def button(self, shown: Shown) -> str:
         """What the button of a group does: `Reply`."""

@@ -203,9 +203,13 @@ def _edition(
         templates,
         {**values, "digest": digest, "blocks": blocks, "groups": groups, "headline": "", SAID: {}},
     )
-    if groups and email == DIGEST:
-        lines = Lines(Press(templates, values))
-        press.values["headline"] = lines.headline(*groups[0], values["language"])
+    if groups and email in {DIGEST, ALONE}:
+        lines, language = Lines(Press(templates, values)), values["language"]
+        if email == DIGEST:
+            press.values["headline"] = lines.headline(*groups[0], language)
+        else:
+            about = lines.in_a_thread(groups[0].shown, language)
+            press.values["people"], press.values["thing"] = about
 
     def part(name: str, shown: str) -> str:
         press.values["shown"] = shown

@@ -23,7 +23,7 @@ from gazette.domain.model import Entity, Image, Importance
 _NAME, _TITLE, _EXCERPT = 80, 200, 300
 """Characters. A title is as long as the contract allows."""
 
-_IN_A_SUBJECT, _LONGEST_HEADLINE, _SHORTEST_TITLE = 24, 60, 16
+_IN_A_SUBJECT, LONGEST_HEADLINE, _SHORTEST_TITLE = 24, 60, 16
 """Characters of a subject: of each name, of what it says first, and of a title in it at least."""
 
 _LONGEST_PICTURE = 1100
@@ -280,16 +280,24 @@ _LONGEST_SIGN = 12
 def _first_sign(word: str) -> str:
     """The first grapheme cluster, upper case, near enough to UAX #29 for names."""
     end = 1
-    while end < min(len(word), _LONGEST_SIGN):
-        each, before = word[end], word[end - 1]
-        is_tone = "\U0001f3fb" <= each <= "\U0001f3ff"
-        is_mark = category(each)[0] == "M" or each == _JOINER or is_tone
-        is_flag = end == 1 and _is_of_a_flag(before) and _is_of_a_flag(each)
-        if not (is_mark or is_flag or before == _JOINER):
-            break
+    while end < min(len(word), _LONGEST_SIGN) and _goes_on(word, end):
         end += 1
     upper = word[:end].upper()
     return upper if len(upper) == end else word[:end]
+
+
+def _goes_on(text: str, place: int) -> bool:
+    """Whether what stands at `place` belongs to the sign before: a mark, a tone, half a flag."""
+    each, before = text[place], text[place - 1]
+    is_tone = "\U0001f3fb" <= each <= "\U0001f3ff"
+    if category(each)[0] == "M" or each == _JOINER or before == _JOINER or is_tone:
+        return True
+    if not _is_of_a_flag(each):
+        return False
+    halves = 0
+    while halves < place and _is_of_a_flag(text[place - 1 - halves]):
+        halves += 1
+    return halves % 2 == 1
 
 
 def _is_of_a_flag(sign: str) -> bool:
@@ -396,8 +404,8 @@ def _short(name: str, language: Language) -> str:
 
 
 def thing(title: str, said: int, language: Language) -> str:
-    """A title in quotation marks, cut so that it fits beside `said` other characters."""
-    return language.quoted(_cut(title, max(_SHORTEST_TITLE, _LONGEST_HEADLINE - said - 2)))
+    """A title in quotation marks, cut so that it fits a subject beside `said` other characters."""
+    return language.quoted(_cut(title, max(_SHORTEST_TITLE, LONGEST_HEADLINE - said - 2)))
 
 
 def subject_line(text: str, longest: int) -> str:
@@ -426,11 +434,14 @@ def _is_visible(character: str) -> bool:
 
 
 def _cut(text: str, longest: int) -> str:
-    """`text`, cut behind a word if that leaves more than half of it."""
+    """`text`, cut behind a word if that leaves more than half of it, and never within a sign."""
     if len(text) <= longest:
         return text
-    kept = text[: longest - 1]
-    if not text[longest - 1].isspace():
+    end = longest - 1
+    while end > longest // 2 and _goes_on(text, end):
+        end -= 1
+    kept = text[:end]
+    if not text[end].isspace():
         words = kept.rsplit(maxsplit=1)[0]
         kept = words if len(words) > longest // 2 else kept
     return kept.rstrip() + "…"
