@@ -122,6 +122,15 @@ def test_before_leaving_weekly_and_a_pause_are_beside_the_button(pages: JinjaPag
     assert page.xpath("//button/@value") == ["leave"]
 
 
+def test_whoever_cannot_come_back_is_told_of_every_cause_and_whom_to_ask(pages: JinjaPages) -> None:
+    """Another reader of the address may have unsubscribed: then nothing bounced."""
+    page = lxml.html.fromstring(left(replace(leaving(EVERYTHING), act=None), pages))
+    said = page.xpath("//main")[0].text_content()
+    assert "bounced" in said
+    assert "someone else who reads them has unsubscribed" in said
+    assert "Please contact support." in said
+
+
 def test_the_list_has_a_link_people_count_and_time_for_each_group(pages: JinjaPages) -> None:
     events = [
         an_event("e1", actor="Bo"),
