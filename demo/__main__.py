@@ -50,7 +50,7 @@ def _demo(console: Console, *, port: int, keep: bool) -> int:
         console.print(f"[dim]{time.monotonic() - began:6.1f} s[/dim]  {text}", soft_wrap=True)
 
     messages = campus.messages()
-    events = invented.happened(messages)
+    events = [*invented.thread(), *invented.happened(messages)]
     with StandIn() as ses, running(ses_url=ses.url, folder=_FOLDER, port=port) as engine:
         progress(f"engine at {engine.url}")
         outputs = deploy(engine, _FOLDER, base_url=ses.url, max_lateness=_LATE)
@@ -87,6 +87,8 @@ def _demo(console: Console, *, port: int, keep: bool) -> int:
             "events_stored": rows["events"],
             "runs_sent": rows["sent"],
             "emails_accepted": len(ses.accepted),
+            "digests": sum(each.is_digest for each in arrived),
+            "immediate_emails": sum(not each.is_digest for each in arrived),
             "events_in_emails": findings.events_in_emails,
             "duplicate_emails": findings.duplicate_emails,
             "repeated_events": findings.repeated_events,

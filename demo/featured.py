@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from gazette.domain.identity import parse_run_id
+
 from demo.audit import Seen
 from demo.inbox import Row
 
@@ -39,9 +41,8 @@ def _nobody(row: Row, seen: Seen) -> float:
     return leads * (seen.total > 1) * len(seen.counts)
 
 
-def _message(row: Row, seen: Seen) -> float:
-    starts = ": “" in row.subject and not row.subject.startswith("Update")
-    return starts * (seen.total > 1) * 1 / seen.total
+def _thread(row: Row, seen: Seen) -> float:
+    return (not row.is_digest) * parse_run_id(seen.run).sequence
 
 
 _WORTH: Sequence[tuple[str, Callable[[Row, Seen], float]]] = (
@@ -50,7 +51,7 @@ _WORTH: Sequence[tuple[str, Callable[[Row, Seen], float]]] = (
     ("One update: the digest is that update", _alone),
     ("One thing, one block, with a line for each kind", _one_thing),
     ("Nobody made it happen: the library wrote", _nobody),
-    ("A message leads, with what it says behind it", _message),
+    ("As it happens: the last of three emails in one thread", _thread),
 )
 
 

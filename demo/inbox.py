@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import lxml.html
 from gazette.domain.identity import parse_run_id
+from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
 
 from demo.ses import Accepted
 
@@ -37,6 +38,11 @@ class Row:
     things: tuple[str, ...]
     told: str
     html_bytes: int
+
+    @property
+    def is_digest(self) -> bool:
+        """An immediate email is one of a thread, which has one subject."""
+        return kind_of(self.schedule) is not ScheduleKind.IMMEDIATE
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +76,14 @@ def row(mail: Accepted) -> Row:
 
 def look(rows: Sequence[Row]) -> Repeated:
     """Look at rows in the order in which their emails arrived."""
-    before: dict[tuple[str, str], Row] = {}
+    before: dict[str, Row] = {}
     subjects = preheaders = things = 0
     for each in rows:
-        last = before.get((each.to, each.schedule))
-        if last is not None and last.subject == each.subject and last.told != each.told:
-            subjects += 1
-        before[each.to, each.schedule] = each
+        last = before.get(each.to)
+        if each.is_digest:
+            if last is not None and last.subject == each.subject and last.told != each.told:
+                subjects += 1
+            before[each.to] = each
         headline = _END_OF_SUBJECT.sub("", each.subject)
         preheaders += _plain(each.preheader).startswith(_plain(headline))
         things += len(each.things) - len({*each.things})

@@ -8,12 +8,12 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from demo import campus
 from demo.campus import Message
-from demo.texts import FACES, MENTIONS, PICTURES, SAID, TITLES, WORDS
+from demo.texts import FACES, MENTIONS, PICTURES, SAID, THREAD, TITLES, WORDS
 
 _SITE = "https://campus.example"
 PICTURES_AT = f"{_SITE}/pictures/"
@@ -47,6 +47,9 @@ _ADDRESSED = {
 
 _NOBODY = {"timetable", "library"}
 """What the campus itself says: these events have no actor."""
+
+AT_ONCE = 0
+"""The number of the reader who is none of the students: theirs begin with 1."""
 
 _WITH_FACE = 0.6
 _THREADS = 40
@@ -122,6 +125,27 @@ def happened(week: Iterable[Message]) -> list[Happened]:
         excerpt = next(pool, "")
         found.append(Happened(message, category, thing, excerpt, is_followed))
     return found
+
+
+def thread() -> list[Happened]:
+    """What one more reader, who is none of the students, hears of at once: one thing, three times.
+
+    Each on another day, so that each is an email of its own.
+    """
+    thing = Thing("draft", "thread", "Speech for the summer festival")
+    return [
+        Happened(
+            Message(-day, source, AT_ONCE, day, 0), category, thing, excerpt, is_followed=False
+        )
+        for day, (source, category, excerpt) in enumerate(THREAD, 1)
+    ]
+
+
+def wants_at_once(now: datetime) -> dict[str, Any]:
+    """The detail that registers that reader."""
+    categories = {category for _, category, _ in THREAD}
+    wanted = {"frequencies": dict.fromkeys(sorted(categories), "immediate")}
+    return campus.subscriber_changed(AT_ONCE, now) | wanted
 
 
 def shared(conversation: str) -> Thing:

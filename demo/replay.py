@@ -24,8 +24,8 @@ Progress = Callable[[str], None]
 def register(service: Service, week: list[campus.Message]) -> tuple[datetime, datetime]:
     """Register every student, and let those who wrote to each other follow what they share.
 
-    All of it is put at once: which of it arrives first does not matter. Returns the slots in
-    which that began and ended.
+    And one more reader. All of it is put at once: which of it arrives first does not matter.
+    Returns the slots in which that began and ended.
     """
     began = datetime.now(UTC)
     students = range(1, campus.STUDENTS + 1)
@@ -37,9 +37,10 @@ def register(service: Service, week: list[campus.Message]) -> tuple[datetime, da
     put = service.put(
         "subscriber.changed", (campus.subscriber_changed(student, began) for student in students)
     )
+    put += service.put("subscriber.changed", [invented.wants_at_once(began)])
     put += service.put("follow.created", follows)
-    if put != campus.STUDENTS + len(follows):
-        raise RuntimeError(f"only {put} students and follows were put")
+    if put != campus.STUDENTS + 1 + len(follows):
+        raise RuntimeError(f"only {put} readers and follows were put")
     service.wait_until_drained("ingest")
     return slot_of(began), slot_of(datetime.now(UTC))
 
@@ -78,6 +79,7 @@ def replay(
             )
         service.wait_until_drained("ingest", "followers")
         wait(SETTLE_SECONDS)
+        service.wait_until_drained("immediate")
         let_pass(service, last_slot(day, registered))
         progress(f"day {day + 1}: {len(today)} events")
     return put

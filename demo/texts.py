@@ -266,6 +266,13 @@ MENTIONS = {
 }
 """By kind of thing."""
 
+THREAD = (
+    (14, "mention", "@ada could you read this before Thursday? Half an hour is plenty."),
+    (23, "reply", "I read it meanwhile: the second half is the better one. Begin there?"),
+    (14, "reply", "Yes, let us turn it round. Thank you both!"),
+)
+"""What somebody hears of at once: who wrote, as what, and what."""
+
 PICTURES = {
     "harbour": "Boats in a harbour at dawn",
     "hills": "Hills behind each other, in fog",

@@ -59,6 +59,16 @@ def test_a_subject_that_says_something_else_again_is_counted(renderer: JinjaRend
     assert looked(first, email(renderer, an_event(), number=2)) == Repeated()
 
 
+def test_emails_of_a_thread_have_one_subject(renderer: JinjaRenderer) -> None:
+    first, other = (
+        replace(mail, tags={"run": f"ann-now1-{number}"})
+        for number, mail in enumerate(
+            [email(renderer, an_event()), email(renderer, an_event("b", excerpt="More"))], 1
+        )
+    )
+    assert looked(first, other) == Repeated()
+
+
 def test_a_reader_s_own_links_make_no_email_say_something_else(renderer: JinjaRenderer) -> None:
     events = [an_event("a"), an_event("b", entity_id="post2", occurred_at=TOMORROW)]
     assert looked(email(renderer, *events), email(renderer, *events, number=2)) == Repeated()

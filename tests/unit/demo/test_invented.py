@@ -18,7 +18,7 @@ from gazette.domain.model import DAILY, Event
 from demo import campus
 from demo.audit import audit
 from demo.engine import ROOT
-from demo.invented import PICTURES_AT, Happened, happened
+from demo.invented import PICTURES_AT, Happened, happened, thread, wants_at_once
 from demo.ses import Accepted
 from demo.texts import FACES, PICTURES
 from tests.builders import LINKS, NOW
@@ -55,9 +55,23 @@ def test_there_is_something_of_everything(week: list[Happened]) -> None:
     assert {each.thing.picture for each in week} == {"", *PICTURES}
 
 
+def test_the_thread_is_of_one_thing_on_days_of_their_own_for_nobody_of_the_week(
+    week: list[Happened],
+) -> None:
+    events = thread()
+    assert len({each.thing for each in events}) == 1
+    assert [each.message.day for each in events] == [1, 2, 3]
+    readers = {each.message.target for each in week} | {each.message.source for each in week}
+    assert {each.message.target for each in events}.isdisjoint(readers)
+    assert {each.thing.url for each in events}.isdisjoint({each.thing.url for each in week})
+    wanted = decode(envelope("subscriber.changed", wants_at_once(NOW)))
+    assert isinstance(wanted, ChangeSubscriber)
+    assert {each.category for each in events} == {*wants_at_once(NOW)["frequencies"]}
+
+
 @pytest.mark.parametrize("is_followed", [True, False])
 def test_what_is_put_fits_the_contract(week: list[Happened], is_followed: bool) -> None:
-    some = [each for each in week if each.is_followed is is_followed][::20]
+    some = [each for each in [*thread(), *week] if each.is_followed is is_followed][::20]
     expected = CreateActivity if is_followed else CreateEvents
     name = "activity.created" if is_followed else "event.created"
     for each in some:
