@@ -2,29 +2,25 @@
 
     python -m tests.browser.before_and_after after
 
-draws them as `docs/images/after-….webp`; those called `before-….webp` are drawn by this script too,
-on commit f6fe297d, the last one before emails were rewritten for their readers.
+draws them as `docs/images/after-….webp`; those called `before-….webp` were drawn by this script, as
+it was first, on commit f6fe297d, the last one before emails were rewritten for their readers.
 """
 
-import base64
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser
 
 from cli.preview.rendering import Templates, render
 from demo.engine import ROOT
-from tests.browser.chromium import chromium
-from tests.browser.community import digest, immediate
+from tests.browser.chromium import chromium, webp
+from tests.browser.community import digest, immediate, with_pictures
 from tests.browser.inbox import inbox
 from tests.browser.screenshots import FOLDER, preferences
 
 _PHONE, _DESKTOP, _LIST = 390, 620, 860
 """CSS pixels."""
-
-
-_QUALITY = 70
 
 
 def pages() -> Iterator[tuple[str, str, int]]:
@@ -34,8 +30,8 @@ def pages() -> Iterator[tuple[str, str, int]]:
         render(content, templates) for content in (digest(), immediate(), immediate("message"))
     )
     yield "inbox", inbox("Gazette", [daily, mention, message]), _LIST
-    yield "digest", daily.html, _DESKTOP
-    yield "immediate", mention.html, _DESKTOP
+    yield "digest", with_pictures(daily.html), _DESKTOP
+    yield "immediate", with_pictures(mention.html), _DESKTOP
     yield "preferences", preferences(), _PHONE
 
 
@@ -49,22 +45,8 @@ def draw(browser: Browser, folder: Path, when: str) -> list[Path]:
             page = context.new_page()
             page.set_content(html)
             drawn.append(folder / f"{when}-{name}.webp")
-            drawn[-1].write_bytes(_picture(page))
+            drawn[-1].write_bytes(webp(page, whole=True))
     return drawn
-
-
-def _picture(page: Page) -> bytes:
-    """The whole page as WebP, a third of the size of a PNG; Playwright itself cannot write it."""
-    page.set_viewport_size(
-        {
-            "width": page.evaluate("innerWidth"),
-            "height": page.evaluate("document.documentElement.scrollHeight"),
-        }
-    )
-    answer = page.context.new_cdp_session(page).send(
-        "Page.captureScreenshot", {"format": "webp", "quality": _QUALITY}
-    )
-    return base64.b64decode(answer["data"])
 
 
 def main(arguments: list[str]) -> int:

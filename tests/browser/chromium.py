@@ -1,14 +1,18 @@
 """Chromium, headless."""
 
+import base64
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 PATIENCE = 60_000
 """Milliseconds that a page may take to open, on a machine that has more to do."""
+
+_QUALITY = 70
+"""Of 100."""
 
 # No connection but to the pages: without these, Chromium asks its maker's servers at every start.
 _FLAGS = (
@@ -31,3 +35,17 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=path, args=[*_FLAGS])
         yield browser
         browser.close()
+
+
+def webp(page: Page, *, whole: bool = False) -> bytes:
+    """What the window shows, or the `whole` page, as WebP: a third of the size of a PNG.
+
+    Playwright itself cannot write it.
+    """
+    if whole:
+        width, height = page.evaluate("[innerWidth, document.documentElement.scrollHeight]")
+        page.set_viewport_size({"width": width, "height": height})
+    answer = page.context.new_cdp_session(page).send(
+        "Page.captureScreenshot", {"format": "webp", "quality": _QUALITY}
+    )
+    return base64.b64decode(answer["data"])

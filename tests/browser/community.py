@@ -3,15 +3,19 @@
 Invented, and always the same, so that pictures of two versions of the templates can be compared.
 """
 
+import re
+from base64 import b64encode
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import NamedTuple
 
-from gazette.domain.model import DAILY, Actor, Entity, Event
+from gazette.domain.model import DAILY, Actor, Entity, Event, Image
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.subscriber import Subscriber
 
 from cli.preview.content import EmailContent
+from demo.engine import ROOT
 
 SENT_AT = datetime(2026, 11, 26, 7, 10, tzinfo=UTC)
 """When the digest is due."""
@@ -50,6 +54,13 @@ class _Happening(NamedTuple):
     excerpt: str = ""
 
 
+PICTURES_AT = "https://community.example.com/pictures/"
+"""Where its pictures are. Those that are drawn have them from `demo/data/pictures`."""
+
+_PICTURES = ROOT / "demo" / "data" / "pictures"
+_PICTURE = re.compile(rf"{re.escape(PICTURES_AT)}([a-z0-9]+\.jpg)")
+_FACES = {"Zoë Marsh": 6, "Linh Nguyễn": 4, "Sam Okafor": 2, "Yuki Tanaka": 11, "Ravi Patel": 7}
+_IMAGES = {"harbour": Image(f"{PICTURES_AT}harbour.jpg", "Boats in a harbour at dawn")}
 _TITLES = {
     "release": "Release 4.2: what is in it",
     "digests": "On digests",
@@ -128,9 +139,26 @@ def _events() -> Iterator[Event]:
                 id=f"{place}.{happened.category}.{number}",
                 category=happened.category,
                 entity=Entity(
-                    "post", place, _TITLES[place], f"https://community.example.com/{place}"
+                    "post",
+                    place,
+                    _TITLES[place],
+                    f"https://community.example.com/{place}",
+                    _IMAGES.get(place),
                 ),
-                actor=Actor(f"person{who}", name),
+                actor=Actor(f"person{who}", name, avatar=_avatar(name)),
                 occurred_at=SENT_AT - timedelta(hours=happened.hours, minutes=7 * number),
                 excerpt=happened.excerpt if number == 0 else "",
             )
+
+
+def _avatar(name: str) -> str:
+    return f"{PICTURES_AT}face{_FACES[name]}.jpg" if name in _FACES else ""
+
+
+def with_pictures(html: str) -> str:
+    """The same page with the pictures in it, because nothing is loaded to draw it."""
+    return _PICTURE.sub(lambda found: _in_page(_PICTURES / found[1]), html)
+
+
+def _in_page(path: Path) -> str:
+    return f"data:image/jpeg;base64,{b64encode(path.read_bytes()).decode()}"

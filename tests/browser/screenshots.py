@@ -15,8 +15,9 @@ from cli.preview.rendering import Templates, render
 from cli.preview.sample import READER
 from demo.engine import ROOT
 from infra.assets.templates import build_templates
-from tests.browser.chromium import chromium
-from tests.browser.community import digest
+from tests.browser.chromium import chromium, webp
+from tests.browser.community import digest, with_pictures
+from tests.browser.report import report
 
 FOLDER = ROOT / "docs" / "images"
 
@@ -31,8 +32,8 @@ class Picture(NamedTuple):
 
 
 EMAIL = (
-    Picture("email-light.png", 640, 900, "light"),
-    Picture("email-dark.png", 640, 900, "dark"),
+    Picture("email-light.png", 640, 1180, "light"),
+    Picture("email-dark.png", 640, 1180, "dark"),
     Picture("email-narrow.png", 320, 700, "light"),
 )
 
@@ -42,12 +43,15 @@ PAGE = (
     Picture("preferences-dark.png", 640, 900, "dark"),
 )
 
+REPORT = (Picture("report.webp", 960, 860, "light"),)
+
 
 def draw(browser: Browser, folder: Path) -> list[Path]:
     """Write them all, and return them; the same templates make the same pictures."""
-    email = render(digest(), Templates(ROOT / "templates")).html
+    email = with_pictures(render(digest(), Templates(ROOT / "templates")).html)
     shots = [(email, picture) for picture in EMAIL]
     shots += [(preferences(), picture) for picture in PAGE]
+    shots += [(report(), picture) for picture in REPORT]
     return [_shot(browser, html, picture, folder) for html, picture in shots]
 
 
@@ -74,7 +78,10 @@ def _shot(browser: Browser, html: str, picture: Picture, folder: Path) -> Path:
         page = context.new_page()
         page.set_content(html)
         path = folder / picture.name
-        page.screenshot(path=path, animations="disabled", caret="hide")
+        if path.suffix == ".webp":
+            path.write_bytes(webp(page))
+        else:
+            page.screenshot(path=path, animations="disabled", caret="hide")
         return path
 
 
