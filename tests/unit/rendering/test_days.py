@@ -123,5 +123,11 @@ def test_each_reader_of_a_cached_block_reads_their_own_day(
     assert renderer.take_count().made == len(expected)
 
 
+def test_the_day_is_that_of_the_readers_calendar(renderer: JinjaRenderer) -> None:
+    """In New York it is still the evening before when it is due."""
+    made = edition(renderer, due_at=DUE.replace(hour=3), zone="America/New_York")
+    assert "\n  Today, 18:30\n" in made.text
+
+
 def test_without_a_day_a_moment_has_its_date(renderer: JinjaRenderer) -> None:
     assert "\n  25 November, 23:30\n" in edition(renderer, due_at=None).text

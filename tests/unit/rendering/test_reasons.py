@@ -103,6 +103,13 @@ def test_one_block_that_came_for_both_reasons_says_both(renderer: JinjaRenderer)
     assert rows(made)[0].startswith(f"{THIS} · Unfollow")
 
 
+def test_what_came_by_a_follow_of_another_thing_is_not_said_to_be_followed(
+    renderer: JinjaRenderer,
+) -> None:
+    made = edition(renderer, FOR_ME, event(2, "post#2"), event(3, "post#2"))
+    assert [SOMETHING in row for row in sorted(rows(made))] == [True, False, False]
+
+
 def test_the_next_reader_of_a_block_reads_their_own_reason(renderer: JinjaRenderer) -> None:
     """Blocks are cached for all readers: to this one it was addressed."""
     first = edition(renderer, FOR_ME, FOLLOWED)
