@@ -40,11 +40,15 @@ DIGEST = "digest"
 
 
 class Fragment(NamedTuple):
-    """A rendered block, without the reader's own links: `with_own` puts them in."""
+    """A rendered block, without the reader's own links: `with_own` puts them in.
+
+    `size`: the bytes of its texts, and of those by which it is found.
+    """
 
     block: ShownBlock
     html: Parted
     text: Parted
+    size: int
 
 
 _Key = tuple[str, Environment, Language, bool, int, tuple[Picked, ...]]
@@ -138,22 +142,14 @@ class Fragments:
             self._found += used - len(made)
             for key, fragment in made.items():
                 if self._kept.setdefault(key, fragment) is fragment:
-                    self._bytes += _bytes_of(key, fragment)
+                    self._bytes += fragment.size
             while self._bytes > CACHED_BYTES:
-                self._bytes -= _bytes_of(*self._kept.popitem(last=False))
+                self._bytes -= self._kept.popitem(last=False)[1].size
 
 
-def _bytes_of(key: _Key, fragment: Fragment) -> int:
-    """The texts of both."""
-    size = sum(map(getsizeof, fragment.html + fragment.text))
-    for picked, (shown, line) in zip(key[-1], fragment.block.lines, strict=True):
-        size += getsizeof(line) + _bytes_of_group(picked, shown)
-    return size
-
-
-def _bytes_of_group(picked: Picked, shown: Shown) -> int:
-    """Those that are the same object in both count once."""
-    texts = [picked.title, picked.url, picked.excerpt, *picked.people]
+def _bytes_of(picked: Picked, shown: Shown, line: str) -> int:
+    """The texts of a line; those that are the same object in both count once."""
+    texts = [line, picked.title, picked.url, picked.excerpt, *picked.people]
     if shown.title is not picked.title:
         texts.append(shown.title)
     if shown.excerpt is not picked.excerpt:
@@ -216,7 +212,11 @@ class _Printer:
         values["leave"], in_text = self._leave(self._press.environment, self._language, names)
         html = self._press.render(self._html)
         values["leave"] = in_text
-        return Fragment(made, parted(html), parted(self._press.render(self._text)))
+        text = self._press.render(self._text)
+        size = getsizeof(html) + getsizeof(text)
+        for picked, (shown, line) in zip(found, lines, strict=True):
+            size += _bytes_of(picked, shown, line)
+        return Fragment(made, parted(html), parted(text), size)
 
 
 ALONE = "immediate"

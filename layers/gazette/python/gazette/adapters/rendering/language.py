@@ -160,6 +160,8 @@ class Language:
 
     def named(self, names: Sequence[str], *others: str) -> str:
         """As `listed`, each name isolated: `Ann, Bo and 12 others`."""
+        if len(names) == 1 and not others:
+            return self.isolated(names[0])
         return self.listed([*map(self.isolated, names), *others])
 
     def quoted(self, text: str) -> str:
@@ -194,14 +196,8 @@ class Language:
         """
         if self.direction == "ltr" and text.isascii():
             return text
-        ways = set(map(bidirectional, text))
-        right_to_left = not ways.isdisjoint(_RIGHT_TO_LEFT)
-        runs_along = (
-            right_to_left and "L" not in ways if self.direction == "rtl" else not right_to_left
-        )
-        if runs_along or not text:
-            return text
-        return f"{FIRST_STRONG_ISOLATE}{text}{POP_ISOLATE}"
+        runs_along = _runs_along(self.direction, text)
+        return text if runs_along else f"{FIRST_STRONG_ISOLATE}{text}{POP_ISOLATE}"
 
     def _joined(self, date: str, time: str) -> str:
         return self._date_and_time.replace("{1}", date).replace("{0}", time)
@@ -260,6 +256,15 @@ def _hour(locale: str, hour: int) -> str:
 @lru_cache(maxsize=1024)
 def _minute(locale: str, minute: int) -> str:
     return str(format_time(time(0, minute), "mm", locale=locale))
+
+
+@lru_cache(maxsize=4096)
+def _runs_along(direction: str, text: str) -> bool:
+    """Of the names of one email, most are shown several times."""
+    ways = set(map(bidirectional, text))
+    right_to_left = not ways.isdisjoint(_RIGHT_TO_LEFT)
+    runs_along = right_to_left and "L" not in ways if direction == "rtl" else not right_to_left
+    return runs_along or not text
 
 
 @lru_cache(maxsize=_REMEMBERED)
