@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 from gazette.domain.commands import ChangeFollow, ChangeSubscriber, ChoosePreferences
+from gazette.domain.delivery.run import Run
 from gazette.domain.links import DIGESTS, LinkToken, Scope, ScopeKind, entity_mark
 from gazette.domain.model import DAILY, RunKey, StoredEvent
 from gazette.domain.subscribers.choices import Choice
@@ -402,6 +403,34 @@ def test_digests_are_taken_back_without_a_category_that_was_left_after_them(worl
     assert reader_of(world).chosen == frequencies({"like": "never"})
 
 
+ALL = LeaveAct.EVERYTHING
+
+
+@pytest.mark.parametrize(
+    ("scope", "act", "counts"),
+    [
+        (DIGESTS, LeaveAct.LEAVE, True),
+        (MENTIONS_NOW, LeaveAct.LEAVE, True),
+        (MENTIONS, LeaveAct.LEAVE, False),
+        (POST, LeaveAct.LEAVE, False),
+        (DIGESTS, LeaveAct.WEEKLY, False),
+        (DIGESTS, LeaveAct.PAUSE, False),
+        (MENTIONS, ALL, True),
+    ],
+    ids=lambda each: each.kind.name if isinstance(each, Scope) else str(each),
+)
+def test_statistics_count_who_left_a_list_and_not_who_wants_less(
+    scope: Scope, act: LeaveAct, counts: bool
+) -> None:
+    world = a_world((), frequencies({"mention": "immediate"}), None, {"post#1": None})
+    used = link(world, scope)
+    world.runs.create(Run(used.run, NOW, NOW + timedelta(hours=1)))
+    left = world.leave_by(used, act)
+    assert left.is_unsubscribed == (act is ALL)
+    assert {*world.engagements.rows} == ({used.run} if counts else set())
+    assert not world.leave_by(used, act).is_unsubscribed
+
+
 @pytest.mark.parametrize("act", [LeaveAct.WEEKLY, LeaveAct.PAUSE, LeaveAct.UNDO])
 def test_who_has_left_meanwhile_is_told_nothing_but_that(world: World, act: LeaveAct) -> None:
     """A page that is still open offers what no longer counts."""
@@ -411,6 +440,7 @@ def test_who_has_left_meanwhile_is_told_nothing_but_that(world: World, act: Leav
     world.unsubscribe()
     told = world.take_back(used, left) if act is LeaveAct.UNDO else world.leave_by(used, act)
     assert told.act is LeaveAct.EVERYTHING
+    assert not told.is_unsubscribed, "it is counted once"
     assert reader_of(world).has_left
 
 

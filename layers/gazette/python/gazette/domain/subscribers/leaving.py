@@ -81,8 +81,8 @@ class Leaving:
 
     @property
     def is_unsubscribed(self) -> bool:
-        """Whether it ended all email to a reader."""
-        return self.act is LeaveAct.EVERYTHING and self.reader is not None
+        """Whether it ended all email to a reader, who had not left before."""
+        return self.act is LeaveAct.EVERYTHING and self.left_at is not None
 
 
 @dataclass(frozen=True, slots=True)
