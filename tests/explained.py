@@ -23,4 +23,5 @@ def explained(world: World, on: date | None = None, user_id: str = "ann") -> Exp
         clock=world.clock,
         defaults=world.defaults,
         sunset=world.sunset,
+        critical=world.critical,
     )

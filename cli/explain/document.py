@@ -50,6 +50,7 @@ def document(found: Explanation, *, stage: str) -> Document:
         "lapsed": _waiting(found.lapsed),
         "given_up": _waiting(found.given_up),
         "held_categories": found.held_categories,
+        "critical_categories": found.critical,
         "runs": [_run(each, stage) for each in found.runs],
         "unreadable": found.unreadable,
     }

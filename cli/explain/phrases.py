@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 from gazette.domain.delivery.run import Run
 from gazette.domain.scheduling.calendar import EVERY_DAY, WORKDAYS, Days, Recurrence
-from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
+from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, is_critical, kind_of
 from gazette.domain.subscribers.frequency import EVERYTHING
 
 from cli.shared.descriptions import DAYS, listed
@@ -23,7 +23,8 @@ def name_of(schedule: str, about: str = "") -> str:
     if schedule == Unsent.EXPIRED:
         return "no email"
     if kind_of(schedule) is ScheduleKind.IMMEDIATE:
-        return f"the immediate email about {about}" if about else "an immediate email"
+        some = "a critical email" if is_critical(schedule) else "an immediate email"
+        return f"the {some.partition(' ')[2]} about {about}" if about else some
     return f"the {schedule} digest"
 
 

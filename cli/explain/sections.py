@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from gazette.domain.delivery.run import BEGINNING
 from gazette.domain.explanation import Choice, ExplainedRun, Explanation, Waiting
 from gazette.domain.identity import run_id
+from gazette.domain.scheduling.kinds import is_critical
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 
 from cli.explain.phrases import bare_utc, counted, local, name_of, named, recurring, times, utc
@@ -110,7 +111,10 @@ def _schedules(found: Explanation) -> Iterator[tuple[str, ...]]:
 def _choices(found: Explanation) -> Iterator[tuple[str, ...]]:
     chosen = f"chosen at {utc(found.chosen_at)}" if found.chosen_at else "chosen"
     for each in found.choices:
-        yield named(each.category), often(each.frequency), _whose(each, chosen)
+        whose = _whose(each, chosen)
+        if each.category in found.critical:
+            whose = f"critical, whatever is chosen; {whose}"
+        yield named(each.category), often(each.frequency), whose
     for override in found.overrides:
         yield override.entity, often(override.frequency), f"this follow, at {utc(override.since)}"
 
@@ -122,7 +126,9 @@ def _whose(choice: Choice, chosen: str) -> str:
 
 def _waiting(found: Explanation) -> Iterator[tuple[str, ...]]:
     left = found.status in {SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED}
-    yield from _rows(found.waiting, "is not sent" if left else "")
+    for each in found.waiting:
+        is_sent = not left or (is_critical(each.schedule) and found.gets_critical)
+        yield from _rows([each], "" if is_sent else "is not sent")
     yield from _rows(found.expired, "expired")
     yield from _rows(found.lapsed, "lapsed")
 

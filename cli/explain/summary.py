@@ -87,6 +87,10 @@ def _standing(found: Explanation) -> Iterator[str]:
             yield f"{found.user_id} is {words.why}. {words.todo}"
         elif found.paused_until:
             yield f"{found.user_id} has paused: they get no email before {found.paused_until}."
+        if found.gets_critical and (
+            found.status is not SubscriberStatus.ACTIVE or found.paused_until
+        ):
+            yield f"What is critical comes all the same: {listed([*found.critical])}."
         if found.suppression and found.suppression.cause.value != found.status:
             yield _suppressed(found.suppression)
         if found.status is SubscriberStatus.SUPPRESSED and not found.suppression:

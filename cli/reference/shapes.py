@@ -217,6 +217,7 @@ SHAPES: Mapping[str, Shape] = {
         "lapsed": _WAITING,
         "given_up": _WAITING,
         "held_categories": ["text"],
+        "critical_categories": ["text"],
         "runs": [RUN],
         "unreadable": ["text"],
     },

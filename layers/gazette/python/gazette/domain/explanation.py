@@ -15,7 +15,7 @@ from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Schedule, StoredEvent
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import SubscriberStatus
-from gazette.domain.subscribers.suppression import Suppression
+from gazette.domain.subscribers.suppression import Cause, Suppression
 
 
 class EventHistory(Protocol):
@@ -111,7 +111,8 @@ class Explanation:
     all open ones; newest first. `given_up`: events that were in as many emails of unknown outcome
     as is allowed. `expired`: events that no email showed in time, as far as they are still stored.
     `lapsed`: those that no email showed before their service no longer wanted it.
-    `held_categories`: the held ones among the categories of waiting events. `unreadable`: what is
+    `held_categories`: the held ones among the categories of waiting events. `critical`: the
+    categories that come whatever the reader chose. `unreadable`: what is
     wrong with rows that cannot be read.
     """
 
@@ -139,3 +140,10 @@ class Explanation:
     expired: tuple[Waiting, ...] = ()
     lapsed: tuple[Waiting, ...] = ()
     held_categories: tuple[str, ...] = ()
+    critical: tuple[str, ...] = ()
+
+    @property
+    def gets_critical(self) -> bool:
+        """Whether critical email may go to their address, whatever they chose."""
+        lifted = {None, Cause.UNSUBSCRIBED}
+        return bool(self.critical) and (self.suppression and self.suppression.cause) in lifted

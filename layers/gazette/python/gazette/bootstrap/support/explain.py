@@ -42,4 +42,5 @@ def build_explain(
         clock=now,
         defaults=frequencies(json.loads(settings.default_frequencies)),
         sunset=timedelta(days=settings.sunset_days) or None,
+        critical=frozenset(json.loads(settings.critical_categories)),
     )

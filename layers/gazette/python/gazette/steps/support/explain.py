@@ -4,7 +4,7 @@ Nothing is written. The result has no address and no content of events.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
@@ -36,7 +36,7 @@ from gazette.domain.scheduling.calendar import (
 )
 from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
 from gazette.domain.stored import readable
-from gazette.domain.subscribers.frequency import EVERYTHING, Frequencies, frequency_for
+from gazette.domain.subscribers.frequency import EVERYTHING, Frequencies, Frequency, frequency_for
 from gazette.domain.subscribers.subscriber import Reader, Subscriber
 from gazette.steps.subscribers.schedules import is_active
 from gazette.steps.support.pending import by_schedule, unsent
@@ -61,11 +61,13 @@ def explain(
     clock: Clock,
     defaults: Frequencies,
     sunset: timedelta | None,
+    critical: Collection[str] = (),
 ) -> Explanation:
     """Explain everything about a reader; with `on`, what was due on that date of their calendar.
 
     `defaults`: the frequencies of the installation. `sunset`: a reader is dormant after so long
     without a sign of life, stored or not: nobody visits an idle schedule.
+    `critical`: the categories that come whatever the reader chose.
     """
     now, reader = clock(), subscribers.get(user_id)
     if isinstance(reader, Subscriber):
@@ -106,7 +108,8 @@ def explain(
             )
             for each in present
         ),
-        choices=_choices(chosen, defaults, stored),
+        choices=_choices(chosen, defaults, stored, critical),
+        critical=tuple(sorted(critical)),
         follows=followed,
         overrides=overrides,
         runs=tuple(
@@ -210,22 +213,27 @@ def _occurrence_on(on: date, schedule: Schedule) -> datetime | None:
 
 
 def _choices(
-    chosen: Frequencies, defaults: Frequencies, stored: Mapping[str, Sequence[StoredEvent]]
+    chosen: Frequencies,
+    defaults: Frequencies,
+    stored: Mapping[str, Sequence[StoredEvent]],
+    critical: Collection[str],
 ) -> tuple[Choice, ...]:
     """Return the choice for each category that was chosen, has a default, or has an event.
 
-    A choice for everything else comes first.
+    A choice for everything else comes first. What is critical comes at once, whatever was chosen.
     """
     own, given = dict(chosen), dict(defaults)
     seen = {each.event.category for events in stored.values() for each in events} - {NEW_LINK}
     return tuple(
         Choice(
             category,
-            frequency_for(category, chosen=chosen, defaults=defaults),
+            Frequency.IMMEDIATE
+            if category in critical
+            else frequency_for(category, chosen=chosen, defaults=defaults),
             own.get(category) or own.get(EVERYTHING),
             given.get(category),
         )
-        for category in sorted(own.keys() | given.keys() | seen)
+        for category in sorted(own.keys() | given.keys() | seen | {*critical})
     )
 
 

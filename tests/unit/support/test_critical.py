@@ -1,0 +1,73 @@
+"""What `gazette explain` says of critical categories."""
+
+from dataclasses import replace
+from datetime import date, timedelta
+
+import pytest
+from gazette.domain.commands import ChoosePreferences
+from gazette.domain.identity import address_hash
+from gazette.domain.subscribers.choices import Choice
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.suppression import Cause
+
+from cli.explain.document import document
+from cli.explain.sections import sections
+from cli.explain.summary import verdict
+from tests.builders import NOW, an_event
+from tests.explained import explained
+from tests.world import World
+
+STILL = "What is critical comes all the same: security."
+
+
+@pytest.fixture
+def world() -> World:
+    world = World(critical=frozenset({"security"}))
+    world.choose(at=NOW - timedelta(days=1), security=Frequency.NEVER)
+    return world
+
+
+def put(world: World) -> None:
+    world.create(an_event("alert", category="security", occurred_at=world.clock()))
+
+
+def said(world: World) -> str:
+    found = explained(world)
+    return "\n".join([*verdict(found), str(sections(found))])
+
+
+def test_a_choice_that_does_not_count_is_told_as_such(world: World) -> None:
+    (choice,) = explained(world).choices
+    assert (choice.frequency, choice.chosen) == (Frequency.IMMEDIATE, Frequency.NEVER)
+    assert "critical, whatever is chosen; chosen at" in said(world)
+    assert "Muted" not in said(world)
+    assert STILL not in said(world), "everything comes"
+    assert document(explained(world), stage="prod")["critical_categories"] == ("security",)
+
+
+def test_who_left_or_paused_is_said_to_get_it(world: World) -> None:
+    until = date(2026, 12, 24)
+    world.say(ChoosePreferences("ann", Choice(paused_until=until), world.clock()))
+    assert STILL in said(world)
+    world.unsubscribe()
+    put(world)
+    assert STILL in said(world)
+    assert "the critical email about post#post1" in said(world)
+    assert "is not sent" not in said(world)
+    world.send_everything()
+    assert "The last was the critical email about post#post1" in said(world)
+
+
+def test_behind_a_bounce_it_is_said_not_to_come(world: World) -> None:
+    world.unsubscribe()
+    put(world)
+    world.suppressions.add(address_hash("ann@example.com"), Cause.BOUNCED)
+    assert STILL not in said(world)
+    assert "(is not sent)" in said(world)
+
+
+def test_without_critical_categories_nothing_is_said_of_them(world: World) -> None:
+    world.critical = frozenset()
+    world.context = replace(world.context, critical=frozenset())
+    world.unsubscribe()
+    assert "ritical" not in said(world)
