@@ -18,7 +18,7 @@ from gazette.domain.delivery.run import (
 from gazette.domain.delivery.signals import Policy
 from gazette.domain.identity import latest_run
 from gazette.domain.model import Retracted, RunKey, Schedule, StoredEvent
-from gazette.domain.scheduling.kinds import Unsent
+from gazette.domain.scheduling.kinds import Unsent, is_critical
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.subscriber import Subscriber
 
@@ -183,7 +183,8 @@ def waits_for(world: World, stored: StoredEvent) -> str:
     Empty where nothing explains why it waits, or it does not.
     """
     reader = world.subscribers.get(stored.event.user_id)
-    if not isinstance(reader, Subscriber) or reader.has_left:
+    has_left = isinstance(reader, Subscriber) and reader.has_left
+    if not isinstance(reader, Subscriber) or (has_left and not is_critical(stored.schedule)):
         return "waits for a reader who left"
     chain = world.runs.chain(latest_run(stored.event.user_id, stored.schedule))
     if not (stored.is_immediate and chain and chain[0].status.is_final):

@@ -6,6 +6,7 @@ from proofs.mutations.mutation import Mutation
 
 _SWAP_HOLDS = "tests/contract/dynamodb/test_runs.py::test_a_swap_holds_only_on_what_was_read"
 _LINKS = "tests/unit/preferences/test_which_links_work.py"
+_CRITICAL = "tests/unit/routing/test_critical.py"
 _LEAVING = "tests/unit/subscribers/test_leaving.py"
 _LEAVING_PAGES = "tests/functions/preferences/test_leaving.py"
 _NOT_ACKNOWLEDGED = (
@@ -408,6 +409,35 @@ RULES: Final = (
         "            if False:\n",
         "tests/unit/preferences/test_new_link.py"
         "::test_the_email_goes_to_the_address_on_file_at_once_and_its_links_are_new",
+    ),
+    Mutation(
+        "what is critical comes to who has left",
+        "steps/routing/target.py",
+        "            if reader.has_left and not critical:\n",
+        "            if reader.has_left:\n",
+        f"{_CRITICAL}::test_no_choice_of_a_reader_keeps_it_from_coming_at_once_and_once",
+    ),
+    Mutation(
+        "no email shows what is critical beside anything else",
+        "steps/routing/target.py",
+        "            return Target(critical_schedule(event.entity.key))\n",
+        "            return Target(immediate_schedule(event.entity.key))\n",
+        f"{_CRITICAL}::test_in_every_history_each_is_in_one_email_that_shows_nothing_else",
+    ),
+    Mutation(
+        "only what is critical goes to who has left",
+        "domain/delivery/run.py",
+        "    return reader.receives_critical if key.is_critical else reader.receives_email\n",
+        "    return reader.receives_critical\n",
+        f"{_CRITICAL}::test_a_run_of_the_rest_is_not_sent_to_who_left_even_if_the_address_is_free",
+    ),
+    Mutation(
+        "a bounce, a complaint and an operator stop what is critical",
+        "adapters/dynamodb/feedback/suppressions.py",
+        "not (critical and row.reason == Cause.UNSUBSCRIBED.value)\n",
+        "not critical\n",
+        "tests/contract/feedback/test_suppressions.py"
+        "::test_only_unsubscribing_lets_critical_email_through",
     ),
     Mutation(
         "only who unsubscribed takes it back",

@@ -11,7 +11,7 @@ from gazette.domain.delivery.redrive import RedriveResult
 from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.identity import address_hash, parse_run_id, run_id
-from gazette.domain.model import RunKey
+from gazette.domain.model import RunKey, StoredEvent
 from gazette.domain.outcome import Outcome
 from gazette.domain.scheduling.kinds import critical_schedule, immediate_schedule, is_critical
 from gazette.domain.stored import as_stored
@@ -21,6 +21,8 @@ from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
 from gazette.steps.support.dry_run import dry_run
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.builders import KEY, NOW, a_bounce, a_complaint, a_follow, a_subscriber, an_event
 from tests.fake_stores import FakeRateLimiter
@@ -72,7 +74,7 @@ def pause(world: World) -> None:
 def become_dormant(world: World) -> None:
     reader = world.subscribers.rows["ann"]
     assert isinstance(reader, Subscriber)
-    assert world.subscribers.set_dormant(reader)
+    world.subscribers.set_dormant(reader)
 
 
 def leave(world: World) -> None:
@@ -88,8 +90,8 @@ def leave_at_the_same_address(world: World) -> None:
 def leave_and_put_the_profile_again(world: World) -> None:
     """By this profile Ann's status becomes `suppressed`."""
     leave_at_the_same_address(world)
-    world.choose(at=NOW)
-    assert world.stop_if_suppressed()
+    world.choose(at=world.clock())
+    world.stop_if_suppressed()
 
 
 STOPS_OF_READERS = [
@@ -158,6 +160,44 @@ def test_wherever_leaving_and_putting_break_off_it_comes_once() -> None:
         leave_and_put(world)
         world.send_everything()
         assert sent(world) == [(CRITICAL, 1)], where
+
+
+def come_back(world: World) -> None:
+    world.resubscribe()
+
+
+def deliver(world: World) -> None:
+    world.clock.pass_time(seconds=15)
+    world.deliver_queued()
+
+
+def put_both(world: World) -> None:
+    """A critical event and another one, on one entity, at once."""
+    number = int(world.clock().timestamp())
+    put(world, f"alert{number}")
+    put(world, f"mention{number}", category="mention")
+
+
+@given(st.lists(st.sampled_from([*STOPS_OF_READERS, come_back, deliver, put_both, put_both])))
+@settings(max_examples=100, deadline=None)
+def test_in_every_history_each_is_in_one_email_that_shows_nothing_else(acts: list[Act]) -> None:
+    world = a_world(sunset=45 * DAY)
+    for act in acts:
+        act(world)
+        world.clock.pass_time(seconds=3)
+    world.send_everything()
+    alerts = {
+        event_id: stored
+        for (_, event_id), stored in world.events.rows.items()
+        if event_id.startswith("alert") and isinstance(stored, StoredEvent)
+    }
+    assert len(alerts) == acts.count(put_both)
+    assert {stored.schedule for stored in alerts.values()} <= {CRITICAL}
+    critical = [number for schedule, number in sent(world) if schedule == CRITICAL]
+    assert sum(critical) == len(alerts)
+    for run in world.runs.rows.values():
+        if run.key.is_critical and run.status is Status.SENT:
+            assert run.categories == ("security",)
 
 
 def bounce(world: World) -> None:
@@ -230,6 +270,15 @@ def test_an_erased_reader_gets_nothing(late: bool) -> None:
     assert put(world, "alert2") == [Outcome.ERASED]
     world.send_everything()
     assert not sent(world)
+
+
+def test_a_profile_that_is_put_again_at_an_address_that_another_left_makes_it_suppressed() -> None:
+    """So the status does not tell why nothing else comes; the cause at the address does."""
+    world = a_world()
+    leave_and_put_the_profile_again(world)
+    reader = world.subscribers.rows["ann"]
+    assert isinstance(reader, Subscriber)
+    assert reader.status is SubscriberStatus.SUPPRESSED
 
 
 def test_who_has_no_profile_gets_it_once_there_is_one_whatever_they_chose_before() -> None:
