@@ -1,7 +1,7 @@
 """Inlines CSS into the templates at build time.
 
-For an email of 50 groups Premailer takes some 20 times as long as plain Jinja2 takes to render it,
-and 8 times as long as we do without a cache (benchmarks/rendering.py). So it runs on the template,
+For an email of 35 groups Premailer takes some 35 times as long as plain Jinja2 takes to render it,
+and 11 times as long as we do without a cache (benchmarks/rendering.py). So it runs on the template,
 not on each email: each Jinja tag is masked, the CSS is inlined, and the tags are restored. Between
 elements a tag becomes an HTML comment, which no parser moves out of a table; inside an element's
 tag it becomes a word.
