@@ -10,7 +10,6 @@ The embedded engine's own SES drops headers and tags, so SES alone is sent here,
 AWS_ENDPOINT_URL_SESV2, which botocore reads. No code of Gazette knows of it.
 """
 
-import html
 import json
 import re
 import socket
@@ -29,6 +28,7 @@ from email.utils import formatdate
 from http.server import ThreadingHTTPServer
 from typing import Any
 
+from demo.mailbox import inbox, with_pictures
 from demo.ses_events import Channel, Postman, Publish, Taken, chance
 from demo.ses_http import Forward, Loss, Reply, handler
 
@@ -175,10 +175,10 @@ class StandIn:
     def page(self, path: str) -> str | None:
         """The inbox, or a message of it."""
         if path == "/":
-            return _inbox(self.accepted)
+            return inbox([(mail.to, str(mail.message["Subject"])) for mail in self.accepted])
         number = path.removeprefix("/messages/")
         if number.isdigit() and int(number) < len(self.accepted):
-            return self.accepted[int(number)].part("html")
+            return with_pictures(self.accepted[int(number)].part("html"))
         return None
 
     def elsewhere(self, method: str, path: str, headers: Mapping[str, str]) -> Reply | None:
@@ -288,15 +288,3 @@ def _take(request: dict[str, Any]) -> Accepted:
         message.add_alternative(content["Body"]["Html"]["Data"], subtype="html")
     name = request.get("ConfigurationSetName", "")
     return Accepted(message_id, recipient, tags, message, name)
-
-
-def _inbox(accepted: list[Accepted]) -> str:
-    rows = "".join(
-        f'<tr><td>{html.escape(mail.to)}</td><td><a href="/messages/{number}">'
-        f"{html.escape(str(mail.message['Subject']))}</a></td></tr>"
-        for number, mail in enumerate(accepted)
-    )
-    return (
-        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Inbox</title></head>'
-        f"<body><h1>{len(accepted)} emails</h1><table>{rows}</table></body></html>"
-    )

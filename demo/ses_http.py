@@ -9,6 +9,8 @@ from enum import StrEnum
 from http.server import BaseHTTPRequestHandler
 from typing import Any, Protocol
 
+from demo.mailbox import picture
+
 _READER_LINKS = ("/unsubscribe/", "/preferences/", "/email/", "/updates/")
 _API = "/v2/email/"
 _ACCOUNT = f"{_API}account"
@@ -92,6 +94,9 @@ def handler(stand_in: Served) -> type[BaseHTTPRequestHandler]:
                 self._reply(stand_in.account())
                 return
             if self.path.startswith(_API) and self._reply_from_elsewhere("GET"):
+                return
+            if (found := picture(self.path)) is not None:
+                self._answer(200, "", found, "image/jpeg")
                 return
             page = stand_in.page(self.path)
             if page is None:

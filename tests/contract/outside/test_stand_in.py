@@ -21,7 +21,7 @@ PATIENCE = 10
 pytestmark = pytest.mark.enable_socket
 
 
-def post(stand_in: StandIn, to: str = "ann@example.com") -> int:
+def post(stand_in: StandIn, to: str = "ann@example.com", html: str = "<p>News</p>") -> int:
     """The status of the answer to one SendEmail; 0 where there is none."""
     message = {
         "FromEmailAddress": "digest@example.com",
@@ -29,7 +29,7 @@ def post(stand_in: StandIn, to: str = "ann@example.com") -> int:
         "Content": {
             "Simple": {
                 "Subject": {"Data": "News"},
-                "Body": {"Text": {"Data": "News"}, "Html": {"Data": "<p>News</p>"}},
+                "Body": {"Text": {"Data": "News"}, "Html": {"Data": html}},
             }
         },
         "ConfigurationSetName": "digest",
@@ -124,3 +124,24 @@ def test_a_hundred_threads_may_connect_at_once() -> None:
         for _ in range(100):
             made = socket.create_connection((address.hostname, address.port), timeout=1)
             connected.enter_context(made)
+
+
+def test_its_mailbox_shows_the_latest_first_with_the_pictures_of_the_demo() -> None:
+    with StandIn() as stand_in:
+        picture = "https://campus.example/pictures/face1.jpg"
+        assert post(stand_in) == post(stand_in, "bo@example.com", f'<img src="{picture}">') == 200
+        inbox = _get(stand_in, "/").decode()
+        assert inbox.index("/messages/1") < inbox.index("/messages/0")
+        assert _get(stand_in, "/messages/1").strip() == b'<img src="/pictures/face1.jpg">'
+        assert picture in stand_in.accepted[1].part("html")
+        assert _get(stand_in, "/pictures/face1.jpg").startswith(b"\xff\xd8\xff")
+        assert _get(stand_in, "/pictures/../README.md") == b"no such page"
+
+
+def _get(stand_in: StandIn, path: str) -> bytes:
+    connection = http.client.HTTPConnection(urlsplit(stand_in.url).netloc, timeout=PATIENCE)
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().read()
+    finally:
+        connection.close()
