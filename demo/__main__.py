@@ -5,7 +5,7 @@ import signal
 import sys
 import time
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from math import ceil
 
@@ -16,7 +16,7 @@ from demo import campus, invented, results
 from demo.audit import audit
 from demo.engine import ROOT, Engine, EngineError, deploy, running
 from demo.inbox import LARGEST_HTML, Repeated, look, row
-from demo.replay import last_slot, let_pass, register, replay, time_to_go
+from demo.replay import last_slot, let_pass, register, replay, time_to_begin, time_to_go
 from demo.service import Service, ServiceError
 from demo.ses import StandIn
 from demo.stored import stored
@@ -57,6 +57,10 @@ def _demo(console: Console, *, port: int, keep: bool) -> int:
         ses.forward = partial(engine.request, outputs["PreferencesUrl"])
         service = Service.at(engine, outputs)
         progress("stage `local` deployed by the CDK command line")
+        now = datetime.now(UTC)
+        if (wait := (time_to_begin(now) - now).total_seconds()) > 0:
+            progress(f"a digest is due right now: the week begins in {wait:.0f} s")
+            time.sleep(wait)
         registered = register(service, messages)
         progress(f"{campus.STUDENTS} students registered, and what they follow")
         registered_at = time.monotonic()

@@ -1,7 +1,7 @@
 """A real week, day by day: put what its messages became as events, then let the clock pass."""
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 
 from gazette.domain.scheduling.calendar import (
@@ -18,7 +18,24 @@ from demo.service import Service
 SETTLE_SECONDS = 2.2
 """A little more than the settle lag of the stage `local`: what was put before is then visible."""
 
+_ROOM = timedelta(minutes=3)
+"""How long the readers and the events of the first day may take to be there, on a slow machine."""
+
 Progress = Callable[[str], None]
+
+
+def time_to_begin(now: datetime) -> datetime:
+    """The first instant from `now` on after which no digest is due for three minutes.
+
+    One that was due in between would have some of the first day's events, and the next one the
+    others: two emails of two days, where one of each is expected.
+    """
+    wanted = (Recurrence(campus.DIGEST_HOUR, 0, zone) for zone in campus.ZONES)
+    begin = now
+    for due in sorted(next_occurrence(each, after=now) for each in wanted):
+        if due - begin <= _ROOM:
+            begin = due + timedelta(seconds=1)
+    return begin
 
 
 def register(service: Service, week: list[campus.Message]) -> tuple[datetime, datetime]:
