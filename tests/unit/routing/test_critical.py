@@ -342,6 +342,24 @@ def test_a_reader_who_has_left_gets_a_redriven_one() -> None:
         assert world.redrive(failed).result is result
 
 
+@pytest.mark.parametrize("stop", [leave, leave_at_the_same_address, pause])
+def test_a_failed_run_of_the_rest_is_not_started_again_for_who_wants_none(stop: Act) -> None:
+    world = a_world()
+    put(world, "mentioned", category="mention")
+    (run,) = world.runs.rows.values()
+    stop(world)
+    failed = replace(run, status=Status.FAILED, reason=Reason.ATTEMPTS_EXHAUSTED)
+    world.runs.rows[run.key] = failed
+    assert world.redrive(failed).result is not RedriveResult.STARTED
+
+
+def test_of_the_rest_nothing_is_stored_for_who_has_left() -> None:
+    world = a_world()
+    leave(world)
+    assert put(world, "mentioned", category="mention") == [Outcome.UNSUBSCRIBED]
+    assert not world.events.rows
+
+
 def test_a_dry_run_says_whether_it_would_be_sent() -> None:
     for category, cause, would_send in (
         ("security", Cause.UNSUBSCRIBED, True),
