@@ -203,6 +203,25 @@ def test_what_is_given_more_time_between_reading_and_counting_goes_out(also: boo
     assert sorted(shown) == ["post1: 1", "post2: 1"][: 1 + also]
 
 
+def test_no_window_closes_over_what_was_given_more_time_by_a_writer_that_goes_on_later() -> None:
+    """It has written the event and not yet told the run, which could be claimed until then."""
+    world = world_with(lapsing(NOW + HOUR), an_event("e2", entity_id="post2"))
+    more = replace(lapsing(DUE + 48 * HOUR), amended_at=NOW + timedelta(minutes=1))
+
+    def write() -> None:
+        stored = world.events.get("ann", "e1")
+        assert isinstance(stored, StoredEvent)
+        assert world.events.amend(stored, more)
+
+    with world.meanwhile("deferred_events.expire", write, before=True):
+        done = delivered(world)
+    assert (done.run.status, done.lapsed) == (Status.SENT, 0)
+    world.create(more)
+    world.send_digest()
+    shown = [line for email in world.emails() for line in email.lines]
+    assert sorted(shown) == ["post1: 1", "post2: 1"]
+
+
 def test_an_offer_that_is_taken_back_by_its_time_is_left_out() -> None:
     world = world_with(an_event())
     world.create(replace(lapsing(NOW), amended_at=NOW + timedelta(seconds=1)))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from gazette.adapters.rendering.language import Languages
 from gazette.adapters.rendering.renderer import JinjaRenderer
-from gazette.adapters.rendering.view_models import COLOURS, Person, Shown, show
+from gazette.adapters.rendering.view_models import COLOURS, Person, Shown, greeted, show
 from gazette.domain.delivery.compose import compose
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.model import DAILY, Actor, Event, Image, Importance
@@ -108,3 +108,21 @@ def test_an_email_about_what_nobody_did_is_rendered_in_each_language(
         reader = replace(a_subscriber(), locale=locale)
         made = renderer.render(compose([with_actor(None)], max_blocks=1), reader, LINKS, DAILY)
         assert made.subject
+
+
+@pytest.mark.parametrize(
+    ("name", "locale", "hello"),
+    [
+        ("Ann Weber", "en", "Ann"),
+        ("Nagy Anna", "hu-HU", "Nagy Anna"),
+        ("Nagy Anna", "de", "Nagy"),
+        ("A. Weber", "en", "A. Weber"),
+        ("J Weber", "en", "J Weber"),
+        ("4711 Shop", "en", "4711 Shop"),
+        ("\u200b", "en", ""),
+    ],
+)
+def test_readers_are_greeted_by_their_first_name_where_that_is_sure(
+    name: str, locale: str, hello: str
+) -> None:
+    assert greeted(name, locale, 80) == hello

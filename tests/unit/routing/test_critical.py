@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
-from gazette.domain.commands import ChangeSubscriber, ChoosePreferences
+from gazette.domain.commands import ChangeSubscriber, ChoosePreferences, EraseSubscriber
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.delivery.redrive import RedriveResult
 from gazette.domain.delivery.run import Reason, Status
@@ -257,6 +257,18 @@ def test_a_run_of_the_rest_is_not_sent_to_who_left_even_if_the_address_is_free()
     put(world, "mentioned", category="mention")
     leave(world)
     world.suppressions.lift(ANN, Cause.UNSUBSCRIBED)
+    world.send_everything()
+    assert not sent(world)
+
+
+def test_who_has_the_id_of_an_erased_reader_gets_nothing_that_was_for_them() -> None:
+    world = a_world()
+    world.clock.pass_time(minutes=1)
+    world.say(EraseSubscriber("ann", world.clock()))
+    world.clock.pass_time(minutes=1)
+    world.say(ChangeSubscriber(a_subscriber(changed_at=world.clock(), email="new@example.com")))
+    late = an_event("alert", category="security", occurred_at=NOW)
+    assert world.create(late) == [Outcome.ERASED]
     world.send_everything()
     assert not sent(world)
 
