@@ -99,6 +99,24 @@ def test_attack_whoever_is_shown_the_view_can_neither_choose_nor_leave_for_its_r
 
 
 @both
+def test_what_came_first_in_the_email_does_so_weeks_later(
+    world: World, viewing: ViewContext, view: View
+) -> None:
+    """Age is that at the end of the window: it says less and less of what is older."""
+    yesterday = world.clock() - timedelta(hours=25)
+    old = an_event("a", category="article", entity_id="old", occurred_at=yesterday)
+    world.create(old, an_event("c", entity_id="new", occurred_at=world.clock()))
+    world.send_digest()
+    arranged = replace(DEFAULT, weights={"comment": 1, "article": 1.2})
+    context = replace(viewing, arrangement=arranged, max_blocks=20)
+    for days in (0, 20):
+        world.clock.pass_time(days=days)
+        shown = view(replace(LINK, run=replace(KEY, sequence=2)), context=context)
+        assert shown is not None
+        assert re.findall('dir="auto">Title of (new|old)<', shown) == ["new", "old"]
+
+
+@both
 def test_a_run_shows_its_own_events_and_no_others(
     world: World, viewing: ViewContext, view: View
 ) -> None:

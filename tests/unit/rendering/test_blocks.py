@@ -154,6 +154,15 @@ def test_a_compact_block_has_one_link_by_which_to_leave_and_is_no_full_one(
         assert [href.rpartition("/")[2] for href in hrefs] == left
 
 
+@pytest.mark.parametrize("schedule", [DAILY, immediate_schedule("post#post1")])
+def test_one_update_alone_is_shown_in_full_though_a_stage_wants_compact_blocks(
+    renderer: JinjaRenderer, schedule: str
+) -> None:
+    compact = Arrangement(full_blocks=0)
+    made = edition(renderer, an_event(excerpt="Well said"), arrangement=compact, schedule=schedule)
+    assert texts(page(made).xpath("//blockquote")) == ["Well said"]
+
+
 def test_the_subject_is_about_what_matters_most(renderer: JinjaRenderer) -> None:
     assert edition(renderer, *ONE_POST).subject.startswith("Cy mentioned you in “")
 
