@@ -186,6 +186,23 @@ def test_no_subject_is_much_longer_whatever_a_service_says(
             assert made.count("“") == made.count("”")
 
 
+def test_german_has_a_word_for_someone_that_stands_in_each_case(renderer: JinjaRenderer) -> None:
+    """Names stand behind “von” and in the dative, where “Jemand” would be wrong."""
+    said = {
+        subject(
+            renderer,
+            [replace(each, actor=None) for each in events(category, "X", count)],
+            locale="de",
+        )
+        for category, count in (("mention", 1), ("like", 1), ("article", 2))
+    }
+    assert said == {
+        "Unbekannt hat dich in „X“ erwähnt",
+        "Unbekannt gefällt „X“",
+        "2 neue Artikel von Unbekannt: „X“",
+    }
+
+
 @pytest.mark.parametrize("locale", LOCALES)
 def test_what_nobody_did_is_said_of_one(renderer: JinjaRenderer, locale: str) -> None:
     """Not of several, as where the number of people is 0 in the rule of a plural."""
