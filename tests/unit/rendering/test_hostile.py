@@ -364,3 +364,8 @@ def test_attack_no_mail_program_makes_a_link_of_a_name(
     for part in (made.html, made.text):
         assert part.count(shown) >= 2, "in the greeting, and in the line"
     assert "\u2060" not in made.subject
+
+
+@given(st.text("ab \n\t", max_size=20))
+def test_white_space_of_a_line_is_one_space_between_words(text: str) -> None:
+    assert one_line(text, 20) == " ".join(text.split())

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, MutableMapping
 from functools import lru_cache
 from pathlib import Path
 from types import BuiltinMethodType, MethodType
-from typing import Any, NamedTuple
+from typing import Any
 
 from jinja2 import (
     ChoiceLoader,
@@ -84,20 +84,17 @@ def own(act: str, category: str = "", *, caller: Callable[[str], str]) -> str:
     return caller(_HREF).join((f"\x01{act} {category}\x02", "\x04"))
 
 
-class Parted(NamedTuple):
-    """A rendered block: what has the places of the reader's own links, and what stands round it."""
-
-    before: str
-    own: str
-    after: str
+Parted = tuple[str, str, str]
+"""A rendered block: what is before the places of the reader's own links, those, and the rest."""
 
 
 def parted(rendered: str) -> Parted:
-    """Most blocks have their places side by side, so `own` is short, and the same in many."""
-    first, last = rendered.find("\x01"), rendered.rfind("\x04") + 1
+    """Most blocks have their places side by side: they are short, and the same in many blocks."""
+    first = rendered.find("\x01")
     if first < 0:
-        return Parted(rendered, "", "")
-    return Parted(rendered[:first], rendered[first:last], rendered[last:])
+        return rendered, "", ""
+    last = rendered.rfind("\x04") + 1
+    return rendered[:first], rendered[first:last], rendered[last:]
 
 
 def with_own(rendered: str, link_of: Callable[[str, str], str]) -> str:

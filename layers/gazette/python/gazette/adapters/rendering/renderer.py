@@ -265,20 +265,15 @@ class _Own:
         for block, each in zip(blocks, fragments, strict=True):
             via = _via(block)
             is_this = bool(via) and via == (block.groups[0].latest.entity.key,)
-            html, text = each.html, each.text
-            key = (html.own, text.own, via, is_this)
+            (before, in_html, after), (above, in_text, below) = each.html, each.text
+            key = (in_html, in_text, via, is_this)
             filled = self._filled.get(key)
             if filled is None:
                 said = partial(self._said, via, is_this)
-                filled = with_own(html.own, partial(_escaped, said)), with_own(text.own, said)
+                filled = with_own(in_html, partial(_escaped, said)), with_own(in_text, said)
                 self._filled[key] = filled
-            made.append(
-                _Piece(
-                    each.block,
-                    html.before + filled[0] + html.after,
-                    text.before + filled[1] + text.after,
-                )
-            )
+            html, text = before + filled[0] + after, above + filled[1] + below
+            made.append(_Piece(each.block, html, text))
         return made
 
     def _said(self, via: tuple[str, ...], is_this: bool, act: str, category: str) -> str:

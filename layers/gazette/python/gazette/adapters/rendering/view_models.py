@@ -330,8 +330,8 @@ def one_line(text: str, longest: int) -> str:
     Empty if nothing of it is visible.
     """
     if len(text) <= longest and text.isascii() and text.isprintable():
-        line = " ".join(text.split())
-        return text if line == text else line  # in memory once
+        is_tidy = "  " not in text and text[:1] != " " and text[-1:] != " "
+        return text if is_tidy else " ".join(text.split())
     return _cut(" ".join(_seen(text, longest).split()), longest)
 
 
