@@ -80,7 +80,7 @@ _HAPPENED = (
         6,
         4,
         3.5,
-        "The third one, with the cranes in the fog, is the best picture that anybody has posted "
+        "The third one, with the boats before sunrise, is the best picture that anybody has posted "
         "here this year. Did you wait long for that light?",
     ),
     _Happening(

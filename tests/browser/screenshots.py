@@ -43,7 +43,7 @@ PAGE = (
     Picture("preferences-dark.png", 640, 900, "dark"),
 )
 
-REPORT = (Picture("report.webp", 960, 860, "light"),)
+REPORT = (Picture("report.webp", 1000, 860, "light"),)
 
 
 def draw(browser: Browser, folder: Path) -> list[Path]:
