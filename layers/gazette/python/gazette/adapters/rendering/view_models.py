@@ -256,15 +256,23 @@ def initials(name: str) -> str:
     One where letters are joined (Arabic) or stand for words, and of what is no letter. Each is what
     a reader takes for one sign, with its marks. Empty if nothing of the name is visible.
     """
-    words = [word.strip(_ROUND_NAMES) for word in one_line(name, _NAME).split()]
-    lettered = [word for word in words if word[:1].isalpha()]
+    words = [word for word in map(_bare, one_line(name, _NAME).split()) if word]
+    lettered = [word for word in words if word[0].isalpha()]
     if not lettered:
-        return next((_first_sign(word) for word in words if word and _is_visible(word[0])), "")
+        return _first_sign(words[0]) if words else ""
     first, last = lettered[0], lettered[-1]
     ways = {bidirectional(first[0]), bidirectional(last[0])}
     if len(lettered) == 1 or len(ways) > 1 or "AL" in ways or _is_wide(first) or _is_wide(last):
         return _first_sign(first)
     return _first_sign(first) + _first_sign(last)
+
+
+def _bare(word: str) -> str:
+    """The word from its first visible sign on: a mark of direction may stand before it."""
+    bare = word.strip(_ROUND_NAMES)
+    while bare and not _is_visible(bare[0]):
+        bare = bare[1:].lstrip(_ROUND_NAMES)
+    return bare
 
 
 def _is_wide(word: str) -> bool:
