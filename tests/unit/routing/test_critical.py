@@ -410,6 +410,43 @@ def test_a_category_that_is_no_longer_critical_stops_as_others_do() -> None:
     assert not sent(world)
 
 
+def amend_to_a_like(world: World) -> list[Outcome]:
+    at = NOW + timedelta(seconds=1)
+    return world.create(replace(an_event("alert", category="like"), amended_at=at))
+
+
+def a_world_with_an_alert() -> World:
+    world = a_world()
+    put(world)
+    return world
+
+
+def test_wherever_an_amendment_to_another_category_breaks_off_it_obeys_leaving() -> None:
+    """Its message comes again, but later than the run."""
+    for world, where in crashes(a_world_with_an_alert, amend_to_a_like):
+        leave(world)
+        world.send_everything()
+        for run in world.runs.rows.values():
+            if run.status is Status.SENT:
+                assert run.categories == ("security",), where
+
+
+def test_an_amendment_to_another_category_moves_what_was_not_sent() -> None:
+    world = a_world_with_an_alert()
+    assert amend_to_a_like(world) == [Outcome.AMENDED]
+    assert world.waiting() == {"alert": "daily"}
+    world.send_everything()
+    assert [schedule for schedule, _ in sent(world)] == ["daily"]
+
+
+def test_an_amendment_to_another_category_leaves_what_was_sent_as_it_was() -> None:
+    world = a_world_with_an_alert()
+    world.send_everything()
+    assert amend_to_a_like(world) == [Outcome.DUPLICATE]
+    world.send_everything()
+    assert sent(world) == [(CRITICAL, 1)]
+
+
 def test_its_run_has_a_name_that_the_version_before_reads_as_an_immediate_one() -> None:
     key = RunKey("ann", CRITICAL, 7)
     assert parse_run_id(run_id(key)) == key

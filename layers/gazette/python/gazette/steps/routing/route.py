@@ -13,7 +13,7 @@ from gazette.domain.model import Event, Retracted, StoredEvent
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.ledgers import ScheduleKey
-from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
+from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, is_critical, kind_of
 from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.frequency import DIGESTS
 from gazette.domain.subscribers.subscriber import Subscriber
@@ -214,6 +214,10 @@ def _route_one(
     for _ in ATTEMPTS:
         if not isinstance(found, StoredEvent) or not event.amends(found.event):
             break
+        there = _out_of_what_is_critical(found, target, context)
+        if there is None:
+            break
+        found = there
         if context.events.amend(found, event):
             raise_epochs_under(found.schedule, event.user_id, context=context)
             there = _restamp_if_late(replace(found, event=event), context=context)
@@ -228,6 +232,20 @@ def _route_one(
     if there and there.event != event:
         return outcome, []
     return outcome, settle(there, target, inputs, context)
+
+
+def _out_of_what_is_critical(
+    found: StoredEvent, target: Target, context: RoutingContext
+) -> StoredEvent | None:
+    """Move an event away before an amendment makes it one that a stop may end.
+
+    Amended first, it would go to a reader who leaves before it is moved. Returns it as stored now;
+    None if it was removed, or was or may have been sent as critical: then it stays as it is.
+    """
+    if not is_critical(found.schedule) or is_critical(target.schedule):
+        return found
+    moved = move(found, target, context=context)
+    return moved if moved and not is_critical(moved.schedule) else None
 
 
 def _restamp_if_late(stored: StoredEvent, *, context: RoutingContext) -> StoredEvent | None:
