@@ -116,6 +116,15 @@ def test_what_came_first_in_the_email_does_so_weeks_later(
         assert re.findall('dir="auto">Title of (new|old)<', shown) == ["new", "old"]
 
 
+def test_the_email_calls_days_as_it_did_weeks_later(world: World, viewing: ViewContext) -> None:
+    """From the day on which its run was due, not from that on which it is opened."""
+    for days in (0, 20):
+        world.clock.pass_time(days=days)
+        shown = view_shared(LINK, context=viewing)
+        assert shown is not None
+        assert "Yesterday, " in shown
+
+
 @both
 def test_a_run_shows_its_own_events_and_no_others(
     world: World, viewing: ViewContext, view: View
