@@ -1,7 +1,7 @@
 """A real week, day by day: put what its messages became as events, then let the clock pass."""
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 
 from gazette.domain.scheduling.calendar import (
@@ -47,7 +47,7 @@ def register(service: Service, week: list[campus.Message]) -> tuple[datetime, da
     began = datetime.now(UTC)
     students = range(1, campus.STUDENTS + 1)
     follows = [
-        invented.follow_created(int(student), conversation, began.date())
+        invented.follow_created(int(student), conversation, first_day(began))
         for conversation in sorted(campus.mutual(week))
         for student in conversation.split("-")
     ]
@@ -60,6 +60,11 @@ def register(service: Service, week: list[campus.Message]) -> tuple[datetime, da
         raise RuntimeError(f"only {put} readers and follows were put")
     service.wait_until_drained("ingest")
     return slot_of(began), slot_of(datetime.now(UTC))
+
+
+def first_day(began: datetime) -> date:
+    """The day before: whatever happens is over when the digest that tells of it is due."""
+    return began.date() - timedelta(days=1)
 
 
 def last_slot(day: int, registered: tuple[datetime, datetime]) -> datetime:
@@ -82,17 +87,17 @@ def replay(
 ) -> int:
     """Put each day's events, then let the time come at which every student was due once.
 
-    Returns events put. The days of the replay begin today. Nobody waits for them: the clocks of the
-    functions are set ahead.
+    Returns events put. The days of the replay begin yesterday. Nobody waits for them: the clocks of
+    the functions are set ahead.
     """
-    first_day = registered[0].date()
+    first = first_day(registered[0])
     put = 0
     for day in range(events[-1].message.day + 1):
         today = [each for each in events if each.message.day == day]
         for detail_type, is_followed in (("activity.created", True), ("event.created", False)):
             put += service.put(
                 detail_type,
-                (each.detail(first_day) for each in today if each.is_followed is is_followed),
+                (each.detail(first) for each in today if each.is_followed is is_followed),
             )
         service.wait_until_drained("ingest", "followers")
         wait(SETTLE_SECONDS)

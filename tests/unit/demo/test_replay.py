@@ -1,12 +1,13 @@
 """How the replay of the week tells how long it takes."""
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from gazette.domain.scheduling.calendar import Recurrence, next_occurrence
 
 from demo import campus
-from demo.replay import time_to_begin, time_to_go
+from demo.replay import first_day, time_to_begin, time_to_go
 
 
 @pytest.mark.parametrize(("first", "others", "left"), [(1, 9, 90.0), (5, 5, 10.0), (4, 0, 0.0)])
@@ -34,3 +35,14 @@ def test_the_week_begins_where_no_digest_is_due_until_its_first_events_are_there
     """In Kolkata it is 08:00 at 02:30 UTC."""
     at = datetime.fromisoformat(f"2026-11-24T{now}+00:00")
     assert time_to_begin(at) == datetime.fromisoformat(f"2026-11-24T{begins}+00:00")
+
+
+@pytest.mark.parametrize("hour", range(24))
+def test_whatever_happens_is_over_when_its_digest_is_due(hour: int) -> None:
+    began = datetime.fromisoformat(f"2026-11-24T{hour:02d}:00:00+00:00")
+    first = datetime.combine(first_day(began), datetime.min.time(), UTC)
+    for zone in campus.ZONES:
+        due = next_occurrence(Recurrence(campus.DIGEST_HOUR, 0, zone), after=began)
+        for day in range(7):
+            assert first + timedelta(days=day + 1) <= due
+            due = next_occurrence(Recurrence(campus.DIGEST_HOUR, 0, zone), after=due)
