@@ -612,8 +612,10 @@ class FakeRateLimiter:
     plan: PacePlan
     row: FakePaceRow = field(default_factory=FakePaceRow)
 
-    def reserve(self, now: datetime, latest: datetime) -> Permit | NoPermit:
-        wanted = take(self.row.pace, self.plan, now=now, latest=latest)
+    def reserve(
+        self, now: datetime, latest: datetime, *, critical: bool = False
+    ) -> Permit | NoPermit:
+        wanted = take(self.row.pace, self.plan, now=now, latest=latest, critical=critical)
         if isinstance(wanted, NoPermit):
             return wanted
         self.row.pace = wanted.from_(self.row.pace)
@@ -625,8 +627,10 @@ class FakeRateLimiter:
     def read(self, now: datetime) -> PaceReading:
         return read(self.row.pace, self.plan, now)
 
-    def forecast(self, now: datetime, latest: datetime) -> Permit | NoPermit:
-        wanted = take(self.row.pace, self.plan, now=now, latest=latest)
+    def forecast(
+        self, now: datetime, latest: datetime, *, critical: bool = False
+    ) -> Permit | NoPermit:
+        wanted = take(self.row.pace, self.plan, now=now, latest=latest, critical=critical)
         return wanted if isinstance(wanted, NoPermit) else wanted.permits_from(wanted.at)[0]
 
     def trip(self, why: str, now: datetime) -> OpenBreaker:

@@ -29,12 +29,14 @@ class WorkersLimiter:
     row: Row
     known: Pace = field(default_factory=Pace)
 
-    def reserve(self, now: datetime, latest: datetime) -> Permit | NoPermit:
+    def reserve(
+        self, now: datetime, latest: datetime, *, critical: bool = False
+    ) -> Permit | NoPermit:
         """Ask the row only if what is known leaves hope."""
-        found = take(self.known, self.row.plan, now=now, latest=latest)
+        found = take(self.known, self.row.plan, now=now, latest=latest, critical=critical)
         if isinstance(found, NoPermit):
             return found
-        found = take(self.row.pace, self.row.plan, now=now, latest=latest)
+        found = take(self.row.pace, self.row.plan, now=now, latest=latest, critical=critical)
         if not isinstance(found, NoPermit):
             self.row.pace = found.from_(self.row.pace)
         self.known = self.row.pace

@@ -188,13 +188,19 @@ class Paced:
         )
 
     def together(
-        self, worker: RateLimiter, number: int, now: datetime, latest: datetime
+        self,
+        worker: RateLimiter,
+        number: int,
+        now: datetime,
+        latest: datetime,
+        *,
+        critical: bool = False,
     ) -> list[Permit | NoPermit]:
         """What `number` threads of a worker get that ask at the same time; permits come first."""
         found: list[Permit | NoPermit] = []
 
         def ask(_: int) -> None:
-            found.append(worker.reserve(now, latest))
+            found.append(worker.reserve(now, latest, critical=critical))
 
         if self.engine == "moto":
             self.coalescer.side_by_side(ask, range(number))

@@ -195,6 +195,39 @@ def test_a_day_has_no_more_permits_than_its_cap_and_the_next_has_twice_as_many(
     }
 
 
+def test_the_warm_up_counts_what_is_critical_and_holds_it_back_at_no_time(paced: Paced) -> None:
+    one, other = paced.worker(WARMUP), paced.worker(WARMUP)
+    for worker in (one, other, one, other):
+        assert isinstance(worker.reserve(NOW, NOW + WAIT, critical=True), Permit)
+    for worker in (one, other):
+        assert worker.reserve(NOW, NOW + WAIT) is NoPermit.DAILY_CAP
+        assert worker.forecast(NOW, NOW + WAIT) is NoPermit.DAILY_CAP
+        assert isinstance(worker.forecast(NOW, NOW + WAIT, critical=True), Permit)
+    assert one.read(NOW).taken == 4
+    assert one.read(NEXT_DAY).free_since == NEXT_DAY
+    assert isinstance(other.reserve(NEXT_DAY, NEXT_DAY + WAIT, critical=True), Permit)
+    assert one.read(NEXT_DAY + SECOND).free_since == NEXT_DAY, "still known after a critical one"
+
+
+def test_threads_that_ask_together_get_what_is_theirs(paced: Paced) -> None:
+    worker = paced.worker(WARMUP)
+    found = paced.together(worker, 5, NOW, NOW + WAIT)
+    assert sum(isinstance(each, Permit) for each in found) == 3
+    found = paced.together(worker, 5, NOW, NOW + WAIT, critical=True)
+    assert sum(isinstance(each, Permit) for each in found) == 5
+
+
+def test_what_is_critical_waits_for_the_quota_and_for_the_rate(paced: Paced) -> None:
+    worker = paced.worker(WARMUP)
+    paced.quota_store.set_quota(Quota(rate=100, daily=200, left=1), NOW)
+    assert isinstance(worker.reserve(NOW, NOW + WAIT, critical=True), Permit)
+    assert worker.reserve(NOW, NOW + WAIT, critical=True) is NoPermit.DAILY_CAP
+    slow = paced.worker(replace(WARMUP, rate=0.01))
+    paced.quota_store.set_quota(Quota(rate=100), NOW)
+    assert isinstance(slow.reserve(NOW + SECOND, NOW + 9 * SECOND, critical=True), Permit)
+    assert slow.reserve(NOW + SECOND, NOW + 9 * SECOND, critical=True) is NoPermit.BUSY
+
+
 def test_what_waited_for_the_cap_may_go_since_midnight(paced: Paced) -> None:
     worker = paced.worker(WARMUP)
     for _ in range(3):

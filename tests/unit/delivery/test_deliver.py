@@ -255,9 +255,11 @@ def test_the_batch_is_looked_at_after_the_wait_for_a_permit(ready: Worker) -> No
     """Whoever cancels goes through an index that may not show the run yet."""
     original = ready.rate_limiter.reserve
 
-    def cancelled_meanwhile(now: datetime, latest: datetime) -> Permit | NoPermit:
+    def cancelled_meanwhile(
+        now: datetime, latest: datetime, *, critical: bool = False
+    ) -> Permit | NoPermit:
         ready.batches.cancel(slot_of(NOW))
-        return original(now, latest)
+        return original(now, latest, critical=critical)
 
     ready.rate_limiter.reserve = cancelled_meanwhile  # type: ignore[method-assign]
     assert ready.work().reason is Reason.BATCH_CANCELLED
@@ -750,7 +752,7 @@ def test_a_digest_beyond_the_quota_of_the_account_is_skipped_until_there_is_room
 def test_an_email_waits_for_its_permit_no_more_than_a_tenth_of_a_second(ready: Worker) -> None:
     asked: list[timedelta] = []
 
-    def reserve(now: datetime, latest: datetime) -> NoPermit:
+    def reserve(now: datetime, latest: datetime, *, critical: bool = False) -> NoPermit:
         asked.append(latest - now)
         return NoPermit.BUSY
 

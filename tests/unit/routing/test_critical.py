@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 from gazette.domain.commands import ChangeSubscriber, ChoosePreferences, EraseSubscriber
-from gazette.domain.delivery.pace import PacePlan
+from gazette.domain.delivery.pace import PacePlan, Quota
 from gazette.domain.delivery.redrive import RedriveResult
 from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.errors import UnreadableRow
@@ -323,10 +323,25 @@ def test_whom_nothing_else_waits_for_is_not_visited_for_it() -> None:
     assert world.schedules.rows == before
 
 
-def test_it_waits_for_the_cap_of_the_day_and_is_not_dropped() -> None:
+def test_the_warm_up_of_a_domain_does_not_hold_it_back() -> None:
     world = a_world()
     plan = PacePlan(rate=500, warmup_from=world.clock().date(), warmup_daily=1)
     world.immediate_rate_limiter = FakeRateLimiter(plan)
+    for number in range(2):
+        put(world, f"alert{number}", entity_id=f"post{number}")
+        put(world, f"mention{number}", entity_id=f"thing{number}", category="mention")
+    world.deliver_queued()
+    assert [is_critical(schedule) for schedule, _ in sent(world)].count(True) == 2
+    world.clock.pass_time(days=3)
+    world.deliver_queued()
+    assert len(sent(world)) == 4, "what waited for the next day comes, and nothing twice"
+
+
+def test_it_waits_for_the_quota_of_the_account_and_is_not_dropped() -> None:
+    world = a_world()
+    world.immediate_rate_limiter = FakeRateLimiter(PacePlan(rate=500))
+    quota = Quota(rate=500, daily=200, left=1)
+    world.immediate_rate_limiter.row.set_quota(quota, world.clock() + timedelta(minutes=5))
     for number in range(2):
         put(world, f"alert{number}", entity_id=f"post{number}")
     world.deliver_queued()

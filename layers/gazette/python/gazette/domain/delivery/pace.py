@@ -240,18 +240,25 @@ def rate_at(pace: Pace, plan: PacePlan, now: datetime) -> float:
 
 
 def take(
-    pace: Pace, plan: PacePlan, *, now: datetime, latest: datetime, number: int = 1
+    pace: Pace,
+    plan: PacePlan,
+    *,
+    now: datetime,
+    latest: datetime,
+    number: int = 1,
+    critical: bool = False,
 ) -> Reservation | NoPermit:
     """Return the next permits, `number` or as many as there are, all at or before `latest`.
 
     While the breaker is half open there is one, that of the probe. The breaker comes first: if it
-    is open, a run is requeued even if the daily cap is used up.
+    is open, a run is requeued even if the daily cap is used up. `critical`: the warm-up counts
+    these permits, but holds none back; only the account's quota does.
     """
     if pace.breaker and pace.breaker.holds(now):
         return NoPermit.BREAKER_OPEN
     day, taken = _today(pace, now)
-    cap = plan.cap_on(day)
-    if _is_day_over(pace, plan, now):
+    cap = None if critical else plan.cap_on(day)
+    if is_used_up(pace, now) or (cap is not None and taken >= cap):
         return NoPermit.DAILY_CAP
     at = now if pace.next_at is None else max(now, pace.next_at)
     if at > latest:

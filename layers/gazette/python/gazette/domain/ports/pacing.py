@@ -14,12 +14,15 @@ from gazette.domain.delivery.pace import NoPermit, Outlook, PaceReading, Permit,
 class RateLimiter(Protocol):
     """Gives out the permits of a stream to all workers, at no more than its rate."""
 
-    def reserve(self, now: datetime, latest: datetime) -> Permit | NoPermit:
+    def reserve(
+        self, now: datetime, latest: datetime, *, critical: bool = False
+    ) -> Permit | NoPermit:
         """Take the next permit, if it is not after `latest`.
 
         No other worker gets that permit, even if it is not used. It counts for the day of `now`.
         Returning NoPermit costs no permit; a call whose answer is lost may cost one. While the
         breaker is open there is only one permit for each of its steps, that of the probe.
+        `critical`: also if the warm-up has no more permits today.
         """
 
     def outlook(self, now: datetime) -> Outlook:
@@ -60,7 +63,9 @@ class PaceGauge(Protocol):
     def read(self, now: datetime) -> PaceReading:
         """Return the emails a second, now and at most, and the permits taken today, of how many."""
 
-    def forecast(self, now: datetime, latest: datetime) -> Permit | NoPermit:
+    def forecast(
+        self, now: datetime, latest: datetime, *, critical: bool = False
+    ) -> Permit | NoPermit:
         """Return what `RateLimiter.reserve` would, without a permit taken or a probe started."""
 
 

@@ -184,9 +184,10 @@ def _thread(run: Run, list_id: str) -> tuple[tuple[str, str], ...]:
 
 
 def _message_id(name: str, list_id: str) -> str:
-    """A message id (RFC 5322, section 3.6.4) of which nobody can tell what it is made of.
+    """A message id (RFC 5322, section 3.6.4) that names neither reader nor entity.
 
-    `name`: without the list id. That of an immediate schedule is a hash of its entity.
+    `name`: without the list id. That of an immediate schedule is a hash of its entity. The hash has
+    no key: who knows all of it can tell that it is this, as from the links of the email.
     """
     digest = hashlib.sha256(f"{list_id} {name}".encode()).hexdigest()[:32]
     return f"<{digest}@{list_id}>"

@@ -85,7 +85,8 @@ def wait_for_permit(run: Run, *, pacing: Pacing, spare: timedelta) -> Permit | N
     """
     now = pacing.clock()
     stream = pacing.streams.of(run.key.schedule)
-    permit = stream.rate_limiter.reserve(now, now + min(LONGEST_WAIT_FOR_A_PERMIT, spare))
+    latest = now + min(LONGEST_WAIT_FOR_A_PERMIT, spare)
+    permit = stream.rate_limiter.reserve(now, latest, critical=run.key.is_critical)
     if permit is NoPermit.BUSY and spare < LONGEST_WAIT_FOR_A_PERMIT:
         raise NotYet("Too little time is left of this invocation to wait for a permit to send.")
     if isinstance(permit, NoPermit):

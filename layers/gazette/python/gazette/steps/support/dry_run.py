@@ -82,7 +82,8 @@ def _dry_run(chain: Chain, context: DryRunContext) -> DryRun:
         return DryRun(prepared.delivery, would_send=False)
     run, now = prepared.run, context.clock()
     gauge = context.gauges.of(run.key.schedule)
-    permit = gauge.forecast(now, now + LONGEST_WAIT_FOR_A_PERMIT)
+    latest = now + LONGEST_WAIT_FOR_A_PERMIT
+    permit = gauge.forecast(now, latest, critical=run.key.is_critical)
     if isinstance(permit, NoPermit):
         ending = without_permit(
             run,

@@ -104,20 +104,28 @@ class DynamoRateLimiter:
         self._clock = clock
         self._known = Pace()
 
-    def reserve(self, now: datetime, latest: datetime) -> Permit | NoPermit:
+    def reserve(
+        self, now: datetime, latest: datetime, *, critical: bool = False
+    ) -> Permit | NoPermit:
         """One UpdateItem for all threads that ask now; one more if the cached row was out of date.
 
         Takes as many permits as threads ask, or as there are.
         """
-        found = self._coalescer.ask(self._reserve_all, (now, latest))
+        asked = self._reserve_critical if critical else self._reserve_all
+        found = self._coalescer.ask(asked, (now, latest))
         return cast("Permit | NoPermit", found)
 
     def outlook(self, now: datetime) -> Outlook:
         """By the cached row. No call."""
         return outlook(self._known, self._plan, now)
 
-    def _reserve_all(
+    def _reserve_critical(
         self, asked: Sequence[tuple[datetime, datetime]]
+    ) -> Sequence[Permit | NoPermit | Exception]:
+        return self._reserve_all(asked, critical=True)
+
+    def _reserve_all(
+        self, asked: Sequence[tuple[datetime, datetime]], *, critical: bool = False
     ) -> Sequence[Permit | NoPermit | Exception]:
         """Permits from now on: those that lie in the past would go out in a burst.
 
@@ -132,14 +140,18 @@ class DynamoRateLimiter:
             self._known = Pace()
         permits: list[Permit | NoPermit | Exception] = []
         while missing := len(asked) - len(permits):
-            found = self._take(now, latest, missing)
+            found = self._take(now, latest, missing, critical=critical)
             permits += [found] * missing if isinstance(found, NoPermit) else found
         return permits
 
-    def _take(self, now: datetime, latest: datetime, number: int) -> Sequence[Permit] | NoPermit:
+    def _take(
+        self, now: datetime, latest: datetime, number: int, *, critical: bool
+    ) -> Sequence[Permit] | NoPermit:
         for _ in range(_TRIES):
             known = self._known
-            wanted = take(known, self._plan, now=now, latest=latest, number=number)
+            wanted = take(
+                known, self._plan, now=now, latest=latest, number=number, critical=critical
+            )
             if isinstance(wanted, NoPermit):
                 return wanted
             won, row = update_or_current(
@@ -205,9 +217,11 @@ class DynamoRateLimiter:
         """One strongly consistent GetItem."""
         return read(self._stored(), self._plan, now)
 
-    def forecast(self, now: datetime, latest: datetime) -> Permit | NoPermit:
+    def forecast(
+        self, now: datetime, latest: datetime, *, critical: bool = False
+    ) -> Permit | NoPermit:
         """One strongly consistent GetItem."""
-        wanted = take(self._stored(), self._plan, now=now, latest=latest)
+        wanted = take(self._stored(), self._plan, now=now, latest=latest, critical=critical)
         return wanted if isinstance(wanted, NoPermit) else wanted.permits_from(wanted.at)[0]
 
     def _stored(self) -> Pace:
