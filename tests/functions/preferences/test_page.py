@@ -298,7 +298,7 @@ def test_who_comes_with_an_ended_link_is_mailed_one_that_works(ann: Cloud) -> No
     (email,) = ann.sent()
     assert email["Destination"]["ToAddresses"] == ["new@example.com"]
     simple = email["Content"]["Simple"]
-    assert simple["Subject"]["Data"] == "Your new link to your preferences"
+    assert simple["Subject"]["Data"] == "Your new link to your email settings"
     for part in ("Html", "Text"):
         (link,) = set(re.findall(r"(/preferences/[\w.-]+)", simple["Body"][part]["Data"]))
         assert ann.invoke("preferences", http("GET", link))["statusCode"] == 200
