@@ -16,6 +16,10 @@ FUNCTIONS = ROOT / "functions"
 _OWN = (f"{PACKAGE}/", f"{FUNCTIONS}/")
 
 
+class NotRecordedError(Exception):
+    """The record ends before the block did."""
+
+
 @dataclass
 class Record:
     """`calls`: each call as `path/file.py:function`, in order; `lines`: executed lines by path.
@@ -43,7 +47,8 @@ class Record:
 def recorded(record: Record) -> Iterator[None]:
     """Add to `record` what is executed inside the block.
 
-    Only bodies of functions count: what runs while a module is imported does not.
+    Only bodies of functions count: what runs while a module is imported does not. Raises
+    NotRecordedError if something else took the trace function of this thread.
     """
     paths: dict[CodeType, str] = {}
 
@@ -68,6 +73,8 @@ def recorded(record: Record) -> Iterator[None]:
     sys.settrace(called)
     try:
         yield
+        if sys.gettrace() is not called:
+            raise NotRecordedError("something inside the block took the trace function away")
     finally:
         sys.settrace(before)
 

@@ -150,6 +150,6 @@ def test_the_test_email_has_the_headers_of_a_real_one_and_links_that_lead_nowher
     assert taken.message["From"] == "Gazette <digest@campus.example>"
     assert taken.message["List-Id"] == "<digest.campus.example>"
     assert taken.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
-    assert taken.message["List-Unsubscribe"] == "<https://example.com/unsubscribe/preview>"
+    assert taken.message["List-Unsubscribe"] == "<https://example.com/leave/d>"
     assert taken.tags["run"] == "test"
     assert "example.com/preferences/preview" in taken.part("html")

@@ -103,6 +103,15 @@ def test_one_block_that_came_for_both_reasons_says_both(renderer: JinjaRenderer)
     assert rows(made)[0].startswith(f"{THIS} · Unfollow")
 
 
+def test_a_block_of_which_a_part_is_for_the_reader_is_not_said_to_be_from_what_they_follow(
+    renderer: JinjaRenderer,
+) -> None:
+    mine = an_event("m", entity_id="3", category="mention", via=())
+    made = edition(renderer, FOR_ME, replace(IN_A_BLOG, category="like"), mine)
+    assert "Unfollow · Turn off mentions · Turn off likes" in rows(made)
+    assert SOMETHING not in made.html + made.text
+
+
 def test_what_came_by_a_follow_of_another_thing_is_not_said_to_be_followed(
     renderer: JinjaRenderer,
 ) -> None:

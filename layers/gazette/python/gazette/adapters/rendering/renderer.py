@@ -239,7 +239,7 @@ def _reason_of(digest: Digest) -> Reason:
 
 
 def _via(block: Block) -> tuple[str, ...]:
-    """What the reader may follow, by which the block came; nothing if it was addressed to them."""
+    """What the reader may follow, by which some of the block came; nothing if none of it did."""
     for group in block.groups:
         if group.latest.via:
             return group.latest.via
@@ -256,7 +256,7 @@ class _Own:
         self, links: Links, follows: Callable[[bool], str] | None, *, critical: bool
     ) -> None:
         self._leave, self._follows, self._critical = links.leave, follows, critical
-        self._filled: dict[tuple[str, str, tuple[str, ...], bool], tuple[str, str]] = {}
+        self._filled: dict[tuple[str, str, tuple[str, ...], bool, bool], tuple[str, str]] = {}
         self.made: set[str] = set()
 
     def put_into(self, blocks: Sequence[Block], fragments: Sequence[Fragment]) -> list[_Piece]:
@@ -265,24 +265,28 @@ class _Own:
         for block, each in zip(blocks, fragments, strict=True):
             via = _via(block)
             is_this = bool(via) and via == (block.groups[0].latest.entity.key,)
+            is_for_them = any(group.is_addressed for group in block.groups)
             (before, in_html, after), (above, in_text, below) = each.html, each.text
-            key = (in_html, in_text, via, is_this)
+            key = (in_html, in_text, via, is_this, is_for_them)
             filled = self._filled.get(key)
             if filled is None:
-                said = partial(self._said, via, is_this)
+                said = partial(self._said, via, is_this, is_for_them)
                 filled = with_own(in_html, partial(_escaped, said)), with_own(in_text, said)
                 self._filled[key] = filled
             html, text = before + filled[0] + after, above + filled[1] + below
             made.append(_Piece(each.block, html, text))
         return made
 
-    def _said(self, via: tuple[str, ...], is_this: bool, act: str, category: str) -> str:
+    def _said(
+        self, via: tuple[str, ...], is_this: bool, is_for_them: bool, act: str, category: str
+    ) -> str:
         """What goes in at a place; empty if the reader has nothing of it.
 
         Raises RenderingFailed for an act that there is not.
         """
         if act == "why":
-            return self._follows(is_this) if via and self._follows else ""
+            says = via and (is_this or not is_for_them)
+            return self._follows(is_this) if says and self._follows else ""
         if act == "mute" and self._critical:
             return ""
         if act == "mute":
