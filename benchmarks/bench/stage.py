@@ -17,16 +17,11 @@ from gazette.settings.ranges import RANGES
 from benchmarks.bench.naive import NaiveEvent, NaiveReader
 from benchmarks.loopback.client import Loopback, loopback
 from infra.assets.templates import build_templates
-from tests.functions.conftest import every_setting
+from tests.functions.conftest import QUEUES, every_setting
 from tests.moto_tables import NAMES, table_definitions
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "build" / "bench"
-
-_QUEUES = (
-    *("quarantine", "followers", "shard", "generate", "immediate", "resend", "failed"),
-    *("feedback", "feedback_dead", "feedback_undelivered", "sweep"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +125,7 @@ def _path(layer: Path) -> dict[str, str]:
 
 
 def _settings() -> dict[str, str]:
-    queues = {name: f"https://sqs.us-east-1.amazonaws.com/1/{name}" for name in _QUEUES}
+    queues = {name: f"https://sqs.us-east-1.amazonaws.com/1/{name}" for name in QUEUES}
     secrets = {name: name for name in ("links", "suppressions")}
     variables: dict[str, str] = {}
     for settings in every_setting(queues, secrets):

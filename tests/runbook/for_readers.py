@@ -5,6 +5,7 @@ counted in emails, rows and messages.
 """
 
 import re
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from urllib.error import HTTPError
@@ -207,6 +208,7 @@ def a_key_is_retired(key: str) -> Scenario:
 def a_reader_is_erased(state: State) -> Iterator[None]:
     """Nothing is known of them, and nothing is sent."""
     state.digest_is_due()
+    time.sleep(1)  # `date` says whole seconds, and a profile of the same second would stay
     yield
     state.settle()
     assert isinstance(state.subscribers.get(ANN), Erased)
