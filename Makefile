@@ -9,6 +9,8 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Where this is set, every process compiles all that it imports: the CDK alone takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
+# Where this is set, another copy of the package may be what is tested.
+unexport PYTHONPATH
 
 .PHONY: help demo test seeds e2e browser chromium zsh fuzz model prove chaos state features mutations enforce walk timetravel experiments pacing linear slot worst bench audit check docs messages plots screenshots setup format lint types synth deploy lock clean
 
