@@ -1,10 +1,5 @@
 """docs/architecture.md tells what happens."""
 
-import sys
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
-from pathlib import Path
-
 import pytest
 
 from proofs.walk.event import walk
@@ -24,16 +19,9 @@ def told() -> list[Hop]:
     return hops(PAGE.read_text())
 
 
-def walk_with(templates: str) -> Record:
-    """A walk with the built templates below the folder `templates`."""
-    sys.path.insert(0, templates)
-    return walk()
-
-
-def test_the_hops_are_what_is_executed(told: list[Hop], built_templates: Path) -> None:
-    """In a process of its own, where no other test has imported or replaced anything."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
-        record = apart.submit(walk_with, str(built_templates.parent)).result()
+@pytest.mark.usefixtures("templates_on_path")
+def test_the_hops_are_what_is_executed(told: list[Hop]) -> None:
+    record = walk()
     assert first_problem(told, record) is None
     assert first_problem(told[::-1], record)
     assert len(record.lines) <= MOST_FILES
