@@ -19,6 +19,7 @@ from cli.links.command import links
 from cli.overview.command import overview
 from cli.preview.command import preview
 from cli.preview.send_test import send_test
+from cli.replay.command import replay
 from cli.restore.command import restore
 from cli.rollback.command import rollback
 from cli.sending.command import sending
@@ -45,6 +46,7 @@ app.command("explain", cls=Command)(explain)
 app.command("find", cls=Command)(find)
 app.command("overview", cls=Command)(overview)
 app.command("preview", cls=Command)(preview)
+app.command("replay", cls=Command)(replay)
 app.command("restore", cls=Command)(restore)
 app.command("rollback", cls=Command)(rollback)
 app.command("send-test", cls=Command)(send_test)

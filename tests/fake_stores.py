@@ -39,6 +39,7 @@ from gazette.domain.model import (
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import ScheduleKey
 from gazette.domain.ports.stores import Guard
+from gazette.domain.replay import Part, was_sent_since
 from gazette.domain.scheduling.calendar import Recurrence, slot_of
 from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.scheduling.lifetime import kept_until, lasts_until, needed_until
@@ -476,6 +477,23 @@ class FakeRuns:
             self.rows[after.key] = after
             return after
         return current
+
+
+@dataclass
+class FakeSentRuns:
+    """The port `SentRuns` over the runs of a fake. `asked`: the parts that were read, in order."""
+
+    runs: FakeRuns
+    asked: list[int] = field(default_factory=list)
+
+    def sent_since(self, since: datetime, *, part: int, parts: int) -> Part:
+        self.asked.append(part)
+        found = [
+            _of_run(run.key) if run.key in self.runs.unreadable else run
+            for run in self.runs.rows.values()
+            if crc32(run.key.user_id.encode()) % parts == part and was_sent_since(run, since)
+        ]
+        return Part(found, 0.5)
 
 
 @dataclass

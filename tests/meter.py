@@ -176,6 +176,8 @@ def _grants(service: str, operation: str, request: dict[str, Any]) -> Iterator[t
             named = next(request[key] for key in _QUEUE_NAMED_BY if key in request)
             queue = _STAGE.sub("", named.replace(":", "/").rpartition("/")[2])
             yield f"queue/{queue}", f"sqs:{operation.removesuffix('Batch')}"
+        case "lambda" if "LayerVersion" in operation:
+            yield "layer/*", f"lambda:{operation.removesuffix('ByArn')}"
         case "lambda" if operation not in _OF_ANY:
             yield f"function/{_STAGE.sub('', request['FunctionName'])}", f"lambda:{operation}"
         case "secretsmanager":

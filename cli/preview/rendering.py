@@ -6,6 +6,8 @@ The only place of the command that knows how templates are built and rendered.
 import shutil
 import tempfile
 import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -88,25 +90,65 @@ def render(letter: EmailContent, templates: Templates, *, variation: int = 1) ->
 
     Raises NotPossible, naming the file, the line and what is wrong there.
     """
+    check_variation(templates, variation)
+
+    def show(renderer: JinjaRenderer) -> Edition:
+        return _render(letter, renderer, templates, variation)
+
+    with built(templates) as folder:
+        try:
+            return show(JinjaRenderer(folder))
+        except RenderingFailed as err:
+            said = located(templates, show) or f"The templates cannot show this: {err}."
+            raise NotPossible(said) from err
+
+
+def check_variation(templates: Templates, variation: int) -> None:
+    """Raises NotPossible if the templates have no such variation."""
     own = Path(VARIATIONS) / str(variation)
     if variation != 1 and not templates.origin(own).is_dir():
         raise NotPossible(
             f"There is no variation {variation}: put what it says otherwise into "
             f"{templates.source / own}."
         )
+
+
+@contextmanager
+def built(templates: Templates, *, inlined: bool = True) -> Iterator[Path]:
+    """A folder with the templates as the layer ships them, for a while. Raises NotPossible."""
     with tempfile.TemporaryDirectory() as folder:
-        built = Path(folder)
         try:
-            build_templates(templates.source, built, overlay=templates.overlay)
-            return _render(letter, built, templates, variation)
+            build_templates(
+                templates.source, Path(folder), overlay=templates.overlay, inlined=inlined
+            )
         except (TemplateError, OSError) as err:
             raise NotPossible(f"The templates cannot be built. {err}") from err
+        yield Path(folder)
+
+
+def located(templates: Templates, show: Callable[[JinjaRenderer], object]) -> str:
+    """The file and the line at which `show` fails, and why; empty if that is in no template.
+
+    Where CSS is inlined, lines move: so what the authors wrote takes its place first.
+    """
+    with built(templates, inlined=False) as folder:
+        for written in filter(None, (templates.source, templates.overlay)):
+            shutil.copytree(written, folder, dirs_exist_ok=True)
+        try:
+            show(JinjaRenderer(folder))
         except RenderingFailed as err:
-            raise NotPossible(_in_words(err, letter, templates, built, variation)) from err
+            cause = err.__cause__ or err
+            for frame in reversed(traceback.extract_tb(cause.__traceback__)):
+                file = Path(frame.filename)
+                if file.is_relative_to(folder):
+                    origin = templates.origin(file.relative_to(folder))
+                    return f"{origin}, line {frame.lineno}: {cause or type(cause).__name__}."
+    return ""
 
 
-def _render(letter: EmailContent, built: Path, templates: Templates, variation: int) -> Edition:
-    renderer = JinjaRenderer(built)
+def _render(
+    letter: EmailContent, renderer: JinjaRenderer, templates: Templates, variation: int
+) -> Edition:
     arrangement = renderer.arrangement(variation, templates.arrangement)
     digest = compose(letter.events, max_blocks=templates.max_blocks, arrangement=arrangement)
     return renderer.render(
@@ -117,21 +159,3 @@ def _render(letter: EmailContent, built: Path, templates: Templates, variation: 
         variation=variation,
         due_at=letter.due_at,
     )
-
-
-def _in_words(
-    failed: RenderingFailed, letter: EmailContent, templates: Templates, built: Path, variation: int
-) -> str:
-    """Where CSS is inlined, lines move: so what the authors wrote takes its place first."""
-    for folder in filter(None, (templates.source, templates.overlay)):
-        shutil.copytree(folder, built, dirs_exist_ok=True)
-    try:
-        _render(letter, built, templates, variation)
-    except RenderingFailed as err:
-        cause = err.__cause__ or err
-        for frame in reversed(traceback.extract_tb(cause.__traceback__)):
-            file = Path(frame.filename)
-            if file.is_relative_to(built):
-                origin = templates.origin(file.relative_to(built))
-                return f"{origin}, line {frame.lineno}: {cause or type(cause).__name__}."
-    return f"The templates cannot show this: {failed}."

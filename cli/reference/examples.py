@@ -35,6 +35,7 @@ EXAMPLES: Mapping[str, str] = {
     "find": "gazette find ann@example.com",
     "overview": "gazette overview",
     "preview": "gazette preview immediate --user ann --locale de",
+    "replay": "gazette replay --days 3 --sample 500",
     "cost": "gazette cost --readers 100000 --events 10 --immediate 0.02 --plan essentials",
     "send-test": "gazette send-test ann@example.com",
     "statistics": "gazette statistics --experiment short-subjects --html subjects.html",

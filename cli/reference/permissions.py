@@ -29,6 +29,7 @@ _SERVICES = {
     "rule": "events",
     "topic": "sns",
     "mapping": "lambda",
+    "layer": "lambda",
     "identity": "ses",
     "configuration-set": "ses",
 }
@@ -201,6 +202,11 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     | _on("table/subscribers", "GetItem")
     | _on("table/runs", "Query")
     | _on("table/events/index/*", "Query"),
+    "replay": _settings_of("generate")
+    | _on("layer/*", "GetLayerVersion")
+    | _on("table/runs", "DescribeTable", "Query", "Scan")
+    | _on("table/subscribers", "GetItem")
+    | _on("table/events/index/*", "Query"),
     "rollback": _on("function/*", "GetAlias", "ListVersionsByFunction")
     | _each((f"function/{name}" for name in FUNCTIONS), "UpdateAlias"),
     "send-test": _settings_of("generate")
@@ -273,6 +279,8 @@ def _arn(resource: str, stage: str) -> str:
             return f"arn:aws:sns:*:*:{stacks}-*"
         case "mapping":
             return "arn:aws:lambda:*:*:event-source-mapping:*"
+        case "layer":
+            return "arn:aws:lambda:*:*:layer:*"
         case "identity":
             return "arn:aws:ses:*:*:identity/*"
         case "configuration-set":

@@ -78,6 +78,16 @@ RUN: Shape = {
     "covers": {"*": "number"},
 }
 
+_REPLAYED: Shape = {
+    "subject": "text",
+    "preheader": "text",
+    "html_bytes": "number",
+    "text_bytes": "number",
+    "blocks": ["text"],
+    "left_out": "number",
+    "problems": [{"event": "text?", "why": "text"}],
+}
+
 _HELD: Shape = [{"category": "text", "by_hand": "boolean", "since": "instant", "reason": "text"}]
 
 _BATCHES: Shape = [
@@ -257,6 +267,33 @@ SHAPES: Mapping[str, Shape] = {
         "held_categories": _HELD,
     },
     "preview": {"subject": "text", "html_bytes": "number", "text_bytes": "number", "page": "text"},
+    "replay": {
+        "replayed": "number",
+        "changed": "number",
+        "breaks": "number",
+        "not_as_sent": "number",
+        "missing": {"*": "number"},
+        "changes": {"*": "number"},
+        "median_html_bytes": {"before": "number", "after": "number"},
+        "emails": [
+            {
+                "run": "text",
+                "user_id": "text",
+                "schedule": "text",
+                "due_at": "instant",
+                "sent_at": "instant?",
+                "variation": "number",
+                "as_sent": "boolean",
+                "changes": ["text"],
+                "before": _REPLAYED,
+                "after": _REPLAYED,
+            }
+        ],
+        "runs_found": "number",
+        "parts_read": "number",
+        "parts": "number",
+        "read_units": "number",
+    },
     "quarantine list": {
         "events": [{"since": "instant", "detail_type": "text", "reason": "text"}],
         "more": "boolean",

@@ -16,6 +16,7 @@ from cli.shared.console import NotPossible
 
 if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
+    from mypy_boto3_lambda.type_defs import FunctionConfigurationResponseTypeDef
 
 SettingsT = TypeVar("SettingsT", bound=Settings)
 
@@ -28,23 +29,35 @@ StageName = Annotated[
 def environment(stage: str, step: str) -> dict[str, str]:
     """The environment of the function `gazette-<stage>-<step>`, as it works. Raises NotPossible.
 
-    That is the version to which the alias `live` points, also after a rollback.
-
     One GetFunctionConfiguration. Where Lambda may not decrypt the variables for the caller, it
     answers with an error in their place:
     https://docs.aws.amazon.com/lambda/latest/api/API_EnvironmentResponse.html
     """
+    given = _configuration(stage, step).get("Environment", {})
+    if refused := given.get("Error"):
+        raise NotPossible(
+            f"The settings of gazette-{stage}-{step} cannot be read "
+            f"({refused.get('ErrorCode', 'no code')}): your credentials need kms:Decrypt on its "
+            "key."
+        )
+    return given.get("Variables", {})
+
+
+def layers(stage: str, step: str) -> list[str]:
+    """The ARNs of the layers with which the function works, the smallest first.
+
+    One GetFunctionConfiguration. Raises NotPossible.
+    """
+    found = _configuration(stage, step).get("Layers", [])
+    return [each["Arn"] for each in sorted(found, key=lambda each: each.get("CodeSize", 0))]
+
+
+def _configuration(stage: str, step: str) -> "FunctionConfigurationResponseTypeDef":
+    """Of the version to which the alias `live` points, also after a rollback."""
     name = f"gazette-{stage}-{step}"
     with refusals_in_words(name, service="lambda"):
         client: LambdaClient = boto3.client("lambda")
-        found = client.get_function_configuration(FunctionName=name, Qualifier=LIVE)
-    given = found.get("Environment", {})
-    if refused := given.get("Error"):
-        raise NotPossible(
-            f"The settings of {name} cannot be read ({refused.get('ErrorCode', 'no code')}): "
-            "your credentials need kms:Decrypt on its key."
-        )
-    return given.get("Variables", {})
+        return client.get_function_configuration(FunctionName=name, Qualifier=LIVE)
 
 
 def settings_of(stage: str, step: str, kind: type[SettingsT]) -> SettingsT:

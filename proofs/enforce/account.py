@@ -30,6 +30,7 @@ https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AWSLambdaBasicEx
 
 
 _DRAWN = {
+    "layer": "",
     "mapping": "",
     "rule": "AWS::Events::Rule",
     "schedule": "AWS::Scheduler::Schedule",
@@ -39,6 +40,7 @@ _DRAWN = {
 """Kinds whose names CloudFormation draws, by the type of the resource."""
 
 _OUTSIDE = {
+    "layer": "lambda:{place}:layer:Core:1",
     "mapping": "lambda:{place}:event-source-mapping:0",
     "stack": "cloudformation:{place}:stack/GazetteProd/0",
 }
@@ -129,7 +131,7 @@ class Account:
         raise Misplaced(f"{asked.action} on {asked.named}, which no setting names")
 
     def _any_of(self, kind: str) -> str:
-        """The ARN of some resource of a kind; a template has neither stacks nor mappings."""
+        """The ARN of some resource of a kind; a template has no layers, stacks or mappings."""
         of_type = self.templates.of_type(_DRAWN[kind])
         return next((each.arn for each in of_type), in_account(_OUTSIDE.get(kind, kind)))
 

@@ -70,6 +70,9 @@ def asked(service: str, operation: str, request: Mapping[str, Any]) -> Iterator[
         case _ if (service, operation) in _OF_THE_STACKS:
             kind = _OF_THE_STACKS[service, operation]
             yield Asked(f"{service}:{operation}", kind, operation if kind else "")
+        case "lambda", _ if "LayerVersion" in operation:
+            # https://docs.aws.amazon.com/lambda/latest/dg/permissions-user-layer.html
+            yield Asked(f"lambda:{operation.removesuffix('ByArn')}", "layer", operation)
         case "lambda", _:
             # https://docs.aws.amazon.com/lambda/latest/dg/lambda-api-permissions-ref.html
             qualifier = f":{request['Qualifier']}" if "Qualifier" in request else ""

@@ -19,6 +19,7 @@ from gazette.adapters.dynamodb.follows import DynamoFollows
 from gazette.adapters.dynamodb.pacing.pace import DynamoQuota, DynamoRateLimiter
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
+from gazette.adapters.dynamodb.sent_runs import DynamoSentRuns
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.domain.delivery.pace import NoPermit, PacePlan, Permit
 from gazette.domain.explanation import EventHistory
@@ -34,6 +35,7 @@ from gazette.domain.ports.stores import (
     Subscribers,
     Suppressions,
 )
+from gazette.domain.replay import SentRuns
 from moto import mock_aws
 
 from demo.ses import StandIn
@@ -50,6 +52,7 @@ from tests.fake_stores import (
     FakeRateLimiter,
     FakeRuns,
     FakeSchedules,
+    FakeSentRuns,
     FakeSubscribers,
     FakeSuppressions,
 )
@@ -130,6 +133,12 @@ def runs(engine: str) -> Runs:
     if engine != "moto":
         return IndexedRuns() if engine == "indexed" else FakeRuns()
     return DynamoRuns("runs", retention=RUN_RETENTION)
+
+
+@pytest.fixture
+def sent_runs(runs: Runs) -> SentRuns:
+    """What was sent of `runs`."""
+    return FakeSentRuns(runs) if isinstance(runs, FakeRuns) else DynamoSentRuns("runs")
 
 
 @pytest.fixture

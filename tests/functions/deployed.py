@@ -7,8 +7,8 @@ import boto3
 from gazette.settings.environment import LIVE
 
 
-def deploy(step: str, variables: dict[str, str]) -> None:
-    """`gazette-prod-<step>`, with the settings that the stack would write.
+def deploy(step: str, variables: dict[str, str], *layers: str) -> None:
+    """`gazette-prod-<step>`, with the settings that the stack would write, and layers by ARN.
 
     The alias `live` points to a version; what the function itself is set to afterwards is not live.
     """
@@ -21,12 +21,21 @@ def deploy(step: str, variables: dict[str, str]) -> None:
         Handler="handler.lambda_handler",
         Code={"ZipFile": zipped("")},
         Environment={"Variables": variables},
+        Layers=list(layers),
     )
     version = functions.publish_version(FunctionName=f"gazette-prod-{step}")["Version"]
     functions.create_alias(FunctionName=f"gazette-prod-{step}", Name=LIVE, FunctionVersion=version)
     functions.update_function_configuration(
         FunctionName=f"gazette-prod-{step}", Environment={"Variables": {}}
     )
+
+
+def publish_layer(name: str, content: bytes) -> str:
+    """A version of a layer, an archive; its ARN."""
+    published = boto3.client("lambda").publish_layer_version(
+        LayerName=name, Content={"ZipFile": content}
+    )
+    return str(published["LayerVersionArn"])
 
 
 def publish(deployment: str, *names: str) -> None:

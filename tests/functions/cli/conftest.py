@@ -1,13 +1,38 @@
 """docs/cli.md grants each command every call to AWS that it makes."""
 
+import io
+import zipfile
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from cli.reference.permissions import PERMISSIONS, Grant
+from cli.replay import deployed_templates
 from tests.functions.conftest import Cloud
+from tests.functions.deployed import publish_layer
+
+
+@pytest.fixture
+def layers(cloud: Cloud, built_templates: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+    """The ARNs of two layers, the smaller of which has the templates, and what they lead to."""
+    archive = _archive(built_templates)
+    packages = publish_layer("Dependencies", b"x" * (len(archive) + 1))
+    core = publish_layer("Core", archive)
+    cloud.answers["GetLayerVersionByArn"] = lambda asked: {"Content": {"Location": asked["Arn"]}}
+    monkeypatch.setattr(deployed_templates, "fetch", {core: archive}.__getitem__)
+    return packages, core
+
+
+def _archive(templates: Path) -> bytes:
+    into = io.BytesIO()
+    with zipfile.ZipFile(into, "w") as archive:
+        archive.writestr("python/gazette/__init__.py", "")
+        for file in templates.rglob("*"):
+            archive.write(file, f"python/gazette_templates/{file.relative_to(templates)}")
+    return into.getvalue()
 
 
 @pytest.fixture(autouse=True)

@@ -59,6 +59,7 @@ EMPTY_HERE = (
     "explain.schedules[].quiet",
     "overview.alarms",  # in test_overview
     "overview.held_categories",
+    "replay.emails[].before.problems",  # as `after`, by the same function
     "statistics.emails",  # in test_statistics
     "statistics.readers",
     "statistics.verdicts",
@@ -67,7 +68,7 @@ EMPTY_HERE = (
 
 
 @pytest.fixture
-def run(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
+def run(cloud: Cloud, layers: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
     """Runs a command in the stage `prod` and keeps the calls that it makes, by its path.
 
     Its answer in JSON has the fields that docs/cli.md gives it, each at least once.
@@ -75,7 +76,7 @@ def run(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
     monkeypatch.setenv("GAZETTE_CRITICAL_CATEGORIES", '["security"]')  # else nothing names one
     deploy("fanout", FanoutSettings.from_env().to_env())
     deploy("feedback", FeedbackSettings.from_env().to_env())
-    deploy("generate", GenerateSettings.from_env().to_env())
+    deploy("generate", GenerateSettings.from_env().to_env(), *layers)
     deploy("ingest", IngestSettings.from_env().to_env())
     deploy("preferences", PreferencesSettings.from_env().to_env())
     monkeypatch.setattr(sqs_queues, "POLL", 0)  # moto would sleep, and has one server only
@@ -276,6 +277,21 @@ def test_preview(cloud: Cloud, run: Run, tmp_path: Any) -> None:
     wait(cloud)
     run("preview", "--user", "ann", "--to", str(tmp_path), "--no-open")
     assert_exact(cloud, "preview")
+
+
+@pytest.mark.usefixtures("later")
+def test_replay(cloud: Cloud, run: Run, tmp_path: Any) -> None:
+    wait(cloud)
+    cloud.work("generate", *fan_out(cloud))
+    own = tmp_path / "digest"
+    own.mkdir()
+    run("replay", "--templates", str(tmp_path))
+    run("replay", "--user", "ann")
+    line = tmp_path / "categories" / "comment" / "line.txt"
+    line.parent.mkdir(parents=True)
+    line.write_text("{{ group.data.stars }}")
+    run("replay", "--templates", str(tmp_path), exits=1)
+    assert_exact(cloud, "replay")
 
 
 @pytest.mark.usefixtures("later")

@@ -283,12 +283,16 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """The rendered email of a run; `categories` are those of the groups that it shows, by rank."""
+    """The rendered email of a run; `categories` are those of the groups that it shows, by rank.
+
+    `blocks`: how many blocks it shows.
+    """
 
     subject: str
     html: str
     text: str
     categories: tuple[str, ...] = ()
+    blocks: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,12 +49,12 @@ class DynamoRuns:
         current = put_or_current(
             run_row(run, retention=self._retention), RunRow.user_id.does_not_exist()
         )
-        return run if current is None else decoded(current, _run)
+        return run if current is None else decoded(current, run_of)
 
     def get(self, key: RunKey) -> Run | None:
         """One strongly consistent GetItem."""
         row = read_row(RunRow, key.user_id, run_sort_key(key))
-        return decoded(row, _run) if row else None
+        return decoded(row, run_of) if row else None
 
     def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
         """One strongly consistent Query if one of the last sixteen runs was sent."""
@@ -68,7 +68,7 @@ class DynamoRuns:
                 page_size=_PAGE,
             )
             for row in rows:
-                run = decoded(row, _run)
+                run = decoded(row, run_of)
                 found.append(run)
                 if run.ends_chain(key, holding):
                     break
@@ -77,7 +77,7 @@ class DynamoRuns:
     def of_user(self, user_id: str) -> Iterator[Run | UnreadableRow]:
         """One strongly consistent Query per megabyte of runs."""
         with translated():
-            yield from each_decoded(RunRow.query(user_id, consistent_read=True), _run)
+            yield from each_decoded(RunRow.query(user_id, consistent_read=True), run_of)
 
     def of_batch(self, slot: datetime) -> Iterator[BatchRun | UnreadableRow]:
         """Sixteen Queries of the index, and one more per megabyte: about nine thousand runs."""
@@ -89,7 +89,7 @@ class DynamoRuns:
     def swap(self, before: Run, after: Run) -> Run:
         """One conditional PutItem."""
         current = put_or_current(run_row(after, retention=self._retention), run_as_read(before))
-        return after if current is None else decoded(current, _run)
+        return after if current is None else decoded(current, run_of)
 
     def swap_together(self, pairs: Sequence[tuple[Run, Run]]) -> bool:
         """One TransactWriteItems, and one GetItem if it fails."""
@@ -121,7 +121,7 @@ class DynamoRuns:
             )
             while some := list(islice(keys, _AT_ONCE)):
                 rows = RunRow.batch_get(some, consistent_read=True)
-                for run in each_decoded(rows, _run):
+                for run in each_decoded(rows, run_of):
                     if isinstance(run, UnreadableRow) or (run.is_open and run.check_at <= at):
                         yield run
 
@@ -212,7 +212,8 @@ def _batch_run(row: RunRow) -> BatchRun:
     return BatchRun(_key(row), as_stored(Status, status), as_stored(Reason, reason))
 
 
-def _run(row: RunRow) -> Run:
+def run_of(row: RunRow) -> Run:
+    """The run of a whole row."""
     return Run(
         key=_key(row),
         due_at=row.due_at,

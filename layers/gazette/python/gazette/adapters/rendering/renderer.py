@@ -228,6 +228,7 @@ def _edition(
         html=html,
         text=text,
         categories=digest.categories,
+        blocks=len(pieces),
     )
 
 

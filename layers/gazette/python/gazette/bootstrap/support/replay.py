@@ -1,0 +1,63 @@
+"""For `gazette replay`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+
+from gazette.adapters.dynamodb.events import DynamoEventReader
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.sent_runs import DynamoSentRuns
+from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
+from gazette.adapters.web.links import SignedLinks
+from gazette.bootstrap.parts.clock import now
+from gazette.domain.delivery.run import Run
+from gazette.domain.identity import address_hash
+from gazette.domain.links import LinkKeys, LinkToken
+from gazette.domain.ports.ledgers import Runs
+from gazette.domain.ports.rendering import LinkMaker, Links
+from gazette.domain.replay import Missing, SentEmail, SentRuns
+from gazette.settings.delivery import SendingSettings
+from gazette.steps.support.replay import read_email
+
+_NOBODY = address_hash("nobody@example.invalid")
+
+
+class NobodysLinks:
+    """The port `LinkMaker`: links as long as real ones, which no stage accepts.
+
+    They are signed with no key, and have the hash of nobody's address: they act for nobody, and
+    who sees them learns of no address.
+    """
+
+    def __init__(self, base_url: str) -> None:
+        self._made = SignedLinks(base_url=base_url, keys=lambda: LinkKeys({"k1": b""}))
+
+    def links(self, link: LinkToken) -> Links:
+        """As the port says."""
+        return self._made.links(replace(link, address=_NOBODY))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """What a replay reads. `read_email` may be called from many threads."""
+
+    sent: SentRuns
+    runs: Runs
+    read_email: Callable[[Run], SentEmail | Missing]
+    link_maker: LinkMaker
+
+
+def build_replay(settings: SendingSettings) -> Replay:
+    """From the settings of generate. Reads only, and no secret."""
+    sent = DynamoSentRuns(settings.runs_table)
+    return Replay(
+        sent=sent,
+        runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
+        read_email=partial(
+            read_email,
+            subscribers=DynamoSubscribers(settings.subscribers_table),
+            events=DynamoEventReader(settings.events_table, clock=now),
+        ),
+        link_maker=NobodysLinks(settings.base_url),
+    )

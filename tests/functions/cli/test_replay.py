@@ -1,0 +1,426 @@
+"""`gazette replay` on moto: emails that the handlers sent, rendered again."""
+
+import json
+import shutil
+from collections.abc import Callable
+from contextlib import nullcontext
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gazette.adapters.aws.link_keys import SecretKeyStore
+from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
+from gazette.adapters.dynamodb.tables import EventRow, RunRow
+from gazette.adapters.rendering.renderer import JinjaRenderer
+from gazette.adapters.web.links import SignedLinks
+from gazette.bootstrap.support.replay import build_replay
+from gazette.domain.delivery.run import name_of
+from gazette.domain.replay import SentEmail
+from gazette.settings.delivery import GenerateSettings
+from gazette.steps.support.replay import Side, render_again
+from typer.testing import CliRunner, Result
+
+from cli.find.scan import SEGMENTS
+from cli.main import app
+from cli.replay import command
+from tests.conftest import ROOT
+from tests.functions.conftest import Cloud, fan_out
+from tests.functions.deployed import deploy
+from tests.functions.in_stages import Provider
+from tests.functions.messages import event, profile
+from tests.moto_tables import NAMES
+from tests.shapes import check
+
+READERS = ("ann", "bo", "cy")
+Tree = Callable[..., Path]
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
+    """A working tree of its own: its templates, and what its cdk.json says of `prod`."""
+    project = tmp_path / "tree"
+    shutil.copytree(ROOT / "templates", project / "templates")
+    monkeypatch.setattr(command, "_PROJECT", project)
+
+    def says(**settings: object) -> Path:
+        stages = json.loads((ROOT / "cdk.json").read_text())["context"]["stages"]
+        stages["prod"] |= settings
+        (project / "cdk.json").write_text(json.dumps({"context": {"stages": stages}}))
+        return project
+
+    says()
+    return says
+
+
+@pytest.fixture
+def stage(cloud: Cloud, tree: Tree, layers: tuple[str, str]) -> Cloud:
+    """A stage that was deployed from the tree as it is now."""
+    deploy("generate", GenerateSettings.from_env().to_env(), *layers)
+    return cloud
+
+
+def happened(number: int, category: str, entity: str = "post#p1", **given: Any) -> dict[str, Any]:
+    return {**event(number, entity=entity), "category": category, **given}
+
+
+def send(cloud: Cloud) -> None:
+    """Ann gets a mention and two likes, Bo two comments on one thing, Cy a comment."""
+    for user_id in READERS:
+        cloud.say("subscriber.changed", profile(user_id))
+    told = {
+        "ann": [
+            happened(1, "mention"),
+            happened(2, "like", "post#p2"),
+            happened(3, "like", "post#p2"),
+        ],
+        "bo": [happened(1, "comment"), happened(2, "comment")],
+        "cy": [happened(1, "comment")],
+    }
+    for user_id, details in told.items():
+        cloud.say("event.created", *({**each, "user_id": user_id} for each in details))
+    cloud.meter.clear()
+    for user_id in READERS:
+        cloud.work("generate", *fan_out(cloud, user_id))
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["replay", *arguments])
+
+
+def replayed(*arguments: str, exits: int = 0) -> dict[str, Any]:
+    done = run(*arguments, "--json")
+    assert done.exit_code == exits, done.output
+    check("replay", done)
+    return dict(json.loads(done.stdout))
+
+
+def changes(found: dict[str, Any]) -> dict[str, list[str]]:
+    """By reader."""
+    return {each["user_id"]: each["changes"] for each in found["emails"] if each["changes"]}
+
+
+def sent_parts(cloud: Cloud) -> dict[str, tuple[str, str, str]]:
+    """What SES was asked to send, or what went by SMTP, by address."""
+    by_smtp = {
+        mail.to: (mail.edition.subject, mail.edition.html, mail.edition.text)
+        for mail in cloud.letters
+    }
+    by_ses = {}
+    for request in cloud.sent():
+        content = request["Content"]["Simple"]
+        by_ses[request["Destination"]["ToAddresses"][0]] = (
+            content["Subject"]["Data"],
+            content["Body"]["Html"]["Data"],
+            content["Body"]["Text"]["Data"],
+        )
+    return by_smtp | by_ses
+
+
+def rendered_again(templates: Path) -> dict[str, tuple[str, str, str]]:
+    """The emails of all runs, with the keys of the stage, by address."""
+    settings = GenerateSettings.from_env()
+    replay = build_replay(settings)
+    keys = SecretKeyStore(settings.links_secret).read()
+    links = SignedLinks(base_url=settings.base_url, keys=lambda: keys)
+    side = Side(
+        renderer=JinjaRenderer(templates).for_sending(
+            tracks_clicks=bool(settings.track_clicks), measured=nullcontext
+        ),
+        max_blocks=settings.max_blocks,
+        arrangement=settings.arrangement,
+    )
+    found = {}
+    part = replay.sent.sent_since(datetime.now(UTC) - timedelta(days=1), part=0, parts=1)
+    for each in part.runs:
+        assert not isinstance(each, Exception)
+        email = replay.read_email(each)
+        assert isinstance(email, SentEmail)
+        edition = render_again(email, side, link_maker=links).edition
+        assert edition
+        found[email.reader.email] = (edition.subject, edition.html, edition.text)
+    return found
+
+
+@pytest.mark.usefixtures("later")
+def test_the_email_of_a_run_is_rendered_again_byte_for_byte_as_it_was_sent(
+    cloud: Cloud, provider: Provider, built_templates: Path
+) -> None:
+    """In each stage, also by SMTP: digests, with the link keys of the stage."""
+    send(cloud)
+    assert provider.name in {"ses", "smtp"}
+    assert sorted(sent_parts(cloud)) == [f"{user_id}@example.com" for user_id in READERS]
+    assert rendered_again(built_templates) == sent_parts(cloud)
+
+
+@pytest.mark.usefixtures("later")
+def test_a_critical_email_and_one_at_once_are_rendered_again_as_they_were_sent(
+    cloud: Cloud, built_templates: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GAZETTE_CRITICAL_CATEGORIES", '["security"]')
+    cloud.say("subscriber.changed", profile(frequencies={"comment": "immediate"}, locale="de"))
+    cloud.say("subscriber.changed", profile("bo"))
+    cloud.meter.clear()
+    cloud.say("event.created", event(1), {**event(2, user_id="bo"), "category": "security"})
+    cloud.work("generate", *(queued["MessageBody"] for queued in cloud.queued("immediate")))
+    assert len(cloud.recipients()) == 2
+    assert rendered_again(built_templates) == sent_parts(cloud)
+
+
+@pytest.mark.usefixtures("later")
+def test_where_nothing_has_changed_no_email_changes(stage: Cloud) -> None:
+    send(stage)
+    found = replayed()
+    assert (found["replayed"], found["changed"], found["breaks"]) == (3, 0, 0)
+    assert (found["not_as_sent"], set(found["missing"].values())) == (0, {0})
+    for each in found["emails"]:
+        assert each["before"] == each["after"]
+
+
+@pytest.mark.usefixtures("later")
+def test_links_that_nobody_accepts_are_as_long_as_those_that_were_sent(stage: Cloud) -> None:
+    send(stage)
+    sizes = {each["user_id"]: each["after"]["html_bytes"] for each in replayed()["emails"]}
+    for address, (_, html, _) in sent_parts(stage).items():
+        assert sizes[address.partition("@")[0]] == len(html.encode())
+
+
+@pytest.mark.usefixtures("later")
+def test_a_replay_only_reads_and_shows_no_address(stage: Cloud) -> None:
+    send(stage)
+    before = {table: stage.rows(table) for table in NAMES.values()}
+    stage.meter.clear()
+    with stage.meter.acting("designer"):
+        done = run("--json")
+        assert done.exit_code == 0
+    assert stage.meter.actions["designer"] == {
+        ("runs", "DescribeTable"),
+        ("runs", "Scan"),
+        ("subscribers", "GetItem"),
+        ("events", "Query"),
+    }
+    assert {table: stage.rows(table) for table in NAMES.values()} == before
+    assert "ann@example.com" not in done.output + run().output
+    assert stage.meter.calls["secretsmanager.GetSecretValue"] == 0
+
+
+@pytest.mark.usefixtures("later")
+def test_another_subject_changes_the_subject_of_each_digest_that_has_it(
+    stage: Cloud, tree: Tree
+) -> None:
+    send(stage)
+    subject = tree() / "templates" / "categories" / "mention" / "headline.txt"
+    subject.write_text(subject.read_text().replace("mentioned", "named"))
+    found = replayed()
+    assert changes(found) == {"ann": ["subject"]}
+    (ann,) = (each for each in found["emails"] if each["user_id"] == "ann")
+    assert "mentioned" in ann["before"]["subject"]
+    assert "named" in ann["after"]["subject"]
+    assert "1 of 3 emails changes: 1 subject, 0 larger than 90 KB, 0 fail" in run().stdout
+
+
+@pytest.mark.usefixtures("later")
+def test_another_weight_changes_the_order_of_the_digests_that_have_both_categories(
+    stage: Cloud, tree: Tree
+) -> None:
+    send(stage)
+    tree(category_weights={"like": 100})
+    found = replayed()
+    assert {"order", "subject"} <= set(changes(found).pop("ann"))
+    assert changes(found).keys() == {"ann"}
+    (ann,) = (each for each in found["emails"] if each["user_id"] == "ann")
+    assert ann["before"]["blocks"] == ["Title of post#p1", "Title of post#p2"]
+    assert ann["after"]["blocks"] == ["Title of post#p2", "Title of post#p1"]
+
+
+@pytest.mark.usefixtures("later")
+def test_fewer_blocks_change_the_digests_that_have_more(stage: Cloud, tree: Tree) -> None:
+    send(stage)
+    tree(max_blocks=1)
+    found = replayed()
+    assert changes(found).keys() == {"ann"}
+    assert "blocks" in changes(found)["ann"]
+    assert found["emails"][0]["after"]["left_out"] == 1
+    assert found["breaks"] == 0
+
+
+@pytest.mark.usefixtures("later")
+def test_an_event_that_the_templates_can_no_longer_show_is_named_with_file_and_line(
+    stage: Cloud, tree: Tree
+) -> None:
+    send(stage)
+    line = tree() / "templates" / "categories" / "like" / "line.txt"
+    line.write_text(f"{line.read_text()}\n{{{{ group.data.stars }}}}")
+    number = len(line.read_text().splitlines())
+    found = replayed(exits=command.BREAKS)
+    assert changes(found).keys() == {"ann"}
+    assert {"excluded", "blocks"} <= set(changes(found)["ann"])
+    problems = found["emails"][0]["after"]["problems"]
+    assert [problem["event"] for problem in problems] == ["e2", "e3"]
+    assert all(f"{line}, line {number}: " in problem["why"] for problem in problems)
+    done = run()
+    assert done.exit_code == command.BREAKS
+    assert done.stdout.count(f"ann-daily-1: {line}, line {number}: ") == 1
+
+
+@pytest.mark.usefixtures("later")
+def test_templates_that_show_nothing_any_more_fail_for_each_email(stage: Cloud, tree: Tree) -> None:
+    send(stage)
+    body = tree() / "templates" / "parts" / "why.txt"
+    body.write_text(f"{body.read_text()}{{{{ nothing_there }}}}\n")
+    found = replayed(exits=command.BREAKS)
+    assert found["changes"]["fails"] == 3
+    for each in found["emails"]:
+        assert each["changes"] == ["fails"]
+        assert str(body) in each["after"]["problems"][0]["why"]
+        assert "'nothing_there' is undefined" in each["after"]["problems"][0]["why"]
+
+
+@pytest.mark.usefixtures("later")
+def test_an_email_whose_only_events_cannot_be_shown_would_be_skipped(
+    stage: Cloud, tree: Tree
+) -> None:
+    send(stage)
+    line = tree() / "templates" / "categories" / "comment" / "line.txt"
+    line.write_text("{{ group.data.stars }}")
+    found = replayed(exits=command.BREAKS)
+    assert changes(found) == {"bo": ["skipped", "excluded"], "cy": ["skipped", "excluded"]}
+
+
+@pytest.mark.usefixtures("later")
+def test_templates_that_cannot_be_built_end_it_with_one_line(stage: Cloud, tree: Tree) -> None:
+    broken = tree() / "templates" / "digest" / "subject.txt"
+    broken.write_text("{% if %}")
+    done = run()
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert f"{broken}, line 1" in done.stderr
+
+
+@pytest.mark.usefixtures("later")
+def test_own_templates_take_the_place_of_those_that_the_stage_has(
+    stage: Cloud, tmp_path: Path
+) -> None:
+    send(stage)
+    own = tmp_path / "own"
+    (own / "digest").mkdir(parents=True)
+    (own / "digest" / "subject.txt").write_text("News")
+    found = replayed("--templates", str(own))
+    assert {each["after"]["subject"] for each in found["emails"]} == {"News"}
+
+
+@pytest.mark.usefixtures("later")
+def test_each_email_is_of_the_variation_of_its_run(stage: Cloud, tree: Tree) -> None:
+    send(stage)
+    row = RunRow.get("ann", "daily#0000000001")
+    row.update(actions=[RunRow.variation.set(2), RunRow.experiment.set("subjects")])
+    own = tree() / "templates" / "variations" / "2" / "digest"
+    own.mkdir(parents=True)
+    (own / "subject.txt").write_text("The second")
+    found = replayed()
+    assert changes(found) == {"ann": ["subject"]}
+    assert {each["user_id"]: each["variation"] for each in found["emails"]} == {
+        "ann": 2,
+        "bo": 1,
+        "cy": 1,
+    }
+    assert changes(replayed("--variation", "2")).keys() == set(READERS)
+    done = run("--variation", "3")
+    assert (done.exit_code, "There is no variation 3" in done.stderr) == (2, True)
+
+
+@pytest.mark.usefixtures("later")
+def test_what_cannot_be_rendered_again_is_counted_and_said(stage: Cloud) -> None:
+    send(stage)
+    with stage.meter.acting("somebody else"):
+        DynamoSubscribers("subscribers").erase("ann", datetime.now(UTC))
+        for each in EventRow.query("bo"):
+            each.delete()
+    found = replayed()
+    assert found["replayed"] == 1
+    assert found["missing"] == {"reader": 1, "events": 1, "unreadable": 0}
+    said = run().stderr
+    assert "1 email cannot be rendered again: their readers have no profile any more." in said
+    assert "1 email cannot be rendered again: their events are no longer stored." in said
+
+
+@pytest.mark.usefixtures("later")
+def test_an_email_that_showed_something_else_is_counted_and_said(stage: Cloud) -> None:
+    send(stage)
+    with stage.meter.acting("somebody else"):
+        EventRow("ann", "e1").delete()
+    found = replayed()
+    assert (found["replayed"], found["not_as_sent"], found["changed"]) == (3, 1, 0)
+    assert "1 email showed something else when sent" in run().stderr
+
+
+@pytest.mark.usefixtures("later")
+def test_an_event_that_the_email_did_not_have_is_not_in_it_now(stage: Cloud) -> None:
+    send(stage)
+    with stage.meter.acting("somebody else"):
+        row = RunRow.get("ann", "daily#0000000001")
+        row.update(actions=[RunRow.left_out.set(name_of("e1"))])
+    (ann,) = replayed("--user", "ann")["emails"]
+    assert ann["after"]["blocks"] == ["Title of post#p2"]
+
+
+@pytest.mark.usefixtures("later")
+def test_a_run_of_an_older_version_is_rendered_by_what_its_row_has(stage: Cloud) -> None:
+    send(stage)
+    older = ("newest", "left_out", "sent_at", "claimed_at", "created_at", "locale", "categories")
+    with stage.meter.acting("somebody else"):
+        row = RunRow.get("ann", "daily#0000000001")
+        row.update(actions=[getattr(RunRow, name).remove() for name in older])
+    found = replayed()
+    assert (found["replayed"], found["not_as_sent"], found["changed"]) == (3, 0, 0)
+
+
+@pytest.mark.usefixtures("later")
+def test_only_emails_that_were_sent_in_the_days_are_rendered(stage: Cloud) -> None:
+    send(stage)
+    long_ago = datetime.now(UTC) - timedelta(days=3)
+    with stage.meter.acting("somebody else"):
+        RunRow("ann", "daily#0000000001").update(actions=[RunRow.sent_at.set(long_ago)])
+        RunRow("bo", "daily#0000000001").update(actions=[RunRow.status.set("failed")])
+    assert [each["user_id"] for each in replayed("--days", "2")["emails"]] == ["cy"]
+    assert {each["user_id"] for each in replayed("--days", "4")["emails"]} == {"ann", "cy"}
+    assert replayed("--days", "2", "--user", "ann")["emails"] == []
+
+
+@pytest.mark.usefixtures("later")
+def test_a_sample_is_the_same_each_time_and_part_of_a_larger_one(stage: Cloud) -> None:
+    send(stage)
+
+    def sampled(number: int) -> set[str]:
+        return {each["run"] for each in replayed("--sample", str(number))["emails"]}
+
+    assert sampled(1) == sampled(1)
+    assert len(sampled(1)) == 1
+    assert sampled(1) < sampled(2) < sampled(3)
+
+
+@pytest.mark.usefixtures("later")
+def test_reading_the_runs_is_one_scan_a_part_and_its_units_are_said(stage: Cloud) -> None:
+    send(stage)
+    stage.meter.clear()
+    done = run()
+    assert stage.meter.calls["dynamodb.Scan"] == SEGMENTS
+    assert f"Read {SEGMENTS} of {SEGMENTS} parts of the table of runs" in done.stderr
+    assert "read units, and found 3 sent emails of 7 days" in done.stderr
+
+
+def test_where_nothing_was_sent_it_says_so(stage: Cloud) -> None:
+    done = run()
+    assert done.exit_code == 0
+    assert "0 of 0 emails change" in done.stdout
+
+
+def test_a_stage_without_templates_in_its_layers_is_told(cloud: Cloud, tree: Tree) -> None:
+    deploy("generate", GenerateSettings.from_env().to_env())
+    done = run()
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "No layer of gazette-prod-generate has templates" in done.stderr
+
+
+def test_a_wrong_reader_is_one_line(stage: Cloud) -> None:
+    done = run("--user", "a b")
+    assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)

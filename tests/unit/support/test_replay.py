@@ -1,0 +1,152 @@
+"""Which runs are rendered again, and what is said of two renditions."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from gazette.domain.delivery.run import Run, Status
+from gazette.domain.model import DAILY, Edition, RunKey
+from gazette.domain.replay import (
+    BREAKS,
+    BlockShown,
+    Change,
+    Rendition,
+    changes_between,
+    place_in_sample,
+    weight,
+)
+from gazette.steps.support.replay import Sample, take_sample
+
+from tests.builders import NOW, a_run, a_window, an_event
+from tests.fake_stores import FakeRuns, FakeSentRuns
+
+PARTS = 64
+
+
+@pytest.fixture
+def sent() -> FakeSentRuns:
+    """Two sent emails of each of two hundred readers."""
+    rows = {}
+    for number in range(200):
+        for sequence in (1, 2):
+            key = RunKey(f"reader-{number}", DAILY, sequence)
+            rows[key] = replace(
+                a_run(), key=key, status=Status.SENT, window=a_window(), sent_at=NOW
+            )
+    return FakeSentRuns(FakeRuns(rows))
+
+
+def sample(sent: FakeSentRuns, number: int, most_parts: int = PARTS) -> Sample:
+    return take_sample(number, since=NOW, parts=PARTS, most_parts=most_parts, sent=sent)
+
+
+def test_two_samples_have_the_same_runs(sent: FakeSentRuns) -> None:
+    assert sample(sent, 10).runs == sample(sent, 10).runs
+    assert len(sample(sent, 10).runs) == 10
+
+
+def test_a_sample_is_the_first_by_hash_of_the_runs_that_were_read(sent: FakeSentRuns) -> None:
+    every = sorted(sent.runs.rows.values(), key=place_in_sample)
+    assert sample(sent, 1000).runs == every
+    assert sample(sent, 399).runs == every[:399]
+
+
+def test_no_more_is_read_than_a_sample_needs(sent: FakeSentRuns) -> None:
+    """Four runs for each one, four parts at once."""
+    found = sample(sent, 10)
+    assert sent.asked == list(range(found.read))
+    assert found.read % 4 == 0
+    assert 40 <= found.found < 40 + 60
+    assert found.read_units == 0.5 * found.read
+    assert found.read < PARTS
+
+
+def test_no_more_is_read_than_is_allowed(sent: FakeSentRuns) -> None:
+    found = sample(sent, 1000, most_parts=6)
+    assert (sent.asked, found.read, found.parts) == (list(range(6)), 6, PARTS)
+
+
+def test_runs_that_cannot_be_read_are_counted_and_left_out(sent: FakeSentRuns) -> None:
+    sent.runs.unreadable = set(list(sent.runs.rows)[:3])
+    found = sample(sent, 1000)
+    assert (found.unreadable, found.found, len(found.runs)) == (3, 397, 397)
+
+
+def test_which_emails_are_in_a_sample_does_not_depend_on_who_else_is_there(
+    sent: FakeSentRuns,
+) -> None:
+    before: set[RunKey] = {run.key for run in sample(sent, 100).runs}
+    gone = [key for key in sent.runs.rows if key not in before][:50]
+    for key in gone:
+        del sent.runs.rows[key]
+    assert before <= {run.key for run in sample(sent, 100).runs} | before
+    assert len(before & {run.key for run in sample(sent, 100).runs}) > 80
+
+
+EDITION = Edition("subject", "<p>html</p>", "text", ("comment",), 2)
+BLOCKS = (BlockShown("post#1", "One", ("comment", "like")), BlockShown("post#2", "Two", ("like",)))
+BEFORE = Rendition(EDITION, BLOCKS)
+NOTHING = Rendition(None)
+
+
+def changed(after: Rendition, before: Rendition = BEFORE) -> set[Change]:
+    return set(changes_between(before, after, preheader_of=lambda html: html[:6]))
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        (BEFORE, set()),
+        (replace(BEFORE, edition=replace(EDITION, subject="other")), {Change.SUBJECT}),
+        (replace(BEFORE, edition=replace(EDITION, text="other")), {Change.TEXT}),
+        (replace(BEFORE, edition=replace(EDITION, html="<p>html!")), {Change.HTML}),
+        (
+            replace(BEFORE, edition=replace(EDITION, html="<b>other")),
+            {Change.HTML, Change.PREHEADER},
+        ),
+        (replace(BEFORE, blocks=BLOCKS[::-1]), {Change.ORDER}),
+        (replace(BEFORE, blocks=BLOCKS[:1]), {Change.BLOCKS}),
+        (
+            replace(BEFORE, blocks=(replace(BLOCKS[0], lines=("like", "comment")), BLOCKS[1])),
+            {Change.LINES},
+        ),
+        (
+            replace(BEFORE, blocks=(replace(BLOCKS[0], key="post#3"), BLOCKS[1])),
+            {Change.BLOCKS},
+        ),
+        (replace(BEFORE, cut=1), {Change.CUT}),
+        (replace(BEFORE, excluded=((an_event(), "why"),)), {Change.EXCLUDED}),
+        (Rendition(None, failed="why"), {Change.FAILS}),
+        (NOTHING, {Change.SKIPPED}),
+    ],
+)
+def test_each_change_is_told_by_itself(after: Rendition, expected: set[Change]) -> None:
+    assert changed(after) == expected
+
+
+def test_what_failed_before_is_no_change_and_what_is_mended_is_one() -> None:
+    failed = Rendition(None, failed="why")
+    assert changed(failed, failed) == set()
+    assert changed(BEFORE, failed) == {Change.MENDED}
+    excluded = replace(BEFORE, excluded=((an_event(), "why"),), cut=2)
+    assert changed(excluded, excluded) == set()
+    assert changed(BEFORE, excluded) == set()
+
+
+def test_a_change_by_which_a_reader_loses_something_goes_before_all_others() -> None:
+    others = frozenset(set(Change) - BREAKS)
+    assert all(weight(frozenset({worst})) > weight(others) for worst in BREAKS)
+
+
+def test_every_change_has_a_weight() -> None:
+    assert all(weight(frozenset({change})) > 0 for change in Change)
+    assert weight(frozenset()) == 0
+
+
+def test_a_sample_of_days_before_has_none_of_today(sent: FakeSentRuns) -> None:
+    found: list[Run] = list(
+        take_sample(
+            10, since=NOW + timedelta(seconds=1), parts=PARTS, most_parts=PARTS, sent=sent
+        ).runs
+    )
+    assert found == []
