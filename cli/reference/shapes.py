@@ -293,6 +293,7 @@ SHAPES: Mapping[str, Shape] = {
         "parts_read": "number",
         "parts": "number",
         "read_units": "number",
+        "page": "text",
     },
     "quarantine list": {
         "events": [{"since": "instant", "detail_type": "text", "reason": "text"}],

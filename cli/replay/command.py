@@ -1,29 +1,24 @@
 """`gazette replay`: sent emails rendered again, with the templates and settings of this tree."""
 
-import tempfile
-from collections.abc import Callable, Iterator
+import webbrowser
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
-from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.support.replay import Replay, build_replay
 from gazette.domain.identity import USER_ID
-from gazette.domain.model import Event
-from gazette.domain.replay import SentEmail
 from gazette.settings.delivery import GenerateSettings
-from gazette.steps.support.replay import Sample, Side, runs_of_reader, show_alone, take_sample
+from gazette.steps.support.replay import Sample, runs_of_reader, take_sample
 
 from cli.find.scan import SEGMENTS, size_of
-from cli.preview.rendering import Templates, built, check_variation, located, templates_of
 from cli.replay import summary
 from cli.replay.comparison import Comparison, compare
-from cli.replay.deployed_templates import write_deployed_templates
+from cli.replay.page import page
+from cli.replay.sides import both_sides, locator, settings_changed, templates_to_deploy
 from cli.shared.answers import give
 from cli.shared.aws_errors import refusals_of_tables
 from cli.shared.console import NotPossible, note, printable, say, wants_json
@@ -68,73 +63,92 @@ def replay(
             min=1, metavar="NUMBER", help="Render all with this variation, not each with its own."
         ),
     ] = None,
+    to: Annotated[
+        Path,
+        typer.Option(
+            metavar="FOLDER", help="The folder to write the page to.", show_default="build/replay"
+        ),
+    ] = _PROJECT / "build" / "replay",
+    open_it: Annotated[
+        bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
+    ] = True,
 ) -> None:
-    """Render sent emails again and say what a change of templates or settings would have changed.
+    """Render sent emails again and show what a change of templates or settings would have changed.
 
     Before: the templates and settings with which the stage works now. After: the templates of the
     working tree, and what cdk.json says of the stage: ranking, category_weights, sections,
-    max_blocks and full_blocks. It only reads, and its links lead nowhere. Exit code 1: an email
-    would fail, leave out an event, or be too large for all its blocks.
+    max_blocks and full_blocks. It writes a page that has the most changed emails side by side. It
+    reads only, and its links lead nowhere. Exit code 1: an email would fail, leave out an event, or
+    be too large for all its blocks.
     """
     if user is not None and not USER_ID.fullmatch(user):
         raise NotPossible(
             f"--user {printable(user)!r} cannot be a user id: give the user_id that your services "
             "put, 1 to 64 ASCII characters without spaces."
         )
+    index = _place_of_page(to)
+    began = now()
+    tree = templates_to_deploy(stage, _PROJECT, own=templates, variation=variation)
     settings = settings_of(stage, "generate", GenerateSettings)
     with (
-        _both_sides(stage, templates, variation, settings) as (before, after, tree),
+        both_sides(stage, tree, settings, variation=variation) as (before, after),
         refusals_of_tables(stage),
     ):
         reading = build_replay(settings)
-        runs = _runs(reading, settings.runs_table, days=days, sample=sample, user=user)
+        runs = _runs(
+            reading,
+            settings.runs_table,
+            since=began - timedelta(days=days),
+            sample=sample,
+            user=user,
+        )
         comparison = compare(
             progress(runs.runs, "rendering", total=len(runs.runs)),
             read=reading.read_email,
             before=before,
             after=after,
             link_maker=reading.link_maker,
-            locate=_locator(tree, after, reading),
+            locate=locator(tree, after, reading.link_maker),
         )
-    _tell(comparison, runs, days)
+    notes = [*summary.not_compared(comparison), *summary.reading(runs, days)]
+    content = page(
+        comparison,
+        title=f"What this working tree changes in the emails of {stage}",
+        settings=settings_changed(before, after),
+        notes=notes,
+        made_at=began,
+    )
+    _write(index, content)
+    _tell(comparison, runs, notes, index)
+    if open_it and not webbrowser.open(index.absolute().as_uri()):
+        note("gazette: there is no browser here: open the page yourself.")
     if any(each.breaks for each in comparison.emails):
         raise typer.Exit(BREAKS)
 
 
-@contextmanager
-def _both_sides(
-    stage: str, own: Path | None, variation: int | None, settings: GenerateSettings
-) -> Iterator[tuple[Side, Side, Templates]]:
-    """What the stage has, what the working tree has, and the folders of the latter."""
-    tree = templates_of(stage, _PROJECT)
-    if own is not None:
-        tree = replace(tree, overlay=own)
-    if variation is not None:
-        check_variation(tree, variation)
-    with built(tree) as folder, tempfile.TemporaryDirectory() as deployed:
-        before = Side(
-            renderer=_renderer(write_deployed_templates(stage, Path(deployed)), settings),
-            max_blocks=settings.max_blocks,
-            arrangement=settings.arrangement,
-        )
-        after = Side(
-            renderer=_renderer(folder, settings),
-            max_blocks=tree.max_blocks,
-            arrangement=tree.arrangement,
-            variation=variation,
-        )
-        yield before, after, tree
+def _place_of_page(folder: Path) -> Path:
+    """Where the page goes, made before minutes of reading. Raises NotPossible."""
+    index = folder / "index.html"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        index.open("a").close()
+    except OSError as err:
+        raise _unwritable(folder, err) from err
+    return index
 
 
-def _renderer(folder: Path, settings: GenerateSettings) -> JinjaRenderer:
-    """As for sending; SES removes the marks of links that it does not count: they are no change."""
-    return JinjaRenderer(folder).for_sending(
-        tracks_clicks=bool(settings.track_clicks), measured=nullcontext
-    )
+def _write(index: Path, content: str) -> None:
+    try:
+        index.write_text(content, encoding="utf-8", newline="")
+    except OSError as err:
+        raise _unwritable(index.parent, err) from err
 
 
-def _runs(reading: Replay, table: str, *, days: int, sample: int, user: str | None) -> Sample:
-    since = now() - timedelta(days=days)
+def _unwritable(folder: Path, err: OSError) -> NotPossible:
+    return NotPossible(f"--to {folder} cannot be written ({err.strerror}): name another folder.")
+
+
+def _runs(reading: Replay, table: str, *, since: datetime, sample: int, user: str | None) -> Sample:
     if user is not None:
         return runs_of_reader(user, sample, since=since, runs=reading.runs)
     parts, size = SEGMENTS, size_of(table).size
@@ -151,25 +165,13 @@ def _runs(reading: Replay, table: str, *, days: int, sample: int, user: str | No
         )
 
 
-def _locator(
-    tree: Templates, after: Side, reading: Replay
-) -> Callable[[SentEmail, list[Event]], str]:
-    def locate(email: SentEmail, events: list[Event]) -> str:
-        def show(renderer: JinjaRenderer) -> None:
-            side = replace(after, renderer=renderer)
-            show_alone(email, events, side, link_maker=reading.link_maker)
-
-        return located(tree, show)
-
-    return locate
-
-
-def _tell(comparison: Comparison, runs: Sample, days: int) -> None:
+def _tell(comparison: Comparison, runs: Sample, notes: Sequence[str], index: Path) -> None:
     say(summary.headline(comparison))
     for problem in summary.problems(comparison):
         say(problem, style="red")
     if comparison.changed and not wants_json():
         summary.rows(comparison.changed[:_ROWS]).show()
+    say(f"page: {index}")
     give(
         {
             **summary.document(comparison),
@@ -177,14 +179,8 @@ def _tell(comparison: Comparison, runs: Sample, days: int) -> None:
             "parts_read": runs.read,
             "parts": runs.parts,
             "read_units": runs.read_units,
+            "page": str(index),
         }
     )
-    for sentence in summary.not_compared(comparison):
+    for sentence in notes:
         note(sentence)
-    if runs.unreadable:
-        note(f"{runs.unreadable} runs cannot be read by this version.")
-    if runs.parts:
-        note(
-            f"Read {runs.read} of {runs.parts} parts of the table of runs, {runs.read_units:,.1f} "
-            f"read units, and found {runs.found} sent emails of {days} days."
-        )

@@ -1,5 +1,6 @@
 """Each sent email as the stage renders it now, beside what the working tree makes of it."""
 
+import heapq
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -28,6 +29,9 @@ _AT_ONCE, _AHEAD = 16, 64
 
 _LOCATED = 10
 """Different mistakes whose file and line are looked for: each takes another build of templates."""
+
+WHOLE = 20
+"""The most changed emails, which are kept with all that they say; of the others a summary is."""
 
 preheader_of = lru_cache(maxsize=2)(after_subject)
 
@@ -75,12 +79,32 @@ class Compared:
         return -weight(self.changes), run_id(self.run.key)
 
 
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """One of the most changed emails, with its content on both sides."""
+
+    compared: Compared
+    was: Rendition
+    now: Rendition
+
+
 @dataclass(slots=True)
 class Comparison:
-    """All of them. `missing`: how many runs cannot be rendered again."""
+    """All of them. `missing`: how many runs cannot be rendered again.
+
+    `whole`: of those that change the first by place, `WHOLE` of them at most.
+    """
 
     emails: list[Compared] = field(default_factory=list)
     missing: Counter[Missing] = field(default_factory=Counter)
+    whole: list[Whole] = field(default_factory=list)
+
+    def add(self, compared: Compared, was: Rendition, now: Rendition) -> None:
+        """Keeps the email, and its content while it is among the most changed."""
+        self.emails.append(compared)
+        if compared.changes:
+            found = [*self.whole, Whole(compared, was, now)]
+            self.whole = heapq.nsmallest(WHOLE, found, key=lambda each: each.compared.place)
 
     @property
     def changed(self) -> list[Compared]:
@@ -101,7 +125,7 @@ def compare(
     link_maker: LinkMaker,
     locate: Locate,
 ) -> Comparison:
-    """Read and render each run. Keeps no email whole."""
+    """Read and render each run. Keeps few emails whole, however many there are."""
     found, mistakes = Comparison(), _Mistakes(locate)
     for run, email in _read_ahead(runs, read):
         if isinstance(email, Missing):
@@ -109,16 +133,15 @@ def compare(
             continue
         was, now = (render_again(email, side, link_maker=link_maker) for side in (before, after))
         variation = run.variant.variation if after.variation is None else after.variation
-        found.emails.append(
-            Compared(
-                run,
-                variation,
-                changes_between(was, now, preheader_of=preheader_of),
-                _is_as_sent(run, was),
-                _seen(was, _plainly(was)),
-                _seen(now, mistakes.of(email, now)),
-            )
+        compared = Compared(
+            run,
+            variation,
+            changes_between(was, now, preheader_of=preheader_of),
+            _is_as_sent(run, was),
+            _seen(was, _plainly(was)),
+            _seen(now, mistakes.of(email, now)),
         )
+        found.add(compared, was, now)
     return found
 
 

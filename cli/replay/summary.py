@@ -7,6 +7,7 @@ from statistics import median
 from gazette.adapters.rendering.renderer import LONGEST_HTML
 from gazette.domain.identity import run_id
 from gazette.domain.replay import Change, Missing
+from gazette.steps.support.replay import Sample
 
 from cli.replay.comparison import Compared, Comparison, Seen
 from cli.shared.answers import Document, Rows, Shown
@@ -85,6 +86,26 @@ def not_compared(comparison: Comparison) -> list[str]:
         said.append(
             f"{others} {_emails(others)} showed something else when sent: events, profile, "
             "templates or settings have changed since."
+        )
+    if both := [each for each in comparison.emails if each.after.problems and not each.breaks]:
+        first = both[0]
+        said.append(
+            f"{len(both)} {_emails(len(both))} cannot be shown in full before either, such as "
+            f"{run_id(first.run.key)}: {first.after.problems[0].why}"
+        )
+    return said
+
+
+def reading(runs: Sample, days: int) -> list[str]:
+    """Which runs there were to choose from: a sentence each."""
+    said = []
+    if runs.unreadable:
+        noun = "run" if runs.unreadable == 1 else "runs"
+        said.append(f"{runs.unreadable} {noun} cannot be read by this version.")
+    if runs.parts:
+        said.append(
+            f"Read {runs.read} of {runs.parts} parts of the table of runs, {runs.read_units:,.1f} "
+            f"read units, and found {runs.found} sent {_emails(runs.found)} of {days} days."
         )
     return said
 

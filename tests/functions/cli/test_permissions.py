@@ -283,14 +283,15 @@ def test_preview(cloud: Cloud, run: Run, tmp_path: Any) -> None:
 def test_replay(cloud: Cloud, run: Run, tmp_path: Any) -> None:
     wait(cloud)
     cloud.work("generate", *fan_out(cloud))
-    own = tmp_path / "digest"
-    own.mkdir()
-    run("replay", "--templates", str(tmp_path))
-    run("replay", "--user", "ann")
-    line = tmp_path / "categories" / "comment" / "line.txt"
+    own = tmp_path / "own"
+    (own / "digest").mkdir(parents=True)
+    page = ("--no-open", "--to", str(tmp_path / "page"))
+    run("replay", *page, "--templates", str(own))
+    run("replay", *page, "--user", "ann")
+    line = own / "categories" / "comment" / "line.txt"
     line.parent.mkdir(parents=True)
     line.write_text("{{ group.data.stars }}")
-    run("replay", "--templates", str(tmp_path), exits=1)
+    run("replay", *page, "--templates", str(own), exits=1)
     assert_exact(cloud, "replay")
 
 

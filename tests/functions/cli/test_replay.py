@@ -40,6 +40,7 @@ Tree = Callable[..., Path]
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
     """A working tree of its own: its templates, and what its cdk.json says of `prod`."""
     project = tmp_path / "tree"
+    monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "templates", project / "templates")
     monkeypatch.setattr(command, "_PROJECT", project)
 
@@ -85,7 +86,7 @@ def send(cloud: Cloud) -> None:
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, ["replay", *arguments])
+    return CliRunner().invoke(app, ["replay", *arguments, "--to", "page", "--no-open"])
 
 
 def replayed(*arguments: str, exits: int = 0) -> dict[str, Any]:

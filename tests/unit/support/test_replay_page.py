@@ -1,0 +1,294 @@
+"""The page of a replay: it needs nothing else, leads nowhere, and shows what was found."""
+
+import re
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from gazette.adapters.rendering.renderer import LONGEST_HTML
+from gazette.domain.delivery.run import Run, Status
+from gazette.domain.model import DAILY, Edition, RunKey
+from gazette.domain.replay import BlockShown, Change, Missing, Rendition
+from lxml import etree
+from lxml.html import HtmlElement, HTMLParser, document_fromstring
+
+from cli.replay.comparison import WHOLE, Compared, Comparison, Problem, Seen
+from cli.replay.page import page
+from cli.replay.side_by_side import without_links
+from tests.builders import NOW, a_run, a_window, an_event
+
+HOSTILE = "</title></iframe><script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
+LINK = "https://links.shop.example/unsubscribe/token-of-nobody"
+EMAIL = (
+    '<!DOCTYPE html><html lang="en"><head><title>News</title></head><body>'
+    f'<p>{{text}}</p><a title="a > b" class="x" href="{LINK}">leave</a> <A HREF=\'{LINK}\'>more</A>'
+    '<img src="https://pictures.shop.example/1.png" alt="face"></body></html>'
+)
+BLOCKS = (
+    BlockShown("post#1", "One", ("comment", "like")),
+    BlockShown("post#2", "Two", ("like",)),
+    BlockShown("post#3", "Three", ("like",)),
+)
+SUBJECT_ONLY = frozenset({Change.SUBJECT})
+
+
+def a_rendition(subject: str = "News", text: str = "first", blocks: int = 3) -> Rendition:
+    edition = Edition(subject, EMAIL.format(text=text), f"{text}\nsecond\n", ("like",), blocks)
+    return Rendition(edition, BLOCKS[:blocks], left_out=3 - blocks)
+
+
+def a_sent_run(user_id: str = "ann") -> Run:
+    key = RunKey(user_id, DAILY, 1)
+    return replace(a_run(), key=key, status=Status.SENT, window=a_window(), sent_at=NOW)
+
+
+def seen(rendition: Rendition, *problems: Problem) -> Seen:
+    edition = rendition.edition
+    return Seen(
+        subject=edition.subject if edition else "",
+        preheader="behind" if edition else "",
+        html_bytes=rendition.html_bytes,
+        text_bytes=0,
+        blocks=tuple(block.title for block in rendition.blocks),
+        left_out=rendition.left_out,
+        problems=problems,
+    )
+
+
+def add(
+    comparison: Comparison,
+    was: Rendition,
+    now: Rendition,
+    changes: frozenset[Change] = SUBJECT_ONLY,
+    *problems: Problem,
+    user_id: str = "ann",
+    as_sent: bool = True,
+) -> Comparison:
+    compared = Compared(a_sent_run(user_id), 1, changes, as_sent, seen(was), seen(now, *problems))
+    comparison.add(compared, was, now)
+    return comparison
+
+
+def drawn(comparison: Comparison, **given: object) -> str:
+    return page(
+        comparison,
+        title="What changes",
+        settings=[("max_blocks", "20", "1")],
+        notes=["Read 16 of 16 parts."],
+        made_at=NOW + timedelta(hours=1),
+        **given,  # type: ignore[arg-type]
+    )
+
+
+def parsed(text: str) -> HtmlElement:
+    """As a browser reads it."""
+    return document_fromstring(text.encode(), parser=HTMLParser(encoding="utf-8"))
+
+
+def frames(text: str) -> dict[str, str]:
+    """The emails of the page, by the title of their frame."""
+    return {each.get("title"): each.get("srcdoc") for each in parsed(text).iter("iframe")}
+
+
+def words(element: HtmlElement) -> str:
+    return " ".join(" ".join(element.itertext()).split())
+
+
+def one_changed() -> Comparison:
+    return add(Comparison(), a_rendition(), a_rendition("Other", "changed"))
+
+
+def test_it_asks_nobody_for_anything_and_runs_nothing() -> None:
+    text = drawn(one_changed())
+    root = parsed(text)
+    assert list(root.iter("script", "link", "img", "object", "embed", "base", "form")) == []
+    named = {name for each in root.iter() for name in each.attrib}
+    assert not {name for name in named if name in {"src", "href"} or name.startswith("on")}
+    (policy,) = root.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")
+    assert policy == "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+def test_each_email_is_in_a_frame_without_any_rights() -> None:
+    root = parsed(drawn(one_changed()))
+    assert [each.get("sandbox") for each in root.iter("iframe")] == ["", ""]
+
+
+def test_no_link_of_an_email_leads_anywhere() -> None:
+    text = drawn(one_changed())
+    assert len(frames(text)) == 2
+    for html in frames(text).values():
+        assert {each.get("href") for each in parsed(html).iter("a")} == {"#"}
+    assert "token-of-nobody" not in text
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ('<a href="x">', '<a href="#">'),
+        ("<a href='x'>", '<a href="#">'),
+        ("<a href=x>", '<a href="#">'),
+        ("<A\nclass='b'\nHREF = \"x\" id='c'>", "<A\nclass='b'\nHREF = \"#\" id='c'>"),
+        ('<a title=">" href="x">', '<a title=">" href="#">'),
+        ('<area href="x">', '<area href="#">'),
+        ('<p title="a href=x">', '<p title="a href=x">'),
+        ("<abbr>href=x</abbr>", "<abbr>href=x</abbr>"),
+        ('<a data-href="x">', '<a data-href="x">'),
+    ],
+)
+def test_only_the_target_of_a_link_is_taken_away(written: str, shown: str) -> None:
+    assert without_links(written) == shown
+
+
+def test_before_and_after_are_side_by_side_in_this_order() -> None:
+    found = frames(drawn(one_changed()))
+    assert list(found) == ["ann-daily-1 before", "ann-daily-1 after"]
+    assert ["<p>first</p>" in html for html in found.values()] == [True, False]
+    assert ["<p>changed</p>" in html for html in found.values()] == [False, True]
+
+
+def test_hostile_texts_are_texts() -> None:
+    hostile = replace(
+        a_rendition(HOSTILE, HOSTILE),
+        blocks=(BlockShown("post#1", HOSTILE, (HOSTILE,)),),
+    )
+    problem = Problem(HOSTILE, HOSTILE)
+    found = add(Comparison(), a_rendition(), hostile, frozenset({Change.EXCLUDED}), problem)
+    add(found, hostile, a_rendition(), user_id="bo")
+    for number in range(WHOLE):
+        add(found, hostile, hostile, frozenset({Change.HTML}), user_id=f"reader-{number}")
+    text = drawn(found)
+    root = parsed(text)
+    assert list(root.iter("script", "img")) == []
+    assert len([*root.iter("title")]) == 1
+    assert text.count("<iframe") == text.count("</iframe>") == 2 * WHOLE
+    assert HOSTILE in root.text_content()
+    assert HOSTILE not in text.replace("&lt;", "")
+
+
+def test_every_element_is_closed() -> None:
+    """Read as XML it has no mistakes, once what has no end in HTML is given one."""
+    found = add(one_changed(), a_rendition(), Rendition(None, failed="why"), user_id="bo")
+    text = drawn(found)
+    closed = re.sub(r"<(meta[^>]*)>", r"<\1/>", text.removeprefix("<!DOCTYPE html>"))
+    etree.fromstring(closed)
+
+
+def test_the_most_changed_come_first_and_the_first_is_open() -> None:
+    found = add(Comparison(), a_rendition(), a_rendition("Other"), frozenset({Change.HTML}))
+    failed = Rendition(None, failed="why")
+    add(found, a_rendition(), failed, frozenset({Change.FAILS}), user_id="zoe")
+    add(found, a_rendition(), a_rendition(blocks=1), frozenset({Change.BLOCKS}), user_id="cy")
+    emails = [*parsed(drawn(found)).iter("details")]
+    assert [words(each.find("summary")) for each in emails] == [
+        "zoe-daily-1 fails",
+        "cy-daily-1 blocks",
+        "ann-daily-1 html",
+    ]
+    assert [each.get("open") for each in emails] == ["open", None, None]
+
+
+def test_subject_preheader_sizes_blocks_and_exclusions_are_said_of_both_sides() -> None:
+    was, now = a_rendition(), replace(a_rendition("Other", blocks=1), cut=2)
+    now = replace(now, excluded=((an_event(), "why"),))
+    root = parsed(drawn(add(Comparison(), was, now)))
+    told = {
+        words(row[0]): (words(row[1]), words(row[2])) for row in root.xpath("//details//tbody/tr")
+    }
+    assert told == {
+        "subject (changed)": ("News", "Other"),
+        "preheader": ("behind", "behind"),
+        "HTML": (f"{was.html_bytes:,} bytes", f"{now.html_bytes:,} bytes"),
+        "text": ("0 bytes", "0 bytes"),
+        "blocks shown (changed)": ("3", "1"),
+        "blocks not shown (changed)": ("0", "2"),
+        "of these for its size (changed)": ("0", "2"),
+        "events excluded (changed)": ("0", "1"),
+    }
+
+
+def test_blocks_say_where_they_were_and_which_are_new_or_gone() -> None:
+    was = replace(a_rendition(), blocks=(BLOCKS[0], BLOCKS[1]))
+    now = replace(
+        a_rendition(), blocks=(BLOCKS[2], replace(BLOCKS[1], lines=("comment",)), BLOCKS[1])[:2]
+    )
+    before, after = parsed(drawn(add(Comparison(), was, now))).iter("ol")
+    assert [words(each) for each in before] == ["One comment, like gone after", "Two like"]
+    assert [words(each) for each in after] == ["Three like new", "Two comment other lines"]
+    turned = replace(a_rendition(), blocks=BLOCKS[:2][::-1])
+    before, after = parsed(drawn(add(Comparison(), was, turned))).iter("ol")
+    assert [words(each) for each in before] == ["One comment, like", "Two like"]
+    assert [words(each) for each in after] == [
+        "Two like was number 2",
+        "One comment, like was number 1",
+    ]
+
+
+def test_what_differs_in_the_text_part_is_said_line_by_line() -> None:
+    (pre,) = parsed(drawn(one_changed())).iter("pre")
+    assert [words(each) for each in pre] == ["- first", "+ changed", "second"]
+
+
+def test_an_email_that_fails_or_is_skipped_says_so_in_place_of_a_frame() -> None:
+    why = Problem(None, "block.html, line 3: no")
+    found = add(
+        Comparison(), a_rendition(), Rendition(None, failed="no"), frozenset({Change.FAILS}), why
+    )
+    add(found, a_rendition(), Rendition(None), frozenset({Change.SKIPPED}), user_id="bo")
+    text = drawn(found)
+    assert list(frames(text)) == ["ann-daily-1 before", "bo-daily-1 before"]
+    ann, bo = (words(each) for each in parsed(text).iter("details"))
+    assert "It fails." in ann
+    assert "block.html, line 3: no" in ann
+    assert "Nothing is left to show: it is skipped." in bo
+    assert "It fails." not in bo
+    assert "ann-daily-1: block.html, line 3: no" in words(parsed(text))
+
+
+def test_an_email_that_showed_something_else_when_sent_says_so() -> None:
+    found = add(Comparison(), a_rendition(), a_rendition("Other"), as_sent=False)
+    assert "It showed something else when it was sent." in words(parsed(drawn(found)))
+    assert "showed something else when" not in words(parsed(drawn(one_changed())))
+
+
+def test_the_summary_is_on_top_with_each_change_and_each_setting() -> None:
+    found = add(one_changed(), a_rendition(), a_rendition(), frozenset(), user_id="bo")
+    found.missing[Missing.READER] += 1
+    told = words(parsed(drawn(found)))
+    first = told.index("Side by side")
+    assert 0 < told.index("1 of 2 emails changes: 1 subject, 0 larger than 90 KB, 0 fail") < first
+    assert 0 < told.index("max_blocks 20 1") < first
+    assert 0 < told.index("subject 1 have another subject") < first
+    assert "1 email does not change" in told
+    assert "Read 16 of 16 parts." in told
+
+
+def test_without_a_change_it_has_no_frames_and_says_so() -> None:
+    text = drawn(add(Comparison(), a_rendition(), a_rendition(), frozenset()))
+    assert frames(text) == {}
+    assert "0 of 1 emails change" in text
+    assert "0 of 0 emails change" in drawn(Comparison())
+
+
+def test_a_page_has_the_most_changed_emails_and_a_row_of_each_other() -> None:
+    found = Comparison()
+    for number in range(WHOLE + 5):
+        change = Change.HTML if number < 5 else Change.ORDER
+        add(found, a_rendition(), a_rendition(), frozenset({change}), user_id=f"u{number}")
+    root = parsed(drawn(found))
+    whole = {words(each.find("summary")).split()[0] for each in root.iter("details")}
+    assert whole == {f"u{number}-daily-1" for number in range(5, WHOLE + 5)}
+    rows = root.xpath("//*[@aria-label='Others that change']//tbody/tr")
+    assert {words(row[0]) for row in rows} == {f"u{number}-daily-1" for number in range(5)}
+
+
+def test_a_page_stays_small_however_many_and_long_the_emails_are() -> None:
+    filling = "<p>" + "&quot;a&quot; " * (LONGEST_HTML // 15)
+    long = replace(a_rendition("s" * 200), edition=Edition("s" * 200, filling, "t\n" * 9000))
+    other = replace(long, edition=Edition("s" * 200, filling, "u\n" * 9000))
+    found = Comparison()
+    for number in range(2_000):
+        add(found, long, other, user_id=f"reader-{number:05}")
+    text = drawn(found)
+    assert len(text.encode()) < 8_000_000
+    assert len(found.whole) == WHOLE
+    assert "1,480 more emails change" in text
