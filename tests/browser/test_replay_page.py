@@ -85,8 +85,8 @@ def test_every_email_can_be_opened_by_keyboard_and_is_shown(browser: Browser, fi
 def test_links_of_emails_leave_neither_the_frame_nor_the_page(browser: Browser, file: Path) -> None:
     with opened(browser, file) as (page, asked):
         link = page.frame_locator("iframe[title='bo-daily-1 before']").locator("a").first
-        for buttons in ([], ["Control"]):
-            link.click(modifiers=buttons)
+        link.click()
+        link.click(modifiers=["Control"])
         page.wait_for_load_state()
         assert asked == []
         assert page.url == file.as_uri()

@@ -45,18 +45,50 @@ def test_two_samples_have_the_same_runs(sent: FakeSentRuns) -> None:
     assert len(sample(sent, 10).runs) == 10
 
 
-def test_a_sample_is_the_first_by_hash_of_the_runs_that_were_read(sent: FakeSentRuns) -> None:
+def test_where_all_is_read_a_sample_has_all_and_the_first_quarter_by_hash_leads(
+    sent: FakeSentRuns,
+) -> None:
     every = sorted(sent.runs.rows.values(), key=place_in_sample)
-    assert sample(sent, 1000).runs == every
-    assert sample(sent, 399).runs == every[:399]
+    quarter = sum(place_in_sample(run) < "4" for run in every)
+    assert 80 < quarter < 120
+    everything: list[Run] = list(sample(sent, 1000).runs)
+    assert sorted(everything, key=place_in_sample) == every
+    assert set(map(run_key, everything[:quarter])) == set(map(run_key, every[:quarter]))
+    assert everything[quarter:] == every[quarter:]
+
+
+def run_key(run: Run) -> RunKey:
+    return run.key
+
+
+@pytest.mark.parametrize("number", [1, 2, 5, 9, 10, 23, 50, 99, 150, 250, 399])
+def test_a_larger_sample_has_all_runs_of_a_smaller_one(sent: FakeSentRuns, number: int) -> None:
+    """Also where the smaller one was read of fewer parts."""
+    smaller: list[Run] = list(sample(sent, number).runs)
+    assert len(smaller) == number
+    for larger in (number + 1, number + 7, 3 * number, 400):
+        assert list(sample(sent, larger).runs)[:number] == smaller
+
+
+def test_a_sample_has_emails_of_many_readers(sent: FakeSentRuns) -> None:
+    """A part has all runs of some readers: without those that are spare, it would have theirs."""
+    for reader in range(200):
+        for sequence in range(3, 41):
+            key = RunKey(f"reader-{reader}", DAILY, sequence)
+            sent.runs.rows[key] = replace(
+                a_run(), key=key, status=Status.SENT, window=a_window(), sent_at=NOW
+            )
+    found = sample(sent, 100)
+    readers = {run.key.user_id for run in found.runs}
+    assert (len(found.runs), len(readers)) >= (100, 10)
 
 
 def test_no_more_is_read_than_a_sample_needs(sent: FakeSentRuns) -> None:
-    """Four runs for each one, four parts at once."""
+    """Four parts at once, until a quarter of their runs is enough."""
     found = sample(sent, 10)
     assert sent.asked == list(range(found.read))
     assert found.read % 4 == 0
-    assert 40 <= found.found < 40 + 60
+    assert 10 <= found.found / 4 < 10 + 20
     assert found.read_units == 0.5 * found.read
     assert found.read < PARTS
 
@@ -75,12 +107,11 @@ def test_runs_that_cannot_be_read_are_counted_and_left_out(sent: FakeSentRuns) -
 def test_which_emails_are_in_a_sample_does_not_depend_on_who_else_is_there(
     sent: FakeSentRuns,
 ) -> None:
-    before: set[RunKey] = {run.key for run in sample(sent, 100).runs}
-    gone = [key for key in sent.runs.rows if key not in before][:50]
-    for key in gone:
+    before = list(sample(sent, 100).runs)
+    kept = {run.key for run in before}
+    for key in [key for key in sent.runs.rows if key not in kept][:50]:
         del sent.runs.rows[key]
-    assert before <= {run.key for run in sample(sent, 100).runs} | before
-    assert len(before & {run.key for run in sample(sent, 100).runs}) > 80
+    assert list(sample(sent, 100).runs) == before
 
 
 EDITION = Edition("subject", "<p>html</p>", "text", ("comment",), 2)

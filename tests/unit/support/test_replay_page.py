@@ -69,14 +69,13 @@ def add(
     return comparison
 
 
-def drawn(comparison: Comparison, **given: object) -> str:
+def drawn(comparison: Comparison) -> str:
     return page(
         comparison,
         title="What changes",
         settings=[("max_blocks", "20", "1")],
         notes=["Read 16 of 16 parts."],
         made_at=NOW + timedelta(hours=1),
-        **given,  # type: ignore[arg-type]
     )
 
 

@@ -47,10 +47,7 @@ def was_sent_since(run: Run, since: datetime) -> bool:
 
 
 def place_in_sample(run: Run) -> str:
-    """A text that sorts runs as if at random, and always the same: a sample is the first of them.
-
-    A larger sample has all runs of a smaller one.
-    """
+    """A text in hexadecimal that sorts runs as if at random, and always the same."""
     return hashlib.sha256(run_id(run.key).encode()).hexdigest()
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
+from operator import itemgetter
 
 from gazette.domain.delivery.arrangement import Arrangement, Sections
 from gazette.domain.delivery.compose import Block, Digest
@@ -36,8 +37,8 @@ ForEachPart = Callable[[Callable[[int], "_PartRead"], Iterable[int]], Iterable["
 _AT_ONCE = 4
 """Parts that are read between two looks whether they are enough."""
 
-_SPARE = 4
-"""Runs that are read for each one of the sample: its emails are then of more readers."""
+_FIRST = "4"
+"""What sorts before this is a quarter of all runs: a sample is of these, as long as there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +85,10 @@ def take_sample(
 ) -> Sample:
     """`number` of the runs that were sent at `since` or later, always the same ones.
 
-    Reads part after part until there are enough, and `most_parts` of them at most. Keeps no more
-    runs than the sample has, beside those of four parts.
+    Of a part it has the quarter of the runs that sorts first, so that its emails are of more
+    readers; the others only where all parts have too few. Reads part after part until there are
+    enough, and `most_parts` of them at most. A larger sample has all runs of a smaller one of the
+    same parts. Keeps no more runs than the sample has, beside those of four parts.
     """
 
     def read(part: int) -> _PartRead:
@@ -93,18 +96,29 @@ def take_sample(
         runs = list(readable(found.runs))
         return _PartRead(runs, len(found.runs) - len(runs), found.read_units)
 
-    kept: list[Run] = []
-    found = seen = unreadable = 0
+    kept: list[tuple[int, str, Run]] = []
+    first = found = seen = unreadable = 0
     units = 0.0
     left = iter(range(min(parts, most_parts)))
-    while found < number * _SPARE and (some := list(islice(left, _AT_ONCE))):
+    while first < number and (some := list(islice(left, _AT_ONCE))):
         for part in each(read, some):
-            kept = heapq.nsmallest(number, [*kept, *part.runs], key=place_in_sample)
+            placed = [(*_place(run, seen, parts), run) for run in part.runs]
+            kept = heapq.nsmallest(number, [*kept, *placed], key=itemgetter(0, 1))
+            first += sum(behind < parts for behind, _, _ in placed)
             found += len(part.runs)
             unreadable += part.unreadable
             units += part.read_units
         seen += len(some)
-    return Sample(kept, found, seen, parts, units, unreadable)
+    return Sample([run for _, _, run in kept], found, seen, parts, units, unreadable)
+
+
+def _place(run: Run, read_before: int, parts: int) -> tuple[int, str]:
+    """Where a run sorts, whatever the number of the sample; `parts` or more: with the spare ones.
+
+    `read_before`: how many parts were read before those that were read with this one.
+    """
+    place = place_in_sample(run)
+    return read_before if place < _FIRST else parts, place
 
 
 def runs_of_reader(user_id: str, number: int, *, since: datetime, runs: Runs) -> Sample:
