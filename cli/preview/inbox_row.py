@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from gazette.domain.model import Edition
 from lxml import html as parser
+from lxml.etree import ParserError
 
 _SHOWN = 140
 """Characters after the subject: as many as the widest lists show."""
@@ -30,6 +31,11 @@ def after_subject(html: str) -> str:
     """What mail programs show after the subject: the first text of the body, hidden or not.
 
     What fills a preheader up takes its place here as it does there, so that what leaks is seen.
+    Empty where there is no body.
     """
-    text = " ".join(parser.document_fromstring(html).body.text_content().split())
+    try:
+        body = parser.document_fromstring(html).find("body")
+    except ParserError:  # it has no element at all
+        return ""
+    text = "" if body is None else " ".join(body.text_content().split())
     return " ".join(text[:_SHOWN].translate(_INVISIBLE).split())

@@ -186,11 +186,14 @@ def _plainly(rendition: Rendition) -> tuple[Problem, ...]:
 
 
 class _Mistakes:
-    """Says where templates fail: for each mistake once, and not for more than a few."""
+    """Says where templates fail: for each mistake once, and not for more than a few.
+
+    The same words may be of two mistakes, in the templates of two categories or variations.
+    """
 
     def __init__(self, locate: Locate) -> None:
         self._locate = locate
-        self._known: dict[str, str] = {}
+        self._known: dict[tuple[object, ...], str] = {}
 
     def of(self, email: SentEmail, rendition: Rendition) -> tuple[Problem, ...]:
         """What went wrong, and where."""
@@ -206,6 +209,9 @@ class _Mistakes:
         )
 
     def _place(self, email: SentEmail, events: list[Event], why: str) -> str:
-        if why not in self._known and len(self._known) < _LOCATED:
-            self._known[why] = self._locate(email, events) or why
-        return self._known.get(why, why)
+        run = email.run
+        categories = frozenset(event.category for event in events) if len(events) == 1 else None
+        mistake = (why, categories, run.variant.variation, run.key.is_immediate)
+        if mistake not in self._known and len(self._known) < _LOCATED:
+            self._known[mistake] = self._locate(email, events) or why
+        return self._known.get(mistake, why)

@@ -6,7 +6,9 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
+from gazette.adapters.rendering.brand import BrandError
 from gazette.adapters.rendering.renderer import JinjaRenderer
+from gazette.adapters.rendering.variations import VariationError
 from gazette.domain.model import Event
 from gazette.domain.ports.rendering import LinkMaker
 from gazette.domain.replay import SentEmail
@@ -42,7 +44,7 @@ def both_sides(
     """What the stage has, and what it would have. Raises NotPossible."""
     with built(tree) as folder, tempfile.TemporaryDirectory() as deployed:
         before = Side(
-            renderer=_renderer(write_deployed_templates(stage, Path(deployed)), settings),
+            renderer=_deployed_renderer(stage, Path(deployed), settings),
             max_blocks=settings.max_blocks,
             arrangement=settings.arrangement,
         )
@@ -93,6 +95,17 @@ def locator(
         return located(tree, show)
 
     return locate
+
+
+def _deployed_renderer(stage: str, folder: Path, settings: GenerateSettings) -> JinjaRenderer:
+    found = write_deployed_templates(stage, folder)
+    try:
+        return _renderer(found, settings)
+    except (BrandError, VariationError) as err:
+        raise NotPossible(
+            f"The templates that {stage} has are of another version than this command "
+            f"({str(err).replace(f'{found}/', '')}): use the command of that version."
+        ) from err
 
 
 def _renderer(folder: Path, settings: GenerateSettings) -> JinjaRenderer:

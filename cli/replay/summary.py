@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 from statistics import median
 
 from gazette.adapters.rendering.renderer import LONGEST_HTML
@@ -11,6 +12,9 @@ from gazette.steps.support.replay import Sample
 
 from cli.replay.comparison import Compared, Comparison, Seen
 from cli.shared.answers import Document, Rows, Shown
+
+_PROBLEMS = 20
+"""Different mistakes that people are told of."""
 
 _LARGER = f"larger than {LONGEST_HTML // 1000} KB"
 _SAID = {
@@ -60,15 +64,14 @@ def headline(comparison: Comparison) -> str:
 
 
 def medians(comparison: Comparison) -> dict[str, float]:
-    """The median bytes of HTML of the emails that there are, on each side; 0 of none."""
-    sizes = {
-        "before": [each.before.html_bytes for each in comparison.emails],
-        "after": [each.after.html_bytes for each in comparison.emails],
-    }
-    return {
-        side: median(found) if (found := [*filter(None, some)]) else 0
-        for side, some in sizes.items()
-    }
+    """The median bytes of HTML of the emails that there are on both sides; 0 of none."""
+    sizes = [
+        (each.before.html_bytes, each.after.html_bytes)
+        for each in comparison.emails
+        if each.before.html_bytes and each.after.html_bytes
+    ]
+    was, now = map(median, zip(*sizes, strict=True)) if sizes else (0, 0)
+    return {"before": was, "after": now}
 
 
 def kilobytes(size: float) -> str:
@@ -107,17 +110,24 @@ def reading(runs: Sample, days: int) -> list[str]:
             f"Read {runs.read} of {runs.parts} parts of the table of runs, {runs.read_units:,.1f} "
             f"read units, and found {runs.found} sent {_emails(runs.found)} of {days} days."
         )
+    elif runs.found > len(runs.runs):
+        said.append(
+            f"{len(runs.runs)} of {runs.found} sent emails of {days} days: --sample has more."
+        )
     return said
 
 
 def problems(comparison: Comparison) -> list[str]:
-    """What breaks, each mistake once, with one of the runs that have it."""
+    """What breaks, each mistake once, with one of the runs that have it; the first of many."""
     first: dict[str, str] = {}
     for each in comparison.changed:
         if each.breaks:
             for problem in each.after.problems:
                 first.setdefault(problem.why, run_id(each.run.key))
-    return [f"{run}: {why}" for why, run in first.items()]
+    told = [f"{run}: {why}" for why, run in islice(first.items(), _PROBLEMS)]
+    if (more := len(first) - _PROBLEMS) > 0:
+        told.append(f"And {more} other mistakes: --json has each.")
+    return told
 
 
 def rows(changed: Sequence[Compared]) -> Rows:

@@ -18,7 +18,7 @@ from tests.functions.deployed import publish_layer
 @pytest.fixture
 def layers(cloud: Cloud, built_templates: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
     """The ARNs of two layers, the smaller of which has the templates, and what they lead to."""
-    archive = _archive(built_templates)
+    archive = archived(built_templates)
     packages = publish_layer("Dependencies", b"x" * (len(archive) + 1))
     core = publish_layer("Core", archive)
     cloud.answers["GetLayerVersionByArn"] = lambda asked: {"Content": {"Location": asked["Arn"]}}
@@ -26,7 +26,8 @@ def layers(cloud: Cloud, built_templates: Path, monkeypatch: pytest.MonkeyPatch)
     return packages, core
 
 
-def _archive(templates: Path) -> bytes:
+def archived(templates: Path) -> bytes:
+    """A layer that has these built templates, as Lambda gives it."""
     into = io.BytesIO()
     with zipfile.ZipFile(into, "w") as archive:
         archive.writestr("python/gazette/__init__.py", "")

@@ -2,16 +2,18 @@
 
 import json
 import shutil
+import webbrowser
 from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
 from gazette.adapters.aws.link_keys import SecretKeyStore
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
-from gazette.adapters.dynamodb.tables import EventRow, RunRow
+from gazette.adapters.dynamodb.tables import EventRow, RunRow, SubscriberRow
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.web.links import SignedLinks
 from gazette.bootstrap.support.replay import build_replay
@@ -19,16 +21,20 @@ from gazette.domain.delivery.run import name_of
 from gazette.domain.replay import SentEmail
 from gazette.settings.delivery import GenerateSettings
 from gazette.steps.support.replay import Side, render_again
+from lxml.html import document_fromstring
 from typer.testing import CliRunner, Result
 
 from cli.find.scan import SEGMENTS
 from cli.main import app
-from cli.replay import command
+from cli.replay import command, deployed_templates
+from cli.replay.side_by_side import without_links
+from infra.assets.templates import build_templates
 from tests.conftest import ROOT
+from tests.functions.cli.conftest import archived
 from tests.functions.conftest import Cloud, fan_out
 from tests.functions.deployed import deploy
 from tests.functions.in_stages import Provider
-from tests.functions.messages import event, profile
+from tests.functions.messages import ago, event, profile
 from tests.moto_tables import NAMES
 from tests.shapes import check
 
@@ -425,3 +431,244 @@ def test_a_stage_without_templates_in_its_layers_is_told(cloud: Cloud, tree: Tre
 def test_a_wrong_reader_is_one_line(stage: Cloud) -> None:
     done = run("--user", "a b")
     assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
+
+
+@pytest.mark.usefixtures("later")
+def test_the_page_has_each_email_as_it_was_sent_and_as_it_would_be(
+    stage: Cloud, tree: Tree
+) -> None:
+    """But for the targets of links, which lead nowhere."""
+    send(stage)
+    title = tree() / "templates" / "categories" / "comment" / "line.txt"
+    title.write_text(f"{title.read_text().rstrip()}, look\n")
+    found = replayed()
+    assert changes(found).keys() == {"bo", "cy"}
+    content = Path(found["page"]).read_text()
+    root = document_fromstring(content)
+    shown = {each.get("title"): each.get("srcdoc") for each in root.iter("iframe")}
+    assert shown.keys() == {
+        f"{user_id}-daily-1 {side}" for user_id in ("bo", "cy") for side in ("before", "after")
+    }
+    for address, (_, html, _) in sent_parts(stage).items():
+        user_id = address.partition("@")[0]
+        if user_id != "ann":
+            assert shown[f"{user_id}-daily-1 before"] == without_links(html)
+            assert ", look" in shown[f"{user_id}-daily-1 after"]
+        assert address not in content
+    assert 'href="http' not in unescape(content)
+    assert "1 email does not change" in content
+
+
+@pytest.mark.usefixtures("later")
+def test_the_page_is_written_also_where_something_breaks_and_says_so_first(
+    stage: Cloud, tree: Tree
+) -> None:
+    send(stage)
+    line = tree() / "templates" / "categories" / "like" / "line.txt"
+    line.write_text("{{ group.data.stars }}")
+    found = replayed(exits=command.BREAKS)
+    content = unescape(Path(found["page"]).read_text())
+    assert content.index("What breaks") < content.index(f"ann-daily-1: {line}, line 1: ")
+    assert content.index(f"ann-daily-1: {line}, line 1: ") < content.index("Side by side")
+
+
+@pytest.mark.usefixtures("later")
+def test_the_page_opens_in_a_browser_unless_told_otherwise(
+    stage: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send(stage)
+    opened: list[str] = []
+
+    def browse(link: str) -> bool:
+        opened.append(link)
+        return False
+
+    monkeypatch.setattr(webbrowser, "open", browse)
+    assert run().exit_code == 0
+    assert opened == []
+    done = CliRunner().invoke(app, ["replay", "--to", "report"])
+    assert opened == [(tmp_path / "report" / "index.html").as_uri()]
+    assert "there is no browser here" in done.stderr
+
+
+def test_a_folder_that_cannot_be_written_is_named_before_anything_is_read(
+    stage: Cloud, tmp_path: Path
+) -> None:
+    taken = tmp_path / "taken"
+    taken.write_text("")
+    stage.meter.clear()
+    done = CliRunner().invoke(app, ["replay", "--no-open", "--to", str(taken)])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert f"--to {taken} cannot be written" in done.stderr
+    assert not stage.meter.calls
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--templates", "nowhere"), "--templates nowhere is no folder"),
+        (("--variation", "3"), "--variation 3: There is no variation 3"),
+        (("--user", ""), "--user '' cannot be a user id"),
+        (("--days", "0"), "--days"),
+        (("--days", "201"), "--days"),
+        (("--sample", "0"), "--sample"),
+        (("--sample", "10001"), "--sample"),
+        (("--stage", "nowhere"), "nowhere"),
+    ],
+)
+def test_a_wrong_option_is_named(stage: Cloud, arguments: tuple[str, ...], said: str) -> None:
+    stage.meter.clear()
+    done = run(*arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert said in " ".join(done.stderr.split())
+    assert not stage.meter.calls
+
+
+@pytest.mark.usefixtures("later")
+def test_rows_that_cannot_be_read_are_counted_and_said(stage: Cloud) -> None:
+    send(stage)
+    with stage.meter.acting("somebody else"):
+        RunRow("ann", "daily#0000000001").update(actions=[RunRow.epoch.remove()])
+        EventRow("bo", "e1").update(actions=[EventRow.body.set("{")])
+        SubscriberRow("cy").update(actions=[SubscriberRow.choices.set("{")])
+    found = replayed()
+    assert (found["replayed"], found["missing"]["unreadable"]) == (0, 2)
+    done = run()
+    assert done.exit_code == 0
+    assert "2 emails cannot be rendered again: this version cannot read their rows." in done.stderr
+    assert "1 run cannot be read by this version." in done.stderr
+    content = Path("page/index.html").read_text()
+    assert "1 run cannot be read by this version." in content
+    assert "2 emails cannot be rendered again" in content
+
+
+@pytest.mark.usefixtures("later")
+def test_an_email_stays_in_the_language_in_which_it_was_sent(
+    cloud: Cloud, built_templates: Path
+) -> None:
+    send(cloud)
+    for user_id in READERS:
+        cloud.say("subscriber.changed", profile(user_id, locale="de", changed_at=ago(days=1)))
+    with cloud.meter.acting("somebody else"):
+        assert {row.locale for row in SubscriberRow.scan()} == {"de"}
+    assert rendered_again(built_templates) == sent_parts(cloud)
+
+
+@pytest.mark.usefixtures("later")
+def test_emails_at_once_and_critical_ones_are_compared_like_all_others(
+    cloud: Cloud, tree: Tree, layers: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GAZETTE_CRITICAL_CATEGORIES", '["security"]')
+    deploy("generate", GenerateSettings.from_env().to_env(), *layers)
+    cloud.say("subscriber.changed", profile(frequencies={"comment": "immediate"}))
+    cloud.say("subscriber.changed", profile("bo"))
+    cloud.say("event.created", event(1), {**event(2, user_id="bo"), "category": "security"})
+    cloud.work("generate", *(queued["MessageBody"] for queued in cloud.queued("immediate")))
+    found = replayed()
+    assert (found["replayed"], found["changed"], found["not_as_sent"]) == (2, 0, 0)
+    (tree() / "templates" / "immediate" / "subject.txt").write_text("Just now")
+    found = replayed()
+    assert changes(found) == {"ann": ["subject"], "bo": ["subject"]}
+
+
+@pytest.mark.usefixtures("later")
+def test_each_row_is_read_once(stage: Cloud) -> None:
+    send(stage)
+    stage.meter.clear()
+    replayed()
+    calls = stage.meter.calls
+    assert {name: calls[name] for name in calls if name.startswith("dynamodb.")} == {
+        "dynamodb.DescribeTable": 1,
+        "dynamodb.Scan": SEGMENTS,
+        "dynamodb.GetItem": len(READERS),
+        "dynamodb.Query": len(READERS),
+    }
+
+
+@pytest.mark.usefixtures("later")
+def test_an_email_that_would_be_too_large_shows_fewer_blocks(stage: Cloud, tree: Tree) -> None:
+    send(stage)
+    block = tree() / "templates" / "digest" / "block.html"
+    block.write_text(block.read_text() + "<!-- " + "x" * 60_000 + " -->")
+    found = replayed(exits=command.BREAKS)
+    assert {"cut", "blocks"} <= set(changes(found)["ann"])
+    (ann,) = (each for each in found["emails"] if each["user_id"] == "ann")
+    assert (ann["before"]["left_out"], ann["after"]["left_out"]) == (0, 1)
+    assert ann["after"]["blocks"] == ["Title of post#p1"]
+    assert found["changes"]["cut"] == 1
+
+
+@pytest.mark.usefixtures("later")
+def test_the_same_mistake_in_two_templates_is_named_with_both_files(
+    stage: Cloud, tree: Tree
+) -> None:
+    send(stage)
+    lines = [
+        tree() / "templates" / "categories" / name / "line.txt" for name in ("like", "comment")
+    ]
+    for line in lines:
+        line.write_text("{{ group.data.stars }}")
+    told = run()
+    assert told.exit_code == command.BREAKS
+    for line in lines:
+        assert f"{line}, line 1: " in told.stdout
+
+
+@pytest.mark.usefixtures("later")
+def test_what_breaks_on_both_sides_is_no_change_but_is_said(
+    stage: Cloud,
+    tree: Tree,
+    layers: tuple[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    send(stage)
+    line = tree() / "templates" / "categories" / "like" / "line.txt"
+    line.write_text("{{ group.data.stars }}")
+    build_templates(tree() / "templates", tmp_path / "built")
+    archive = archived(tmp_path / "built")
+    monkeypatch.setattr(deployed_templates, "fetch", {layers[1]: archive}.__getitem__)
+    done = run()
+    assert done.exit_code == 0
+    assert "0 of 3 emails change" in done.stdout
+    assert "1 email cannot be shown in full before either, such as ann-daily-1: " in done.stderr
+    assert f"{line}, line 1: " in done.stderr
+
+
+def test_templates_of_the_stage_that_are_of_another_version_are_one_line(
+    stage: Cloud,
+    built_templates: Path,
+    layers: tuple[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = shutil.copytree(built_templates, tmp_path / "other")
+    (other / "brand.json").write_text('{"name": "Shop", "slogan": "of tomorrow"}')
+    monkeypatch.setattr(deployed_templates, "fetch", {layers[1]: archived(other)}.__getitem__)
+    done = run()
+    assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
+    assert "of another version than this command (brand.json: unknown field 'slogan'" in done.stderr
+
+
+def test_a_layer_that_cannot_be_read_is_one_line(
+    stage: Cloud, layers: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deployed_templates, "fetch", {layers[1]: b"no archive"}.__getitem__)
+    done = run()
+    assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
+    assert f"The layer {layers[1]} cannot be read" in done.stderr
+
+
+@pytest.mark.usefixtures("later")
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [("", ""), ("<!-- nothing -->", ""), ("<frameset></frameset>", ""), ("text", "text")],
+)
+def test_an_email_without_a_body_has_no_preheader(
+    stage: Cloud, tree: Tree, html: str, text: str
+) -> None:
+    send(stage)
+    (tree() / "templates" / "digest" / "body.html").write_text(html)
+    found = replayed()
+    assert found["changes"]["preheader"] == len(READERS)
+    assert {each["after"]["preheader"] for each in found["emails"]} == {text}
