@@ -24,6 +24,7 @@ from cli.restore.command import restore
 from cli.rollback.command import rollback
 from cli.sending.command import sending
 from cli.shared.commands import Command
+from cli.simulate.command import simulate
 from cli.statistics.command import statistics
 from cli.suppression.command import suppression
 
@@ -50,6 +51,7 @@ app.command("replay", cls=Command)(replay)
 app.command("restore", cls=Command)(restore)
 app.command("rollback", cls=Command)(rollback)
 app.command("send-test", cls=Command)(send_test)
+app.command("simulate", cls=Command)(simulate)
 app.command("statistics", cls=Command)(statistics)
 
 

@@ -22,7 +22,8 @@ class Usage:
     JSON; `categories` that an email shows; `signs`: signs of life of each reader in a month;
     `together`: messages in an invocation of ingest and feedback; `digests_together` and
     `immediate_together`: emails in one of generate, which follow the rate
-    (docs/decisions/0053-concurrency-follows-the-rate.md). The rest is as the settings of that name.
+    (docs/decisions/0053-concurrency-follows-the-rate.md). `requeues`: how often an email is
+    requeued, if that is known. The rest is as the settings of that name.
     """
 
     readers: float
@@ -45,6 +46,7 @@ class Usage:
     dashboard: bool = True
     restorable: tuple[str, ...] = ("runs",)
     run_retention_days: int = 200
+    requeues: float | None = None
 
     @property
     def all_events(self) -> float:
@@ -74,6 +76,8 @@ class Usage:
     @property
     def requeued(self) -> float:
         """Runs that come to generate and are requeued."""
+        if self.requeues is not None:
+            return self.emails * self.requeues
         return self.sent_digests * _requeued(self.digests_together) + self.at_once * _requeued(
             self.immediate_together
         )

@@ -37,6 +37,7 @@ EXAMPLES: Mapping[str, str] = {
     "preview": "gazette preview immediate --user ann --locale de",
     "replay": "gazette replay --days 3 --sample 500",
     "cost": "gazette cost --readers 100000 --events 10 --immediate 0.02 --plan essentials",
+    "simulate": "gazette simulate --readers 10000000 --quota 500 --set emails_per_second=450",
     "send-test": "gazette send-test ann@example.com",
     "statistics": "gazette statistics --experiment short-subjects --html subjects.html",
 }

@@ -190,6 +190,7 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     | _on("table/events/index/*", "Query")
     | _on("table/control", "Query"),
     "cost": frozenset(),
+    "simulate": frozenset(),
     "find": _settings_of("generate")
     | _on("table/runs", "DescribeTable", "GetItem", "Scan")
     | _on("table/subscribers", "DescribeTable", "Scan"),

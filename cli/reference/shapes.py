@@ -148,6 +148,48 @@ SHAPES: Mapping[str, Shape] = {
         "sums": {"*": "number"},
         "emails": "number",
     },
+    "simulate": {
+        "readers": "number",
+        "emails": "number",
+        "digests": "number",
+        "immediate": "number",
+        "due": "number",
+        "in_hour": "number",
+        "soon_after": "number",
+        "on_time": "boolean",
+        "digest_delay_p50": "number",
+        "digest_delay_p99": "number",
+        "immediate_delay_p99": "number",
+        "too_late": "number",
+        "over_cap": "number",
+        "refused": "number",
+        "failed": "number",
+        "requeues_per_email": "number",
+        "last_at": "instant",
+        "queues": [
+            {
+                "queue": "text",
+                "most_messages": "number",
+                "at": "instant",
+                "minutes_in_use": "number",
+            }
+        ],
+        "ceilings": [
+            {
+                "name": "text",
+                "multiple": "number?",
+                "load": "number",
+                "limit": "number",
+                "unit": "text",
+                "to_do": "text",
+            }
+        ],
+        "service": {"*": "number"},
+        "write_units": {"*": "number"},
+        "dollars": {"*": "number"},
+        "peak_mb": "number",
+        "wall_s": "number",
+    },
     "dlq list": {"queues": [{"queue": "text", "messages": "number", "oldest": "instant?"}]},
     "dlq show": {
         "dead_letters": [

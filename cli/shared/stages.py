@@ -1,7 +1,9 @@
 """Stages as cdk.json has them, for commands that ask nothing of AWS."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from gazette.domain.hosts import LinkHosts
 from gazette.domain.sources import Sources
@@ -11,10 +13,15 @@ from infra.stage import Stage
 from infra.stages import StageError, read_stage
 
 
-def stage_of(name: str, project: Path) -> Stage:
-    """A stage in the cdk.json of a project. Raises NotPossible."""
+def stage_of(
+    name: str, project: Path, *, instead: Mapping[str, object] = MappingProxyType({})
+) -> Stage:
+    """A stage in the cdk.json of a project, with some settings `instead`. Raises NotPossible."""
+    stages = json.loads((project / "cdk.json").read_text())["context"]["stages"]
+    if name in stages:
+        stages[name] = {**stages[name], **instead}
     try:
-        return read_stage(name, json.loads((project / "cdk.json").read_text())["context"]["stages"])
+        return read_stage(name, stages)
     except StageError as err:
         raise NotPossible(*str(err).splitlines()) from err
 

@@ -1,30 +1,70 @@
 """Digests of one slot beside a steady stream of immediate email."""
 
-from dataclasses import dataclass
-from datetime import timedelta
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from math import inf
 from random import Random
 
-from gazette.domain.delivery.pace import QUOTA_SHARE, PacePlan
-from gazette.domain.delivery.streams import Streams
-from gazette.domain.model import DAILY, RunKey
-from gazette.domain.scheduling.kinds import immediate_schedule
+from gazette.domain.delivery.pace import QUOTA_SHARE, NoPermit, Pace, PacePlan, Quota
+from gazette.domain.delivery.run import Reason, Run
+from gazette.domain.delivery.streams import Share, Streams, divided
+from gazette.domain.model import RunKey
+from gazette.settings.concurrency import Size
+from gazette.steps.delivery.pacing import Pacing
 
+from cli.simulate.engine.cohorts import DIGEST, IMMEDIATE, Cohort
+from cli.simulate.engine.limiter import Row
+from cli.simulate.engine.provider import Provider
+from cli.simulate.engine.queues import Queue
+from cli.simulate.engine.sending import AsTheStepsSay, Surroundings, Waiting, Workers
+from cli.simulate.engine.tally import Tally
+from cli.simulate.engine.timeline import Timeline
+from cli.simulate.engine.times import Times
 from infra.stage import Stage
 from infra.topology import GENERATE
-from proofs.pacing.simulation import BEGIN, Design, Found, Mapping, Simulation, Times
 
 DIGESTS = 16_667
-_AT_ONCE = immediate_schedule("post#p1")
+BEGIN = datetime(2026, 11, 23, 6, 0, tzinfo=UTC)
 _GB = GENERATE.memory / 1024
+_EXACT = 0.001
+"""Seconds: messages become visible one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class AsBefore:
+    """As runs waited before there were two queues: for five seconds, then for minutes."""
+
+    longest: timedelta = timedelta(seconds=5)
+
+    def postponed_until(self, key: RunKey, pacing: Pacing) -> datetime | None:
+        """Every run was read."""
+
+    def again_at(self, run: Run, why: NoPermit, pacing: Pacing) -> datetime | Reason:
+        """At random, however many waited."""
+        soonest, latest = (10, 60) if run.key.is_immediate else (60, 900)
+        delay = soonest + (latest - soonest) * pacing.random()
+        return pacing.clock() + timedelta(seconds=delay)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    """The mappings by queue, which of them has a stream's runs, and how runs wait."""
+
+    mappings: Mapping[str, Size]
+    queue_of: Streams[str]
+    waiting: Waiting
+
+
 _OWN = Streams(digest="generate", immediate="immediate")
 _ONE = Streams(digest="generate", immediate="generate")
 
 BEFORE = {
     "one queue, 20 workers of ten messages, 5 s": Design(
-        mappings=(Mapping(queue="generate", workers=20, batch=10),), queue_of=_ONE, old=True
+        mappings={"generate": Size(20, 10)}, queue_of=_ONE, waiting=AsBefore()
     ),
     "one queue, 20 workers of one message, 5 s": Design(
-        mappings=(Mapping(queue="generate", workers=20, batch=1),), queue_of=_ONE, old=True
+        mappings={"generate": Size(20, 1)}, queue_of=_ONE, waiting=AsBefore()
     ),
 }
 """Before there were two queues, and before messages were worked off side by side."""
@@ -73,46 +113,63 @@ def stage_of(scenario: Scenario) -> Stage:
 
 def play(scenario: Scenario, *, old: Design | None = None) -> Figures:
     """Simulate the slot until everything is sent."""
-    stage, random = stage_of(scenario), Random(scenario.seed)
-    sized = {queue: stage.size_of(GENERATE, queue) for queue in GENERATE.queues}
+    stage, random, timeline = stage_of(scenario), Random(scenario.seed), Timeline(BEGIN)
     own = Design(
-        mappings=tuple(
-            Mapping(queue=queue, workers=size.concurrency, batch=size.batch)
-            for queue, size in sized.items()
-        ),
+        mappings={queue: stage.size_of(GENERATE, queue) for queue in GENERATE.queues},
         queue_of=_OWN,
+        waiting=AsTheStepsSay(),
     )
-    simulation = Simulation(
-        old or own,
-        PacePlan(),
-        stage.immediate_share,
-        scenario.quota,
-        Times().times(scenario.slower),
-        random,
+    design, tally = old or own, Tally()
+    queues = {name: Queue[Cohort](timeline, _EXACT) for name in design.mappings}
+    shares = divided(stage.immediate_share)
+    around = Surroundings(
+        timeline=timeline,
+        rows=Streams(
+            digest=_row(scenario, shares.digest), immediate=_row(scenario, shares.immediate)
+        ),
+        queue_of=Streams(
+            digest=queues[design.queue_of.digest], immediate=queues[design.queue_of.immediate]
+        ),
+        resend=Queue(timeline),
+        provider=Provider(rate=1e9),
+        service=None,
+        tally=tally,
+        random=random,
+        max_lateness=timedelta(seconds=stage.max_lateness),
+        times=Times().times(scenario.slower),
+        waiting=design.waiting,
+        grain=1,
     )
-    for number in range(scenario.digests):
+    for name, size in design.mappings.items():
+        Workers(name, queues[name], size, around)
+    for _ in range(scenario.digests):
         at = 20 * random.random() + random.randint(0, stage.spread)
-        simulation.put(RunKey(f"reader{number}", DAILY, 1), BEGIN + timedelta(seconds=at))
+        around.queue_of.digest.put(Cohort(DIGEST, 0, inf), 1, at)
     digests = scenario.rate * (100 - stage.immediate_share) / 100
     immediate = (scenario.rate - digests) * scenario.load
-    until, at, number = max(600, scenario.digests / digests), 0.0, 0
+    until, at = max(600, scenario.digests / digests), 0.0
     while (at := at + random.expovariate(immediate)) < until:
-        simulation.put(RunKey(f"at{number}", _AT_ONCE, number), BEGIN + timedelta(seconds=at))
-        number += 1
-    return _figures(simulation.work(), scenario.digests, digests)
+        around.queue_of.immediate.put(Cohort(IMMEDIATE, at, inf), 1, at)
+    timeline.run()
+    return _figures(tally, scenario.digests, digests)
 
 
-def _figures(found: Found, digests: int, rate: float) -> Figures:
-    late = sorted(found.late["immediate"])
-    most = sorted(found.done_at)[: digests * 19 // 20]
-    emails = sum(found.sent.values())
+def _row(scenario: Scenario, share: Share) -> Row:
+    row = Row(replace(PacePlan(), share=share))
+    row.pace = Pace(quota=Quota(rate=scenario.quota), quota_at=BEGIN)
+    return row
+
+
+def _figures(tally: Tally, digests: int, rate: float) -> Figures:
+    emails = sum(tally.sent.values())
+    nearly_all = 0.95
     return Figures(
-        digests=found.sent["digest"],
-        immediate_p99=late[len(late) * 99 // 100],
-        longest_wait_ms=max(found.waited) * 1000,
-        rate_used=len(most) / (most[-1] - BEGIN).total_seconds() / rate,
-        requeues_per_email=sum(found.requeued.values()) / emails,
-        gb_s_per_million=found.billed * _GB / emails * 1_000_000,
+        digests=tally.sent[DIGEST],
+        immediate_p99=tally.late[IMMEDIATE].percentile(0.99),
+        longest_wait_ms=tally.waited * 1000,
+        rate_used=nearly_all * digests / tally.late[DIGEST].percentile(nearly_all) / rate,
+        requeues_per_email=sum(tally.requeued.values()) / emails,
+        gb_s_per_million=sum(tally.billed.values()) * _GB / emails * 1_000_000,
     )
 
 

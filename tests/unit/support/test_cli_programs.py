@@ -68,6 +68,7 @@ def test_there_is_no_shape_of_nothing() -> None:
         (["event", "schemas", "schemas"], 0),
         (["preview", "--no-open", "--to", "emails"], 0),
         (["cost", "--readers", "10"], 0),
+        (["simulate", "--readers", "10", "--service", "5"], 0),
     ],
 )
 def test_what_asks_nothing_of_aws_answers_in_its_shape(
@@ -95,7 +96,7 @@ def test_a_wrong_option_is_a_usage_error_of_every_command(path: str) -> None:
 
 
 def asks_aws() -> list[str]:
-    ask_nothing = {"event lint", "event preview", "event schemas", "cost", "preview"}
+    ask_nothing = {"event lint", "event preview", "event schemas", "cost", "preview", "simulate"}
     return [path for path in PATHS if path not in ask_nothing]
 
 

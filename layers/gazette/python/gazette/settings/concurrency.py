@@ -36,14 +36,16 @@ _ONE_BY_SMTP = 2.0
 _EVENTS_AN_EMAIL = 5
 """Events of an email, as in the demo's week."""
 
-_TEN_EVENTS, _TEN_REPORTS = 0.3, 0.3
+TEN_EVENTS, TEN_REPORTS = 0.3, 0.3
 """An invocation of ingest with ten events, and one of feedback with ten delivery events."""
 
 _A_PAGE = 0.2
 """A request of a reader."""
 
-_READERS_A_SHARD, _SLOT = 20_000, 600
+READERS_A_SHARD = 20_000
 """How many readers one shard manages in a slot."""
+
+_SLOT = 600
 
 _ROOM = 2
 """What comes unevenly has room for twice the mean."""
@@ -89,15 +91,15 @@ def sizes(load: Load) -> Mapping[str, Size]:
     `preferences` too: its size is what is left to readers, and bounds nothing.
     """
     events = load.rate * _EVENTS_AN_EMAIL * _ROOM
-    ingest = max(_FIRST, _workers(events / _MOST_MESSAGES, _TEN_EVENTS))
+    ingest = max(_FIRST, _workers(events / _MOST_MESSAGES, TEN_EVENTS))
     due = load.rate * _SLOT * _ROOM
     reports = load.rate * load.reports * _ROOM
     return {
         "ingest": Size(ingest),
         "followers": Size(ingest),
-        "fanout": Size(max(LEAST, min(load.shards, math.ceil(due / _READERS_A_SHARD)))),
+        "fanout": Size(max(LEAST, min(load.shards, math.ceil(due / READERS_A_SHARD)))),
         **senders(load.rate, immediate_share=load.immediate_share, by_smtp=load.by_smtp),
-        "feedback": Size(_workers(reports / _MOST_MESSAGES, _TEN_REPORTS)),
+        "feedback": Size(_workers(reports / _MOST_MESSAGES, TEN_REPORTS)),
         "sweep": Size(_SWEEPS),
         "preferences": Size(_workers(load.requests_per_second, _A_PAGE)),
     }

@@ -9,7 +9,7 @@ from typing import TypeGuard
 
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.feedback.experiment import DEFAULT_VARIANT, Variant
-from gazette.domain.model import RunKey, StoredEvent, Window
+from gazette.domain.model import DAILY, RunKey, StoredEvent, Window
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.stored import is_known
 from gazette.domain.subscribers.subscriber import Erased, Reader, Subscriber
@@ -202,6 +202,15 @@ class Run:
         """
         is_in_none = self.key.is_immediate or self.reason is Reason.NOTHING_WAITED
         return None if is_in_none else slot_of(self.due_at)
+
+    def is_too_late(self, now: datetime, max_lateness: timedelta) -> bool:
+        """Whether it is a daily digest that is too late: its events go with the next one.
+
+        Rarer digests are sent late rather than an interval later. A digest that was tried in time
+        and refused is never too late: the pauses between its attempts bound its delay.
+        """
+        is_daily = self.key.schedule == DAILY
+        return is_daily and not self.refusals and now - self.due_at > max_lateness
 
     @property
     def may_have_been_sent(self) -> bool:

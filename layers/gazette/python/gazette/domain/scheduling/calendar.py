@@ -100,6 +100,15 @@ def minute_of(user_id: str) -> int:
     return hashlib.sha256(user_id.encode()).digest()[0] % 6 * 10
 
 
+def stagger(spread: timedelta, *, random: float) -> timedelta:
+    """How long a digest that is due is held back, in whole seconds, as SQS counts a delay.
+
+    `spread`: the longest. `random`: a number from 0 to 1, drawn for this digest alone, so that what
+    is behind a digest is asked evenly over a slot.
+    """
+    return timedelta(seconds=int(spread.total_seconds() * random))
+
+
 def next_occurrence(wanted: Recurrence, *, after: datetime) -> datetime:
     """The first instant in UTC, strictly after `after`, at which a digest is due as `wanted`.
 

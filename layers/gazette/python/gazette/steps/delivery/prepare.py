@@ -20,7 +20,7 @@ from gazette.domain.delivery.run import (
     why_not_sent,
 )
 from gazette.domain.delivery.signals import Cancel, GiveUp, Signal, Skip, Stop
-from gazette.domain.model import DAILY, Event, StoredEvent, Window
+from gazette.domain.model import Event, StoredEvent, Window
 from gazette.domain.ports.queues import LONGEST_DELAY
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.delivery.context import PrepareContext
@@ -93,7 +93,7 @@ def settle(chain: Chain, *, context: PrepareContext) -> Settled | Ending:
         return Ending(Delivery(run, not_before, waiting_for))
     if run.is_unclaimed and gives_way(chain.newer, changes):
         return _left_to_a_later_run(run, chain.newer[0], changes, now)
-    if _is_too_late(run, now, limits):
+    if run.is_too_late(now, limits.max_lateness):
         return _ended(run, Skip(Reason.TOO_LATE), changes)
     older = settle_older(run, chain.others, changes, now=now, evidence_grace=limits.evidence_grace)
     if older.unsettled:
@@ -239,13 +239,3 @@ def _when_settled(older: Run, now: datetime) -> datetime:
     if expected is None or expected < now:
         return now + LONGEST_DELAY
     return expected + _SOON
-
-
-def _is_too_late(run: Run, now: datetime, limits: DeliveryLimits) -> bool:
-    """Whether a daily digest is too late: its events go with the next one.
-
-    Rarer digests are sent late rather than an interval later. A digest that was tried in time and
-    refused is never too late: the pauses between its attempts bound its delay.
-    """
-    is_daily = run.key.schedule == DAILY
-    return is_daily and not run.refusals and now - run.due_at > limits.max_lateness

@@ -14,7 +14,7 @@ from gazette.domain.model import RunKey, Schedule
 from gazette.domain.ports.clock import Clock, TimeLeft
 from gazette.domain.ports.ledgers import Batches, ScheduleKey
 from gazette.domain.ports.queues import MESSAGES_A_CALL, QueuedRun, Shard, ShardQueue
-from gazette.domain.scheduling.calendar import SLOT, next_occurrence, slot_of
+from gazette.domain.scheduling.calendar import SLOT, next_occurrence, slot_of, stagger
 from gazette.steps.conflicts import ATTEMPTS
 from gazette.steps.occurrences.context import FanoutContext
 from gazette.steps.occurrences.start import Occurrence, Started, go_idle, start
@@ -274,9 +274,9 @@ class _Work:
         new = [run for run in mine if run.key not in self.counted]
         self.counted.update(run.key for run in new)
         self.done.update(_ENDED_AS[run.reason] for run in new if run.reason in _ENDED_AS)
-        spread = self.context.limits.spread.total_seconds()
+        spread, random = self.context.limits.spread, self.context.random
         messages = [
-            QueuedRun(run.key, delay=timedelta(seconds=int(spread * self.context.random())))
+            QueuedRun(run.key, delay=stagger(spread, random=random()))
             for run in new
             if not run.status.is_final
         ]

@@ -1,0 +1,82 @@
+"""A queue of SQS whose messages are counted by cohort."""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import ceil
+from typing import Generic, TypeVar
+
+from cli.simulate.engine.timeline import Timeline
+
+KindT = TypeVar("KindT")
+
+_BLOCKS = 4096
+"""Visible blocks from which on those of one kind are joined. SQS keeps no order either."""
+
+
+@dataclass(slots=True)
+class Queue(Generic[KindT]):
+    """Messages that are delayed, and those that can be received, the oldest first.
+
+    Messages of one kind that become visible within one `step` (in seconds) are one block: what is
+    kept does not grow with their number. `on_visible` is called when some become visible.
+    """
+
+    timeline: Timeline
+    step: float = 0.1
+    on_visible: Callable[[], None] = lambda: None
+    visible: deque[tuple[KindT, int]] = field(default_factory=deque)
+    number_visible: int = 0
+    number_delayed: int = 0
+    delayed: dict[int, dict[KindT, int]] = field(default_factory=dict)
+    blocks: int = 0
+    most_blocks: int = 0
+
+    @property
+    def waiting(self) -> int:
+        """The messages that are visible or delayed."""
+        return self.number_visible + self.number_delayed
+
+    def put(self, kind: KindT, number: int, at: float) -> None:
+        """Add messages that become visible at an instant, rounded up to a step."""
+        tick = ceil(at / self.step)
+        block = self.delayed.get(tick)
+        if block is None:
+            block = self.delayed[tick] = {}
+            self.timeline.at(tick * self.step, lambda: self._show(tick))
+        self.blocks += kind not in block
+        block[kind] = block.get(kind, 0) + number
+        self.number_delayed += number
+
+    def take(self, most: int) -> list[tuple[KindT, int]]:
+        """Receive up to so many messages."""
+        found: list[tuple[KindT, int]] = []
+        while most and self.visible:
+            kind, number = self.visible.popleft()
+            some = min(number, most)
+            if some < number:
+                self.visible.appendleft((kind, number - some))
+            else:
+                self.blocks -= 1
+            found.append((kind, some))
+            most -= some
+            self.number_visible -= some
+        return found
+
+    def _show(self, tick: int) -> None:
+        block = self.delayed.pop(tick)
+        number = sum(block.values())
+        self.number_delayed -= number
+        self.number_visible += number
+        self.visible.extend(block.items())
+        if len(self.visible) > _BLOCKS:
+            self._join()
+        self.most_blocks = max(self.most_blocks, self.blocks)
+        self.on_visible()
+
+    def _join(self) -> None:
+        joined: dict[KindT, int] = {}
+        for kind, number in self.visible:
+            joined[kind] = joined.get(kind, 0) + number
+        self.blocks -= len(self.visible) - len(joined)
+        self.visible = deque(joined.items())

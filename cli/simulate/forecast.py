@@ -1,0 +1,209 @@
+"""A day, or several: everything joined."""
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, time
+from random import Random
+
+from gazette.domain.delivery.pace import with_quota
+from gazette.domain.delivery.streams import Streams, divided
+from gazette.domain.scheduling.calendar import SLOT
+
+from cli.cost.actions import WRITES
+from cli.simulate.engine.cohorts import IMMEDIATE, Cohort
+from cli.simulate.engine.draws import poisson
+from cli.simulate.engine.fanout import Fanout
+from cli.simulate.engine.limiter import Row
+from cli.simulate.engine.provider import Provider
+from cli.simulate.engine.queues import Queue
+from cli.simulate.engine.sending import Surroundings, Workers
+from cli.simulate.engine.service import Service
+from cli.simulate.engine.tally import Tally
+from cli.simulate.engine.timeline import Timeline
+from cli.simulate.engine.times import Times
+from cli.simulate.inputs import Question
+from cli.simulate.population import Population
+
+_SLOT = SLOT.total_seconds()
+_MINUTE = 60.0
+_DAY = 86_400
+_NEVER = float("inf")
+_TICK = "a tick"
+
+
+@dataclass(slots=True)
+class Depths:
+    """How many messages wait, by queue and minute."""
+
+    by_minute: dict[str, list[int]] = field(default_factory=dict)
+
+    def add(self, name: str, number: int) -> None:
+        """The next minute of a queue."""
+        self.by_minute.setdefault(name, []).append(number)
+
+
+@dataclass(slots=True)
+class Forecast:
+    """What came of it. `writes`: write units, by what they are for. `due`: digests, by instant."""
+
+    question: Question
+    begin: datetime
+    tally: Tally = field(default_factory=Tally)
+    depths: Depths = field(default_factory=Depths)
+    writes: Counter[str] = field(default_factory=Counter)
+    due: Counter[float] = field(default_factory=Counter)
+    quiet: int = 0
+    first: int = 0
+    events: int = 0
+    at_once: int = 0
+    fanout_behind: float = 0.0
+    fanout_busy: float = 0.0
+    service: Service | None = None
+    blocks: int = 0
+    acts: int = 0
+
+
+def simulate(question: Question, *, times: Times | None = None) -> Forecast:
+    """Let the days of the question pass, and then whatever is still to be sent."""
+    simulation = _Simulation(question, times or Times())
+    simulation.run()
+    return simulation.found
+
+
+class _Simulation:
+    def __init__(self, question: Question, times: Times) -> None:
+        self.question = question
+        installation, account = question.installation, question.account
+        begin = datetime.combine(question.begin, time(), UTC)
+        self.end = question.days * _DAY
+        self.found = Forecast(question, begin)
+        self.random = Random(question.seed)
+        self.timeline = Timeline(begin)
+        self.population = Population(question.traffic, self.random, begin)
+        shares = divided(installation.immediate_share)
+        self.shares = shares
+        self.rows = Streams(
+            digest=Row(replace(installation.plan, share=shares.digest)),
+            immediate=Row(replace(installation.plan, share=shares.immediate)),
+        )
+        self.provider = Provider(account.rate, account.daily)
+        self.service = Service(question.service) if question.service else None
+        self.found.service = self.service
+        self.queues: Streams[Queue[Cohort]] = Streams(
+            digest=Queue(self.timeline), immediate=Queue(self.timeline)
+        )
+        self.resend: Queue[Cohort] = Queue(self.timeline)
+        around = Surroundings(
+            timeline=self.timeline,
+            rows=self.rows,
+            queue_of=self.queues,
+            resend=self.resend,
+            provider=self.provider,
+            service=self.service,
+            tally=self.found.tally,
+            random=self.random,
+            max_lateness=installation.max_lateness,
+            times=times,
+        )
+        sizes = installation.sizes
+        self.workers = [
+            Workers("generate", self.queues.digest, sizes["generate"], around),
+            Workers("immediate", self.queues.immediate, sizes["immediate"], around),
+            Workers("resend", self.resend, sizes["resend"], around),
+        ]
+        self.fanout = Fanout(
+            timeline=self.timeline,
+            random=self.random,
+            shards=installation.shards,
+            workers=sizes["fanout"].concurrency,
+            schedule=times.schedule,
+            spread=installation.spread,
+            queue=self._queue_digests,
+        )
+
+    def run(self) -> None:
+        """Until the last email is out."""
+        self.timeline.at(0, self._tick)
+        self.timeline.at(0, self._look)
+        self.timeline.at(0, self._immediate)
+        self.timeline.run()
+        found, traffic = self.found, self.question.traffic
+        found.fanout_behind, found.fanout_busy = self.fanout.behind, self.fanout.busy
+        found.blocks = max(queue.most_blocks for queue in self._queues())
+        found.acts = self.timeline.planned
+        found.events = poisson(self.random, traffic.readers * traffic.events * self.question.days)
+        self._count_writes()
+        if self.service:
+            self.service.advance(self.timeline.now)
+
+    def _queues(self) -> tuple[Queue[Cohort], ...]:
+        return self.queues.digest, self.queues.immediate, self.resend
+
+    def _queue_digests(self, cohort: Cohort, number: int, delay: float) -> None:
+        self.queues.digest.put(cohort, number, self.timeline.now + delay)
+
+    def _tick(self) -> None:
+        """Learn the quota and fan out, every ten minutes."""
+        timeline, rows = self.timeline, self.rows
+        quota = self.provider.quota(timeline.now)
+        for row, share in (
+            (rows.digest, self.shares.digest),
+            (rows.immediate, self.shares.immediate),
+        ):
+            row.pace = with_quota(row.pace, quota.part(share), timeline.instant)
+        due = []
+        if timeline.now < self.end:
+            for each in self.population.due_in(timeline.instant):
+                self.found.due[each.cohort.due] += each.digests
+                self.found.quiet += each.quiet
+                self.found.first += each.first
+                due.append((each.cohort, each.digests, each.quiet))
+            self.fanout.tick(due)
+        if timeline.now < self.end or self._is_busy():
+            timeline.at(timeline.now + _SLOT, self._tick)
+
+    def _is_busy(self) -> bool:
+        return any(queue.waiting for queue in self._queues()) or bool(self.fanout.jobs)
+
+    def _look(self) -> None:
+        """Every minute."""
+        names = ("generate", "immediate", "resend")
+        for name, queue in zip(names, self._queues(), strict=True):
+            self.found.depths.add(name, queue.waiting)
+        if self.timeline.now < self.end or self._is_busy():
+            self.timeline.at(self.timeline.now + _MINUTE, self._look)
+
+    def _immediate(self) -> None:
+        """The immediate emails of each second: one event, one email."""
+        timeline, traffic = self.timeline, self.question.traffic
+        mean = traffic.readers * traffic.events * traffic.immediate / _DAY
+        if not mean:
+            return
+        number = poisson(self.random, mean)
+        if number:
+            cohort = Cohort(IMMEDIATE, timeline.now, _NEVER)
+            hold = self.question.installation.hold.total_seconds()
+            self.queues.immediate.put(cohort, number, timeline.now + hold)
+            self.found.at_once += number
+        if timeline.now + 1 < self.end:
+            timeline.at(timeline.now + 1, self._immediate)
+
+    def _count_writes(self) -> None:
+        """Units of everything but delivery events, as tests measure them (docs/tables.md)."""
+        found, tally, ticks = self.found, self.found.tally, self.end / _SLOT
+        permit = 1
+        found.writes = Counter(
+            {
+                "events": int(WRITES["an event"]) * (found.events - found.at_once),
+                "events at once": int(WRITES["an event for an immediate email"]) * found.at_once,
+                "arming": int(WRITES["… the first for an idle schedule"]) * found.first,
+                "fan-out": int(WRITES["a due schedule, in fan-out"]) * sum(found.due.values()),
+                "going idle": int(WRITES["… for which no event waits"]) * found.quiet,
+                "batches": self.fanout.batches,
+                "permits": self.rows.digest.writes + self.rows.immediate.writes,
+                "digests": (int(WRITES["a digest, in generate"]) - permit) * tally.sent["digest"],
+                "immediate emails": (int(WRITES["an immediate email, in generate"]) - permit)
+                * tally.sent[IMMEDIATE],
+                "the clock": int((WRITES[_TICK] + self.question.installation.shards) * ticks),
+            }
+        )

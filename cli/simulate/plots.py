@@ -1,0 +1,91 @@
+"""Lines over a day as SVG that needs no script."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, floor, log10
+
+WIDTH, HEIGHT, LEFT, BOTTOM = 880, 220, 64, 26
+_MOST_POINTS = 720
+_STEPS = (1, 2, 2.5, 5, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a plot: `d` of its path, and a number by which the page gives it its colour."""
+
+    name: str
+    number: int
+    d: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A tick of an axis: where it is, and what it says."""
+
+    place: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A plot. `says` tells those what is in it who cannot see it."""
+
+    title: str
+    says: str
+    lines: tuple[Line, ...]
+    across: tuple[Mark, ...]
+    up: tuple[Mark, ...]
+
+
+def plot(title: str, unit: str, values: Mapping[str, Sequence[float]], *, minutes: int) -> Plot:
+    """Values a minute; of several minutes that share a point, the greatest."""
+    every = max(1, ceil(minutes / _MOST_POINTS))
+    thinned = {
+        name: [max(line[at : at + every]) for at in range(0, len(line), every)]
+        for name, line in values.items()
+        if line
+    }
+    top = _rounded(max((max(line) for line in thinned.values()), default=0))
+    lines = tuple(
+        Line(name, number, _path(line, top, minutes / every))
+        for number, (name, line) in enumerate(thinned.items())
+    )
+    most = "; ".join(f"{name} at most {max(line):,.0f}" for name, line in thinned.items())
+    return Plot(
+        title=f"{title} ({unit})",
+        says=f"{title}, {unit}: {most}",
+        lines=lines,
+        across=tuple(_hours(minutes)),
+        up=tuple(Mark(_up(part * top / 2, top), f"{part * top / 2:,g}") for part in range(3)),
+    )
+
+
+def _path(line: Sequence[float], top: float, points: float) -> str:
+    wide = WIDTH - LEFT
+    found = (
+        f"{LEFT + at * wide / points:.1f} {_up(value, top):.1f}" for at, value in enumerate(line)
+    )
+    return "M" + "L".join(found)
+
+
+def _up(value: float, top: float) -> float:
+    return (HEIGHT - BOTTOM) * (1 - value / top) + 8
+
+
+def _hours(minutes: int) -> list[Mark]:
+    hours = minutes / 60
+    every = next(step for step in (1, 2, 3, 4, 6, 12, 24, 48, 96, 1e9) if hours / step <= 10)
+    marks = []
+    at = 0.0
+    while at <= hours:
+        label = f"{at % 24:02.0f}:00"
+        marks.append(Mark(LEFT + at / hours * (WIDTH - LEFT), label))
+        at += every
+    return marks
+
+
+def _rounded(most: float) -> float:
+    if most <= 0:
+        return 1
+    power = 10.0 ** floor(log10(most))
+    return next(step * power for step in _STEPS if step * power >= most)

@@ -1,0 +1,54 @@
+"""What a forecast takes from a stage of cdk.json."""
+
+from collections.abc import Mapping
+from datetime import date, timedelta
+from pathlib import Path
+
+from gazette.domain.delivery.pace import PacePlan
+
+from cli.cost.usage import Usage
+from cli.shared.console import NotPossible
+from cli.shared.stages import stage_of
+from cli.simulate.inputs import Installation
+
+_PROJECT = Path(__file__).parents[2]
+
+
+def installation_of(name: str, instead: Mapping[str, object]) -> Installation:
+    """How a stage sends, with some settings `instead`. Raises NotPossible."""
+    stage = stage_of(name, _PROJECT, instead=instead)
+    if stage.mail_provider != "ses":
+        raise NotPossible(
+            f"Stage {name!r} sends by {stage.mail_provider}, and only SES can be simulated. "
+            "Add --set mail_provider=ses to see what SES would do."
+        )
+    return Installation(
+        plan=PacePlan(
+            rate=stage.emails_per_second or None,
+            ramp_from=stage.ramp_from,
+            ramp_every=timedelta(seconds=stage.ramp_every),
+            warmup_from=date.fromisoformat(stage.warmup_from) if stage.warmup_from else None,
+            warmup_daily=stage.warmup_daily,
+        ),
+        immediate_share=stage.immediate_share,
+        shards=stage.shards,
+        spread=timedelta(seconds=stage.spread),
+        max_lateness=timedelta(seconds=stage.max_lateness),
+        hold=timedelta(seconds=stage.collapse + stage.settle_lag + stage.clock_skew),
+        sizes=stage.sizes,
+        account_concurrency=stage.account_concurrency,
+    )
+
+
+def usage_of(name: str, instead: Mapping[str, object], *, plan: str) -> Usage:
+    """The settings of a stage that change its bill; nothing that happens. Raises NotPossible."""
+    stage = stage_of(name, _PROJECT, instead=instead)
+    return Usage(
+        readers=0,
+        plan=plan,
+        report_deliveries=stage.report_deliveries,
+        category_hold=stage.category_hold,
+        dashboard=stage.dashboard,
+        restorable=tuple(stage.restorable) if stage.retain else (),
+        run_retention_days=stage.run_retention_days,
+    )
