@@ -837,7 +837,7 @@ class FakeEvents:
     def erase(self, user_id: str, until: datetime | None) -> None:
         for key, row in list(self.rows.items()):
             if key[0] == user_id and (
-                not until or (isinstance(row, StoredEvent) and row.event.occurred_at <= until)
+                not until or (isinstance(row, StoredEvent) and row.event.counts_at <= until)
             ):
                 del self.rows[key]
 

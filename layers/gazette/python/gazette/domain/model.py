@@ -77,7 +77,8 @@ class Event:
     first; it is empty if the event was addressed to the subscriber. `parent_title` is the title of
     the less specific one; empty if the service gave none. `actor`: None if nobody made it happen,
     such as a build. No email shows it from `expires_at` on. `data`: an object of the producer's own
-    for templates, as compact JSON; empty if there is none.
+    for templates, as compact JSON; empty if there is none. `source`: the content source that was
+    asked for it; empty if a service put it. `score`: how the source ranks it among its others.
     """
 
     user_id: str
@@ -93,6 +94,17 @@ class Event:
     importance: Importance = Importance.NORMAL
     expires_at: datetime | None = None
     data: str = ""
+    source: str = ""
+    score: float | None = None
+
+    @property
+    def counts_at(self) -> datetime:
+        """The instant that choices, follows and erasures are compared with.
+
+        That is when it happened; of what a content source was asked for, when it was fetched: an
+        article that was published before a reader muted its category and came back may be shown.
+        """
+        return self.amended_at if self.source and self.amended_at else self.occurred_at
 
     def has_lapsed(self, now: datetime) -> bool:
         """Whether its service no longer wants it shown."""

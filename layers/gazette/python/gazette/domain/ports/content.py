@@ -1,0 +1,39 @@
+"""Content sources, and the queue of those to ask.
+
+All instants are timezone-aware UTC.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from gazette.domain.content import Answer, Fetch, Question
+from gazette.domain.ports.queues import Queue
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedFetch:
+    """A fetch to put on the queue, with a `delay` of 0 to 900 s."""
+
+    fetch: Fetch
+    delay: timedelta
+
+
+FetchQueue = Queue[QueuedFetch]
+"""The queue of the function `content`."""
+
+
+class ContentSource(Protocol):
+    """A source that is asked. Asking again does no harm."""
+
+    def ask(self, question: Question) -> Answer:
+        """Return what it has for the reader. Raises SourceFailed if there is no answer to use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What is written into the schedule after a fetch: when, for which occurrence, the memory."""
+
+    at: datetime
+    due_at: datetime
+    shown: bytes
