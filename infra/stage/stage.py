@@ -8,6 +8,7 @@ from gazette.settings.concurrency import Load, Size, sizes
 
 from infra.stage.checks.addresses import is_under
 from infra.stage.clocks import Clocks
+from infra.stage.content import Content
 from infra.stage.links import Links
 from infra.stage.owner import Owner
 from infra.stage.readers import Readers
@@ -33,12 +34,12 @@ class Stream:
         return parseaddr(self.sender)[1]
 
 
-ROOMS = (Owner, Readers, Sending, Speed, Reports, Unknown, Links, Storage, Clocks)
+ROOMS = (Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, Storage, Clocks)
 """The groups of settings, in the order of docs/configuration.md."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stage(Owner, Readers, Sending, Speed, Reports, Unknown, Links, Storage, Clocks):
+class Stage(Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, Storage, Clocks):
     """One installation. Its settings are in the modules of the classes that it is made of.
 
     The text below a setting begins with its unit in brackets, if it has one. Its second paragraph
