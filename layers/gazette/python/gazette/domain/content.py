@@ -31,11 +31,11 @@ ITEM = "item"
 LONGEST_ID = 128
 """Characters of an item's or an event's id."""
 
-REMEMBERED = 96
-"""So many ids does the memory of a schedule hold."""
+REMEMBERED = 84
+"""So many ids does the memory of a schedule hold: with more, its row would be two write units."""
 
 _HASH_BYTES = 6
-"""With 96 of them, one new item in three million million is taken for an old one."""
+"""With so many of them, one new item in three million million is taken for an old one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -176,6 +176,10 @@ class Schedule:
     occurrence at which nothing waited, or the first after it was created. `revision` grows with
     each write, so that nobody overwrites what they have not read. `last_due_at`: the occurrence
     that was started last. `active_until`: the reader is active at least until then.
+    `sources`: its content sources, in the order in which an email shows them; empty where it shows
+    events alone. `fetched_at`: when the items of the sources were stored last; None: never.
+    `fetched_for`: the latest occurrence for which that was done. `shown`: which items the reader
+    had (`content.Shown`).
     """
 
     user_id: str
@@ -188,6 +192,10 @@ class Schedule:
     last_due_at: datetime | None = None
     active_until: datetime | None = None
     state: ScheduleState = ScheduleState.ARMED
+    sources: tuple[str, ...] = ()
+    fetched_at: datetime | None = None
+    fetched_for: datetime | None = None
+    shown: bytes = b""
 
     @property
     def listed(self) -> bool:
@@ -236,6 +244,19 @@ class Schedule:
             self,
             state=ScheduleState.ARMED,
             next_due_at=next_due_at,
+            revision=self.revision + 1,
+        )
+
+    def fetched(self, at: datetime, due_at: datetime, shown: bytes) -> "Schedule":
+        """This schedule once the items for the occurrence `due_at` are stored, all of them by `at`.
+
+        An occurrence that was fetched for stays so: of two workers, one may be late.
+        """
+        return replace(
+            self,
+            fetched_at=at,
+            fetched_for=max(self.fetched_for or due_at, due_at),
+            shown=shown,
             revision=self.revision + 1,
         )
 

@@ -5,7 +5,12 @@ from datetime import datetime
 
 from gazette.domain.model import Actor, Entity, Event, Importance, is_newer
 from gazette.domain.stored import is_known
-from gazette.domain.subscribers.frequency import Frequencies, Frequency, frequency_for
+from gazette.domain.subscribers.frequency import (
+    Frequencies,
+    Frequency,
+    frequency_for,
+    in_digest,
+)
 from gazette.domain.subscribers.history import History, in_force_since
 
 
@@ -134,8 +139,8 @@ def effective_frequency(
     if critical:
         return Frequency.IMMEDIATE if _is_followed(event, follows) else None
     frequency = _chosen_frequency(event, choices, follows, defaults)
-    if event.source and frequency is Frequency.IMMEDIATE:
-        return Frequency.DAILY
+    if event.source and frequency is not None:
+        return in_digest(frequency)
     if frequency is None or (
         is_known(frequency) and not (frequency is Frequency.IMMEDIATE and paused_or_dormant)
     ):
