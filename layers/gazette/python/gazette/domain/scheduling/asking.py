@@ -13,16 +13,10 @@ from gazette.domain.subscribers.frequency import Frequencies, Frequency, frequen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContentPlan:
-    """What a stage with a content source says of all of them.
-
-    `sources`: in the order in which an email shows them. `lead`: over so many slots before a digest
-    its sources are asked; 0: when it is due. `fresh_for`: how old an answer may be at the hour.
-    """
+class ContentSources:
+    """The content sources of a stage, in the order in which an email shows them."""
 
     sources: tuple[str, ...]
-    lead: int
-    fresh_for: timedelta
 
     def sources_for(
         self, digest: Frequency, *, chosen: Frequencies, defaults: Frequencies
@@ -43,6 +37,18 @@ class ContentPlan:
         return tuple(
             name for name in schedule.sources if name in self.sources and name in CATEGORY_OF
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContentPlan(ContentSources):
+    """When they are asked.
+
+    `lead`: over so many slots before a digest its sources are asked; 0: when it is due.
+    `fresh_for`: how old an answer may be at the hour.
+    """
+
+    lead: int
+    fresh_for: timedelta
 
     def is_fetched(self, schedule: Schedule, due_at: datetime) -> bool:
         """Whether the items for the occurrence at `due_at` are stored, and fresh enough for it."""
