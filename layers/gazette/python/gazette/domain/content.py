@@ -6,12 +6,12 @@ event (`event_of`), so whatever holds for events holds for items.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
 
-from gazette.domain.model import Entity, Event, Image
+from gazette.domain.model import Entity, Event, Image, StoredEvent
 
 EVENTS = "events"
 """The content source that every schedule has: what services put on the bus."""
@@ -60,11 +60,15 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """An item that was left out: its place in the answer, the field, and what is wrong with it."""
+    """What is wrong with an item: its place in the answer, from 0 on, the field, and why.
+
+    `is_left_out`: the item is; else it is shown without that field.
+    """
 
     place: int
     field: str
     why: str
+    is_left_out: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +81,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a source is asked: for which reader, and for the digest of which span of time.
+    """What a source is asked: what should this reader's digest that is due at `until` show?
 
-    `since`: when the reader's last digest was due; None if there was none. `limit`: how many items
-    are wanted at most. `locale` and `time_zone` are the reader's.
+    `since`: up to when events were in an earlier digest; None if there was none. `limit`: how many
+    items are wanted at most. `locale` and `time_zone` are the reader's.
     """
 
     user_id: str
@@ -136,6 +140,50 @@ def event_of(item: Item, user_id: str, fetched_at: datetime) -> Event:
         source=item.source,
         score=item.score,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """What to do with an answer: which events to put, and which to take back.
+
+    `put`: new items, and those that wait and have changed. `gone`: items that wait and are not
+    wanted any more. `offered`: the ids of all events that the next digest may show.
+    """
+
+    put: tuple[Event, ...]
+    gone: tuple[StoredEvent, ...]
+    offered: tuple[str, ...]
+
+
+def refreshed(
+    items: Iterable[Item],
+    *,
+    waiting: Sequence[StoredEvent],
+    shown: "Shown",
+    user_id: str,
+    at: datetime,
+    limit: int,
+) -> Refreshed:
+    """Choose the first `limit` of `items` that the reader has not had. Pure.
+
+    `waiting`: the source's events that no digest has shown yet. What waits may be chosen again;
+    what `shown` holds beside may not. `at`: when the source was asked.
+    """
+    there = {stored.event.id: stored for stored in waiting}
+    put: list[Event] = []
+    offered: list[str] = []
+    for item in items:
+        if len(offered) == limit:
+            break
+        event = event_of(item, user_id, at)
+        before = there.get(event.id)
+        if before is None and shown.holds(event.id):
+            continue
+        offered.append(event.id)
+        if before is None or replace(event, amended_at=before.event.amended_at) != before.event:
+            put.append(event)
+    gone = tuple(stored for event_id, stored in there.items() if event_id not in offered)
+    return Refreshed(tuple(put), gone, tuple(offered))
 
 
 def is_fresh(

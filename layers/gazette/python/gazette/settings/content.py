@@ -5,6 +5,12 @@ from datetime import timedelta
 
 from gazette.settings.ingest import RoutingSettings
 
+WAITS = "wait"
+"""The value of `recommendations_policy` with which a digest waits for its items."""
+
+_STARTED_LATE = timedelta(minutes=20)
+"""A digest may start so much later than it is due: `spread`, and a full queue."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ContentSettings(RoutingSettings):
@@ -14,8 +20,9 @@ class ContentSettings(RoutingSettings):
     secret whose text is the bearer token; empty: none. `recommendations_per_second`: requests of
     all workers. `recommendations_ramp_from`: requests a second after a pause, doubled at most each
     `ramp_every`. `recommendations_timeout`: seconds for the whole answer. `recommendations_items`:
-    how many are wanted at most. `recommendations_fresh_for`: minutes. `link_hosts` is as in
-    IngestSettings.
+    how many are wanted at most. `recommendations_lead` and `recommendations_fresh_for`: minutes.
+    `recommendations_policy`: whether a digest waits for its items for `recommendations_patience`,
+    or for `max_lateness`. `link_hosts` is as in IngestSettings.
     """
 
     pace_table: str
@@ -27,11 +34,17 @@ class ContentSettings(RoutingSettings):
     ramp_every: int
     recommendations_timeout: int
     recommendations_items: int
+    recommendations_lead: int
     recommendations_fresh_for: int
+    recommendations_policy: str
+    recommendations_patience: int
+    max_lateness: int
     recommendations_fallback_image: str
     link_hosts: str
 
     @property
-    def fresh_for(self) -> timedelta:
-        """How old what was fetched may be."""
-        return timedelta(minutes=self.recommendations_fresh_for)
+    def useful_for(self) -> timedelta:
+        """How long after it is due a digest may still wait for its items."""
+        if self.recommendations_policy == WAITS:
+            return timedelta(seconds=self.max_lateness)
+        return timedelta(seconds=self.recommendations_patience) + _STARTED_LATE

@@ -4,7 +4,7 @@ All instants are timezone-aware UTC.
 """
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Protocol
 
 from gazette.domain.content import Answer, Fetch, Question
@@ -28,12 +28,3 @@ class ContentSource(Protocol):
 
     def ask(self, question: Question) -> Answer:
         """Return what it has for the reader. Raises SourceFailed if there is no answer to use."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fetched:
-    """What is written into the schedule after a fetch: when, for which occurrence, the memory."""
-
-    at: datetime
-    due_at: datetime
-    shown: bytes
