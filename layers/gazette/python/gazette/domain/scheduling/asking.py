@@ -4,10 +4,11 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from math import ceil
 
 from gazette.domain.content import CATEGORY_OF, EVENTS, is_fresh
-from gazette.domain.model import Schedule
+from gazette.domain.model import DAILY, Schedule
 from gazette.domain.scheduling.calendar import SLOT
 from gazette.domain.subscribers.frequency import Frequencies, Frequency, frequency_for, in_digest
 
@@ -64,6 +65,40 @@ class ContentPlan(ContentSources):
 def _digest_of(source: str, chosen: Frequencies, defaults: Frequencies) -> Frequency:
     frequency = frequency_for(CATEGORY_OF[source], chosen=chosen, defaults=defaults)
     return in_digest(frequency)
+
+
+class SourcePolicy(StrEnum):
+    """What a digest does whose items are not there when it is due.
+
+    `WITHOUT`: it waits as long as its stage is patient, and goes without them then. `WAIT`: it
+    waits for almost as long as a digest may be late.
+    """
+
+    WITHOUT = "without"
+    WAIT = "wait"
+
+
+_MARGIN = 12
+"""The last twelfth of how late a digest may be is left to send it in."""
+
+
+def waits_until(
+    schedule: str,
+    due_at: datetime,
+    *,
+    asked_at: datetime,
+    policy: SourcePolicy,
+    patience: timedelta,
+    max_lateness: timedelta,
+) -> datetime:
+    """Up to when a digest waits for the items of its sources, which were asked at `asked_at`.
+
+    A daily digest is skipped beyond `max_lateness`; a rarer one is not, so what it waits counts
+    from when its sources were asked.
+    """
+    begun = due_at if schedule == DAILY else max(due_at, asked_at)
+    latest = begun + max_lateness - max_lateness / _MARGIN
+    return latest if policy is SourcePolicy.WAIT else min(asked_at + patience, latest)
 
 
 _FLAT = 1.25
