@@ -13,6 +13,7 @@ from infra.stage import Stage
 from infra.stage.checks.functions import wrong_for_functions
 from infra.stage.checks.together import wrong_together
 from infra.stage.checks.wrong import Wrong, no_choice, out_of_range
+from infra.stage.content import wrong_with_content
 from infra.stage.links import wrong_with_links
 from infra.stage.owner import wrong_with_owner
 from infra.stage.reports import wrong_with_reports
@@ -117,6 +118,7 @@ def _wrong(stage: Stage) -> Iterator[Wrong]:
     yield from out_of_range(stage, RANGES)
     yield from no_choice(stage, CHOICES)
     yield from wrong_with_owner(stage)
+    yield from wrong_with_content(stage)
     yield from wrong_with_sending(stage)
     yield from wrong_with_speed(stage)
     yield from wrong_with_reports(stage)

@@ -108,6 +108,8 @@ def an_event(
     excerpt: str = "",
     amended_at: datetime | None = None,
     via: tuple[str, ...] = (),
+    source: str = "",
+    score: float | None = None,
 ) -> Event:
     """A comment on a post."""
     return Event(
@@ -122,6 +124,8 @@ def an_event(
         excerpt=excerpt,
         amended_at=amended_at,
         via=via,
+        source=source,
+        score=score,
     )
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any
 from zlib import crc32
 
@@ -55,6 +55,8 @@ from gazette.domain.subscribers.subscriber import (
 from gazette.domain.subscribers.suppression import Cause, Suppression
 
 from tests.builders import RETENTION, SettableClock
+
+NO_TIME = timedelta(0)
 
 PARTITIONS = 16
 """Of the open runs."""
@@ -651,8 +653,8 @@ class FakeRateLimiter:
         wanted = take(self.row.pace, self.plan, now=now, latest=latest, critical=critical)
         return wanted if isinstance(wanted, NoPermit) else wanted.permits_from(wanted.at)[0]
 
-    def trip(self, why: str, now: datetime) -> OpenBreaker:
-        return self._set(tripped(self.row.pace.breaker, why, now))
+    def trip(self, why: str, now: datetime, *, at_least: timedelta = NO_TIME) -> OpenBreaker:
+        return self._set(tripped(self.row.pace.breaker, why, now, at_least=at_least))
 
     def trip_if_closed(self, why: str, now: datetime) -> None:
         if self.row.pace.breaker is None:
@@ -837,7 +839,7 @@ class FakeEvents:
     def erase(self, user_id: str, until: datetime | None) -> None:
         for key, row in list(self.rows.items()):
             if key[0] == user_id and (
-                not until or (isinstance(row, StoredEvent) and row.event.occurred_at <= until)
+                not until or (isinstance(row, StoredEvent) and row.event.counts_at <= until)
             ):
                 del self.rows[key]
 

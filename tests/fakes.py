@@ -8,11 +8,12 @@ from datetime import datetime, timedelta
 from math import ceil
 from typing import Generic, TypeVar
 
+from gazette.domain.content import Answer, Question
 from gazette.domain.delivery.arrangement import Arrangement, Ranking
 from gazette.domain.delivery.compose import Digest
 from gazette.domain.delivery.pace import Quota
 from gazette.domain.delivery.signals import Accepted, SendOutcome
-from gazette.domain.errors import GazetteError, Unavailable
+from gazette.domain.errors import GazetteError, SourceFailed, Unavailable
 from gazette.domain.feedback.experiment import Experiment, ExperimentPeriod
 from gazette.domain.links import LinkKeys, LinkToken
 from gazette.domain.model import Edition, Mail
@@ -219,3 +220,18 @@ class FakeAccount:
         if self.told is None:
             raise Unavailable("The provider did not answer.")
         return self.told
+
+
+@dataclass
+class FakeSource:
+    """The port `ContentSource`: answers in turn, then with nothing new; raises what is an error."""
+
+    answers: deque[Answer | SourceFailed] = field(default_factory=deque)
+    asked: list[Question] = field(default_factory=list)
+
+    def ask(self, question: Question) -> Answer:
+        self.asked.append(question)
+        answer = self.answers.popleft() if self.answers else Answer()
+        if isinstance(answer, SourceFailed):
+            raise answer
+        return answer

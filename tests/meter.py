@@ -10,6 +10,7 @@ management": every item is written twice, also one that is only looked at; index
 are no items of the transaction, are counted once.
 """
 
+import base64
 import math
 import os
 import re
@@ -319,6 +320,8 @@ def _value_size(typed: dict[str, Any]) -> int:
             return sum(len(text.encode()) for text in value)
         case "N":
             return math.ceil(len(value.lstrip("-").replace(".", "").strip("0")) / 2) + 1
+        case "B":
+            return len(base64.b64decode(value) if isinstance(value, str) else value)
         case "NS":
             return sum(_value_size({"N": number}) for number in value)
         case "BOOL" | "NULL":

@@ -35,6 +35,7 @@ from gazette.domain.ports.control import HeldCategories
 from gazette.domain.ports.queues import FollowerPage, QueuedRun, Shard, Walk
 from gazette.domain.ports.rendering import Renderer
 from gazette.domain.ports.stores import DeferredEvents
+from gazette.domain.scheduling.asking import ContentSources
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState
@@ -202,6 +203,7 @@ class World:
     clock: SettableClock = field(default_factory=SettableClock)
     defaults: Frequencies = ()
     critical: frozenset[str] = frozenset()
+    content: ContentSources | None = None
     sunset: timedelta | None = None
     max_lateness: timedelta = FANOUT.max_lateness
     spread: timedelta = FANOUT.spread
@@ -267,6 +269,7 @@ class World:
             check_after=timedelta(hours=1),
             sunset=self.sunset,
             critical=self.critical,
+            content=self.content,
         )
 
     def say(self, command: Command | InvalidEvent, body: str = "the body") -> list[Outcome]:

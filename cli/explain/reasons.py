@@ -72,7 +72,7 @@ STATUS: Mapping[Status, str] = {
 REASON: Mapping[Reason, Words] = {
     Reason.DUE: Words(
         "no worker has claimed it yet: its message is queued, or it waits for a permit, an "
-        "older run, or for sending to resume",
+        "older run, for what its content sources answer, or for sending to resume",
         "If this lasts for more than a few minutes, check `gazette sending status`, the log of"
         " generate (what it waits for) and `gazette dlq show`. The sweep queues it again after"
         " an hour.",
@@ -154,8 +154,19 @@ REASON: Mapping[Reason, Words] = {
         "If you expected one: was it put on the right bus, does `gazette quarantine list` show"
         " it, is its category or follow muted?",
     ),
+    Reason.NOTHING_NEW: Words(
+        "no event waited, and its content sources had nothing new",
+        "If you expected an item: what does your recommendation service answer for this reader? "
+        "What it offered before does not come again.",
+    ),
+    Reason.NO_CONTENT: Words(
+        "no event waited, and its content sources did not answer in time",
+        "Nothing to do for this reader: the next digest asks again. `gazette sources status` says "
+        "whether the service answers.",
+    ),
     Reason.NOTHING_WAITED: Words(
-        "nothing was waiting, so its schedule left the due index until the next event",
+        "nothing was waiting; unless it asks a content source, its schedule left the due index "
+        "until the next event",
         "If you expected one: was it put on the right bus, does `gazette quarantine list` show"
         " it, is its category or follow muted?",
     ),

@@ -8,6 +8,7 @@ from gazette.settings.concurrency import Load, Size, sizes
 
 from infra.stage.checks.addresses import is_under
 from infra.stage.clocks import Clocks
+from infra.stage.content import Content
 from infra.stage.links import Links
 from infra.stage.owner import Owner
 from infra.stage.readers import Readers
@@ -16,7 +17,7 @@ from infra.stage.sending import Sending
 from infra.stage.speed import Speed
 from infra.stage.storage import Storage
 from infra.stage.unknown import Unknown
-from infra.topology import FEEDBACK, GENERATE, INGEST, RESEND, Step
+from infra.topology import CONTENT, FEEDBACK, GENERATE, INGEST, RESEND, STEPS, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +34,12 @@ class Stream:
         return parseaddr(self.sender)[1]
 
 
-ROOMS = (Owner, Readers, Sending, Speed, Reports, Unknown, Links, Storage, Clocks)
+ROOMS = (Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, Storage, Clocks)
 """The groups of settings, in the order of docs/configuration.md."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stage(Owner, Readers, Sending, Speed, Reports, Unknown, Links, Storage, Clocks):
+class Stage(Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, Storage, Clocks):
     """One installation. Its settings are in the modules of the classes that it is made of.
 
     The text below a setting begins with its unit in brackets, if it has one. Its second paragraph
@@ -62,6 +63,11 @@ class Stage(Owner, Readers, Sending, Speed, Reports, Unknown, Links, Storage, Cl
         )
 
     @property
+    def steps(self) -> tuple[Step, ...]:
+        """The functions of this stage."""
+        return (*STEPS, CONTENT) if self.asks_source else STEPS
+
+    @property
     def sizes(self) -> dict[str, Size]:
         """The size of each function, and of `immediate`, as `gazette.settings.concurrency` says."""
         tracked = self.track_clicks + self.track_opens
@@ -80,6 +86,8 @@ class Stage(Owner, Readers, Sending, Speed, Reports, Unknown, Links, Storage, Cl
         )
         for name, chosen in self.concurrency.items():
             found[name] = replace(found[name], concurrency=chosen)
+        if self.asks_source:
+            found[CONTENT.name] = Size(self.recommendations_concurrency, CONTENT.batch_size)
         if self.preferences_concurrency:
             found["preferences"] = Size(self.preferences_concurrency)
         return found

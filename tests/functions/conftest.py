@@ -543,6 +543,7 @@ def every_setting(queues: dict[str, str], secrets: dict[str, str]) -> tuple[Sett
         "run_retention_days": 200,
         "default_frequencies": "{}",
         "critical_categories": "[]",
+        "content_sources": '["events"]',
         "sources": "{}",
         "link_hosts": "[]",
         "mail_provider": "ses",

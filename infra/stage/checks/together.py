@@ -7,6 +7,7 @@ from gazette.settings.budgets import LONGEST_INVOCATION, MAX_RATE_WITH_SMTP
 
 from infra.stage.checks.addresses import domain_of, is_domain, is_under
 from infra.stage.checks.wrong import Wrong
+from infra.stage.content import RECOMMENDATION
 from infra.stage.stage import Stage
 from infra.topology import GENERATE
 
@@ -16,6 +17,7 @@ def wrong_together(stage: Stage) -> Iterator[Wrong]:
     yield from _wrong_with_senders(stage)
     yield from _wrong_with_smtp(stage)
     yield from _wrong_with_times(stage)
+    yield from _wrong_with_content(stage)
     if stage.links_host:
         yield from _wrong_with_links(stage)
 
@@ -97,6 +99,23 @@ def _wrong_with_times(stage: Stage) -> Iterator[Wrong]:
             f"{stage.evidence_grace // 2}: unknown_policy would decide while the evidence is being "
             "gathered.",
             of=("feedback_window", "evidence_grace"),
+        )
+
+
+def _wrong_with_content(stage: Stage) -> Iterator[Wrong]:
+    if not stage.asks_source:
+        return
+    if RECOMMENDATION in stage.critical_categories:
+        yield Wrong(
+            f"critical_categories must not name {RECOMMENDATION}: readers can always turn off what "
+            "a content source gives.",
+            of=("critical_categories", "content_sources"),
+        )
+    if 2 * stage.recommendations_patience > stage.max_lateness:
+        yield Wrong(
+            "recommendations_patience must be at most half of max_lateness, "
+            f"{stage.max_lateness // 2}: a digest that waits longer would not be sent at all.",
+            of=("recommendations_patience", "max_lateness"),
         )
 
 

@@ -3,19 +3,26 @@
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
+from zoneinfo import available_timezones
 
+import boto3
 import pytest
 from botocore.client import BaseClient
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
+from gazette.domain.content import REMEMBERED, Shown
 from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY, Schedule, ScheduleState
 from gazette.domain.ports.ledgers import Schedules
 from gazette.domain.scheduling.calendar import Days, Recurrence, slot_of
 from gazette.domain.stored import readable
+from moto import mock_aws
 
 from tests.builders import NOW, a_schedule
 from tests.contract.conftest import SECOND, SHARDS
+from tests.credentials import set_credentials
 from tests.fake_stores import FakeSchedules
+from tests.meter import item_size
+from tests.moto_tables import create_tables
 
 FIRST = a_schedule().next_due_at
 WEEKLY = replace(
@@ -274,3 +281,54 @@ def test_a_schedule_that_changed_since_it_was_read_is_neither_removed_nor_withdr
     assert not schedules.remove(stale)
     assert not schedules.withdraw(stale)
     assert due(schedules, a_schedule()) == [a_schedule()]
+
+
+ASKING = replace(
+    a_schedule(),
+    sources=("events", "recommendations"),
+    fetched_at=NOW - SECOND,
+    fetched_for=FIRST,
+    shown=bytes(range(96)) * 6,
+)
+
+
+def test_what_its_sources_gave_comes_back_as_put(schedules: Schedules) -> None:
+    schedules.put(ASKING, replacing=None)
+    assert schedules.get("ann", DAILY) == ASKING
+    assert due(schedules, ASKING) == [ASKING]
+
+
+def test_of_two_fetches_that_read_the_same_schedule_one_is_written(schedules: Schedules) -> None:
+    schedules.put(ASKING, replacing=None)
+    later = ASKING.fetched(NOW, FIRST + timedelta(days=1), b"after")
+    assert schedules.put(later, replacing=ASKING)
+    assert not schedules.put(ASKING.fetched(NOW, FIRST, b"other"), replacing=ASKING)
+    assert schedules.get("ann", DAILY) == later
+
+
+def test_a_schedule_that_is_withdrawn_keeps_what_its_reader_had(schedules: Schedules) -> None:
+    schedules.put(ASKING, replacing=None)
+    schedules.withdraw(ASKING)
+    assert schedules.get("ann", DAILY) == ASKING.withdrawn()
+
+
+def test_the_largest_row_of_a_schedule_is_one_write_unit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the longest name of a zone and a full memory."""
+    largest = replace(
+        ASKING,
+        user_id="u" * 64,
+        wanted=Recurrence(
+            23, 50, max(available_timezones(), key=len), Days(), paused_until=date(2026, 12, 14)
+        ),
+        sequence=10**10 - 1,
+        revision=10**10,
+        last_due_at=FIRST,
+        active_until=FIRST,
+        shown=Shown().with_(map(str, range(2 * REMEMBERED))).hashes,
+    )
+    set_credentials(monkeypatch)
+    with mock_aws():
+        create_tables()
+        DynamoSchedules("schedules", shards=SHARDS).put(largest, replacing=None)
+        (row,) = boto3.client("dynamodb").scan(TableName="schedules")["Items"]
+    assert item_size(row) <= 1024

@@ -5,21 +5,27 @@ from dataclasses import fields
 from typing import Any
 
 import pytest
+from gazette.domain.content import CATEGORY_OF, CONTENT_SOURCES
 from gazette.domain.delivery.arrangement import WEIGHTS, Arrangement, Ranking, Sections
 from gazette.domain.delivery.pace import MAX_RATE
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.settings.arrangement import ArrangementSettings
+from gazette.settings.content import ContentSettings
 from gazette.settings.delivery import GenerateSettings, ResendSettings
 from gazette.settings.environment import InvalidSetting, Settings
 from gazette.settings.fanout import FanoutSettings
 from gazette.settings.feedback import FeedbackSettings
 from gazette.settings.ingest import MOST_CRITICAL, FollowersSettings, IngestSettings
 from gazette.settings.preferences import PreferencesSettings
+from gazette.settings.ranges import ASKED_SOURCE, LISTS
 from gazette.settings.sweep import SweepSettings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from infra.stage.content import RECOMMENDATION
+
 CLASSES = (
+    ContentSettings,
     FanoutSettings,
     FeedbackSettings,
     FollowersSettings,
@@ -34,6 +40,12 @@ VALID: dict[str, Any] = {
     "default_frequencies": '{"comment": "weekly"}',
     "critical_categories": '["security"]',
     "sources": '{"subscriber.deleted": ["shop.accounts"]}',
+    "content_sources": '["events", "recommendations"]',
+    "recommendations_policy": "without",
+    "recommendations_timeout": 3,
+    "recommendations_items": 5,
+    "recommendations_fresh_for": 1440,
+    "recommendations_patience": 600,
     "link_hosts": '["example.com", "*.shop.example"]',
     "max_lateness": 3600,
     "spread": 540,
@@ -416,3 +428,17 @@ def test_a_stage_says_only_the_weights_that_differ_from_ours(kind: type[Settings
 def test_weights_that_are_no_numbers_are_refused(kind: type[Settings], given: str) -> None:
     with pytest.raises(InvalidSetting, match=r"^GAZETTE_CATEGORY_WEIGHTS is .+ from 0 to 1000"):
         build(kind, category_weights=given)
+
+
+def test_the_content_sources_are_those_of_the_domain() -> None:
+    assert LISTS["content_sources"] == CONTENT_SOURCES
+    assert CATEGORY_OF == {ASKED_SOURCE: RECOMMENDATION}
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["", "events", "[]", '["recommendations"]', '["events", "events"]', '["events", "x"]', "[[]]"],
+)
+def test_a_list_of_other_sources_is_refused_by_name(given: str) -> None:
+    with pytest.raises(InvalidSetting, match=r"GAZETTE_CONTENT_SOURCES .* a list of events and"):
+        build(IngestSettings, content_sources=given)

@@ -71,6 +71,14 @@ class Cached(Generic[ValueT]):
             return self._value
 
 
+def when_asked(
+    read: Callable[[], ValueT], *, clock: Clock, default: ValueT
+) -> Callable[[], ValueT]:
+    """Returns what `Cached` would, read for the first time at the first question."""
+    cached = once(lambda: Cached(read, clock=clock, default=default))
+    return lambda: cached().get()
+
+
 class once(Generic[ValueT]):  # noqa: N801 -- a decorator, used as functools.cache is
     """Returns what `build` returned first; if that raises, the next call builds again.
 

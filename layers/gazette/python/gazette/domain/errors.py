@@ -1,5 +1,7 @@
 """The errors of Gazette: one tree, and one type for each way to act on it."""
 
+from datetime import timedelta
+
 
 class GazetteError(Exception):
     """Anything that Gazette itself reports. The text is written for a person."""
@@ -50,6 +52,21 @@ class Overtaken(GazetteError):
 
 class Unavailable(GazetteError):
     """A service behind a port did not answer, or answered that it is overloaded."""
+
+
+class SourceFailed(GazetteError):
+    """A content source gave no answer that can be used; another question may get one.
+
+    `refuses`: it refuses whatever we ask it, for at least `retry_after` if it says so: the circuit
+    breaker opens at once.
+    """
+
+    def __init__(
+        self, why: str, *, refuses: bool = False, retry_after: timedelta = timedelta(0)
+    ) -> None:
+        super().__init__(why)
+        self.refuses = refuses
+        self.retry_after = retry_after
 
 
 class UnreadableRow(GazetteError):

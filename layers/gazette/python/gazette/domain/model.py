@@ -77,7 +77,8 @@ class Event:
     first; it is empty if the event was addressed to the subscriber. `parent_title` is the title of
     the less specific one; empty if the service gave none. `actor`: None if nobody made it happen,
     such as a build. No email shows it from `expires_at` on. `data`: an object of the producer's own
-    for templates, as compact JSON; empty if there is none.
+    for templates, as compact JSON; empty if there is none. `source`: the content source that was
+    asked for it; empty if a service put it. `score`: how the source ranks it among its others.
     """
 
     user_id: str
@@ -93,6 +94,17 @@ class Event:
     importance: Importance = Importance.NORMAL
     expires_at: datetime | None = None
     data: str = ""
+    source: str = ""
+    score: float | None = None
+
+    @property
+    def counts_at(self) -> datetime:
+        """The instant that choices, follows and erasures are compared with.
+
+        That is when it happened; of what a content source was asked for, when it was fetched: an
+        article that was published before a reader muted its category and came back may be shown.
+        """
+        return self.amended_at if self.source and self.amended_at else self.occurred_at
 
     def has_lapsed(self, now: datetime) -> bool:
         """Whether its service no longer wants it shown."""
@@ -164,6 +176,10 @@ class Schedule:
     occurrence at which nothing waited, or the first after it was created. `revision` grows with
     each write, so that nobody overwrites what they have not read. `last_due_at`: the occurrence
     that was started last. `active_until`: the reader is active at least until then.
+    `sources`: its content sources, in the order in which an email shows them; empty where it shows
+    events alone. `fetched_at`: when the items of the sources were stored last; None: never.
+    `fetched_for`: the latest occurrence for which that was done. `shown`: which items the reader
+    had (`content.Shown`).
     """
 
     user_id: str
@@ -176,6 +192,10 @@ class Schedule:
     last_due_at: datetime | None = None
     active_until: datetime | None = None
     state: ScheduleState = ScheduleState.ARMED
+    sources: tuple[str, ...] = ()
+    fetched_at: datetime | None = None
+    fetched_for: datetime | None = None
+    shown: bytes = b""
 
     @property
     def listed(self) -> bool:
@@ -224,6 +244,19 @@ class Schedule:
             self,
             state=ScheduleState.ARMED,
             next_due_at=next_due_at,
+            revision=self.revision + 1,
+        )
+
+    def fetched(self, at: datetime, due_at: datetime, shown: bytes) -> "Schedule":
+        """This schedule once the items for the occurrence `due_at` are stored, all of them by `at`.
+
+        An occurrence that was fetched for stays so: of two workers, one may be late.
+        """
+        return replace(
+            self,
+            fetched_at=at,
+            fetched_for=max(self.fetched_for or due_at, due_at),
+            shown=shown,
             revision=self.revision + 1,
         )
 

@@ -1,11 +1,12 @@
 """Settings as environment variables, and what is wrong with them."""
 
+import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
-from gazette.settings.ranges import CHOICES, RANGES
+from gazette.settings.ranges import CHOICES, LISTS, RANGES
 
 LIVE = "live"
 """The alias of each function by which everything calls it: the version that works."""
@@ -36,13 +37,19 @@ class Settings:
     """Fields become environment variables: `runs_table` is `GAZETTE_RUNS_TABLE`."""
 
     def __post_init__(self) -> None:
-        """Raises InvalidSetting for a value that RANGES or CHOICES does not allow."""
+        """Raises InvalidSetting for a value that RANGES, CHOICES or LISTS do not allow."""
         for name, value in asdict(self).items():
             if name in RANGES and value not in RANGES[name]:
                 raise InvalidSetting(f"{_variable(name)} is {value}; it must be {RANGES[name]}.")
             if name in CHOICES and value not in CHOICES[name]:
                 raise InvalidSetting(
                     f"{_variable(name)} is {value!r}; it must be one of {', '.join(CHOICES[name])}."
+                )
+            if name in LISTS and not is_list_of(LISTS[name], value):
+                first, *others = LISTS[name]
+                raise InvalidSetting(
+                    f"{_variable(name)} is {value!r}; it must be a list of {first} and, if wanted, "
+                    f"{', '.join(others)}, such as {json.dumps(LISTS[name])}."
                 )
 
     def to_env(self) -> dict[str, str]:
@@ -66,6 +73,20 @@ class Settings:
                     f"{variable} is {environ[variable]!r}; it must be a whole number."
                 ) from err
         return cls(**values)
+
+
+def is_list_of(words: Sequence[str], given: str) -> bool:
+    """Whether `given` is a JSON list of some of `words`, each once, the first among them."""
+    try:
+        listed = json.loads(given)
+    except ValueError:
+        return False
+    return (
+        isinstance(listed, list)
+        and all(each in words for each in listed)
+        and words[0] in listed
+        and len(set(listed)) == len(listed)
+    )
 
 
 def _variable(name: str) -> str:

@@ -25,9 +25,10 @@ class RoutingSettings(Settings):
     """What every function needs that routes events.
 
     `default_frequencies` is JSON: category to frequency, for readers who chose none.
-    `critical_categories` too: those that come whatever a reader chose. `collapse`: how long an
-    immediate email collects further events on the same entity. `sunset_days`: after how many days
-    without a sign of life a reader is dormant; 0: never.
+    `critical_categories` too: those that come whatever a reader chose. `content_sources` too: those
+    of digests, in order. `collapse`: how long an immediate email collects further events on the
+    same entity. `sunset_days`: after how many days without a sign of life a reader is dormant; 0:
+    never.
     """
 
     subscribers_table: str
@@ -40,6 +41,7 @@ class RoutingSettings(Settings):
     shards: int
     default_frequencies: str
     critical_categories: str
+    content_sources: str
     collapse: int
     settle_lag: int
     clock_skew: int

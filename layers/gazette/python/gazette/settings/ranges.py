@@ -59,6 +59,14 @@ RANGES: Mapping[str, Range] = MappingProxyType(
         "evidence_grace": Range(60, 86_400),
         "soft_bounces": Range(1, 100),
         "soft_bounce_days": Range(1, 365),
+        "recommendations_per_second": Range(1, 1000, "each request writes one row of DynamoDB"),
+        "recommendations_ramp_from": Range(0, 1000),
+        "recommendations_concurrency": Range(2, 1000),
+        "recommendations_timeout": Range(1, 10),
+        "recommendations_items": Range(1, 20),
+        "recommendations_lead": Range(0, 1440),
+        "recommendations_fresh_for": Range(10, 10_080),
+        "recommendations_patience": Range(60, 3600),
     }
 )
 """Settings that are numbers. An immediate run is hidden on its queue for `collapse`, `settle_lag`
@@ -73,6 +81,16 @@ CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "unknown_policy": tuple(Policy),
         "ranking": tuple(Ranking),
         "sections": tuple(Sections),
+        "recommendations_policy": ("without", "wait"),
     }
 )
 """Settings that are one of some words."""
+
+LISTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"content_sources": ("events", "recommendations")}
+)
+"""Settings that list some words in any order, each once. The first word must be in the list. They
+are those of CONTENT_SOURCES, which only functions import that ask one."""
+
+ASKED_SOURCE = LISTS["content_sources"][1]
+"""The content source that is asked, over HTTP."""

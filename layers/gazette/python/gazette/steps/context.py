@@ -6,6 +6,7 @@ Each context contains the one before it, so a function asks for the smaller one 
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Runs, Schedules
@@ -13,13 +14,17 @@ from gazette.domain.ports.queues import RunQueue
 from gazette.domain.ports.stores import Events, Follows, Subscribers
 from gazette.domain.subscribers.frequency import Frequencies
 
+if TYPE_CHECKING:
+    from gazette.domain.scheduling.asking import ContentSources
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScheduleContext:
     """What keeps a subscriber's schedules as the profile wants them.
 
     `defaults`: the installation's frequencies by category. `sunset`: a subscriber is dormant after
-    so long without a sign of life; None: never.
+    so long without a sign of life; None: never. `content`: which digests ask content sources; None:
+    the installation has none but events.
     """
 
     subscribers: Subscribers
@@ -28,6 +33,7 @@ class ScheduleContext:
     clock: Clock
     defaults: Frequencies
     sunset: timedelta | None
+    content: "ContentSources | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -231,7 +231,8 @@ def decode_run_key(body: str) -> RunKey:
 def encode_shard(shard: Shard) -> Encoded:
     """A message on the shard queue."""
     since, until = shard.since.isoformat(), shard.until.isoformat()
-    return Encoded(json.dumps({"shard": shard.number, "since": since, "until": until}))
+    ahead = {"ahead": True} if shard.ahead else {}
+    return Encoded(json.dumps({"shard": shard.number, "since": since, "until": until, **ahead}))
 
 
 def decode_shard(body: str) -> Shard:
@@ -239,7 +240,7 @@ def decode_shard(body: str) -> Shard:
     try:
         fields = json.loads(body)
         since, until = (datetime.fromisoformat(fields[name]) for name in ("since", "until"))
-        return Shard(int(fields["shard"]), since, until)
+        return Shard(int(fields["shard"]), since, until, ahead=fields.get("ahead") is True)
     except (ValueError, KeyError, TypeError) as err:
         raise InvalidEvent(
             "A message on the shard queue must be a JSON object with shard, since and until: "

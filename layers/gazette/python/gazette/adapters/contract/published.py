@@ -1,17 +1,20 @@
 """The published contract: JSON Schemas and examples, generated from the models.
 
-No function imports this module. `gazette event schemas` writes the files to docs/events.
+No function imports this module. `gazette event schemas` writes the files to docs/events, and
+`make docs` those to docs/content.
 """
 
 import json
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, models_json_schema
 from pydantic_core import core_schema
 
 from gazette.adapters.contract.decoding import DETAIL_MODELS
-from gazette.adapters.contract.details import Detail, EventCreated, EventRetracted
+from gazette.adapters.contract.details import EventCreated, EventRetracted
+from gazette.adapters.contract.items import AnswerDetail, ItemDetail
 
 _SOURCE = "shop.comments"
 
@@ -31,6 +34,44 @@ class _Generator(GenerateJsonSchema):
         """Leave the default None out: it stands for a missing field."""
         found = super().default_schema(schema)
         return {name: each for name, each in found.items() if (name, each) != ("default", None)}
+
+
+class _AnswerGenerator(_Generator):
+    """Says that null may stand for a missing field."""
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        """As pydantic has it."""
+        return GenerateJsonSchema.nullable_schema(self, schema)
+
+
+def answer_documents() -> dict[str, str]:
+    """The contents of docs/content, by file name."""
+    return {
+        "answer.schema.json": _json(answer_schema()),
+        "answer.example.json": _json(answer_example()),
+    }
+
+
+def answer_schema() -> dict[str, Any]:
+    """The JSON Schema of what a recommendation service answers."""
+    rules = AnswerDetail.model_json_schema(schema_generator=_AnswerGenerator)
+    named = {name: _plain(each) for name, each in sorted(rules.pop("$defs").items())}
+    return {
+        "$schema": _Generator.schema_dialect,
+        **rules,
+        "title": "recommendations",
+        "description": _description(AnswerDetail),
+        "$defs": named,
+    }
+
+
+def answer_example() -> dict[str, Any]:
+    """An answer with an item that has all its fields, and one that has only what it must have."""
+    whole = example(ItemDetail)
+    required = {name for name, each in ItemDetail.model_fields.items() if each.is_required()}
+    least = {name: each for name, each in whole.items() if name in required}
+    another = {"id": "article-4712", "url": "https://example.com/articles/4712"}
+    return {"items": [whole, {**least, **another, "title": "What swifts do in November"}]}
 
 
 def documents() -> dict[str, str]:
@@ -95,7 +136,7 @@ def examples() -> dict[str, tuple[str, dict[str, Any]]]:
     return made
 
 
-def example(model: type[Detail], number: int = 0) -> dict[str, Any]:
+def example(model: type[BaseModel], number: int = 0) -> dict[str, Any]:
     """All fields of a model, each with its example, or with the examples of its own fields."""
     return {
         name: field.examples[number % len(field.examples)]
@@ -105,13 +146,15 @@ def example(model: type[Detail], number: int = 0) -> dict[str, Any]:
     }
 
 
-def _model_in(annotation: Any) -> type[Detail]:
+def _model_in(annotation: Any) -> type[BaseModel]:
     """The model of a field, optional or not."""
     candidates = [annotation, *getattr(annotation, "__args__", ())]
-    return next(each for each in candidates if isinstance(each, type) and issubclass(each, Detail))
+    return next(
+        each for each in candidates if isinstance(each, type) and issubclass(each, BaseModel)
+    )
 
 
-def _description(model: type[Detail]) -> str:
+def _description(model: type[BaseModel]) -> str:
     return " ".join(str(model.__doc__).split())
 
 

@@ -83,7 +83,7 @@ def body_of(event: Event) -> str:
         fields["amended_at"] = event.amended_at.isoformat()
     if event.via:
         fields["via"] = list(event.via)
-    return as_json(fields | optional_fields(event))
+    return as_json(fields | optional_fields(event) | _source_fields(event))
 
 
 def as_json(value: object) -> str:
@@ -118,6 +118,14 @@ def optional_fields(content: Event | Activity) -> dict[str, Any]:
         "data": json.loads(content.data) if content.data else None,
     }
     return {name: value for name, value in fields.items() if value}
+
+
+def _source_fields(event: Event) -> dict[str, Any]:
+    """What is stored of an event for which a content source was asked; nothing of any other."""
+    fields: dict[str, Any] = {"source": event.source} if event.source else {}
+    if event.score is not None:
+        fields["score"] = event.score
+    return fields
 
 
 def entity_in(body: Mapping[str, Any]) -> Entity:
@@ -163,5 +171,7 @@ def event_in(row: EventRow) -> Event:
         excerpt=body["excerpt"],
         amended_at=datetime.fromisoformat(amended_at) if amended_at else None,
         via=tuple(body.get("via", ())),
+        source=body.get("source", ""),
+        score=body.get("score"),
         **optional_in(body),
     )

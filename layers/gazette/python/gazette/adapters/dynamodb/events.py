@@ -248,7 +248,7 @@ def _occurred_by(until: datetime, row: EventRow) -> bool:
         found = decoded(row, found_in)
     except UnreadableRow:
         return True
-    return isinstance(found, StoredEvent) and found.event.occurred_at <= until
+    return isinstance(found, StoredEvent) and found.event.counts_at <= until
 
 
 def _lasting(until: datetime, schedule: str) -> list[Action]:

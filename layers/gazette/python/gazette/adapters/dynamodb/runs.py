@@ -178,6 +178,9 @@ def run_row(run: Run, *, retention: timedelta) -> RunRow:
         categories=" ".join(run.categories) or None,
         newest=" ".join(run.newest) or None,
         left_out=" ".join(run.left_out) or None,
+        sources=" ".join(run.sources) or None,
+        asked_at=run.asked_at,
+        without=" ".join(run.without) or None,
         expires_at=run.check_at + retention,
     )
 
@@ -240,4 +243,7 @@ def run_of(row: RunRow) -> Run:
         categories=tuple((row.categories or "").split()),
         newest=tuple((row.newest or "").split()),
         left_out=tuple((row.left_out or "").split()),
+        sources=tuple((row.sources or "").split()),
+        asked_at=row.asked_at,
+        without=tuple((row.without or "").split()),
     )

@@ -126,6 +126,10 @@ class DynamoSchedules:
             last_due_at=schedule.last_due_at,
             active_until=schedule.active_until,
             state=schedule.state.value,
+            sources=" ".join(schedule.sources) or None,
+            fetched_at=schedule.fetched_at,
+            fetched_for=schedule.fetched_for,
+            shown=schedule.shown or None,
             due=_due(slot_of(schedule.next_due_at), shard_of(schedule.user_id, self._shards))
             if schedule.listed
             else None,
@@ -174,4 +178,8 @@ def _schedule(row: ScheduleRow) -> Schedule:
         last_due_at=row.last_due_at,
         active_until=row.active_until,
         state=ScheduleState(row.state),
+        sources=tuple((row.sources or "").split()),
+        fetched_at=row.fetched_at,
+        fetched_for=row.fetched_for,
+        shown=row.shown or b"",
     )

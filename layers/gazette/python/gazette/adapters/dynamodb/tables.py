@@ -4,6 +4,7 @@ docs/tables.md says what each table is for, and what each write costs.
 """
 
 from pynamodb.attributes import (
+    BinaryAttribute,
     BooleanAttribute,
     NumberAttribute,
     NumberSetAttribute,
@@ -163,7 +164,11 @@ class DueIndex(GlobalSecondaryIndex["ScheduleRow"]):
 
 
 class ScheduleRow(Row):
-    """Table `schedules`, one row per schedule."""
+    """Table `schedules`, one row per schedule.
+
+    `sources`: the names of its content sources, in order, between spaces. It and the three behind
+    it are absent from a schedule that shows events alone.
+    """
 
     class Meta:
         table_name = ""
@@ -183,6 +188,10 @@ class ScheduleRow(Row):
     active_until = InstantAttribute(null=True)
     state = UnicodeAttribute()
     due = UnicodeAttribute(null=True)
+    sources = UnicodeAttribute(null=True)
+    fetched_at = InstantAttribute(null=True)
+    fetched_for = InstantAttribute(null=True)
+    shown = BinaryAttribute(null=True, legacy_encoding=False)
     due_index = DueIndex()
 
 
@@ -287,6 +296,9 @@ class RunRow(Row):
     categories = UnicodeAttribute(null=True)
     newest = UnicodeAttribute(null=True)
     left_out = UnicodeAttribute(null=True)
+    sources = UnicodeAttribute(null=True)
+    asked_at = InstantAttribute(null=True)
+    without = UnicodeAttribute(null=True)
     expires_at = TTLAttribute()
     open_index = OpenIndex()
     batch_index = BatchIndex()

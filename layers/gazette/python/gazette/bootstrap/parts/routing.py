@@ -17,10 +17,13 @@ from gazette.domain.scheduling.lifetime import longest_life
 from gazette.domain.subscribers.frequency import frequencies
 from gazette.settings.budgets import EVENT_WRITE_TIMEOUT_MS
 from gazette.settings.ingest import ActivitiesSettings, RoutingSettings
+from gazette.settings.ranges import ASKED_SOURCE
 from gazette.steps.context import RoutingContext
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
+
+    from gazette.domain.scheduling.asking import ContentSources
 
 _ROUNDING = timedelta(seconds=1)
 
@@ -54,7 +57,18 @@ def routing_context(settings: RoutingSettings, sqs: "SQSClient") -> RoutingConte
         check_after=timedelta(seconds=settings.check_after),
         sunset=timedelta(days=settings.sunset_days) or None,
         critical=frozenset(json.loads(settings.critical_categories)),
+        content=content_sources(settings.content_sources),
     )
+
+
+def content_sources(given: str) -> "ContentSources | None":
+    """Return the content sources that a setting lists; None if none of them is asked."""
+    if ASKED_SOURCE not in given:
+        return None
+    # What only some stages use is imported where it is chosen.
+    from gazette.domain.scheduling.asking import ContentSources
+
+    return ContentSources(sources=tuple(json.loads(given)))
 
 
 def announce(settings: RoutingSettings) -> None:

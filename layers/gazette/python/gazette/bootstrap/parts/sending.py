@@ -11,7 +11,7 @@ from functools import cache, partial
 from gazette.adapters.aws.link_keys import cached_keys
 from gazette.adapters.aws.queues import SqsBacklog
 from gazette.adapters.aws.suppression_key import read_suppression_key
-from gazette.adapters.cached import Cached, Coalescer, once
+from gazette.adapters.cached import Coalescer, when_asked
 from gazette.adapters.dynamodb.client import read_together
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.category_holds import held_categories
@@ -61,8 +61,7 @@ def waiting_on(backlog: SqsBacklog) -> Callable[[], int]:
     The first time at the first question: a process that starts asks nothing. 0 if SQS does not
     answer: then runs come again soon.
     """
-    cached = once(lambda: Cached(backlog.count, clock=now, default=0))
-    return lambda: cached().get()
+    return when_asked(backlog.count, clock=now, default=0)
 
 
 def delivery_context(settings: SendingSettings, *, waiting: Callable[[], int]) -> DeliveryContext:

@@ -45,23 +45,26 @@ class OpenBreaker:
         return replace(self, until=now + self.step, is_probed=True)
 
 
-def tripped(breaker: OpenBreaker | None, why: str, now: datetime) -> OpenBreaker:
+def tripped(
+    breaker: OpenBreaker | None, why: str, now: datetime, *, at_least: timedelta = timedelta(0)
+) -> OpenBreaker:
     """The breaker after the provider refused the whole stream.
 
     The first refusal opens it, and each refused probe doubles its step. A refusal that comes while
     it is open and has no probe on its way changes nothing: the worker had its permit before.
+    `at_least`: how long it asked us to wait; no longer than LONGEST_STEP.
     """
+    pause = min(at_least, LONGEST_STEP)
     if breaker is None:
-        return OpenBreaker(
-            why=why[:_LONGEST_WHY], since=now, until=now + FIRST_STEP, step=FIRST_STEP
-        )
+        until = now + max(FIRST_STEP, pause)
+        return OpenBreaker(why=why[:_LONGEST_WHY], since=now, until=until, step=FIRST_STEP)
     if breaker.by_hand or (breaker.holds(now) and not breaker.is_probed):
         return breaker
     step = min(2 * breaker.step, LONGEST_STEP)
     return replace(
         breaker,
         why=why[:_LONGEST_WHY],
-        until=max(breaker.until, now + step),
+        until=max(breaker.until, now + max(step, pause)),
         step=step,
         is_probed=False,
     )

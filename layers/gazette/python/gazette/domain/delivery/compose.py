@@ -1,6 +1,6 @@
 """Compose a digest from a reader's events: group, rank, cap. Pure."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from math import exp2, log10
@@ -127,10 +127,13 @@ def compose(
     max_lines: int = LINES,
     arrangement: Arrangement = DEFAULT,
     until: datetime | None = None,
+    sources: Sequence[str] = (),
 ) -> Digest:
     """Group, rank and cap `events`, whose order does not matter.
 
     `until`: the end of the window, from which their age is reckoned; by default the latest event.
+    `sources`: content sources, in the order in which they are shown, each ranked in itself: the
+    items of one that is asked by their score. What is of none of them comes last.
     The latest event breaks ties of the ranking, and then the key does, so that the same events
     always make the same email. Event ids are unique: they are the key of the table.
     """
@@ -141,7 +144,7 @@ def compose(
     found = [[_group(each) for each in entity.values()] for entity in members.values()]
     if until is None and found:
         until = max(group.latest.occurred_at for groups in found for group in groups)
-    rank = _ranked_by(arrangement, until)
+    rank = _ranked_by(arrangement, until, sources)
     for groups in found:
         groups.sort(key=lambda group: rank([group]))
     found.sort(key=rank)
@@ -173,23 +176,42 @@ def score(group: Group, weights: Mapping[str, float], until: datetime) -> float:
     return round(matters * recency * (1 + log10(group.count)), 6)
 
 
-_Rank = tuple[float, float, str, str, str]
+_Rank = tuple[int, float, float, str, str, str]
+
+_EVENTS = "events"
+"""The content source of what services put."""
 
 
-def _ranked_by(arrangement: Arrangement, until: datetime | None) -> Callable[[list[Group]], _Rank]:
+def _ranked_by(
+    arrangement: Arrangement, until: datetime | None, sources: Sequence[str]
+) -> Callable[[list[Group]], _Rank]:
     """The key that sorts lists of groups of one entity; each begins with its highest group."""
     ranking, weights = arrangement.ranking, arrangement.weights
+    places = {"" if source == _EVENTS else source: at for at, source in enumerate(sources)}
 
     def rank(groups: list[Group]) -> _Rank:
         first, moved = 0.0, max(group.latest.occurred_at for group in groups)
-        if ranking is Ranking.MOST_ACTIVE:
+        source = min((group.latest.source for group in groups), key=place)
+        if source:
+            first = max(_score_of(group) for group in groups)
+        elif ranking is Ranking.MOST_ACTIVE:
             first = sum(group.count for group in groups)
         elif ranking is Ranking.RELEVANCE and until is not None:
             first = score(groups[0], weights, until)
         entity = groups[0].latest.entity
-        return -first, -moved.timestamp(), groups[0].category, entity.type, entity.id
+        key = groups[0].category, entity.type, entity.id
+        return place(source), -first, -moved.timestamp(), *key
+
+    def place(source: str) -> int:
+        return places.get(source, len(places) if source else -1)
 
     return rank
+
+
+def _score_of(group: Group) -> float:
+    """How its source ranks an item; one without a score comes behind the others."""
+    scored = group.latest.score
+    return float("-inf") if scored is None else scored
 
 
 def _group(events: list[Event]) -> Group:

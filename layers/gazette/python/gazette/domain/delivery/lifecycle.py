@@ -117,6 +117,7 @@ def _claim(run: Run, signal: Claim) -> Run | Ignored:
         categories=signal.categories,
         newest=signal.newest,
         left_out=signal.left_out,
+        without=signal.without,
     )
 
 

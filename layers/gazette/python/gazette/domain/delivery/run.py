@@ -60,6 +60,8 @@ class Reason(StrEnum):
     GIVEN_UP = "given_up"
     SUPERSEDED = "superseded"
     EMPTY = "empty"
+    NOTHING_NEW = "nothing_new"
+    NO_CONTENT = "no_content"
     NOTHING_WAITED = "nothing_waited"
     EXPIRED = "expired"
     LAPSED = "lapsed"
@@ -115,6 +117,9 @@ class Run:
     `newest` names its events that were stored last (`newest_of`). `left_out` names the events of
     its window that it does not show, because an earlier attempt with an unknown outcome should have
     shown them and did not.
+    `sources`: the content sources of its schedule, in order; empty where that shows events alone.
+    `asked_at`: when they were first asked for its sake; None where their items were there when it
+    was due. `without`: those for whose items the email did not wait.
     """
 
     key: RunKey
@@ -142,6 +147,9 @@ class Run:
     categories: tuple[str, ...] = ()
     newest: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    asked_at: datetime | None = None
+    without: tuple[str, ...] = ()
 
     @property
     def is_open(self) -> bool:

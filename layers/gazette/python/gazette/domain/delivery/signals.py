@@ -21,7 +21,8 @@ class Policy(StrEnum):
 class Claim:
     """A worker is about to call the provider, at the instant `at`.
 
-    `variant`, `locale`, `categories`, `newest` and `left_out` describe the email (run.Run).
+    `variant`, `locale`, `categories`, `newest`, `left_out` and `without` describe the email
+    (run.Run).
     """
 
     window: Window
@@ -32,6 +33,7 @@ class Claim:
     categories: tuple[str, ...] = ()
     newest: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
     at: datetime | None = None
 
 

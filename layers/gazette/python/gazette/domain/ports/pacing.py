@@ -1,10 +1,10 @@
-"""The rate limiter and the circuit breaker of each stream, shared by all workers.
+"""The rate limiter and the circuit breaker of each stream and source, shared by all workers.
 
 Every port may raise `Unavailable`. The caller then cannot know whether a write was made, and
 repeats the call. All instants are timezone-aware UTC.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from gazette.domain.delivery.circuit_breaker import OpenBreaker
@@ -35,7 +35,7 @@ class CircuitBreaker(Protocol):
     Permits that were taken before may still be used. After an error, the change may have been made.
     """
 
-    def trip(self, why: str, now: datetime) -> OpenBreaker:
+    def trip(self, why: str, now: datetime, *, at_least: timedelta = timedelta(0)) -> OpenBreaker:
         """Open the breaker, or extend it, after a refusal of the whole stream (see `tripped`).
 
         Returns the breaker as it is now. One that was opened by hand stays as it is.

@@ -36,11 +36,15 @@ class QueuedRun:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One shard, in the slots from `since` to `until`, both included."""
+    """One shard, in the slots from `since` to `until`, both included.
+
+    `ahead`: not what is due in them, but which content sources are to be asked in them for later.
+    """
 
     number: int
     since: datetime
     until: datetime
+    ahead: bool = False
 
 
 class Queue(Protocol[MessageT_contra]):

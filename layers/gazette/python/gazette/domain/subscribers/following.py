@@ -5,7 +5,12 @@ from datetime import datetime
 
 from gazette.domain.model import Actor, Entity, Event, Importance, is_newer
 from gazette.domain.stored import is_known
-from gazette.domain.subscribers.frequency import Frequencies, Frequency, frequency_for
+from gazette.domain.subscribers.frequency import (
+    Frequencies,
+    Frequency,
+    frequency_for,
+    in_digest,
+)
 from gazette.domain.subscribers.history import History, in_force_since
 
 
@@ -127,12 +132,15 @@ def effective_frequency(
     follow's own frequency goes before that of the category. `never`, at any time since the event
     occurred, mutes: switching back brings nothing back. `paused_or_dormant`: the reader was so when
     the event occurred, whenever that becomes known; an immediate event then waits for the daily
-    digest. So does an event with a frequency that only another version knows. `critical`: the event
+    digest. So does an event with a frequency that only another version knows. What a content source
+    was asked for has no moment of its own: `immediate` is `daily` for it. `critical`: the event
     is immediate, whatever the reader chose; only what they do not follow does not come.
     """
     if critical:
         return Frequency.IMMEDIATE if _is_followed(event, follows) else None
     frequency = _chosen_frequency(event, choices, follows, defaults)
+    if event.source and frequency is not None:
+        return in_digest(frequency)
     if frequency is None or (
         is_known(frequency) and not (frequency is Frequency.IMMEDIATE and paused_or_dormant)
     ):
@@ -148,7 +156,7 @@ def _chosen_frequency(
 ) -> Frequency | None:
     """The frequency by choices and follows alone."""
     for follow in follows:
-        held = _held(follow, event.occurred_at)
+        held = _held(follow, event.counts_at)
         if any(state.frequency is Frequency.NEVER and state.following for state in held):
             return Frequency.NEVER
         if held and all(state.following for state in held):
@@ -158,7 +166,7 @@ def _chosen_frequency(
 
 def _is_followed(event: Event, follows: tuple[Follow | None, ...]) -> bool:
     """Whether the event is addressed to the reader, or a follow of it counts."""
-    all_held = (_held(follow, event.occurred_at) for follow in follows)
+    all_held = (_held(follow, event.counts_at) for follow in follows)
     return not event.via or any(held and all(each.following for each in held) for held in all_held)
 
 
@@ -173,6 +181,6 @@ def _by_category(event: Event, choices: History[Frequencies], defaults: Frequenc
     """The frequency of the category. The first known choice also counts for the time before it."""
     since = [
         frequency_for(event.category, chosen=chosen, defaults=defaults)
-        for _, chosen in in_force_since(choices, event.occurred_at) or ((None, ()),)
+        for _, chosen in in_force_since(choices, event.counts_at) or ((None, ()),)
     ]
     return Frequency.NEVER if Frequency.NEVER in since else since[-1]

@@ -56,6 +56,16 @@ def frequency_for(category: str, *, chosen: Frequencies, defaults: Frequencies) 
     )
 
 
+def in_digest(frequency: Frequency) -> Frequency:
+    """The frequency of what never has an email of its own, such as an item of a content source.
+
+    What is wanted immediately comes with the daily digest, and so does what only another version
+    knows. `never` stays.
+    """
+    is_digest = frequency in DIGESTS or frequency is Frequency.NEVER
+    return frequency if is_digest else Frequency.DAILY
+
+
 def digests_in(choices: Iterable[Frequencies]) -> set[Frequency]:
     """The digests that choices need. Always daily too: it is what new categories get."""
     used = {frequency for chosen in choices for _, frequency in chosen}

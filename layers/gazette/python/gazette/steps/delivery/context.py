@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.ports.clock import Clock
@@ -14,10 +15,16 @@ from gazette.steps.delivery.edition import EditionContext
 from gazette.steps.delivery.pacing import Pacing
 from gazette.steps.delivery.types import DeliveryLimits
 
+if TYPE_CHECKING:
+    from gazette.steps.delivery.content import ContentContext
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrepareContext:
-    """What `prepare` reads; it writes nothing. `random` returns a number from 0 to 1."""
+    """What `prepare` reads; it writes nothing. `random` returns a number from 0 to 1.
+
+    `content`: None if no run waits for the items of content sources.
+    """
 
     runs: Runs
     subscribers: Subscribers
@@ -28,6 +35,7 @@ class PrepareContext:
     clock: Clock
     random: Callable[[], float]
     limits: DeliveryLimits
+    content: "ContentContext | None" = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

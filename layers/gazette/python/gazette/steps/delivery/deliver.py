@@ -141,6 +141,7 @@ def _claim(
         categories=rendered.edition.categories,
         newest=due.newest,
         left_out=due.left_out,
+        without=prepared.without,
         at=at,
     )
     claimed = make_claim(run, claim, prepared.older, runs=context.runs)
@@ -190,6 +191,8 @@ def _prepare(key: RunKey, context: DeliveryContext) -> Prepared | Ending | None:
 def _end(ending: Ending, tries: _Tries, context: DeliveryContext) -> Delivery:
     """Store an ending. Raises Overtaken if a run is no longer as it was read."""
     run = ending.delivery.run
+    if ending.fetch and context.content:
+        context.content.ask(ending.fetch)
     if ending.starts:
         run = context.runs.create(run)
     store(ending.changes, runs=context.runs)

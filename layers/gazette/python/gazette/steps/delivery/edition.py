@@ -86,6 +86,7 @@ def edit(
             arrangement=context.arrangement,
             until=until,
             due_at=run.due_at,
+            sources=run.sources,
         )
 
     try:
@@ -122,16 +123,18 @@ def make_edition(
     arrangement: Arrangement,
     until: datetime,
     due_at: datetime,
+    sources: Sequence[str],
 ) -> Edition:
     """Render `events`, arranged as the stage and the variation say. Raises RenderingFailed.
 
-    `until`: the end of the window, which gives all of them their age.
+    `until`: the end of the window, which gives all of them their age. `sources`: as in Run.
     """
     digest = compose(
         events,
         max_blocks=max_blocks,
         arrangement=renderer.arrangement(variation, arrangement),
         until=until,
+        sources=sources,
     )
     return renderer.render(
         digest, subscriber, links, key.schedule, variation=variation, due_at=due_at

@@ -5,7 +5,7 @@ decide is stored before anything else (rule 3): `deliver` stores it, a forecast 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from gazette.domain.delivery.run import (
@@ -32,7 +32,7 @@ from gazette.steps.delivery.predecessors import (
     window_of,
     without_claimant,
 )
-from gazette.steps.delivery.types import Delivery, DeliveryLimits, Ending, WaitingFor
+from gazette.steps.delivery.types import Awaited, Delivery, DeliveryLimits, Ending, WaitingFor
 from gazette.steps.occurrences.next_run import next_run
 from gazette.steps.runs import Change, Changes, changed
 
@@ -73,13 +73,17 @@ class WindowEvents:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A run that may be claimed as it was read, and what it would send. `older`: as in Settled."""
+    """A run that may be claimed as it was read, and what it would send. `older`: as in Settled.
+
+    `without`: as in Run.
+    """
 
     run: Run
     older: Predecessors
     window: Window
     subscriber: Subscriber
     due: WindowEvents
+    without: tuple[str, ...] = ()
 
 
 def settle(chain: Chain, *, context: PrepareContext) -> Settled | Ending:
@@ -109,18 +113,39 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
     (rule 11).
     """
     run, older, changes = settled.run, settled.older, Changes()
+    without = _without(run, context)
+    if isinstance(without, Awaited):
+        return _waits_for_content(run, without, context.clock())
     window = window_of(run, older.since, until=context.clock() - context.limits.settle_lag)
     due = _events_due(run, older, window, context)
     if not due.sent and not due.held:
         for each, _ in older.carried:
             changes.apply(each, GiveUp())
-        return _ended(run, Skip(_why_empty(due.over, context.clock())), changes, due.over)
+        why = _why_empty(run, due.over, without, context.clock())
+        return _ended(run, Skip(why), changes, due.over)
     subscriber = context.subscribers.get(run.key.user_id)
     if not receives(subscriber, run.key):
         return _ended(run, Skip(why_not_sent(subscriber)), changes)
     if instead := _only_held(run, due, changes, context):
         return instead
-    return Prepared(run, older, window, subscriber, due)
+    return Prepared(run, older, window, subscriber, due, without)
+
+
+def _without(run: Run, context: PrepareContext) -> Awaited | tuple[str, ...]:
+    """What the run waits for, or those of its content sources that it goes without.
+
+    Once a claim has fixed its window, it waits for nothing more.
+    """
+    if context.content is None or not run.sources or run.window is not None:
+        return run.without
+    return context.content.look(run, context.clock())
+
+
+def _waits_for_content(run: Run, awaited: Awaited, now: datetime) -> Ending:
+    """Requeue the run. If its sources are asked now, it remembers that they were."""
+    asked = replace(run, asked_at=now) if awaited.fetch else run
+    waiting = Delivery(asked, awaited.again_at, WaitingFor.CONTENT)
+    return Ending(waiting, [(run, asked)] if awaited.fetch else (), fetch=awaited.fetch)
 
 
 def _events_due(
@@ -164,11 +189,21 @@ def _events_due(
     )
 
 
-def _why_empty(over: Sequence[StoredEvent], now: datetime) -> Reason:
-    """Why nothing is left to send. That Gazette was too late for an event goes before the rest."""
-    if any(not stored.event.has_lapsed(now) for stored in over):
+def _why_empty(
+    run: Run, over: Sequence[StoredEvent], without: tuple[str, ...], now: datetime
+) -> Reason:
+    """Why nothing is left to send. That Gazette was too late for an event goes before the rest.
+
+    An item that its source does not offer any more was none of the reader's events.
+    """
+    events = [stored for stored in over if not stored.event.source]
+    if any(not stored.event.has_lapsed(now) for stored in events):
         return Reason.EXPIRED
-    return Reason.LAPSED if over else Reason.EMPTY
+    if events:
+        return Reason.LAPSED
+    if without:
+        return Reason.NO_CONTENT
+    return Reason.NOTHING_NEW if run.sources else Reason.EMPTY
 
 
 def _left_to_a_later_run(run: Run, newest: Run, changes: Changes, now: datetime) -> Ending:

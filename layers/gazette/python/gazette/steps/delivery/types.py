@@ -4,11 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from gazette.domain.delivery.run import Run
 from gazette.domain.delivery.signals import SendOutcome
 from gazette.domain.model import RunKey, StoredEvent
 from gazette.steps.runs import Change
+
+if TYPE_CHECKING:
+    from gazette.domain.content import Fetch
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,7 @@ class WaitingFor(StrEnum):
     PERMIT = "permit"
     NEXT_DAY = "next_day"
     SENDING_RESUMED = "sending_resumed"
+    CONTENT = "content"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +80,27 @@ class Postponed:
 
 
 @dataclass(frozen=True, slots=True)
+class Awaited:
+    """The items of a run's content sources are not there: when it looks again.
+
+    `fetch`: what to ask them now; None if they were asked for its sake before.
+    """
+
+    again_at: datetime
+    fetch: "Fetch | None" = None
+
+
+@dataclass(frozen=True, slots=True)
 class Ending:
     """How a message ends without an email, as `prepare` decides it.
 
     `delivery`: the result once everything is stored. `changes`: of runs, to be stored first.
     `starts`: the run of `delivery` is new; it is created before the changes. `over`: events to
-    remove and count after them.
+    remove and count after them. `fetch`: what to ask content sources, before all of that.
     """
 
     delivery: Delivery
     changes: Sequence[Change] = ()
     starts: bool = False
     over: Sequence[StoredEvent] = ()
+    fetch: "Fetch | None" = None

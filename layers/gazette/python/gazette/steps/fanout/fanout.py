@@ -17,10 +17,17 @@ from gazette.domain.ports.queues import MESSAGES_A_CALL, QueuedRun, Shard, Shard
 from gazette.domain.scheduling.calendar import SLOT, next_occurrence, slot_of, stagger
 from gazette.steps.conflicts import ATTEMPTS
 from gazette.steps.occurrences.context import FanoutContext
-from gazette.steps.occurrences.start import Occurrence, Started, go_idle, start
+from gazette.steps.occurrences.start import (
+    Occurrence,
+    Quiet,
+    Started,
+    go_idle,
+    start,
+    stay_armed,
+)
 from gazette.steps.subscribers.schedules import is_active, withdraw
 
-_ENOUGH = timedelta(seconds=30)
+ENOUGH = timedelta(seconds=30)
 """More than ten schedules ever take."""
 
 _LONG_AGO = tuple(timedelta(hours=hours) for hours in (2, 6, 24, 7 * 24, 31 * 24))
@@ -33,6 +40,8 @@ class FannedOut:
 
     `queued`: messages. `late`: due too long ago. `cancelled`: of a cancelled batch. `dormant`: of
     dormant readers. `idle`: schedules that left the due index because nothing waits in them.
+    `passed`: schedules that ask a content source, and had nothing new at an occurrence. `fetches`:
+    messages to the content queue.
     `not_advanced`: schedules that kept changing. `handed_on`: 1 if time ran out and another message
     continues. `unreadable`: what is wrong with each row because of which a schedule was left
     behind.
@@ -43,6 +52,8 @@ class FannedOut:
     cancelled: int = 0
     dormant: int = 0
     idle: int = 0
+    passed: int = 0
+    fetches: int = 0
     not_advanced: int = 0
     handed_on: int = 0
     unreadable: tuple[str, ...] = ()
@@ -61,14 +72,21 @@ _ENDED_AS = {
 
 
 def tick(
-    at: datetime, *, batches: Batches, shard_queue: ShardQueue, shards: int, lookback: int
+    at: datetime,
+    *,
+    batches: Batches,
+    shard_queue: ShardQueue,
+    shards: int,
+    lookback: int,
+    looks_ahead: bool = False,
 ) -> int:
     """Queue every shard, from its checkpoint to the slot of `at`. Returns the number of messages.
 
     This includes every shard that was ever announced: it may still hold schedules from a time with
     more shards, or from a deployment that was rolled back. It also includes each slot in which an
     unreadable row was left behind, which may be readable by now (rule 20). A tick that is missing,
-    late or repeated does no harm. `lookback` is in slots.
+    late or repeated does no harm. `lookback` is in slots. `looks_ahead`: content sources are asked
+    ahead, so each shard gets a second message, of the slots that are new to it.
     """
     slot = slot_of(at)
     done, announced = batches.checkpoints(), batches.announced()
@@ -78,6 +96,10 @@ def tick(
         behind = done.get(number, begun - SLOT)
         queued.append(Shard(number, min(behind + SLOT, slot) - SLOT * lookback, slot))
     since = {shard.number: shard.since for shard in queued}
+    if looks_ahead:
+        queued += [
+            replace(shard, since=shard.since + SLOT * lookback, ahead=True) for shard in queued
+        ]
     queued += [
         Shard(number, left, left)
         for number, left in batches.left_behind()
@@ -102,7 +124,11 @@ def is_beat(body: str, *, decode: Callable[[str], Shard], shards: int, clock: Cl
     asked for alone, after its time.
     """
     shard = decode(body)
-    return shard.number < shards and (shard.since < shard.until or shard.until >= slot_of(clock()))
+    return (
+        not shard.ahead
+        and shard.number < shards
+        and (shard.since < shard.until or shard.until >= slot_of(clock()))
+    )
 
 
 def fan_out(
@@ -112,6 +138,7 @@ def fan_out(
     decode: Callable[[str], Shard],
     context: FanoutContext,
     shard_queue: ShardQueue,
+    look_ahead: Callable[[Shard, TimeLeft], FannedOut] | None = None,
 ) -> FannedOut:
     """Start every run that is due in a shard's slots, page by page, in constant memory.
 
@@ -124,14 +151,16 @@ def fan_out(
     finished slot, and another message continues.
     A schedule with an unreadable row stays where it is, and its slot is remembered; all others
     continue (rule 20). `decode` reads the shard from the body of a message. Raises InvalidEvent if
-    `decode` does.
+    `decode` does. `look_ahead` does what a message `ahead` asks for; None: nothing is asked ahead.
     """
     shard = decode(body)
+    if shard.ahead:
+        return look_ahead(shard, time_left) if look_ahead else FannedOut()
     begin = cache(context.batches.begin)
     behind = _Behind(shard.number, context.batches)
     done: Counter[str] = Counter()
     for slot, ten in _tens(_slots(shard), shard.number, context):
-        if time_left() < _ENOUGH:
+        if time_left() < ENOUGH:
             if slot > shard.since:
                 context.batches.save_checkpoint(shard.number, slot - SLOT)
             shard_queue.send([replace(shard, since=slot)])
@@ -140,7 +169,7 @@ def fan_out(
             done += _met(ten, slot, shard, begin, behind, context)
     context.batches.save_checkpoint(shard.number, shard.until)
     for slot, ten in _tens(_long_ago(shard), shard.number, context):
-        if ten and time_left() > _ENOUGH:
+        if ten and time_left() > ENOUGH:
             done += _met(ten, slot, shard, begin, behind, context)
     if shard.since == shard.until < slot_of(context.clock()) and not behind.slots:
         context.batches.catch_up(shard.number, shard.until)
@@ -255,10 +284,10 @@ class _Work:
                 found = start(
                     _occurrence(schedule, self.open_slot), self.begin(slot), context=self.context
                 )
-                if found:
+                if isinstance(found, Started):
                     started.append(found)
                 else:
-                    after.append(self._without_events(schedule))
+                    after.append(self._without_events(found))
         self._queue(started)
         for each in started:
             with self._left_behind(slot_of(each.occurrence.schedule.next_due_at)):
@@ -281,15 +310,25 @@ class _Work:
             if not run.status.is_final
         ]
         self.done["queued"] += len(messages)
+        if self.context.content:
+            delays = {message.key: message.delay for message in messages}
+            self.done["fetches"] += self.context.content.ask_for(
+                (run, delays[run.key]) for run in new if run.asked_at and run.key in delays
+            )
         if messages:
             self.context.generate_queue.send(messages)
 
     def _is_due(self, schedule: Schedule) -> bool:
         return schedule.listed and slot_of(schedule.next_due_at) <= self.open_slot
 
-    def _without_events(self, schedule: Schedule) -> Schedule | None:
-        after = go_idle(schedule, context=self.context)
-        self.done["idle"] += after is not None and after.is_idle
+    def _without_events(self, quiet: Quiet) -> Schedule | None:
+        schedule = quiet.occurrence.schedule
+        if quiet.asks:
+            after = stay_armed(quiet, context=self.context)
+            self.done["passed"] += after is not None and after.next_due_at > schedule.next_due_at
+        else:
+            after = go_idle(schedule, context=self.context)
+            self.done["idle"] += after is not None and after.is_idle
         return after or self._read_again(schedule)
 
     def _advance(self, started: Started) -> Schedule | None:

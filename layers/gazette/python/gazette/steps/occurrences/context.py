@@ -3,11 +3,15 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Batches, Runs, Schedules
 from gazette.domain.ports.queues import RunQueue
 from gazette.domain.ports.stores import EventReader, Subscribers
+
+if TYPE_CHECKING:
+    from gazette.steps.occurrences.asking import AskingContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,7 @@ class FanoutLimits:
 class FanoutContext:
     """The tables and the queue by which due schedules become runs.
 
-    `random` returns a number from 0 to 1.
+    `random` returns a number from 0 to 1. `content`: None if the stage asks no content source.
     """
 
     subscribers: Subscribers
@@ -41,3 +45,4 @@ class FanoutContext:
     clock: Clock
     random: Callable[[], float]
     limits: FanoutLimits
+    content: "AskingContext | None" = None

@@ -1,4 +1,7 @@
-"""Start the run of a due occurrence; where nothing waits for it, the schedule goes idle."""
+"""Start the run of a due occurrence; where nothing waits for it, the schedule goes idle.
+
+A schedule that asks a content source does not go idle: nobody else would arm it.
+"""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -34,13 +37,14 @@ class Started:
     """The run of an occurrence as it is stored, and what to write to its schedule.
 
     `active_until`: as in Schedule. `not_scheduled`: the schedule leaves the due index, because the
-    reader is not active.
+    reader is not active. `waits`: whether an event waited, or a run; else only sources are asked.
     """
 
     occurrence: Occurrence
     run: Run
     active_until: datetime | None = None
     not_scheduled: bool = False
+    waits: bool = True
 
     @property
     def is_taken(self) -> bool:
@@ -50,32 +54,60 @@ class Started:
         was erased and made anew. Or for this one, when nothing waited yet.
         """
         is_of_another = self.run.due_at != self.occurrence.schedule.next_due_at
-        return is_of_another or self.run.reason in {Reason.NOTHING_WAITED, Reason.EMPTY}
+        sent_nothing = _SENT_NOTHING if self.waits else _NEVER_STARTED
+        return is_of_another or self.run.reason in sent_nothing
 
 
-def start(occurrence: Occurrence, batch: Batch, *, context: FanoutContext) -> Started | None:
-    """Make sure that the occurrence has a run; None if nothing waits for it, and none is started.
+_NEVER_STARTED = {Reason.NOTHING_WAITED, Reason.EMPTY}
+_SENT_NOTHING = {*_NEVER_STARTED, Reason.NOTHING_NEW, Reason.NO_CONTENT}
+"""Where a run ended so and its occurrence has an event after all, that needs another run. Where it
+has none, its sources were asked already: that was the run of the occurrence."""
 
-    Safe to repeat: an existing run stays as it is.
+
+@dataclass(frozen=True, slots=True)
+class Quiet:
+    """An occurrence for which nothing waits. `asks`: its schedule asks a content source.
+
+    `active_until`: as in Started.
+    """
+
+    occurrence: Occurrence
+    asks: bool = False
+    active_until: datetime | None = None
+
+
+def start(occurrence: Occurrence, batch: Batch, *, context: FanoutContext) -> Started | Quiet:
+    """Make sure that the occurrence has a run, unless nothing waits for it.
+
+    A run that asks content sources is started as well where their items are not stored, or stale:
+    it waits for them. Safe to repeat: an existing run stays as it is.
     """
     schedule, limits, now = occurrence.schedule, context.limits, context.clock()
+    asks = context.content is not None and context.content.asks(schedule)
+    lacks = context.content is not None and context.content.lacks(schedule)
     run = Run(
         key=RunKey(schedule.user_id, schedule.name, schedule.sequence),
         due_at=schedule.next_due_at,
         check_at=now + limits.spread + limits.check_after,
         created_at=now,
+        sources=schedule.sources if asks else (),
+        asked_at=now if lacks else None,
     )
+    waits = True
     until = _active_until(schedule, context)
     if isinstance(until, Reason):
         run = replace(run, status=Status.SKIPPED, reason=until)
         return Started(occurrence, context.runs.create(run), not_scheduled=True)
     if batch.cancelled_at:
         run = replace(run, status=Status.CANCELLED, reason=Reason.BATCH_CANCELLED)
-    elif not is_waiting(schedule, runs=context.runs, events=context.events):
-        return None
-    elif _is_too_late(occurrence, context):
-        run = replace(run, status=Status.SKIPPED, reason=Reason.TOO_LATE)
-    return Started(occurrence, context.runs.create(run), until)
+    else:
+        waits = is_waiting(schedule, runs=context.runs, events=context.events)
+        is_too_late = _is_too_late(occurrence, context)
+        if not waits and (is_too_late or not lacks):
+            return Quiet(occurrence, asks, until)
+        if is_too_late:
+            run = replace(run, status=Status.SKIPPED, reason=Reason.TOO_LATE)
+    return Started(occurrence, context.runs.create(run), until, waits=waits)
 
 
 def _active_until(schedule: Schedule, context: FanoutContext) -> datetime | Reason | None:
@@ -138,6 +170,28 @@ def go_idle(schedule: Schedule, *, context: FanoutContext) -> Schedule | None:
     after = schedule.renumbered() if is_taken else schedule.idle()
     if not is_taken and used.reason is not Reason.NOTHING_WAITED:
         after = replace(after, last_due_at=used.due_at)
+    return after if context.schedules.put(after, replacing=schedule) else None
+
+
+def stay_armed(quiet: Quiet, *, context: FanoutContext) -> Schedule | None:
+    """Move a schedule that asks content sources on, past an occurrence for which nothing waits.
+
+    It stays in the due index, so nobody who stores an event meanwhile needs to arm it, and no flag
+    is needed: that event is in the next digest. The sequence is used as where a schedule goes idle:
+    nobody starts a run under it who has read the schedule before. Returns the schedule as stored
+    now, which is still due if something waits after all; None if another process has changed it.
+    """
+    schedule = quiet.occurrence.schedule
+    used = context.runs.create(_ended(schedule, context))
+    if used.due_at != schedule.next_due_at:
+        after = schedule.renumbered()
+    elif not used.status.is_final:
+        return schedule
+    else:
+        following = quiet.occurrence.next_due_at
+        after = schedule.advanced(following, active_until=quiet.active_until)
+        if used.reason is Reason.NOTHING_WAITED:
+            after = replace(after, last_due_at=schedule.last_due_at)
     return after if context.schedules.put(after, replacing=schedule) else None
 
 

@@ -55,6 +55,7 @@ def view_email(link: LinkToken, links: Links, *, context: ViewContext) -> str | 
             arrangement=context.arrangement,
             until=until,
             due_at=run.due_at,
+            sources=run.sources,
         ).html
 
     return _view(link, show, context)
@@ -71,6 +72,7 @@ def view_updates(link: LinkToken, *, context: ViewContext) -> str | None:
             max_lines=len(events),
             arrangement=context.renderer.arrangement(variation, context.arrangement),
             until=until,
+            sources=run.sources,
         )
         return context.pages.updates(everything, reader)
 

@@ -50,19 +50,21 @@ def move(stored: StoredEvent, target: Target, *, context: RoutingContext) -> Sto
     raise kept_changing(f"Event {event_id} of {user_id}")
 
 
-def take_back(stored: StoredEvent, *, context: RoutingContext) -> None:
+def take_back(stored: StoredEvent, *, context: RoutingContext) -> bool:
     """Remove an event that is no longer wanted, unless it was or may have been sent.
 
-    The same transaction raises the epochs of the open runs: a worker that has read the event fails
-    at its claim. Raises NotYet if the event keeps moving.
+    Returns whether it is gone. The same transaction raises the epochs of the open runs: a worker
+    that has read the event fails at its claim. Raises NotYet if the event keeps moving.
     """
     for _ in ATTEMPTS:
         guard = _leaving(stored, context)
-        if guard is None or context.events.remove(stored, guard):
-            return
+        if guard is None:
+            return False
+        if context.events.remove(stored, guard):
+            return True
         found = context.events.get(stored.event.user_id, stored.event.id)
         if not isinstance(found, StoredEvent):
-            return
+            return True
         stored = found
     raise kept_changing(f"Event {stored.event.id} of {stored.event.user_id}")
 

@@ -80,16 +80,14 @@ def target_of(event: Event, inputs: RoutingInputs, context: RoutingContext) -> T
         case Erased():
             return Outcome.ERASED
         case Subscriber() as reader:
-            if reader.erased_at and event.occurred_at <= reader.erased_at:
+            if reader.erased_at and event.counts_at <= reader.erased_at:
                 return Outcome.ERASED
             if reader.has_left and not critical:
                 return Outcome.UNSUBSCRIBED
             if event.category == NEW_LINK:
                 return Target(immediate_schedule(event.entity.key))
             choices, defaults = reader.choices, context.defaults
-            paused_or_dormant = reader.paused_or_dormant_at(
-                event.occurred_at, sunset=context.sunset
-            )
+            paused_or_dormant = reader.paused_or_dormant_at(event.counts_at, sunset=context.sunset)
         case None:
             pass
     frequency = effective_frequency(

@@ -165,10 +165,11 @@ def set_schedule(
     return. `is_new`: the subscriber was not known before, so there is no run. `resumes`: write even
     if nothing changes, so that no worker withdraws the schedule as it read it before. A changed
     occurrence gets a new sequence: fan-out may have started the run of the old one without having
-    advanced the schedule. An idle schedule stays idle. Raises NotYet if the schedule keeps
-    changing.
+    advanced the schedule. An idle schedule stays idle, unless it asks a content source. Raises
+    NotYet if the schedule keeps changing.
     """
     wanted = subscriber.recurrence(digest)
+    sources = sources_of(subscriber, digest, context=context)
 
     for _ in ATTEMPTS:
         if current is None:
@@ -176,7 +177,8 @@ def set_schedule(
         elif current.changed_at > subscriber.changed_at:
             return
         else:
-            changed = _moved(current, wanted, subscriber.changed_at, context)
+            moved = _moved(current, wanted, subscriber.changed_at, context)
+            changed = _asking(moved, sources, current, subscriber.changed_at, context)
             if resumes and not current.is_idle:
                 changed = replace(changed, revision=current.revision + 1)
             if changed == current:
@@ -190,8 +192,12 @@ def set_schedule(
 def _new(
     subscriber: Subscriber, digest: Frequency, *, context: ScheduleContext, is_new: bool
 ) -> Schedule:
-    """A new schedule, idle: whoever stores the first event under it arms it (rule 23)."""
+    """A new schedule, idle: whoever stores the first event under it arms it (rule 23).
+
+    One that asks a content source is armed: nobody else would.
+    """
     wanted = subscriber.recurrence(digest)
+    sources = sources_of(subscriber, digest, context=context)
     chain = [] if is_new else context.runs.chain(latest_run(subscriber.user_id, digest.value))
     return Schedule(
         user_id=subscriber.user_id,
@@ -202,8 +208,38 @@ def _new(
         revision=1,
         changed_at=subscriber.changed_at,
         active_until=subscriber.dormant_at(context.sunset) if context.sunset else None,
-        state=ScheduleState.IDLE,
+        state=ScheduleState.ARMED if sources else ScheduleState.IDLE,
+        sources=sources,
     )
+
+
+def sources_of(
+    subscriber: Subscriber, digest: Frequency, *, context: ScheduleContext
+) -> tuple[str, ...]:
+    """The content sources of a reader's digest, in order; empty if it shows events alone."""
+    if context.content is None:
+        return ()
+    return context.content.sources_for(digest, chosen=subscriber.chosen, defaults=context.defaults)
+
+
+def _asking(
+    moved: Schedule,
+    sources: tuple[str, ...],
+    current: Schedule,
+    changed_at: datetime,
+    context: ScheduleContext,
+) -> Schedule:
+    """`moved` with its sources; armed if it asks one and is not in the due index.
+
+    A schedule that asks none any more leaves the index at its next occurrence.
+    """
+    if sources == moved.sources and not (sources and moved.is_idle):
+        return moved
+    asking = replace(moved, sources=sources, changed_at=changed_at, revision=current.revision + 1)
+    if not (sources and asking.is_idle):
+        return asking
+    armed = asking.armed(asking.due_after(context.clock()))
+    return replace(armed, revision=asking.revision)
 
 
 def _moved(

@@ -178,6 +178,7 @@ def show_alone(
         arrangement=side.arrangement,
         until=_until(run),
         due_at=run.due_at,
+        sources=run.sources,
     )
 
 

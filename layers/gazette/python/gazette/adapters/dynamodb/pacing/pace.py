@@ -1,7 +1,7 @@
 """The pace in DynamoDB: one row per stream; workers take permits by conditional writes."""
 
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any, Final, cast
 
 from pynamodb.attributes import Attribute
@@ -47,6 +47,9 @@ from gazette.domain.ports.clock import Clock
 
 ROWS: Final = Streams(digest="digest", immediate="immediate")
 """The row of each stream of this installation."""
+
+RECOMMENDATIONS_ROW: Final = "recommendations"
+"""The row of the content source that is asked: its permits are requests."""
 
 _TRIES = 8
 """Attempts. Each refusal returns the current row; more fail only if the row changes its kind of
@@ -164,7 +167,7 @@ class DynamoRateLimiter:
                 return wanted.permits_from(found.next_at - wanted.number * wanted.cost)
         raise self._kept_changing()
 
-    def trip(self, why: str, now: datetime) -> OpenBreaker:
+    def trip(self, why: str, now: datetime, *, at_least: timedelta = timedelta(0)) -> OpenBreaker:
         """One UpdateItem. If many workers are refused at once, the write of one of them succeeds.
 
         One more only if the cached row was out of date and this refusal changes the breaker.
@@ -173,7 +176,7 @@ class DynamoRateLimiter:
         if known and not known.is_probed:
             known = None  # it may be closed by now: a refused write returns the current row
         for _ in range(_TRIES):
-            wanted = tripped(known, why, now)
+            wanted = tripped(known, why, now, at_least=at_least)
             if wanted == known:
                 return known
             _, row = update_or_current(PaceRow(self._name), changes_to(wanted), is_still(known))

@@ -1,0 +1,38 @@
+"""Messages on the queue `content`: which reader's schedule to ask for, for which occurrence."""
+
+import json
+from datetime import UTC, datetime
+
+from gazette.adapters.aws.queues import Encoded
+from gazette.domain.content import Fetch
+from gazette.domain.errors import InvalidEvent
+from gazette.domain.ports.content import QueuedFetch
+
+
+def encode_fetch(queued: QueuedFetch) -> Encoded:
+    """A message on the content queue."""
+    fetch = queued.fetch
+    body = {
+        "user_id": fetch.user_id,
+        "schedule": fetch.schedule,
+        "due_at": fetch.due_at.isoformat(),
+        "tries": fetch.tries,
+    }
+    return Encoded(json.dumps(body), queued.delay)
+
+
+def decode_fetch(body: str) -> Fetch:
+    """The fetch that a message on the content queue asks for. Raises InvalidEvent."""
+    try:
+        fields = json.loads(body)
+        return Fetch(
+            str(fields["user_id"]),
+            str(fields["schedule"]),
+            datetime.fromisoformat(fields["due_at"]).astimezone(UTC),
+            int(fields.get("tries", 0)),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as err:
+        raise InvalidEvent(
+            "A message on the content queue must be a JSON object with user_id, schedule and "
+            f"due_at: {err!r}"
+        ) from err

@@ -1,0 +1,1 @@
+"""Content sources that are asked: an HTTP service of the adopter."""

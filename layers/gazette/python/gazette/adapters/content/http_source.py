@@ -1,0 +1,102 @@
+"""A recommendation service over HTTP, as docs/content.md describes it."""
+
+import math
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from urllib.parse import urlencode, urlsplit
+
+from gazette.adapters.content.connection import Connection, HttpAnswer
+from gazette.adapters.contract.items import Normaliser
+from gazette.domain.content import Answer, Question
+from gazette.domain.errors import SourceFailed
+from gazette.domain.ports.clock import Clock
+
+LARGEST_ANSWER = 262_144
+"""Bytes of a body. A hundred items with all their fields full have less."""
+
+_OK, _NOTHING_NEW = 200, 204
+
+_REFUSES = {429, 503}
+"""It asks for fewer requests (RFC 6585, section 4; RFC 9110, section 15.6.4)."""
+
+
+class HttpSource:
+    """The port `ContentSource` on a service that answers GET at `url`.
+
+    `token` returns the bearer token, or an empty text. `normaliser` turns an answer into items.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        connection: Connection,
+        token: Callable[[], str],
+        normaliser: Normaliser,
+        clock: Clock,
+    ) -> None:
+        parts = urlsplit(url)
+        self._target = (parts.path or "/") + "?" + (f"{parts.query}&" if parts.query else "")
+        self._connection = connection
+        self._token = token
+        self._normaliser = normaliser
+        self._clock = clock
+
+    def ask(self, question: Question) -> Answer:
+        """One GET, which is never repeated. Raises SourceFailed."""
+        answer = self._connection.get(self._target + _query(question), self._headers())
+        if answer.status == _NOTHING_NEW:
+            return Answer()
+        if answer.status != _OK:
+            raise self._failure(answer)
+        if answer.headers.get("content-encoding", "identity") != "identity":
+            raise SourceFailed("The answer is encoded, and the request did not allow that.")
+        return self._normaliser.read(answer.body, now=self._clock())
+
+    def _headers(self) -> Mapping[str, str]:
+        headers = {
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",
+            "User-Agent": "gazette",
+        }
+        token = self._token()
+        return headers | ({"Authorization": f"Bearer {token}"} if token else {})
+
+    def _failure(self, answer: HttpAnswer) -> SourceFailed:
+        why = f"It answered with status {answer.status}."
+        if 300 <= answer.status < 400:
+            why = f"It answered with status {answer.status}: redirects are not followed."
+        if answer.status not in _REFUSES:
+            return SourceFailed(why)
+        wait = retry_after(answer.headers.get("retry-after", ""), now=self._clock())
+        return SourceFailed(why, refuses=True, retry_after=wait)
+
+
+def retry_after(given: str, *, now: datetime) -> timedelta:
+    """What the header Retry-After asks for, in seconds or as a date; nothing if it is neither.
+
+    https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3
+    """
+    if given.isascii() and given.isdigit():
+        return timedelta(seconds=min(int(given[:9]), 999_999_999))
+    try:
+        at = parsedate_to_datetime(given)
+    except (TypeError, ValueError, IndexError):
+        return timedelta(0)
+    at = at.replace(tzinfo=UTC) if at.tzinfo is None else at
+    return max(timedelta(seconds=math.ceil((at - now).total_seconds())), timedelta(0))
+
+
+def _query(question: Question) -> str:
+    asked = {
+        "user_id": question.user_id,
+        "digest": question.schedule,
+        "limit": str(question.limit),
+        "locale": question.locale,
+        "time_zone": question.time_zone,
+        "until": question.until.isoformat(),
+    }
+    if question.since:
+        asked["since"] = question.since.isoformat()
+    return urlencode(asked)

@@ -1,0 +1,19 @@
+"""The bearer token of a recommendation service, in Secrets Manager."""
+
+from gazette.adapters.aws.secrets import read_secret
+from gazette.domain.errors import InvalidKeys
+
+
+def read_token(secret: str) -> str:
+    """The token in `secret`, a name or an ARN, without spaces around it. One GetSecretValue.
+
+    Raises Unavailable if it cannot be read, and InvalidKeys if it cannot be a token: a header with
+    it would be malformed (RFC 6750, section 2.1).
+    """
+    token = read_secret(secret, "The token of recommendations").get("SecretString", "").strip()
+    if not token or not token.isascii() or not token.isprintable() or " " in token:
+        raise InvalidKeys(
+            f"The secret {secret} does not contain a bearer token: write it as the text of the "
+            "secret, in printable ASCII without spaces, and nothing beside it."
+        )
+    return token

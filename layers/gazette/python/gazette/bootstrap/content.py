@@ -1,0 +1,99 @@
+"""The function `content`: its step with its adapters."""
+
+import json
+import random
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+
+from gazette.adapters.aws.fetch_messages import decode_fetch, encode_fetch
+from gazette.adapters.aws.queues import SqsBacklog, SqsQueue, sqs_client
+from gazette.adapters.cached import Cached, once, when_asked
+from gazette.adapters.content.connection import Connection
+from gazette.adapters.content.http_source import LARGEST_ANSWER, HttpSource
+from gazette.adapters.content.token import read_token
+from gazette.adapters.contract.items import Normaliser
+from gazette.adapters.dynamodb.pacing.pace import RECOMMENDATIONS_ROW, DynamoRateLimiter
+from gazette.bootstrap.parts.clock import now
+from gazette.bootstrap.parts.routing import announce, routing_context
+from gazette.domain.content import RECOMMENDATIONS
+from gazette.domain.delivery.pace import PacePlan
+from gazette.domain.hosts import LinkHosts
+from gazette.domain.ports.clock import TimeLeft
+from gazette.domain.scheduling.asking import ContentPlan
+from gazette.settings.content import ContentSettings
+from gazette.steps.content.ask import AskContext, ProcessHealth
+from gazette.steps.content.fetch import FetchContext, FetchResult, fetch
+
+_TABLES = 15
+"""Seconds for what a fetch reads and writes; two requests come on top."""
+
+
+@once
+def build() -> Callable[[str, TimeLeft], FetchResult]:
+    """Return a function of a message's body and the time left. Built once per process."""
+    settings = ContentSettings.from_env()
+    announce(settings)
+    sqs = sqs_client()
+    backlog = SqsBacklog(sqs, settings.content_queue_url)
+    permits = rate_limiter(settings)
+    context = FetchContext(
+        routing=routing_context(settings, sqs),
+        asking=AskContext(
+            source=_source(settings),
+            rate_limiter=permits,
+            breaker=permits,
+            health=ProcessHealth(),
+            waiting=when_asked(backlog.count, clock=now, default=0),
+            clock=now,
+            sleep=lambda wait: time.sleep(wait.total_seconds()),
+            random=random.random,
+        ),
+        queue=SqsQueue(sqs, settings.content_queue_url, encode_fetch),
+        plan=ContentPlan(
+            sources=tuple(json.loads(settings.content_sources)),
+            lead=settings.recommendations_lead // 10,
+            fresh_for=timedelta(minutes=settings.recommendations_fresh_for),
+        ),
+        limit=settings.recommendations_items,
+        useful_for=settings.useful_for,
+        longest=timedelta(seconds=_TABLES + 2 * settings.recommendations_timeout),
+    )
+    return partial(fetch, decode=decode_fetch, context=context)
+
+
+def rate_limiter(settings: ContentSettings) -> DynamoRateLimiter:
+    """Return the ports `RateLimiter`, `PaceGauge` and `CircuitBreaker` of the service."""
+    plan = PacePlan(
+        rate=settings.recommendations_per_second,
+        ramp_from=settings.recommendations_ramp_from,
+        ramp_every=timedelta(seconds=settings.ramp_every),
+    )
+    return DynamoRateLimiter(settings.pace_table, plan, name=RECOMMENDATIONS_ROW)
+
+
+def _source(settings: ContentSettings) -> HttpSource:
+    listed: list[str] = json.loads(settings.link_hosts)
+    return HttpSource(
+        settings.recommendations_url,
+        connection=Connection(
+            settings.recommendations_url,
+            deadline=settings.recommendations_timeout,
+            largest=LARGEST_ANSWER,
+        ),
+        token=_token(settings.recommendations_secret),
+        normaliser=Normaliser(
+            source=RECOMMENDATIONS,
+            hosts=LinkHosts.of(listed) if listed else None,
+            fallback_image=settings.recommendations_fallback_image,
+        ),
+        clock=now,
+    )
+
+
+def _token(secret: str) -> Callable[[], str]:
+    """Read at most once a minute: a new token counts within that."""
+    if not secret:
+        return lambda: ""
+    return Cached(partial(read_token, secret), clock=now).get

@@ -1,0 +1,30 @@
+"""Content sources, and the queue of those to ask.
+
+All instants are timezone-aware UTC.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Protocol
+
+from gazette.domain.content import Answer, Fetch, Question
+from gazette.domain.ports.queues import Queue
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedFetch:
+    """A fetch to put on the queue, with a `delay` of 0 to 900 s."""
+
+    fetch: Fetch
+    delay: timedelta
+
+
+FetchQueue = Queue[QueuedFetch]
+"""The queue of the function `content`."""
+
+
+class ContentSource(Protocol):
+    """A source that is asked. Asking again does no harm."""
+
+    def ask(self, question: Question) -> Answer:
+        """Return what it has for the reader. Raises SourceFailed if there is no answer to use."""

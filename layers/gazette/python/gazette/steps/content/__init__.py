@@ -1,0 +1,1 @@
+"""Ask content sources for what a reader's next digest shows beside events."""

@@ -1,0 +1,75 @@
+"""Ask content sources ahead of the digests for which they are asked, evenly over the lead.
+
+Only stages that ask ahead import this.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+
+from gazette.domain.content import Fetch
+from gazette.domain.model import Schedule
+from gazette.domain.ports.clock import Clock, TimeLeft
+from gazette.domain.ports.content import QueuedFetch
+from gazette.domain.ports.ledgers import Schedules
+from gazette.domain.ports.queues import Shard, ShardQueue
+from gazette.domain.scheduling.asking import LookAhead, ahead_of
+from gazette.domain.scheduling.calendar import SLOT, slot_of
+from gazette.domain.stored import readable
+from gazette.steps.fanout.fanout import ENOUGH, FannedOut
+from gazette.steps.occurrences.asking import AskingContext
+
+
+def look_ahead(
+    shard: Shard,
+    time_left: TimeLeft,
+    *,
+    schedules: Schedules,
+    content: AskingContext,
+    shard_queue: ShardQueue,
+    clock: Clock,
+    random: Callable[[], float],
+) -> FannedOut:
+    """Queue a fetch for each reader of the shard whose turn it is in these slots.
+
+    Reads the due index in slots that are still to come, and then the schedules of those readers
+    only. Writes nothing: who asks skips what is fetched already. So a slot that is missing, late or
+    repeated does no harm: what was not asked ahead is asked when it is due. If the invocation runs
+    out of time, another message continues.
+    """
+    fetches = 0
+    slot = max(shard.since, shard.until - content.plan.lead * SLOT)
+    while slot <= shard.until:
+        if time_left() < ENOUGH:
+            shard_queue.send([replace(shard, since=slot)])
+            return FannedOut(fetches=fetches, handed_on=1)
+        for look in ahead_of(slot, shard.number, shards=content.shards, lead=content.plan.lead):
+            if look.slot > slot_of(clock()):
+                for due in _whose_turn_it_is(look, shard.number, schedules, content):
+                    fetches += content.queue(_spread(each, random) for each in due)
+        slot += SLOT
+    return FannedOut(fetches=fetches)
+
+
+def _whose_turn_it_is(
+    look: LookAhead, shard: int, schedules: Schedules, content: AskingContext
+) -> Iterator[list[Schedule]]:
+    """The schedules that ask, page by page of the index; it says only what to read.
+
+    A row that cannot be read is reported when it is due.
+    """
+    for keys in schedules.due(look.slot, shard):
+        rows = schedules.get_many([key for key in keys if look.holds(key[0])])
+        yield [
+            schedule
+            for schedule in readable(rows)
+            if schedule.listed
+            and slot_of(schedule.next_due_at) == look.slot
+            and content.lacks(schedule)
+        ]
+
+
+def _spread(schedule: Schedule, random: Callable[[], float]) -> QueuedFetch:
+    """At any time within the slot."""
+    fetch = Fetch(schedule.user_id, schedule.name, schedule.next_due_at)
+    return QueuedFetch(fetch, timedelta(seconds=int(SLOT.total_seconds() * random())))

@@ -1,0 +1,1 @@
+"""What content sources are asked, and what becomes of their answers."""

@@ -1,0 +1,259 @@
+"""A fetch stores what the source has for one digest, once, and never without a permit."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from gazette.domain.delivery.pace import PacePlan
+from gazette.domain.errors import NotYet, SourceFailed, Unavailable
+from gazette.domain.model import DAILY
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.steps.content.fetch import FetchOutcome
+
+from tests.fake_stores import FakeRateLimiter
+from tests.unit.content.asking import CATEGORY, DOWN, Asking, an_answer, an_item, asking
+
+
+def test_items_wait_for_the_digest_that_they_were_fetched_for() -> None:
+    found = asking()
+    found.answers(an_answer("a", "b"))
+    done = found.fetch()
+    assert (done.outcome, done.items, done.requests) == (FetchOutcome.STORED, 2, 1)
+    assert found.waiting() == ["a", "b"]
+    assert found.schedule.fetched_for == found.schedule.next_due_at
+    assert found.schedule.fetched_at == found.world.clock()
+    assert found.remembers("a", "b", "c") == [True, True, False]
+
+
+def test_the_source_is_told_whose_digest_it_is_and_when_it_is_due() -> None:
+    found = asking()
+    found.fetch()
+    (asked,) = found.source.asked
+    assert (asked.user_id, asked.schedule, asked.limit) == ("ann", DAILY, 3)
+    assert (asked.since, asked.until) == (None, found.schedule.next_due_at)
+    assert (asked.locale, asked.time_zone) == ("en", "Europe/Berlin")
+
+
+def test_nothing_new_is_marked_as_fetched_and_stores_nothing() -> None:
+    found = asking()
+    assert found.fetch().outcome is FetchOutcome.NOTHING_NEW
+    assert found.schedule.fetched_for == found.schedule.next_due_at
+    assert found.world.events.rows == {}
+
+
+def test_no_more_items_are_stored_than_a_digest_shows() -> None:
+    found = asking()
+    found.answers(an_answer("a", "b", "c", "d"))
+    found.fetch()
+    assert found.waiting() == ["a", "b", "c"]
+
+
+def test_a_repeated_message_asks_nobody() -> None:
+    found = asking()
+    found.answers(an_answer("a"))
+    found.fetch()
+    assert found.fetch().outcome is FetchOutcome.ALREADY_FETCHED
+    assert len(found.source.asked) == 1
+
+
+def test_what_was_fetched_too_long_before_the_hour_is_fetched_again() -> None:
+    found = asking()
+    found.answers(an_answer("a"), an_answer("b"))
+    found.fetch()
+    schedule = found.schedule
+    early = replace(schedule, fetched_at=schedule.next_due_at - timedelta(hours=25))
+    found.world.schedules.rows["ann", DAILY] = early
+    assert found.fetch().outcome is FetchOutcome.STORED
+
+
+def test_what_was_in_a_digest_does_not_come_again() -> None:
+    found = asking()
+    found.answers(an_answer("a", "b"), an_answer("b", "c", "a"))
+    found.fetch()
+    assert found.send() == [("a: 1", "b: 1")]
+    found.fetch()
+    assert found.send() == [("c: 1",)]
+
+
+def test_an_item_that_waits_is_kept_while_the_source_still_has_it() -> None:
+    """The next occurrence is another fetch; no digest has shown the item."""
+    found = asking()
+    found.answers(an_answer("a", "b"), an_answer("b", "c"))
+    found.fetch()
+    found.next_occurrence()
+    found.fetch()
+    assert found.waiting() == ["b", "c"]
+    assert found.remembers("a", "b", "c") == [False, True, True]
+
+
+def test_an_item_that_was_taken_back_may_be_offered_again() -> None:
+    found = asking()
+    found.answers(an_answer("a"), an_answer("b"), an_answer("a"))
+    for _ in range(3):
+        found.fetch()
+        found.next_occurrence()
+    assert found.waiting() == ["a"]
+
+
+def test_an_item_that_waits_and_has_changed_is_amended() -> None:
+    found = asking()
+    found.answers(an_answer("a"))
+    found.fetch()
+    found.next_occurrence()
+    found.source.answers.append(type(an_answer())((an_item("a", title="A new title"),)))
+    found.fetch()
+    assert found.send() == [("a: 1",)]
+    (stored,) = found.world.events.rows.values()
+    assert stored.event.entity.title == "A new title"  # type: ignore[union-attr]
+
+
+def test_an_item_that_waits_and_has_not_changed_costs_no_write() -> None:
+    found = asking()
+    found.answers(an_answer("a"), an_answer("a"))
+    found.fetch()
+    found.next_occurrence()
+    with found.world.calls() as calls:
+        assert found.fetch().outcome is FetchOutcome.NOTHING_NEW
+    assert [call for call in calls if call in {"events.store", "events.amend"}] == []
+
+
+def test_an_old_article_comes_although_its_category_was_muted_when_it_was_published() -> None:
+    found = Asking()
+    now = found.world.clock()
+    found.world.choose(recommendation=Frequency.NEVER, at=now - timedelta(days=10))
+    found.world.choose(recommendation=Frequency.DAILY, at=now - timedelta(days=5))
+    found.answers(an_answer("a"))
+    found.fetch()
+    assert found.waiting() == ["a"]
+
+
+def test_a_reader_who_mutes_the_category_gets_none_of_what_waits() -> None:
+    found = asking()
+    found.answers(an_answer("a"))
+    found.fetch()
+    found.world.clock.pass_time(seconds=1)
+    found.world.choose(recommendation=Frequency.NEVER)
+    assert found.send() == []
+
+
+def test_a_reader_who_left_is_not_asked_for() -> None:
+    found = asking()
+    due_at = found.schedule.next_due_at
+    found.world.unsubscribe()
+    assert found.fetch(due_at).outcome is FetchOutcome.NOT_ASKED
+    assert found.source.asked == []
+
+
+def test_an_occurrence_that_was_moved_is_not_fetched_for() -> None:
+    found = asking()
+    elsewhere = found.schedule.next_due_at + timedelta(minutes=10)
+    assert found.fetch(elsewhere).outcome is FetchOutcome.NOT_ASKED
+
+
+def test_a_digest_that_goes_without_its_items_is_not_fetched_for_any_more() -> None:
+    found = asking()
+    due_at = found.schedule.next_due_at
+    found.world.clock.now = due_at + timedelta(minutes=31)
+    assert found.fetch(due_at).outcome is FetchOutcome.TOO_LATE
+    assert found.source.asked == []
+
+
+def test_without_a_permit_nothing_is_asked_and_the_message_comes_again() -> None:
+    found = asking()
+    found.permits.open_by_hand("why", found.world.clock())
+    assert found.fetch().outcome is FetchOutcome.BREAKER_OPEN
+    (queued,) = found.queue.sent
+    assert timedelta(seconds=60) <= queued.delay <= timedelta(seconds=180)
+    assert found.source.asked == []
+
+
+def test_while_this_process_knows_of_no_permit_nothing_is_even_read() -> None:
+    found = asking()
+    due_at = found.schedule.next_due_at
+    found.permits = FakeRateLimiter(PacePlan(rate=1))
+    found.permits.reserve(found.world.clock(), found.world.clock())
+    with found.world.calls() as calls:
+        assert found.fetch(due_at).outcome is FetchOutcome.NO_PERMIT
+    assert calls == []
+    assert len(found.queue.sent) == 1
+
+
+def test_each_request_has_a_permit_of_its_own() -> None:
+    found = asking()
+    found.answers(DOWN, an_answer("a"))
+    done = found.fetch()
+    assert (done.outcome, done.requests) == (FetchOutcome.STORED, 2)
+    assert found.permits.row.pace.taken == 2
+
+
+def test_a_failed_fetch_comes_again_later_and_later() -> None:
+    found = asking()
+    delays = []
+    for tries in range(8):
+        found.answers(DOWN, DOWN)
+        found.health.now = type(found.health.now)()
+        assert found.fetch(tries=tries).outcome is FetchOutcome.FAILED
+        found.world.clock.pass_time(seconds=10)
+        delays.append(found.queue.sent[-1].delay)
+        assert found.queue.sent[-1].fetch.tries == tries + 1
+    assert delays == sorted(delays)
+    assert delays[0] == timedelta(seconds=30)
+    assert delays[-1] == timedelta(minutes=10)
+
+
+def test_too_little_time_takes_no_permit() -> None:
+    found = asking()
+    found.time_left = timedelta(seconds=20)
+    with pytest.raises(NotYet):
+        found.fetch()
+    assert found.permits.row.pace.taken == 0
+
+
+def test_a_fetch_that_died_after_storing_stores_nothing_twice() -> None:
+    found = asking()
+    found.answers(an_answer("a", "b"), an_answer("a", "b"))
+
+    def die(name: str, call: object) -> object:
+        if name == "schedules.put":
+            raise Unavailable("dead")
+        return call()  # type: ignore[operator]
+
+    with found.world.watched(die), pytest.raises(Unavailable):
+        found.fetch()
+    found.world.clock.pass_time(minutes=1)
+    assert found.fetch().outcome is FetchOutcome.NOTHING_NEW
+    assert found.send() == [("a: 1", "b: 1")]
+
+
+def test_what_fan_out_wrote_meanwhile_stays() -> None:
+    found = asking()
+    found.answers(an_answer("a"))
+    due_at = found.schedule.next_due_at
+
+    def advance() -> None:
+        found.world.schedules.put(
+            found.schedule.advanced(due_at + timedelta(days=1)), replacing=found.schedule
+        )
+
+    with found.world.meanwhile("events.store", advance):
+        found.fetch()
+    assert found.schedule.last_due_at == due_at
+    assert found.schedule.fetched_for == due_at
+    assert found.remembers("a") == [True]
+
+
+def test_items_are_shown_under_their_category() -> None:
+    found = asking()
+    found.answers(an_answer("a"))
+    found.fetch()
+    (stored,) = found.world.events.rows.values()
+    event = stored.event  # type: ignore[union-attr]
+    assert (event.category, event.source, event.actor) == (CATEGORY, "recommendations", None)
+
+
+def test_a_refusal_says_so_in_the_result() -> None:
+    found = asking()
+    found.answers(SourceFailed("It answered with status 429.", refuses=True))
+    done = found.fetch()
+    assert (done.outcome, done.opened, done.requests) == (FetchOutcome.FAILED, True, 1)
+    assert done.why == "It answered with status 429."
