@@ -181,6 +181,8 @@ def run_row(run: Run, *, retention: timedelta) -> RunRow:
         sources=" ".join(run.sources) or None,
         asked_at=run.asked_at,
         without=" ".join(run.without) or None,
+        templates=run.templates or None,
+        templates_gone=run.templates_gone or None,
         expires_at=run.check_at + retention,
     )
 
@@ -246,4 +248,6 @@ def run_of(row: RunRow) -> Run:
         sources=tuple((row.sources or "").split()),
         asked_at=row.asked_at,
         without=tuple((row.without or "").split()),
+        templates=int(row.templates or 0),
+        templates_gone=int(row.templates_gone or 0),
     )

@@ -118,6 +118,8 @@ def _claim(run: Run, signal: Claim) -> Run | Ignored:
         newest=signal.newest,
         left_out=signal.left_out,
         without=signal.without,
+        templates=signal.templates,
+        templates_gone=signal.templates_gone or run.templates_gone,
     )
 
 

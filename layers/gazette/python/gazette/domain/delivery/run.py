@@ -120,6 +120,9 @@ class Run:
     `sources`: the content sources of its schedule, in order; empty where that shows events alone.
     `asked_at`: when they were first asked for its sake; None where their items were there when it
     was due. `without`: those for whose items the email did not wait.
+    `templates` is the version of the templates with which the first claim was made, and so is
+    every later one: it pins the run. `templates_gone` is the one that pinned it before and does
+    not exist any more; 0 if there is none.
     """
 
     key: RunKey
@@ -150,6 +153,13 @@ class Run:
     sources: tuple[str, ...] = ()
     asked_at: datetime | None = None
     without: tuple[str, ...] = ()
+    templates: int = 0
+    templates_gone: int = 0
+
+    @property
+    def pinned_to(self) -> int | None:
+        """The version of the templates with which it is repeated; None before its first claim."""
+        return self.templates if self.attempt else None
 
     @property
     def is_open(self) -> bool:

@@ -21,8 +21,8 @@ class Policy(StrEnum):
 class Claim:
     """A worker is about to call the provider, at the instant `at`.
 
-    `variant`, `locale`, `categories`, `newest`, `left_out` and `without` describe the email
-    (run.Run).
+    `variant`, `locale`, `categories`, `newest`, `left_out` and `without` describe the email,
+    `templates` and `templates_gone` what it was made with (run.Run).
     """
 
     window: Window
@@ -34,6 +34,8 @@ class Claim:
     newest: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    templates: int = 0
+    templates_gone: int = 0
     at: datetime | None = None
 
 
