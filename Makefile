@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Where this is set, another copy of the package may be what is tested.
 unexport PYTHONPATH
 
-.PHONY: help demo test seeds e2e browser chromium zsh fuzz model prove chaos state features mutations enforce walk timetravel experiments pacing linear slot worst bench audit check docs messages plots screenshots setup format lint types synth deploy lock clean
+.PHONY: help demo test seeds e2e browser chromium zsh fuzz model prove chaos state features mutations enforce walk timetravel experiments pacing simulate linear slot worst bench audit check docs messages plots screenshots setup format lint types synth deploy lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -65,6 +65,11 @@ prove: setup ## Kill every worker at every call: nothing is lost or sent twice (
 
 pacing: setup ## Simulate a slot of 16,667 digests beside immediate email, at 14 emails a second and others
 	@$(BIN)/python -m proofs.pacing
+
+simulate: setup ## Play the published case, then forecast a day of 10 million readers with SES at 500 a second
+	@$(BIN)/python -m cli.simulate.published
+	@$(BIN)/gazette simulate --readers 10000000 --events 3 --immediate 0.02 --quota 500 \
+	  --set emails_per_second=450 --begin 2026-11-24 --html build/simulate.html
 
 experiments: setup ## Check the verdicts on thousands of simulated experiments (NUMBER=… sets how many)
 	@$(BIN)/python -m proofs.experiments $(if $(NUMBER),--number $(NUMBER))

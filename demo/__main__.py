@@ -1,10 +1,12 @@
 """`python -m demo`: deploy, replay a real week, count, and say what became of every event."""
 
 import argparse
+import json
 import signal
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from math import ceil
@@ -12,9 +14,11 @@ from math import ceil
 from rich.console import Console
 from rich.table import Table
 
+from cli.simulate.exact import written
 from demo import campus, invented, results
 from demo.audit import audit
-from demo.engine import ROOT, Engine, EngineError, deploy, running
+from demo.engine import ROOT, WRITE_UNITS, Engine, EngineError, deploy, running
+from demo.forecast import Compared, compare, forecast, measured, put_times, week_of
 from demo.inbox import LARGEST_HTML, Repeated, look, row
 from demo.replay import last_slot, let_pass, register, replay, time_to_begin, time_to_go
 from demo.service import Service, ServiceError
@@ -70,6 +74,9 @@ def _demo(console: Console, *, port: int, keep: bool) -> int:
             progress(f"the first email is there: {ses.url}/ is the inbox; {left} minutes to go")
 
         ses.on_first = show_the_first
+        put_at = put_times(
+            events[-1].message.day + 1, began=datetime.now(UTC), registered=registered
+        )
         put = replay(
             service,
             events,
@@ -83,6 +90,20 @@ def _demo(console: Console, *, port: int, keep: bool) -> int:
         sizes = sorted(each.html_bytes for each in arrived) or [0]
         found = stored(engine)
         rows = found.rows
+        seen = measured(
+            found.due, (mail.tags["run"] for mail in ses.accepted), _FOLDER / WRITE_UNITS
+        )
+        week = week_of(
+            events,
+            put_at=put_at,
+            registered=registered,
+            follows=rows["follows"],
+            activities=rows["activities"],
+            at_once=sum(not each.is_digest for each in arrived),
+        )
+        (_FOLDER / "week.json").write_text(written(week))
+        (_FOLDER / "measured.json").write_text(json.dumps(asdict(seen), indent=1) + "\n")
+        compared = compare(forecast(week), seen)
         report = {
             "subscribers": rows["subscribers"],
             "follows": rows["follows"],
@@ -103,14 +124,20 @@ def _demo(console: Console, *, port: int, keep: bool) -> int:
             "html_bytes_median": sizes[len(sizes) // 2],
             "html_bytes_largest": sizes[-1],
             "quarantined": service.messages_in("quarantine"),
+            "write_units": compared.measured_units,
+            "write_units_forecast": compared.forecast_units,
+            "slots": compared.slots,
+            "slots_forecast_otherwise": len(compared.other_slots),
             "wall_s": round(time.monotonic() - began, 1),
         }
         results.write(_FOLDER, ses.accepted, arrived, found.due, report)
         _show(console, report, findings.problems)
         _say(console, report, repeated)
+        _say_forecast(console, compared)
         if keep:
             _keep(console, engine, ses, service, last_slot(messages[-1].day, registered))
     is_right = findings.clean and put == len(events) and repeated == Repeated()
+    is_right = is_right and compared.agrees
     return 0 if is_right else 1
 
 
@@ -142,6 +169,16 @@ def _say(console: Console, report: Mapping[str, float], repeated: Repeated) -> N
     console.print(f"HTML of an email: {median:,} bytes (median), {largest:,} bytes (largest)")
     index = (_FOLDER / "index.html").relative_to(ROOT)
     console.print(f"every email: {index}   figures: {index.with_name('report.json')}")
+
+
+def _say_forecast(console: Console, compared: Compared) -> None:
+    """How near `gazette simulate` comes to what was measured."""
+    console.print(
+        f"forecast: {compared.slots - len(compared.other_slots)} of {compared.slots} slots with as "
+        f"many digests as were measured; write units {compared.forecast_units:,} where "
+        f"{compared.measured_units:,} were counted ({compared.apart:+.1%})",
+        style="green" if compared.agrees else "bold red",
+    )
 
 
 def _keep(console: Console, engine: Engine, ses: StandIn, service: Service, slot: datetime) -> None:

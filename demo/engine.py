@@ -22,6 +22,8 @@ from urllib.parse import urlsplit
 ROOT = Path(__file__).parents[1]
 _ENGINE_PYTHON = ROOT / ".engine" / "bin" / "python"
 _START = ROOT / "demo" / "engine_start.py"
+WRITE_UNITS = "write_units.json"
+"""In the folder of an engine: what it had counted when tables were last listed."""
 _CDK = ROOT / "node_modules" / ".bin" / "cdk"
 _STARTS_WITHIN = 60
 _REGION = "us-east-1"
@@ -79,7 +81,8 @@ def running(*, ses_url: str, folder: Path, port: int = 0) -> Iterator[Engine]:
             [str(_ENGINE_PYTHON), "-P", str(_START)],
             stdout=output,
             stderr=subprocess.STDOUT,
-            env=_engine_environment(port, ses_url, temporary),
+            env=_engine_environment(port, ses_url, temporary)
+            | {"DEMO_WRITE_UNITS": str((folder / WRITE_UNITS).resolve())},
             cwd=temporary,
         )
     engine = Engine(url, _client_environment(url), log, process.pid)

@@ -1,4 +1,4 @@
-"""Starts the embedded engine, by its own interpreter, and differs from it in five things.
+"""Starts the embedded engine, by its own interpreter, and differs from it in six things.
 
 Its default bus takes `aws.` sources. PutEvents refuses a `source` that begins with `aws.`, on AWS
 as in the engine, and the engine has no SES events of its own: so the stand-in for SES must be let
@@ -12,16 +12,22 @@ Functions can be ahead of time: by the seconds in DEMO_CLOCK_AHEAD, a variable o
 
 Their workers run the file that DEMO_WORKERS_RUN_FIRST names, if the engine has that variable.
 
+It counts the write units of each table, by its own reckoning, which it otherwise only tells who
+asks for them, and those of refused writes; whoever lists the tables has them written to the file
+that DEMO_WRITE_UNITS names.
+
 Where it enforces IAM, with AUTH=true, every call counts as one by TLS, which policies of queues
 demand: loopback has none.
 """
 
 import hashlib
 import importlib
+import json
 import os
 import runpy
 import tempfile
 import threading
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -56,6 +62,41 @@ class _Archive(ZipFile):
         Path(path).symlink_to(kept)
 
 
+def _count_write_units(tables: Any, told: Path) -> None:
+    """Count what each write of a table takes; of transactions, how many there are."""
+    counted: Counter[str] = Counter()
+    refused, listed, transact = (
+        tables._conditional_check_failed,
+        tables._list_tables,
+        tables._transact_write_items,
+    )
+    added = tables._add_consumed_capacity
+
+    def add(result: Any, data: Any, name: str, *further: Any, **more: Any) -> None:
+        added(result, data, name, *further, **more)
+        if more.get("write"):
+            taken: dict[str, Any] = {}
+            added(taken, {"ReturnConsumedCapacity": "TOTAL"}, name, *further, **more)
+            counted[name] += int(taken["ConsumedCapacity"]["CapacityUnits"])
+
+    def refuse(data: Any, item: Any, *further: Any) -> Any:
+        counted[data["TableName"]] += 1
+        return refused(data, item, *further)
+
+    def write_together(data: Any) -> Any:
+        counted["transactions"] += 1
+        return transact(data)
+
+    def list_tables(data: Any) -> Any:
+        told.write_text(json.dumps(counted))
+        return listed(data)
+
+    tables._add_consumed_capacity = add
+    tables._conditional_check_failed = refuse
+    tables._transact_write_items = write_together
+    tables._list_tables = list_tables
+
+
 def main() -> None:
     """Runs until it is ended. Raises SystemExit where the engine is not the one that we know."""
     put_events = importlib.import_module("ministack.services.eventbridge")._put_events
@@ -71,6 +112,8 @@ def main() -> None:
     first = os.environ.get("DEMO_WORKERS_RUN_FIRST")
     before = _CLOCK + (Path(first).read_text() if first else "")
     workers._PYTHON_WORKER_SCRIPT = f"{before}\n{workers._PYTHON_WORKER_SCRIPT}"
+    if told := os.environ.get("DEMO_WRITE_UNITS"):
+        _count_write_units(importlib.import_module("ministack.services.dynamodb"), Path(told))
     if os.environ.get("AUTH") == "true":
         requests: Any = importlib.import_module("ministack.app")
         pin = requests.pin_request_origin

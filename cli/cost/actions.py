@@ -35,6 +35,9 @@ WRITES: Mapping[str, float] = MappingProxyType(
         "… that it was sent": 1,
         "a sign of life, once a day": 1,
         "a tick": 2,
+        "a new profile": 3,
+        "a follow": 2,
+        "an activity": 3,
     }
 )
 """Write units by the operations of docs/tables.md."""

@@ -7,7 +7,7 @@ from random import Random
 
 from gazette.domain.delivery.pace import with_quota
 from gazette.domain.delivery.streams import Streams, divided
-from gazette.domain.scheduling.calendar import SLOT
+from gazette.domain.scheduling.calendar import SLOT, slot_of
 
 from cli.cost.actions import WRITES
 from cli.simulate.engine.cohorts import IMMEDIATE, Cohort
@@ -21,12 +21,14 @@ from cli.simulate.engine.service import Service
 from cli.simulate.engine.tally import Tally
 from cli.simulate.engine.timeline import Timeline
 from cli.simulate.engine.times import Times
+from cli.simulate.exact import ExactPopulation, Week
 from cli.simulate.inputs import Question
 from cli.simulate.population import Population
 
 _SLOT = SLOT.total_seconds()
 _MINUTE = 60.0
 _DAY = 86_400
+_TICKS_A_DAY = 144
 _NEVER = float("inf")
 _TICK = "a tick"
 
@@ -63,23 +65,39 @@ class Forecast:
     acts: int = 0
 
 
-def simulate(question: Question, *, times: Times | None = None) -> Forecast:
-    """Let the days of the question pass, and then whatever is still to be sent."""
-    simulation = _Simulation(question, times or Times())
+def simulate(
+    question: Question, *, times: Times | None = None, week: Week | None = None
+) -> Forecast:
+    """Let the days of the question pass, and then whatever is still to be sent.
+
+    `week`: instead of readers and events that are drawn, those that are known, with their clock.
+    """
+    simulation = _Simulation(question, times or Times(), week)
     simulation.run()
     return simulation.found
 
 
 class _Simulation:
-    def __init__(self, question: Question, times: Times) -> None:
+    def __init__(self, question: Question, times: Times, week: Week | None) -> None:
         self.question = question
+        self.week = week
         installation, account = question.installation, question.account
-        begin = datetime.combine(question.begin, time(), UTC)
-        self.end = question.days * _DAY
+        begin = slot_of(week.begin) if week else datetime.combine(question.begin, time(), UTC)
+        self.next_slot = begin
         self.found = Forecast(question, begin)
         self.random = Random(question.seed)
         self.timeline = Timeline(begin)
-        self.population = Population(question.traffic, self.random, begin)
+        self.population: ExactPopulation | Population = (
+            ExactPopulation(week, begin)
+            if week
+            else Population(question.traffic, self.random, begin)
+        )
+        self.ticks = (
+            [self.timeline.seconds(tick) for tick in week.ticks]
+            if week
+            else [number * _SLOT for number in range(question.days * _TICKS_A_DAY)]
+        )
+        self.end = max(self.ticks) + _SLOT
         shares = divided(installation.immediate_share)
         self.shares = shares
         self.rows = Streams(
@@ -123,7 +141,9 @@ class _Simulation:
 
     def run(self) -> None:
         """Until the last email is out."""
-        self.timeline.at(0, self._tick)
+        for tick in self.ticks:
+            self.timeline.at(tick, self._tick)
+        self.timeline.at(self.end, self._learn_quota)
         self.timeline.at(0, self._look)
         self.timeline.at(0, self._immediate)
         self.timeline.run()
@@ -131,7 +151,8 @@ class _Simulation:
         found.fanout_behind, found.fanout_busy = self.fanout.behind, self.fanout.busy
         found.blocks = max(queue.most_blocks for queue in self._queues())
         found.acts = self.timeline.planned
-        found.events = poisson(self.random, traffic.readers * traffic.events * self.question.days)
+        mean = traffic.readers * traffic.events * self.question.days
+        found.events = len(self.week.events) if self.week else poisson(self.random, mean)
         self._count_writes()
         if self.service:
             self.service.advance(self.timeline.now)
@@ -143,7 +164,20 @@ class _Simulation:
         self.queues.digest.put(cohort, number, self.timeline.now + delay)
 
     def _tick(self) -> None:
-        """Learn the quota and fan out, every ten minutes."""
+        """Learn the quota, and fan out every slot since the last tick."""
+        self._learn_quota()
+        while self.next_slot <= self.timeline.instant:
+            due = []
+            for each in self.population.due_in(self.next_slot):
+                self.found.due[each.cohort.due] += each.digests
+                self.found.quiet += each.quiet
+                self.found.first += each.first
+                due.append((each.cohort, each.digests, each.quiet))
+            self.fanout.tick(due)
+            self.next_slot += SLOT
+
+    def _learn_quota(self) -> None:
+        """Every ten minutes, also behind the last day while anything is still to be sent."""
         timeline, rows = self.timeline, self.rows
         quota = self.provider.quota(timeline.now)
         for row, share in (
@@ -151,16 +185,8 @@ class _Simulation:
             (rows.immediate, self.shares.immediate),
         ):
             row.pace = with_quota(row.pace, quota.part(share), timeline.instant)
-        due = []
-        if timeline.now < self.end:
-            for each in self.population.due_in(timeline.instant):
-                self.found.due[each.cohort.due] += each.digests
-                self.found.quiet += each.quiet
-                self.found.first += each.first
-                due.append((each.cohort, each.digests, each.quiet))
-            self.fanout.tick(due)
-        if timeline.now < self.end or self._is_busy():
-            timeline.at(timeline.now + _SLOT, self._tick)
+        if timeline.now >= self.end and self._is_busy():
+            timeline.at(timeline.now + _SLOT, self._learn_quota)
 
     def _is_busy(self) -> bool:
         return any(queue.waiting for queue in self._queues()) or bool(self.fanout.jobs)
@@ -177,7 +203,7 @@ class _Simulation:
         """The immediate emails of each second: one event, one email."""
         timeline, traffic = self.timeline, self.question.traffic
         mean = traffic.readers * traffic.events * traffic.immediate / _DAY
-        if not mean:
+        if not mean or self.week:
             return
         number = poisson(self.random, mean)
         if number:
@@ -190,7 +216,10 @@ class _Simulation:
 
     def _count_writes(self) -> None:
         """Units of everything but delivery events, as tests measure them (docs/tables.md)."""
-        found, tally, ticks = self.found, self.found.tally, self.end / _SLOT
+        found, tally, ticks = self.found, self.found.tally, len(self.ticks)
+        at_once = self.week.at_once if self.week else tally.sent[IMMEDIATE]
+        if self.week:
+            found.at_once = at_once
         permit = 1
         found.writes = Counter(
             {
@@ -203,7 +232,9 @@ class _Simulation:
                 "permits": self.rows.digest.writes + self.rows.immediate.writes,
                 "digests": (int(WRITES["a digest, in generate"]) - permit) * tally.sent["digest"],
                 "immediate emails": (int(WRITES["an immediate email, in generate"]) - permit)
-                * tally.sent[IMMEDIATE],
+                * at_once,
                 "the clock": int((WRITES[_TICK] + self.question.installation.shards) * ticks),
             }
         )
+        if self.week:
+            found.writes.update(self.week.beside)

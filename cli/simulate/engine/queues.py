@@ -1,7 +1,7 @@
 """A queue of SQS whose messages are counted by cohort."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Generic, TypeVar
@@ -62,6 +62,12 @@ class Queue(Generic[KindT]):
             most -= some
             self.number_visible -= some
         return found
+
+    def contents(self) -> Iterator[tuple[KindT, int]]:
+        """Yield all blocks, visible or delayed."""
+        yield from self.visible
+        for block in self.delayed.values():
+            yield from block.items()
 
     def _show(self, tick: int) -> None:
         block = self.delayed.pop(tick)

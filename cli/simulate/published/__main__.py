@@ -1,0 +1,28 @@
+"""Print the published case, figure by figure."""
+
+import sys
+
+from cli.simulate.published.table import play, rows
+
+
+def main() -> None:
+    """As a table of Markdown: docs/forecast.md has it."""
+    played = play()
+    sys.stdout.write("| | published | simulated | why |\n| --- | --- | --- | --- |\n")
+    for row in rows(played):
+        sys.stdout.write(f"| {row.what} | {row.published} | {row.simulated} | {row.why} |\n")
+    sys.stdout.write("\n| design | digests a day, at most | generation events a day |")
+    sys.stdout.write(" requests in the busiest second | acts of the autoscaler a day |")
+    sys.stdout.write(" seconds overloaded a day | timed out |\n")
+    sys.stdout.write(f"|{' --- |' * 7}\n")
+    for each in played:
+        service = each.seen.service
+        sys.stdout.write(
+            f"| {each.design.name} | {each.capacity:,} | {each.generated:,.0f} | "
+            f"{each.asked_at_most} | {each.acts:.0f} | {service.overloaded / each.days:,.0f} | "
+            f"{100 * service.failed / max(1, service.total):.1f} % |\n"
+        )
+
+
+if __name__ == "__main__":
+    main()

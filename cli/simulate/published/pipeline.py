@@ -1,0 +1,216 @@
+"""Their pipeline: shards, generation and sending, as events on queues with a greatest rate."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from random import Random
+from typing import NamedTuple
+
+from gazette.domain.delivery.pace import NoPermit, PacePlan
+from gazette.domain.scheduling.calendar import (
+    SLOT,
+    Recurrence,
+    next_occurrence,
+    slot_of,
+    stagger,
+)
+
+from cli.simulate.engine.draws import apportion, binomial, split
+from cli.simulate.engine.limiter import Row, WorkersLimiter
+from cli.simulate.engine.queues import Queue
+from cli.simulate.engine.service import Service, ServicePlan
+from cli.simulate.engine.timeline import Timeline
+from cli.simulate.inputs import WORLD
+
+BEGIN = datetime(2020, 6, 1, tzinfo=UTC)
+SHARDS = 256
+_AHEAD = timedelta(hours=6)
+_DUE_HOUR = 8
+_DAY = 86_400.0
+_PARTS = 8
+"""Random delays that the generation events of a shard share."""
+
+SERVICE = ServicePlan(
+    each=10,
+    least=2,
+    most=200,
+    latency=0.2,
+    timeout=5,
+    high=0.6,
+    low=0.3,
+    aim=0.5,
+    boots=180,
+    calm=3,
+)
+"""Assumed: neither the service's capacity nor its autoscaler's rules are published."""
+
+
+class _Event(NamedTuple):
+    """`kind`: `shard`, `generate` or `send`. `until`: the end of the hour wanted, in seconds.
+    `size`: of a shard, how many generation events it makes.
+    """
+
+    kind: str
+    until: float
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    """A way to do it. `rate`: events a second of a queue, at most. `share`: of the readers for whom
+    generation is tried, those who get a digest. `spread`: the longest random delay of a generation
+    event. `own_send`, `own_shards`: whether those events have a queue of their own.
+    """
+
+    name: str
+    rate: float
+    share: float
+    spread: timedelta = timedelta(0)
+    own_send: bool = False
+    own_shards: bool = False
+
+
+@dataclass(slots=True)
+class Seen:
+    """What was seen after the first day, which begins with empty queues.
+
+    `events` by kind, `digests` sent, and those `in_time`. `left`: events that wait at the end of
+    each day, those that shards will make too. `idle`: seconds in which generation had nothing to do.
+    """
+
+    events: Counter[str] = field(default_factory=Counter)
+    digests: int = 0
+    in_time: int = 0
+    left: list[int] = field(default_factory=list)
+    idle: float = 0.0
+    service: Service = field(default_factory=lambda: Service(SERVICE))
+
+
+@dataclass(slots=True)
+class Pipeline:
+    """`digests` a day through a design, for so many days. `step`: seconds that are one."""
+
+    design: Design
+    digests: int
+    days: int = 2
+    step: float = 10.0
+    seed: int = 1
+    asking: int = 0
+    seen: Seen = field(default_factory=Seen)
+    timeline: Timeline = field(default_factory=lambda: Timeline(BEGIN))
+    random: Random = field(init=False)
+    queues: dict[str, Queue[_Event]] = field(init=False)
+    limiters: dict[str, WorkersLimiter] = field(init=False)
+
+    def __post_init__(self) -> None:
+        design = self.design
+        self.random = Random(self.seed)
+        names = ["main", *["send"] * design.own_send, *["shard"] * design.own_shards]
+        self.queues = {name: Queue(self.timeline, self.step) for name in names}
+        plan = PacePlan(rate=design.rate)
+        self.limiters = {name: WorkersLimiter(Row(plan)) for name in names}
+
+    def run(self) -> Seen:
+        """Let the days pass."""
+        groups = self._groups()
+        end = self.days * _DAY
+        self._every(SLOT.total_seconds(), end, lambda: self._tick(groups))
+        self._every(self.step, end, self._work)
+        for day in range(1, self.days + 1):
+            self.timeline.at(day * _DAY - self.step / 2, self._look)
+        self.timeline.run(until=end)
+        return self.seen
+
+    def _every(self, seconds: float, end: float, act: Callable[[], None]) -> None:
+        def again() -> None:
+            act()
+            if self.timeline.now + seconds < end:
+                self.timeline.at(self.timeline.now + seconds, again)
+
+        self.timeline.at(0, again)
+
+    def _look(self) -> None:
+        """At the end of each day. What the first one saw is forgotten."""
+        left = sum(
+            number * (event.size or 1)
+            for queue in self.queues.values()
+            for event, number in queue.contents()
+        )
+        if not self.seen.left:
+            instances = self.seen.service.instances
+            service = Service(SERVICE, instances, second=int(self.timeline.now))
+            self.seen = Seen(service=service)
+        self.seen.left.append(left)
+
+    def _groups(self) -> list[tuple[Recurrence, int]]:
+        """Readers of a zone in six buckets; the recurrence is that of the generation."""
+        tried = round(self.digests / self.design.share)
+        zones = apportion(tried, list(WORLD.values()))
+        hour = _DUE_HOUR - int(_AHEAD / timedelta(hours=1))
+        return [
+            (Recurrence(hour, bucket * 10, zone), readers)
+            for zone, number in zip(WORLD, zones, strict=True)
+            for bucket, readers in enumerate(split(self.random, number, 6))
+        ]
+
+    def _tick(self, groups: list[tuple[Recurrence, int]]) -> None:
+        """Put a shard event for each part of the readers whose turn it is."""
+        now = self.timeline.instant
+        for wanted, readers in groups:
+            begins = next_occurrence(wanted, after=now - timedelta(microseconds=1))
+            if slot_of(begins) != slot_of(now):
+                continue
+            hour = begins - timedelta(minutes=wanted.minute)
+            until = self.timeline.seconds(hour + _AHEAD + timedelta(hours=1))
+            for size in split(self.random, readers, SHARDS):
+                self._put("shard", _Event("shard", until, size), 1)
+
+    def _put(self, name: str, event: _Event, number: int, delay: float = 0) -> None:
+        queue = self.queues.get(name) or self.queues["main"]
+        queue.put(event, number, self.timeline.now + delay)
+
+    def _work(self) -> None:
+        """As many events of each queue as have permits in this step."""
+        span = timedelta(seconds=self.step)
+        for name, queue in self.queues.items():
+            self.seen.idle += self.step if name == "main" and not queue.number_visible else 0
+            while queue.number_visible:
+                now = self.timeline.instant
+                found = self.limiters[name].reserve_some(
+                    queue.number_visible, now, now + span - timedelta(microseconds=1)
+                )
+                if isinstance(found, NoPermit):
+                    break
+                for event, number in queue.take(found.number):
+                    self._process(event, number)
+        self._ask()
+
+    def _process(self, event: _Event, number: int) -> None:
+        self.seen.events[event.kind] += number
+        if event.kind == "shard":
+            for _ in range(number):
+                self._generate_later(event)
+        elif event.kind == "generate":
+            digests = binomial(self.random, number, self.design.share)
+            if digests:
+                self.asking += digests
+                self._put("send", _Event("send", event.until), digests)
+        else:
+            self.seen.digests += number
+            self.seen.in_time += number if self.timeline.now <= event.until else 0
+
+    def _generate_later(self, shard: _Event) -> None:
+        parts = min(shard.size, _PARTS if self.design.spread else 1)
+        for some in split(self.random, shard.size, parts) if parts else ():
+            delay = stagger(self.design.spread, random=self.random.random())
+            if some:
+                generate = _Event("generate", shard.until)
+                self._put("generate", generate, some, delay.total_seconds())
+
+    def _ask(self) -> None:
+        """Ask the service for the digests of a step, evenly over it."""
+        seconds = max(1, int(self.step))
+        for second, some in enumerate(apportion(self.asking, [1.0] * seconds)):
+            self.seen.service.ask(some, self.timeline.now + second)
+        self.asking = 0

@@ -1,0 +1,147 @@
+"""The table: what was published, and what the engine makes of it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from cli.simulate.published.pipeline import Design, Pipeline, Seen
+
+LEFT_OVER = 0.225
+"""The share of generation events that were still no-ops after the change: published."""
+
+_ONE_IN_FOUR = 0.25
+_TEN_MINUTES = timedelta(minutes=10)
+_DAY = 86_400.0
+_NEAR = 0.01
+_LOAD, _DAYS = 0.95, 2
+"""Of the limit of the one queue; and days, of which the first is not counted."""
+
+ONE_QUEUE = Design(name="one queue for all", rate=500, share=_ONE_IN_FOUR)
+OWN_SEND = replace(ONE_QUEUE, name="sending on a queue of its own", own_send=True)
+ACTIVE = replace(OWN_SEND, name="only active readers", share=1 - LEFT_OVER)
+SPREAD = replace(
+    ACTIVE, name="spread over ten minutes, shards apart", spread=_TEN_MINUTES, own_shards=True
+)
+HALF = replace(SPREAD, name="250 events a second", rate=250)
+NO_NOOPS = replace(HALF, name="no no-ops at all, as Gazette", share=1.0)
+DESIGNS = (ONE_QUEUE, OWN_SEND, ACTIVE, SPREAD, HALF, NO_NOOPS)
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A design at the load of the case: so many `digests` a day."""
+
+    design: Design
+    seen: Seen
+    days: int
+    digests: int
+
+    @property
+    def capacity(self) -> int:
+        """The most digests a day: a queue that is never idle does its rate, whatever is on it."""
+        mine = {"generate"}
+        mine |= set() if self.design.own_send else {"send"}
+        mine |= set() if self.design.own_shards else {"shard"}
+        events = sum(self.seen.events[kind] for kind in mine) / self.days
+        return round(self.seen.digests / self.days / events * self.design.rate * _DAY)
+
+    @property
+    def generated(self) -> float:
+        """Generation events a day."""
+        return self.seen.events["generate"] / self.days
+
+    @property
+    def idle(self) -> float:
+        """The part of the day in which generation has nothing to do."""
+        return self.seen.idle / (self.days * _DAY)
+
+    @property
+    def asked_at_most(self) -> int:
+        """Requests to the service behind in the busiest second."""
+        return self.seen.service.peak
+
+    @property
+    def acts(self) -> float:
+        """Acts of the service's autoscaler, a day."""
+        return (self.seen.service.ups + self.seen.service.downs) / self.days
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A figure: as published, as simulated, and why they differ."""
+
+    what: str
+    published: str
+    simulated: str
+    why: str
+
+
+def holds(design: Design, digests: int, *, step: float = 60.0) -> bool:
+    """Whether so many digests a day are done, or stay on the queues from day to day."""
+    left = Pipeline(design, digests, days=3, step=step).run().left
+    return left[-1] - left[-2] < _NEAR * digests
+
+
+def play(*, load: float = _LOAD, step: float = 10.0) -> list[Played]:
+    """Every design, with as many digests as are this part of what the first one can do."""
+    digests = round(load * ONE_QUEUE.rate * _DAY / (1 / ONE_QUEUE.share + 1))
+    return [
+        Played(design, Pipeline(design, digests, days=_DAYS, step=step).run(), _DAYS - 1, digests)
+        for design in DESIGNS
+    ]
+
+
+def rows(played: Sequence[Played]) -> Iterator[Row]:
+    """Beside each published figure what was simulated."""
+    by_name = {each.design.name: each for each in played}
+    one, own, active, spread, half, none = (by_name[design.name] for design in DESIGNS)
+    events = one.seen.events
+    yield Row(
+        "send events on the one queue",
+        "about 20 %",
+        f"{events['send'] / events.total():.0%}".replace("%", " %"),
+        "four tries and one email make five events",
+    )
+    yield Row(
+        "generation events without inactive readers",
+        "−70 %",
+        f"{active.generated / own.generated - 1:+.0%}".replace("-", "−").replace("%", " %"),
+        "22.5 % no-ops left mean 1.29 tries for a digest instead of 4: −68 %, published as 70",
+    )
+    yield Row(
+        "digests a day, against the limit of the one queue",
+        "3.8 times (282 % more)",
+        f"{active.capacity / one.capacity:.2f} times",
+        "at 500 events a second and with 22.5 % no-ops: 5 events for a digest become 1.29",
+    )
+    yield Row(
+        "… at 250 events a second",
+        "not published",
+        f"{half.capacity / one.capacity:.2f} times",
+        "half the rate is half the capacity: 3.8 times needs the full rate again",
+    )
+    yield Row(
+        "no-ops left",
+        "22.5 %",
+        f"{1 - none.design.share:.0%}".replace("%", " %"),
+        "a reader for whom nothing waits is not in Gazette's due index, and costs no event: "
+        f"{none.capacity / half.capacity:.2f} times the digests at the same rate",
+    )
+    yield Row(
+        "requests to the service in its busiest second",
+        "about three times as many",
+        f"{active.asked_at_most / own.asked_at_most:.1f} times",
+        f"{own.asked_at_most} become {active.asked_at_most} a second: no-ops did not ask",
+    )
+    yield Row(
+        "acts of its autoscaler in a day",
+        "thrashed; then calm",
+        f"{own.acts:.0f}; {active.acts:.0f}; {spread.acts:.0f}; {half.acts:.0f}",
+        "with no-ops; without; spread over ten minutes; at 250 a second. Its rules are assumed",
+    )
+    yield Row(
+        "idle time of generation in a day",
+        "none at the limit",
+        f"{one.idle:.0%}; {own.idle:.0%}; {active.idle:.0%}".replace("%", " %"),
+        "at 95 % of the limit of one queue; sending apart; without inactive readers",
+    )

@@ -1,0 +1,132 @@
+"""What `gazette simulate` says of the demo's week, held against what the demo measured."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from gazette.domain.identity import parse_run_id
+from gazette.domain.model import DAILY
+from gazette.domain.scheduling.calendar import slot_id, slot_of
+
+from cli.simulate.exact import Reader, Stored, Week
+from cli.simulate.forecast import Forecast, simulate
+from cli.simulate.inputs import Account, Question, Traffic
+from cli.simulate.stage import installation_of
+from demo import campus, invented
+from demo.invented import Happened
+from demo.replay import last_slot
+
+WITHIN = 0.05
+"""How far write units may be from those that were counted."""
+
+_STAGE = "local"
+_A_LITTLE = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What the demo measured: digests by slot, and write units by table."""
+
+    digests: Mapping[str, int]
+    write_units: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """Forecast and measurement. `other_slots`: with another number of digests."""
+
+    slots: int
+    other_slots: Sequence[str]
+    forecast_units: int
+    measured_units: int
+
+    @property
+    def apart(self) -> float:
+        """By which part of what was measured the forecast of write units is off."""
+        return self.forecast_units / self.measured_units - 1 if self.measured_units else 1.0
+
+    @property
+    def agrees(self) -> bool:
+        """Every slot alike, and write units within five percent."""
+        return not self.other_slots and abs(self.apart) <= WITHIN
+
+
+def measured(due: Mapping[str, datetime], runs: Iterable[str], counted: Path) -> Measured:
+    """Digests that arrived, by the slot in which they were due, and what the engine counted."""
+    digests = Counter(
+        slot_id(slot_of(due[run])) for run in runs if parse_run_id(run).schedule == DAILY
+    )
+    units = {name: units for name, units in json.loads(counted.read_text()).items() if units}
+    return Measured(digests=dict(sorted(digests.items())), write_units=units)
+
+
+def week_of(
+    events: Sequence[Happened],
+    *,
+    put_at: Sequence[datetime],
+    registered: tuple[datetime, datetime],
+    follows: int,
+    activities: int,
+    at_once: int,
+) -> Week:
+    """The week as the simulator takes it. `put_at`: when the events of each day were put."""
+    readers = [
+        Reader(name=str(student), zone=campus.zone(student), hour=campus.DIGEST_HOUR, minute=0)
+        for student in range(campus.STUDENTS + 1)
+    ]
+    stored = [
+        Stored(reader=str(event.message.target), at=put_at[event.message.day])
+        for event in events
+        if event.message.target != invented.AT_ONCE
+    ]
+    return Week(
+        readers=readers,
+        events=stored,
+        ticks=[last_slot(day, registered) for day in range(len(put_at))],
+        follows=follows,
+        activities=activities,
+        at_once=at_once,
+    )
+
+
+def put_times(
+    days: int, *, began: datetime, registered: tuple[datetime, datetime]
+) -> list[datetime]:
+    """When each day's events are put: the first now, the others when the day before is over."""
+    return [began, *(last_slot(day, registered) + _A_LITTLE for day in range(days - 1))]
+
+
+def forecast(week: Week) -> Forecast:
+    """What the simulator says of the stage that the demo deploys."""
+    question = Question(
+        traffic=Traffic(readers=len(week.readers)),
+        account=Account(rate=1000),
+        installation=installation_of(_STAGE, {"max_lateness": 2 * 24 * 60 * 60}),
+        begin=week.begin.astimezone(UTC).date(),
+    )
+    return simulate(question, week=week)
+
+
+def digests_by_slot(found: Forecast) -> dict[str, int]:
+    """How many digests go out, by the slot in which they were due."""
+    slots = {
+        slot_id(slot_of(found.begin + timedelta(seconds=due))): number
+        for due, number in found.tally.by_due.items()
+        if number
+    }
+    return dict(sorted(slots.items()))
+
+
+def compare(found: Forecast, seen: Measured) -> Compared:
+    """Slot by slot, and the sum of write units."""
+    mine = digests_by_slot(found)
+    every = sorted(mine.keys() | seen.digests.keys())
+    return Compared(
+        slots=len(every),
+        other_slots=[slot for slot in every if mine.get(slot) != seen.digests.get(slot)],
+        forecast_units=sum(found.writes.values()),
+        measured_units=sum(seen.write_units.values()),
+    )

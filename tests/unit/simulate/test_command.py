@@ -1,0 +1,91 @@
+"""`gazette simulate`: its answer, its page, and what it says to wrong input."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from lxml.html import document_fromstring
+from typer.testing import CliRunner, Result
+
+from cli.main import app
+from cli.simulate.published.table import ACTIVE, ONE_QUEUE, holds
+
+_LAST = re.compile(
+    r"simulate: readers=\d+ emails=\d+ in_hour=\d\.\d{4} usd=\d+\.\d\d peak_mb=\d+ wall_s=\d+"
+)
+
+
+def run(*options: str) -> Result:
+    return CliRunner().invoke(app, ["simulate", "--readers", "500", *options])
+
+
+def test_the_last_line_is_the_sum() -> None:
+    done = run("--begin", "2026-11-24")
+    assert done.exit_code == 0, done.output
+    assert _LAST.fullmatch(done.stdout.splitlines()[-1])
+
+
+def test_the_page_has_a_plot_of_emails_and_runs_nothing(tmp_path: Path) -> None:
+    done = run("--service", "50", "--html", str(tmp_path / "day.html"))
+    assert done.exit_code == 0, done.output
+    text = (tmp_path / "day.html").read_text()
+    page = document_fromstring(text)
+    titles = [each.text for each in page.findall(".//figcaption")]
+    assert titles == [
+        "Emails (a minute)",
+        "Messages that wait (by queue)",
+        "The service behind (requests a second)",
+    ]
+    assert all(len(path.get("d")) > 100 for path in page.xpath("//svg/path"))
+    assert "<script" not in text
+    assert "http:" not in text
+    assert "https:" not in text
+
+
+def test_a_setting_is_tried_without_being_written() -> None:
+    first = {
+        name: json.loads(run("--json", *options).stdout)["ceilings"]
+        for name, options in (("as it is", ()), ("tried", ("--set", "shards=2")))
+    }
+    fanout = {
+        name: next(each for each in found if each["name"] == "fan-out")["limit"]
+        for name, found in first.items()
+    }
+    assert fanout == {"as it is": 40_000, "tried": 40_000}
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--zone", "Berlin=1"), "--zone 'Berlin=1': there is no time zone 'Berlin'"),
+        (("--zone", "Europe/Berlin=x"), "--zone 'Europe/Berlin=x': 'x' is no number"),
+        (("--zone", "Europe/Berlin=0"), "must be more than 0"),
+        (("--set", "spread"), "--set 'spread' has no value"),
+        (("--set", "spread=901"), "spread"),
+        (("--set", "sprad=1"), "sprad"),
+        (("--set", 'mail_provider="smtp"'), "mail_provider"),
+        (("--begin", "tomorrow"), "--begin 'tomorrow' is no date"),
+        (("--plan", "gold"), "There is no --plan 'gold'"),
+        (("--service", "5", "--service-least", "9", "--service-most", "3"), "--service-least 9"),
+        (("--html", "no/such/folder/day.html"), "make it first"),
+        (("--stage", "none"), "There is no stage 'none'"),
+    ],
+)
+def test_wrong_input_is_told_in_one_line_that_names_it(options: tuple[str, ...], says: str) -> None:
+    done = run(*options)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("part", "is_done"), [(0.97, True), (1.05, False)])
+def test_beyond_its_limit_the_one_queue_of_the_published_case_stays_backed_up(
+    part: float, is_done: bool
+) -> None:
+    """Five events for a digest: four tries, of which one finds a reader for whom there is one."""
+    assert holds(ONE_QUEUE, round(part * 500 * 86_400 / 5), step=300) is is_done
+
+
+def test_without_inactive_readers_it_does_three_times_as_many() -> None:
+    assert holds(ACTIVE, round(3 * 500 * 86_400 / 5), step=300)

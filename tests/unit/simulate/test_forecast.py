@@ -1,0 +1,105 @@
+"""What a forecast says follows from the numbers: nothing is lost, and limits are where they are."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from gazette.domain.delivery.pace import PacePlan
+
+from cli.simulate.ceilings import ceilings
+from cli.simulate.engine.service import ServicePlan
+from cli.simulate.forecast import simulate
+from tests.unit.simulate.questions import installation, question
+
+HOUR = 3600
+
+
+def test_every_digest_that_is_due_is_sent_or_skipped_once() -> None:
+    found = simulate(question(10_000, quota=14, of=installation(3)))
+    tally = found.tally
+    assert sum(found.due.values()) == tally.sent["digest"] + tally.skipped.total()
+    assert tally.sent["digest"] == sum(tally.by_due.values())
+    assert found.tally.in_time < tally.sent["digest"]
+
+
+def test_the_same_seed_tells_the_same_and_another_one_does_not() -> None:
+    first, again, other = (simulate(question(3_000, seed=seed)) for seed in (1, 1, 2))
+    assert first.tally == again.tally
+    assert first.tally != other.tally
+
+
+def test_readers_for_whom_nothing_happens_cost_nothing() -> None:
+    found = simulate(question(5_000, events=0))
+    assert found.tally.sent.total() == 0
+    assert sum(found.writes.values()) == found.writes["the clock"]
+
+
+def test_who_has_news_every_other_day_costs_the_arming_and_a_quiet_occurrence() -> None:
+    """By docs/tables.md: twelve units of the schedule in two days."""
+    found = simulate(question(2_000, events=0.7, days=4))
+    digests = sum(found.due.values())
+    assert found.writes["arming"] == 2 * found.first
+    assert found.writes["going idle"] == 4 * found.quiet
+    assert found.first == pytest.approx(found.quiet, rel=0.15)
+    assert 0 < found.first < digests
+
+
+@pytest.mark.parametrize(("part", "all_in_time"), [(0.7, True), (1.3, False)])
+def test_digests_break_where_the_ceiling_says(part: float, all_in_time: bool) -> None:
+    """Below ten emails a second, a fifth of the permits is unused (`domain.delivery.backlog`)."""
+    stage = installation(3, spread=timedelta(0))
+    stage = replace(stage, plan=PacePlan(rate=3))
+    found = simulate(question(4_000, of=stage, events=20))
+    first = ceilings(found)[0]
+    assert first.name == "rate of digests"
+    readers = round(4_000 * first.multiple * part)
+    scaled = simulate(question(readers, of=stage, events=20))
+    late = 1 - scaled.tally.in_time / sum(scaled.due.values())
+    assert (late < 0.06) is all_in_time
+
+
+def test_a_rate_above_that_of_ses_is_refused_for_now_and_tried_again() -> None:
+    found = simulate(question(4_000, quota=3, of=installation(10)))
+    assert found.tally.refused > 0
+    assert sum(found.due.values()) == found.tally.sent["digest"] + found.tally.skipped.total()
+
+
+def test_ses_takes_no_more_in_a_day_than_its_quota_and_daily_digests_are_skipped() -> None:
+    found = simulate(question(4_000, daily=1_000))
+    assert found.tally.sent["digest"] <= 1_000
+    assert found.tally.skipped["daily_cap"] > 0
+    assert {one.name for one in ceilings(found) if one.multiple < 1} == {"daily quota of SES"}
+
+
+def test_immediate_email_does_not_wait_behind_a_backlog_of_digests() -> None:
+    found = simulate(question(20_000, of=installation(4), immediate=0.02, on_the_hour=1))
+    assert found.tally.late["digest"].percentile(0.9) > HOUR
+    assert found.tally.late["immediate"].percentile(0.99) < 90
+
+
+def test_what_is_kept_in_memory_does_not_grow_with_the_readers() -> None:
+    """All of them wait at once, and are blocks: one for each tenth of a second of a delay."""
+    found = simulate(question(60_000, of=installation(100), on_the_hour=1, events=20))
+    assert max(found.depths.by_minute["generate"]) > 30_000
+    assert found.blocks < 10_000
+
+
+def test_the_service_behind_is_asked_once_for_each_digest_that_is_read() -> None:
+    plan = ServicePlan(each=50, least=2, most=10)
+    found = simulate(question(5_000, of=installation(50), service=plan))
+    assert found.service
+    asked = found.service.total
+    assert asked == found.tally.sent["digest"] + found.tally.requeued["digest"] - found.tally.unread
+
+
+def test_without_a_stagger_the_service_behind_is_asked_in_bursts() -> None:
+    plan = ServicePlan(each=50, least=2, most=10)
+    bursts, even = (
+        simulate(
+            question(6_000, quota=500, of=installation(200, spread=spread), service=plan)
+        ).service
+        for spread in (timedelta(0), timedelta(minutes=10))
+    )
+    assert bursts
+    assert even
+    assert bursts.peak > 3 * even.peak
