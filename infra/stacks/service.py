@@ -277,6 +277,7 @@ class ServiceStack(Stack):
         """The settings of a function, by name, from the tables, the queues and the stage."""
         digest, immediate = self._stage.streams
         known: dict[str, Any] = {
+            "content_queue_url": "",
             **told(self._stage),
             "links_secret": self._links_secret.secret_arn,
             "suppressions_secret": self._suppressions_secret.secret_arn,
