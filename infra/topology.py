@@ -289,3 +289,22 @@ PREFERENCES = Step(
     ),
 )
 STEPS = (INGEST, FOLLOWERS, FANOUT, GENERATE, RESEND, FEEDBACK, SWEEP, PREFERENCES)
+"""The functions of every stage."""
+
+CONTENT = Step(
+    name="content",
+    timeout=120,  # ten requests, one after the other, each perhaps repeated, and their items
+    memory=256,
+    queue="content",
+    may_recurse=True,  # a fetch without a permit is requeued with a new message
+    tables=(
+        ("subscribers", ("GetItem", "BatchGetItem")),
+        ("schedules", ("GetItem", "BatchGetItem", "PutItem", "UpdateItem")),
+        ("events", ("GetItem", "PutItem", "UpdateItem", "DeleteItem")),
+        ("events/stored", ("Query",)),
+        ("runs", ("Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
+        ("control", ("UpdateItem",)),
+        ("pace", ("UpdateItem",)),
+    ),
+)
+"""The function of a stage whose digests ask a content source."""

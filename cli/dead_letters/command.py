@@ -15,7 +15,7 @@ from gazette.settings.delivery import GenerateSettings
 
 from cli.dead_letters.forecasts import ForecastOf, answer
 from cli.dead_letters.messages import DeadLetter, look, read
-from cli.dead_letters.queues import DeadQueue, chosen, queue_names
+from cli.dead_letters.queues import OPTIONAL, DeadQueue, chosen, queue_names
 from cli.dead_letters.redrive import Choice, move
 from cli.dead_letters.selection import DueAt, Selection, select
 from cli.dead_letters.sqs_queues import Queue, queues
@@ -206,7 +206,11 @@ def _ask(waiting: Sequence[tuple[DeadQueue, Queue]], asked: Selection, tables: "
 
 
 def _of(stage: str, wanted: Sequence[DeadQueue]) -> list[tuple[DeadQueue, Queue]]:
-    return list(zip(wanted, queues(stage, *(dead.name for dead in wanted)), strict=True))
+    """Each with its queue; one that is named must be there."""
+    named = {f"gazette-{stage}-{dead.name}": dead for dead in wanted}
+    optional = OPTIONAL if len(wanted) > 1 else ()
+    found = queues(stage, *(dead.name for dead in wanted), optional=optional)
+    return [(named[queue.name], queue) for queue in found]
 
 
 @dataclass(frozen=True, slots=True)

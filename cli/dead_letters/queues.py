@@ -13,6 +13,7 @@ class DeadQueue:
     `sentence`: what a redrive does to each of them; empty where that depends on its run.
     `is_policy`: SQS itself put them there, by the redrive policy of `source`; else EventBridge did,
     or a function. `has_forecast`: a redrive prints what it leads to for each message.
+    `is_optional`: only some stages have it.
     """
 
     name: str
@@ -20,6 +21,7 @@ class DeadQueue:
     sentence: str = ""
     is_policy: bool = True
     has_forecast: bool = False
+    is_optional: bool = False
 
     @property
     def names_runs(self) -> bool:
@@ -42,6 +44,12 @@ KNOWN = (
         "shard",
         "its slots are fanned out again; no digest is started twice",
     ),
+    DeadQueue(
+        "content-dead",
+        "content",
+        "its source is asked again if a digest still waits for that; no item comes twice",
+        is_optional=True,
+    ),
     DeadQueue("generate-dead", "generate"),
     DeadQueue("immediate-dead", "immediate"),
     DeadQueue("resend-dead", "resend"),
@@ -61,6 +69,10 @@ KNOWN = (
         is_policy=False,
     ),
 )
+
+
+OPTIONAL = frozenset(dead.name for dead in KNOWN if dead.is_optional)
+"""Those that a stage has only if its digests ask a content source."""
 
 
 def queue_names(incomplete: str) -> list[str]:

@@ -1,6 +1,6 @@
 """The queues of a stage, as the commands use them: look, hold, move, let go."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -69,14 +69,22 @@ class Queue:
             ]["QueueArn"]
 
 
-def queues(stage: str, *kinds: str) -> Iterator[Queue]:
-    """The queues `gazette-<stage>-<kind>`. Raises NotPossible where one cannot be found."""
+def queues(stage: str, *kinds: str, optional: Collection[str] = ()) -> Iterator[Queue]:
+    """The queues `gazette-<stage>-<kind>`. Raises NotPossible where one cannot be found.
+
+    Of the `optional` kinds, those that the stage does not have are left out.
+    """
     client: SQSClient | None = None
     for kind in kinds:
         name = f"gazette-{stage}-{kind}"
         with refusals_in_words(name):
             client = client or boto3.client("sqs")
-            answer = client.get_queue_url(QueueName=name)
+            try:
+                answer = client.get_queue_url(QueueName=name)
+            except client.exceptions.QueueDoesNotExist:
+                if kind in optional:
+                    continue
+                raise
         yield Queue(name, answer["QueueUrl"], client, service_time(answer, datetime.now(UTC)))
 
 

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.batches.views import listing
-from cli.dead_letters.queues import KNOWN
+from cli.dead_letters.queues import KNOWN, OPTIONAL
 from cli.dead_letters.sqs_queues import Queue, queues
 from cli.overview.alarms import raised
 from cli.overview.lines import Seen, lines
@@ -53,7 +53,8 @@ def overview(
             settings_of(stage, "generate", GenerateSettings),
             workers=workers,
         )
-        found = [*queues(stage, *LIVE, *_DEAD, "quarantine")]
+        found = [*queues(stage, *LIVE, *_DEAD, "quarantine", optional=OPTIONAL)]
+        dead = [queue.name.removeprefix(f"gazette-{stage}-") for queue in found[len(LIVE) : -1]]
 
         def look() -> _Sight:
             counts = _count(found, workers.map)
@@ -62,7 +63,7 @@ def overview(
                     stage=stage,
                     tables=read_tables(),
                     queues=dict(zip(LIVE, counts, strict=False)),
-                    dead=dict(zip(_DEAD, counts[len(LIVE) :], strict=False)),
+                    dead=dict(zip(dead, counts[len(LIVE) :], strict=False)),
                     quarantine=counts[-1],
                     alarms=raised(stage),
                 )

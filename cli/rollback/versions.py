@@ -10,12 +10,16 @@ import boto3
 from gazette.settings.environment import LIVE
 
 from cli.shared.aws_errors import refusals_in_words
-from infra.topology import STEPS
+from infra.topology import CONTENT, STEPS
 
 if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
 
 FUNCTIONS = tuple(step.name for step in STEPS)
+
+_OPTIONAL = (CONTENT.name,)
+"""Functions of some stages only. A deployment without them is whole, and leaves them as they are.
+"""
 
 _NAMED = "deployment "
 """So begins the description of a version; the deployment's name follows."""
@@ -31,8 +35,12 @@ class Deployment:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it has a version of every function."""
-        return self.versions.keys() == set(FUNCTIONS)
+        """Whether it has a version of every function that every stage has."""
+        return self.versions.keys() >= set(FUNCTIONS)
+
+    def works(self, live: Mapping[str, int]) -> bool:
+        """Whether each function works as it published it."""
+        return self.is_whole and all(live.get(name) == at for name, at in self.versions.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +53,7 @@ class Deployments:
     @property
     def working(self) -> Deployment | None:
         """The one that works; None while the functions are of several."""
-        return next((each for each in self.all if each.versions == self.live), None)
+        return next((each for each in self.all if each.works(self.live)), None)
 
     @property
     def begun(self) -> tuple[Deployment, ...]:
@@ -75,11 +83,17 @@ def read_deployments(stage: str) -> Deployments:
     versions: dict[str, dict[str, int]] = defaultdict(dict)
     published: dict[str, datetime] = {}
     live: dict[str, int] = {}
-    for function in FUNCTIONS:
+    for function in (*FUNCTIONS, *_OPTIONAL):
         name = f"gazette-{stage}-{function}"
         with refusals_in_words(name, service="lambda"):
             client: LambdaClient = boto3.client("lambda")
-            live[function] = int(client.get_alias(FunctionName=name, Name=LIVE)["FunctionVersion"])
+            try:
+                alias = client.get_alias(FunctionName=name, Name=LIVE)
+            except client.exceptions.ResourceNotFoundException:
+                if function in _OPTIONAL:
+                    continue
+                raise
+            live[function] = int(alias["FunctionVersion"])
             pages = client.get_paginator("list_versions_by_function").paginate(FunctionName=name)
             found = [version for page in pages for version in page["Versions"]]
         for version in found:

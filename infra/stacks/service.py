@@ -14,6 +14,7 @@ from aws_cdk import aws_sqs as sqs
 from aws_cdk.aws_route53 import IAliasRecordTarget
 from aws_cdk.aws_route53_targets import CloudFrontTarget
 from constructs import Construct
+from gazette.settings.content import ContentSettings
 from gazette.settings.delivery import GenerateSettings, ResendSettings, SendingSettings
 from gazette.settings.environment import Settings
 from gazette.settings.fanout import FanoutSettings
@@ -48,6 +49,7 @@ from infra.stacks.placement import Placement
 from infra.stage import Stage
 from infra.stage.checks.functions import told
 from infra.topology import (
+    CONTENT,
     FANOUT,
     FEEDBACK,
     FOLLOWERS,
@@ -100,7 +102,9 @@ class ServiceStack(Stack):
         feedback = self._step(FEEDBACK)
         sweep = self._step(SWEEP)
         preferences = self._step(PREFERENCES)
+        content = self._step(CONTENT) if stage.asks_source else None
         fed = (ingest, followers, fanout, generate, resend, feedback, sweep)
+        fed = (*fed, content) if content else fed
         self._queues = {name: queue for built in fed for name, queue in built.queues.items()}
         self._queues |= {f"{name}_dead": dead for built in fed for name, dead in built.dead.items()}
         self._queues["failed"] = failed
@@ -119,6 +123,8 @@ class ServiceStack(Stack):
         self._configure_fanout(fanout)
         for sending, kind in ((generate, GenerateSettings), (resend, ResendSettings)):
             self._configure_sending(sending, kind, base_url=base_url)
+        if content:
+            self._configure_content(content, asked_by=(fanout, generate))
         self._configure_feedback(feedback, bus)
         self._configure_sweep(sweep)
         self._configure_preferences(preferences, bus, base_url)
@@ -237,6 +243,20 @@ class ServiceStack(Stack):
             )
             may_read(sending.function, f"{login.secret_arn}-??????")
         sending.configure(self._settings(kind, base_url=base_url))
+
+    def _configure_content(
+        self, content: StepConstruct, *, asked_by: tuple[StepConstruct, ...]
+    ) -> None:
+        """It stores items as ingest stores events, and looks how many fetches wait."""
+        for step in (content, *asked_by):
+            self._queues["content"].grant_send_messages(step.function)
+        self._queues["content"].grant(content.function, "sqs:GetQueueAttributes")
+        if self._stage.recommendations_secret:
+            token = secretsmanager.Secret.from_secret_name_v2(
+                content, "Token", self._stage.recommendations_secret
+            )
+            may_read(content.function, f"{token.secret_arn}-??????")
+        content.configure(self._settings(ContentSettings))
 
     def _configure_feedback(self, feedback: StepConstruct, bus: events.EventBus) -> None:
         publish_delivery_events(

@@ -17,7 +17,7 @@ from infra.stage.sending import Sending
 from infra.stage.speed import Speed
 from infra.stage.storage import Storage
 from infra.stage.unknown import Unknown
-from infra.topology import FEEDBACK, GENERATE, INGEST, RESEND, Step
+from infra.topology import CONTENT, FEEDBACK, GENERATE, INGEST, RESEND, STEPS, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,11 @@ class Stage(Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, St
         )
 
     @property
+    def steps(self) -> tuple[Step, ...]:
+        """The functions of this stage."""
+        return (*STEPS, CONTENT) if self.asks_source else STEPS
+
+    @property
     def sizes(self) -> dict[str, Size]:
         """The size of each function, and of `immediate`, as `gazette.settings.concurrency` says."""
         tracked = self.track_clicks + self.track_opens
@@ -81,6 +86,8 @@ class Stage(Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, St
         )
         for name, chosen in self.concurrency.items():
             found[name] = replace(found[name], concurrency=chosen)
+        if self.asks_source:
+            found[CONTENT.name] = Size(self.recommendations_concurrency, CONTENT.batch_size)
         if self.preferences_concurrency:
             found["preferences"] = Size(self.preferences_concurrency)
         return found

@@ -76,3 +76,17 @@ def by_smtp(stages: Stages) -> Synthesis:
         emails_per_second=5,
         unknown_policy="carry_over",
     )
+
+
+@pytest.fixture(scope="session")
+def asking(stages: Stages) -> Synthesis:
+    """The stage prod, whose digests ask a recommendation service, its layers not built."""
+    return stages(
+        "asking",
+        "prod",
+        bundled=False,
+        content_sources=["events", "recommendations"],
+        recommendations_url="https://recommend.example.com/v1/items",
+        recommendations_secret="recommend-token",
+        recommendations_concurrency=7,
+    )

@@ -97,10 +97,10 @@ def test_each_stage_has_a_service_of_its_own(prod: Synthesis, local: Synthesis) 
 
 
 @pytest.mark.parametrize("counted", COUNTED, ids=lambda counted: counted.name)
-def test_what_is_counted_is_what_some_function_counts(prod: Synthesis, counted: Counted) -> None:
+def test_what_is_counted_is_what_some_function_counts(asking: Synthesis, counted: Counted) -> None:
     (alarm,) = (
         alarm
-        for alarm in prod.service.of_type("AWS::CloudWatch::Alarm").values()
+        for alarm in asking.service.of_type("AWS::CloudWatch::Alarm").values()
         if alarm.get("MetricName") == counted.metric
     )
     assert alarm["AlarmActions"] == ["{Alarms}"]

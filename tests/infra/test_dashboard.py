@@ -34,7 +34,7 @@ def test_each_question_has_a_text_that_says_when_to_worry(prod: Synthesis) -> No
     assert [text.splitlines()[0] for text in texts] == [f"## {each}" for each in PANELS]
     for text, panels in zip(texts, PANELS.values(), strict=True):
         for panel in panels:
-            assert (panel.worry in text) is not panel.tracked
+            assert (panel.worry in text) is not (panel.tracked or panel.asks_source)
 
 
 def test_its_own_metrics_are_those_of_the_page_and_of_the_stage(prod: Synthesis) -> None:

@@ -1,7 +1,7 @@
 """Queues: no message is lost, and none waits without an alarm."""
 
-from cli.dead_letters.queues import KNOWN
-from infra.topology import FEEDBACK, GENERATE, INGEST, RESEND, STEPS
+from cli.dead_letters.queues import KNOWN, OPTIONAL
+from infra.topology import CONTENT, FEEDBACK, GENERATE, INGEST, RESEND, STEPS
 from tests.infra.conftest import Stages
 from tests.infra.synthesis import Properties, Synthesis
 
@@ -85,14 +85,15 @@ def test_the_alarm_of_failed_runs_names_the_command_and_the_queue_of_a_custom_de
 
 
 def test_gazette_dlq_knows_every_dead_letter_queue_and_where_a_redrive_goes(
-    prod: Synthesis,
+    asking: Synthesis,
 ) -> None:
-    named = [queue["QueueName"] for queue in prod.service.of_type("AWS::SQS::Queue").values()]
+    named = [queue["QueueName"] for queue in asking.service.of_type("AWS::SQS::Queue").values()]
     dead = {name for name in named if name.endswith(("-dead", "undelivered", "-failed"))}
     assert {f"gazette-prod-{each.name}" for each in KNOWN} == dead
     assert {each.name: each.source for each in KNOWN if each.is_policy} == {
-        f"{queue}-dead": queue for _, queue in _FED
+        f"{queue}-dead": queue for queue in (*(fed for _, fed in _FED), CONTENT.name)
     }
+    assert {CONTENT.name + "-dead"} == OPTIONAL
 
 
 def test_attack_nobody_makes_a_queue_of_a_stage_the_dead_letter_queue_of_another(

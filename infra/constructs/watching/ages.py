@@ -60,6 +60,11 @@ AGES: Mapping[str, Age] = MappingProxyType(
             urgency=Urgency.NOW,
             stands="Bounces and complaints suppress nobody, and unknown outcomes stay unknown.",
         ),
+        "content": Age(
+            urgency=Urgency.MORNING,
+            hidden=900,
+            stands="Nobody asks for recommendations: digests wait for them, or go without.",
+        ),
         "sweep": Age(urgency=Urgency.MORNING, stands="Nothing recovers by itself."),
     }
 )

@@ -18,13 +18,14 @@ _BREAKER_WATCHED = 60
 class Counted(Told):
     """An alarm on a count: `metric` is above 0 in `bad` of `minutes` one-minute periods.
 
-    Periods without data are good ones.
+    Periods without data are good ones. `asks_source`: only for a stage that asks a content source.
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation.html
     """
 
     metric: str
     minutes: int
     bad: int
+    asks_source: bool = False
 
 
 COUNTED = (
@@ -42,6 +43,22 @@ COUNTED = (
             "accepted; `gazette sending resume --stage {stage}` resumes at once. No attempt is "
             "used up. A digest that waits longer than max_lateness goes with the next one. See "
             "docs/runbook/breaker-opened.md."
+        ),
+    ),
+    Counted(
+        name="source-breaker-opened",
+        urgency=Urgency.MORNING,
+        metric="source_breaker_opened",
+        minutes=_BREAKER_WATCHED,
+        bad=1,
+        asks_source=True,
+        meaning=(
+            "The recommendation service fails or refuses, so Gazette has stopped asking it. "
+            "Digests wait for their items as recommendations_policy says, and then go without; no "
+            "event is held up for longer. What to do: the log of gazette-{stage}-content says why "
+            "(field why): fix the service, or its token. One request goes at least every half "
+            "hour, and once it is answered, Gazette asks again, slowly at first. See "
+            "docs/runbook/source-breaker-opened.md."
         ),
     ),
     Counted(
@@ -198,6 +215,8 @@ COUNTED = (
 def watch_counts(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
     """Create the alarms on counts."""
     for counted in COUNTED:
+        if counted.asks_source and not stage.asks_source:
+            continue
         create_alarm(
             scope,
             counted,

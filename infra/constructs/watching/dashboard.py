@@ -43,6 +43,8 @@ class Dashboard(cloudwatch.Dashboard):
 
 
 def _is_shown(panel: Panel, stage: Stage) -> bool:
+    if panel.asks_source:
+        return stage.asks_source
     return not panel.tracked or stage.track_opens or stage.track_clicks
 
 

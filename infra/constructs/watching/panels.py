@@ -24,7 +24,7 @@ class Panel:
     """A graph. `own`: metrics of docs/metrics.md, each with the statistics that are shown.
 
     `measured`: what AWS measures, if it shows that instead. `tracked`: only where a stage tracks
-    opens or clicks.
+    opens or clicks. `asks_source`: only where it asks a content source.
     """
 
     title: str
@@ -32,6 +32,7 @@ class Panel:
     measured: Measured | None = None
     worry: str
     tracked: bool = False
+    asks_source: bool = False
 
 
 def _sums(*names: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -84,6 +85,12 @@ PANELS: Mapping[str, tuple[Panel, ...]] = {
             worry="anything comes again and again",
         ),
         Panel(
+            title="Recommendations",
+            own=_sums("source_requests", "fetch_stored", "fetch_failed", "fetch_breaker_open"),
+            worry="`fetch_failed` or `fetch_breaker_open` come near `source_requests`",
+            asks_source=True,
+        ),
+        Panel(
             title="Errors of functions",
             measured=Measured.ERRORS,
             worry="a function fails for more than a few minutes",
@@ -130,6 +137,7 @@ def table() -> str:
         for panel in panels:
             own = ", ".join(f"`{name}`" for name, _ in panel.own)
             shown = own + (" (where a stage tracks them)" if panel.tracked else "")
+            shown += " (where a stage asks a content source)" if panel.asks_source else ""
             row = (question, panel.title, panel.measured or shown, panel.worry)
             rows.append(f"| {' | '.join(row)} |")
     return "\n".join(rows)

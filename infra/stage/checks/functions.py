@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
+from gazette.settings.content import ContentSettings
 from gazette.settings.delivery import GenerateSettings, ResendSettings
 from gazette.settings.environment import InvalidSetting, Settings
 from gazette.settings.fanout import FanoutSettings
@@ -26,6 +27,7 @@ _KINDS: tuple[type[Settings], ...] = (
     FeedbackSettings,
     SweepSettings,
     PreferencesSettings,
+    ContentSettings,
 )
 
 _VARIABLE = re.compile(r"GAZETTE_([A-Z_]+)")

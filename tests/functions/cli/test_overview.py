@@ -22,7 +22,7 @@ from gazette.steps.runs import apply
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
-from cli.dead_letters.queues import KNOWN
+from cli.dead_letters.queues import KNOWN, OPTIONAL
 from cli.main import app
 from cli.overview.command import LIVE, overview
 from cli.shared import answers, live
@@ -197,7 +197,7 @@ def _calls(*, shards: int, batches: int) -> Counter[str]:
             + batches * (shards + partitions)
             + 1,  # held categories
             "dynamodb.GetItem": 2,
-            "sqs.GetQueueAttributes": len(LIVE) + len(KNOWN) + 1,
+            "sqs.GetQueueAttributes": len(LIVE) + len(KNOWN) - len(OPTIONAL) + 1,
             "cloudwatch.DescribeAlarms": 1,
         }
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from gazette.adapters.contract.items import MOST_ITEMS, Normaliser
-from gazette.adapters.contract.published import answer_example, answer_schema
+from gazette.adapters.contract.published import answer_documents, answer_example, answer_schema
 from gazette.domain.content import Answer
 from gazette.domain.errors import SourceFailed
 from gazette.domain.hosts import LinkHosts
@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from tests.builders import NOW
+from tests.content_page import FOLDER
 
 PICTURE = {"url": "https://example.com/a.png", "text": "A heron"}
 ITEM = {
@@ -192,3 +193,8 @@ def test_the_published_example_fits_its_schema_and_is_taken_whole() -> None:
     found = read(*example["items"])
     assert len(found.items) == len(example["items"])
     assert found.broken == ()
+
+
+def test_the_files_in_docs_are_what_make_docs_would_write() -> None:
+    written = {path.name: path.read_text() for path in FOLDER.iterdir()}
+    assert written == answer_documents(), "run `make docs`"

@@ -12,6 +12,7 @@ from gazette.domain.feedback.delivery_events import DeliveryEventType
 from gazette.domain.outcome import Outcome
 from gazette.domain.subscribers.overview import Notice
 from gazette.domain.subscribers.suppression import Cause
+from gazette.steps.content.fetch import FetchOutcome
 from gazette.steps.sweep.unknown import Swept
 
 ROOT = Path(__file__).parents[3]
@@ -41,6 +42,7 @@ NOT_OF_SKIPPED_RUNS = {
     Reason.PREFERENCES_CHANGED,
 }
 FAMILIES: dict[str, set[str]] = {
+    "fetch_": {*FetchOutcome},
     "ingest_": {*Outcome},
     "mail_": {*DeliveryEventType},
     "preferences_": {*Notice},

@@ -45,6 +45,7 @@ VALID: dict[str, Any] = {
     "recommendations_timeout": 3,
     "recommendations_items": 5,
     "recommendations_fresh_for": 1440,
+    "recommendations_patience": 600,
     "link_hosts": '["example.com", "*.shop.example"]',
     "max_lateness": 3600,
     "spread": 540,

@@ -16,7 +16,7 @@ _STARTED_LATE = timedelta(minutes=20)
 class ContentSettings(RoutingSettings):
     """What the function `content` needs.
 
-    `recommendations_url`: where the service is asked. `recommendations_secret`: the ARN of the
+    `recommendations_url`: where the service is asked. `recommendations_secret`: the name of the
     secret whose text is the bearer token; empty: none. `recommendations_per_second`: requests of
     all workers. `recommendations_ramp_from`: requests a second after a pause, doubled at most each
     `ramp_every`. `recommendations_timeout`: seconds for the whole answer. `recommendations_items`:

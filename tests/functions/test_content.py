@@ -1,0 +1,162 @@
+"""The function `content` on moto, with a service on loopback: calls, units, metrics."""
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from gazette.adapters.aws.fetch_messages import encode_fetch
+from gazette.adapters.content.connection import Connection
+from gazette.adapters.dynamodb.pacing.pace import RECOMMENDATIONS_ROW, DynamoRateLimiter
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
+from gazette.bootstrap import content
+from gazette.bootstrap.parts.clock import now
+from gazette.domain.content import Fetch
+from gazette.domain.delivery.pace import PacePlan
+from gazette.domain.model import DAILY, Schedule
+from gazette.domain.ports.content import QueuedFetch
+
+from proofs.sources.service import Reply, Service, items, serving
+from tests.functions.conftest import Cloud, fan_out
+from tests.functions.costs_page import promised
+from tests.functions.messages import profile, records
+from tests.meter import calls
+
+pytestmark = pytest.mark.enable_socket
+
+PROMISED = promised()
+
+
+@pytest.fixture
+def service(monkeypatch: pytest.MonkeyPatch, cloud: Cloud) -> Iterator[Service]:
+    """The stage asks a service on loopback. The connections of the functions end with the test."""
+    opened: list[Connection] = []
+
+    def connect(*args: Any, **named: Any) -> Connection:
+        opened.append(Connection(*args, **named))
+        return opened[-1]
+
+    with serving() as running:
+        monkeypatch.setattr(content, "Connection", connect)
+        monkeypatch.setenv("GAZETTE_CONTENT_SOURCES", '["events", "recommendations"]')
+        monkeypatch.setenv("GAZETTE_RECOMMENDATIONS_URL", running.url)
+        yield running
+        for each in opened:
+            each.close()
+
+
+@pytest.fixture
+def ann(cloud: Cloud, service: Service) -> Cloud:
+    """Ann is known, and the function is warm."""
+    cloud.say("subscriber.changed", profile())
+    cloud.warm_up("content")
+    return cloud
+
+
+def schedule(user_id: str = "ann") -> Schedule:
+    found = DynamoSchedules("schedules", shards=1).get(user_id, DAILY)
+    assert found
+    return found
+
+
+def message(user_id: str = "ann") -> str:
+    """For the next digest of a reader."""
+    fetch = Fetch(user_id, DAILY, schedule(user_id).next_due_at)
+    return encode_fetch(QueuedFetch(fetch, timedelta(0))).body
+
+
+def stored(cloud: Cloud) -> list[str]:
+    return sorted(row["event_id"] for row in cloud.rows("events"))
+
+
+def test_items_become_events_and_the_schedule_says_so(ann: Cloud, service: Service) -> None:
+    service.answers(Reply(body=items("a", "b")))
+    ann.work("content", message())
+    assert stored(ann) == ["recommendations:a", "recommendations:b"]
+    assert schedule().fetched_for == schedule().next_due_at
+    assert service.requests[0].headers["authorization"] == "Bearer the-token"
+
+
+@pytest.mark.parametrize("number", [0, 1, 5])
+def test_a_fetch_costs_two_units_and_two_an_item(ann: Cloud, service: Service, number: int) -> None:
+    """One for the permit, one for the mark; those of items are those of events."""
+    service.answers(Reply(body=items(*map(str, range(number)))))
+    fetch = message()
+    ann.meter.clear()
+    ann.work("content", fetch)
+    assert ann.meter.write_units == +Counter(events=2 * number, pace=1, schedules=1)
+    assert ann.meter.write_units.total() == PROMISED["a fetch"] + number * PROMISED["an item"]
+    routing = calls(BatchGetItem=3) if number else calls()
+    assert ann.meter.calls == (
+        calls(GetItem=3, Query=2, UpdateItem=1, PutItem=1) + calls(PutItem=number) + routing
+    )
+
+
+def test_a_repeated_message_costs_one_read(ann: Cloud, service: Service) -> None:
+    ann.work("content", message())
+    fetch = message()
+    ann.meter.clear()
+    ann.work("content", fetch)
+    assert ann.meter.calls == calls(GetItem=1)
+    assert ann.meter.write_units == Counter()
+    assert len(service.requests) == 1
+
+
+def test_while_the_breaker_is_open_the_message_is_requeued_and_nobody_is_asked(
+    ann: Cloud, service: Service
+) -> None:
+    limiter = DynamoRateLimiter("pace", PacePlan(rate=10), name=RECOMMENDATIONS_ROW)
+    limiter.open_by_hand("by hand", now())
+    ann.work("content", message())
+    (requeued,) = ann.queued("content")
+    assert 60 <= requeued["DelaySeconds"] <= 180
+    assert service.requests == []
+    assert stored(ann) == []
+
+
+def test_a_failed_request_is_repeated_once_and_then_comes_again(
+    ann: Cloud, service: Service
+) -> None:
+    service.answers(Reply(status=500))
+    ann.work("content", message())
+    assert len(service.requests) == 2
+    (requeued,) = ann.queued("content")
+    assert '"tries": 1' in requeued["MessageBody"]
+
+
+def test_a_refusal_opens_the_breaker_that_every_worker_sees(ann: Cloud, service: Service) -> None:
+    service.answers(Reply(status=429, headers={"Retry-After": "300"}))
+    ann.work("content", message())
+    (row,) = (each for each in ann.rows("pace") if each["name"] == RECOMMENDATIONS_ROW)
+    assert row["breaker_why"] == "It answered with status 429."
+    assert len(service.requests) == 1
+
+
+def test_a_message_of_something_else_is_returned(ann: Cloud, service: Service) -> None:
+    answer = ann.invoke("content", records("{}"))
+    assert len(answer["batchItemFailures"]) == 1
+    assert service.requests == []
+
+
+def test_ten_fetches_of_one_invocation_use_one_connection(cloud: Cloud, service: Service) -> None:
+    readers = [f"u{number}" for number in range(10)]
+    for user_id in readers:
+        cloud.say("subscriber.changed", profile(user_id))
+    service.answers(Reply(body=items("a")))
+    cloud.work("content", *map(message, readers))
+    assert len(service.requests) == 10
+    assert len({asked.connection for asked in service.requests}) == 1
+    assert max(asked.in_progress for asked in service.requests) == 1
+
+
+@pytest.mark.usefixtures("later")
+def test_what_was_fetched_is_in_the_email(ann: Cloud, service: Service) -> None:
+    service.answers(Reply(body=items("a", summary="Quiet places.")))
+    ann.work("content", message())
+    ann.work("generate", *fan_out(ann))
+    (mail,) = ann.sent()
+    said = mail["Content"]["Simple"]["Body"]["Text"]["Data"]
+    assert "Item a" in said
+    assert "Recommended for you" in said
+    assert "Quiet places." in said

@@ -1,0 +1,121 @@
+"""A stage that asks a content source has one function more; every other stage has nothing of it."""
+
+import pytest
+
+from infra.stages import StageError, read_stage
+from infra.topology import CONTENT, STEPS, VISIBILITY_FACTOR
+from tests.infra.synthesis import Grant, Synthesis
+
+LEAST = {"sender": "a@shop.example", "list_id": "digest.shop.example"}
+ASKS = {
+    **LEAST,
+    "content_sources": ["events", "recommendations"],
+    "recommendations_url": "https://recommend.shop.example/v1",
+}
+
+
+def functions(stage: Synthesis) -> set[str]:
+    return {
+        each["FunctionName"].removeprefix("gazette-prod-")
+        for each in stage.service.of_type("AWS::Lambda::Function").values()
+        if "FunctionName" in each
+    }
+
+
+def test_only_a_stage_that_asks_has_the_function(prod: Synthesis, asking: Synthesis) -> None:
+    assert functions(asking) - functions(prod) == {CONTENT.name}
+    assert "content" not in str(prod.service.of_type("AWS::SQS::Queue"))
+
+
+def test_its_queue_is_as_those_of_all_functions(asking: Synthesis) -> None:
+    _, queue = asking.queue("content")
+    dead, _ = asking.queue("content-dead")
+    assert queue["VisibilityTimeout"] >= VISIBILITY_FACTOR * CONTENT.timeout
+    assert queue["RedrivePolicy"] == {
+        "deadLetterTargetArn": f"{{{dead}.Arn}}",
+        "maxReceiveCount": CONTENT.max_receives,
+    }
+
+
+def test_so_many_requests_are_in_progress_as_the_setting_says(asking: Synthesis) -> None:
+    name, _ = asking.queue("content")
+    (mapping,) = (
+        each
+        for each in asking.service.of_type("AWS::Lambda::EventSourceMapping").values()
+        if each["EventSourceArn"] == f"{{{name}.Arn}}"
+    )
+    assert mapping["ScalingConfig"] == {"MaximumConcurrency": 7}
+    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+
+
+def test_fan_out_and_generate_may_queue_fetches_where_a_stage_asks(
+    prod: Synthesis, asking: Synthesis
+) -> None:
+    queue, _ = asking.queue("content")
+    sends = Grant(action="sqs:SendMessage", resource=f"{{{queue}.Arn}}", condition={})
+    for step in (*STEPS, CONTENT):
+        role = asking.function(step.name)[1]["Role"].strip("{}").removesuffix(".Arn")
+        may = sends in asking.service.grants(role)
+        assert may is (step.name in {"fanout", "generate", "content"}), step.name
+
+
+def test_its_token_is_one_secret_and_it_reads_no_other(asking: Synthesis) -> None:
+    role = asking.function("content")[1]["Role"].strip("{}").removesuffix(".Arn")
+    secrets = [
+        each.resource
+        for each in asking.service.grants(role)
+        if each.action.startswith("secretsmanager:")
+    ]
+    assert len(secrets) == 1
+    assert "secret:recommend-token-??????" in secrets[0]
+
+
+def test_its_alarms_are_there_where_a_stage_asks(prod: Synthesis, asking: Synthesis) -> None:
+    def alarms(stage: Synthesis) -> set[str]:
+        found = stage.service.of_type("AWS::CloudWatch::Alarm").values()
+        return {each["AlarmName"].removeprefix("gazette-prod-") for each in found}
+
+    assert alarms(asking) - alarms(prod) == {
+        "content-dead-not-empty",
+        "content-old",
+        "source-breaker-opened",
+    }
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"recommendations_url": ""}, "recommendations_url must say where the service is asked"),
+        ({"recommendations_url": "http://shop.example"}, "recommendations_url must be an https"),
+        ({"recommendations_url": "ftp://shop.example"}, "recommendations_url must be an https"),
+        ({"content_sources": ["recommendations"]}, "content_sources is"),
+        ({"content_sources": ["events", "news"]}, "content_sources is"),
+        ({"recommendations_lead": 5}, "recommendations_lead must be a multiple of 10"),
+        (
+            {"recommendations_lead": 1440, "recommendations_fresh_for": 60},
+            "recommendations_lead must be at most recommendations_fresh_for",
+        ),
+        ({"recommendations_items": 0}, "recommendations_items must be 1 to 20"),
+        ({"recommendations_policy": "maybe"}, "recommendations_policy must be without or wait"),
+        ({"recommendations_per_second": 0}, "recommendations_per_second must be 1 to 1000"),
+        ({"recommendations_fallback_image": "x"}, "recommendations_fallback_image must be"),
+        ({"critical_categories": ["recommendation"]}, "critical_categories must not name"),
+        (
+            {"recommendations_patience": 3600, "max_lateness": 3600},
+            "recommendations_patience must be at most half of max_lateness",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused_by_name(changed: dict[str, object], says: str) -> None:
+    with pytest.raises(StageError, match=says):
+        read_stage("prod", {"prod": {**ASKS, **changed}})
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:8000/a", "http://localhost:1/", "https://a.b/c"])
+def test_http_is_taken_on_loopback_only(url: str) -> None:
+    assert read_stage("prod", {"prod": {**ASKS, "recommendations_url": url}}).asks_source
+
+
+def test_recommendations_may_come_first() -> None:
+    given = {**ASKS, "content_sources": ["recommendations", "events"]}
+    assert read_stage("prod", {"prod": given}).content_sources == ["recommendations", "events"]
