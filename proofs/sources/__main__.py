@@ -232,7 +232,7 @@ def _items_of(ses: StandIn, readers: list[str]) -> dict[str, set[str]]:
 
 def _table(rows: list[Row]) -> str:
     head = ("behaviour", "requests", "most in 1 s", "limit", "digests", "with items", "without")
-    lines = [(*head, "lost", "twice")]
+    lines: list[tuple[str, ...]] = [(*head, "lost", "twice")]
     for row in rows:
         found = row.found
         numbers = (row.requests, row.most, _RATE, found.digests, found.with_items, found.without)
