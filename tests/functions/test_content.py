@@ -22,6 +22,8 @@ from gazette.domain.model import DAILY, Schedule
 from gazette.domain.ports.content import QueuedFetch
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 
+from cli.cost.actions import Units
+from cli.cost.actions import fetch as fetch_of
 from proofs.sources.service import Reply, Service, items, serving
 from tests.functions.conftest import Cloud, due_shard, fan_out
 from tests.functions.costs_page import promised
@@ -92,6 +94,8 @@ def test_a_fetch_costs_two_units_and_two_an_item(ann: Cloud, service: Service, n
     ann.work("content", fetch)
     assert ann.meter.write_units == +Counter(events=2 * number, pace=1, schedules=1)
     assert ann.meter.write_units.total() == PROMISED["a fetch"] + number * PROMISED["an item"]
+    spent = Units(ann.meter.write_units.total(), sum(ann.meter.read_units.values()))
+    assert spent == fetch_of(number, 500)
     routing = calls(BatchGetItem=3) if number else calls()
     assert ann.meter.calls == (
         calls(GetItem=3, Query=2, UpdateItem=1, PutItem=1) + calls(PutItem=number) + routing
