@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Where this is set, another copy of the package may be what is tested.
 unexport PYTHONPATH
 
-.PHONY: help demo test seeds e2e browser chromium zsh fuzz model prove chaos state features mutations enforce walk timetravel experiments pacing simulate linear slot worst bench audit check docs messages plots screenshots setup format lint types synth deploy lock clean
+.PHONY: help demo test seeds e2e browser chromium zsh fuzz model prove chaos sources state features mutations enforce walk timetravel experiments pacing simulate linear slot worst bench audit check docs messages plots screenshots setup format lint types synth deploy lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -41,6 +41,9 @@ model: setup ## Search the states of delivery under each policy, then those of t
 
 chaos: setup ## Send 2,000 digests on the deployed stacks and kill workers at random (DIGESTS=… sets how many)
 	@$(BIN)/python -m proofs.chaos $(if $(DIGESTS),--digests $(DIGESTS))
+
+sources: setup ## Send digests while a recommendation service is slow, fails, thrashes, is down (READERS=… for each, ONLY=…)
+	@$(BIN)/python -m proofs.sources $(if $(READERS),--readers $(READERS)) $(if $(ONLY),--only "$(ONLY)")
 
 state: setup ## Test 2,000 histories of workers that overlap, die and get no answer (EXAMPLES=… sets how many)
 	@$(BIN)/python -m proofs.state $(if $(EXAMPLES),--examples $(EXAMPLES))

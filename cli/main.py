@@ -25,6 +25,7 @@ from cli.rollback.command import rollback
 from cli.sending.command import sending
 from cli.shared.commands import Command
 from cli.simulate.command import simulate
+from cli.sources.command import sources
 from cli.statistics.command import statistics
 from cli.suppression.command import suppression
 
@@ -40,6 +41,7 @@ app.add_typer(experiment, name="experiment")
 app.add_typer(links, name="links")
 app.add_typer(quarantine, name="quarantine")
 app.add_typer(sending, name="sending")
+app.add_typer(sources, name="sources")
 app.add_typer(suppression, name="suppression")
 app.command("cost", cls=Command)(cost)
 app.command("doctor", cls=Command)(doctor)

@@ -17,6 +17,7 @@ from gazette.domain.commands import (
     CreateEvents,
     EraseSubscriber,
 )
+from gazette.domain.content import Fetch
 from gazette.domain.delivery.arrangement import DEFAULT
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.delivery.redrive import Redriven
@@ -31,11 +32,12 @@ from gazette.domain.links import LinkToken
 from gazette.domain.model import DAILY, Event, RunKey, StoredEvent
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
+from gazette.domain.ports.content import QueuedFetch
 from gazette.domain.ports.control import HeldCategories
 from gazette.domain.ports.queues import FollowerPage, QueuedRun, Shard, Walk
 from gazette.domain.ports.rendering import Renderer, VersionTemplates
 from gazette.domain.ports.stores import DeferredEvents
-from gazette.domain.scheduling.asking import ContentSources
+from gazette.domain.scheduling.asking import ContentPlan, ContentSources, SourcePolicy
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState
@@ -45,7 +47,10 @@ from gazette.domain.subscribers.overview import Notice, Overview
 from gazette.domain.subscribers.preference_form import Act, Fields, Submission
 from gazette.domain.subscribers.suppression import SoftLimit
 from gazette.domain.templates.versions import version_for
+from gazette.steps.content.ask import AskContext, ProcessHealth
+from gazette.steps.content.fetch import FetchContext, FetchResult, fetch
 from gazette.steps.context import RoutingContext
+from gazette.steps.delivery.content import ContentContext
 from gazette.steps.delivery.context import DeliveryContext
 from gazette.steps.delivery.deliver import deliver
 from gazette.steps.delivery.edition import EditionContext
@@ -54,12 +59,14 @@ from gazette.steps.delivery.pacing import Pacing, StreamPacing, postponed_until
 from gazette.steps.delivery.resend import ResendMessage, resend
 from gazette.steps.delivery.types import Delivery, DeliveryLimits, Postponed
 from gazette.steps.delivery.versions import RunTemplates
+from gazette.steps.fanout.ahead import look_ahead
 from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
 from gazette.steps.feedback.bounces import SuppressionContext
 from gazette.steps.feedback.category_stats import CategoryStatsContext
 from gazette.steps.feedback.feedback import FeedbackContext, process_delivery_event
 from gazette.steps.ingest.followers import walk_followers
 from gazette.steps.ingest.ingest import ingest
+from gazette.steps.occurrences.asking import AskingContext
 from gazette.steps.occurrences.context import FanoutContext, FanoutLimits
 from gazette.steps.occurrences.redrive import RedriveContext, redrive
 from gazette.steps.preferences.leaving import leave_by, look, take_back
@@ -102,6 +109,7 @@ from tests.fakes import (
     FakeQuarantine,
     FakeQueue,
     FakeRenderer,
+    FakeSource,
 )
 
 SETTLE_LAG = timedelta(seconds=15)
@@ -158,6 +166,9 @@ PORTS = (
     "mailer",
     "rate_limiter",
     "immediate_rate_limiter",
+    "fetch_queue",
+    "source",
+    "source_permits",
 )
 
 Around = Callable[[str, Callable[[], object]], object]
@@ -200,7 +211,8 @@ class World:
 
     `rate_limiter` is that of digests. Where `immediate_rate_limiter` is the same one, both streams
     share a row, as nothing that is deployed lets them: for proofs that this would be found.
-    `waiting_runs`: how many digests SQS says wait for a permit.
+    `waiting_runs`: how many digests SQS says wait for a permit. `content`: the content sources;
+    fan-out and delivery ask them if it is a plan.
     """
 
     clock: SettableClock = field(default_factory=SettableClock)
@@ -232,6 +244,14 @@ class World:
     canary: FakeCanary = field(default_factory=FakeCanary)
     policy: Policy = Policy.RESEND
     waiting_runs: int = 0
+    fetch_queue: FakeQueue[QueuedFetch] = field(default_factory=FakeQueue[QueuedFetch])
+    source: FakeSource = field(default_factory=FakeSource)
+    source_permits: FakeRateLimiter = field(
+        default_factory=lambda: FakeRateLimiter(PacePlan(rate=500))
+    )
+    source_health: ProcessHealth = field(default_factory=ProcessHealth)
+    source_policy: SourcePolicy = SourcePolicy.WITHOUT
+    patience: timedelta = timedelta(minutes=10)
     bus: FakeBus = field(default_factory=FakeBus)
     followers_queue: FakeQueue[Walk | FollowerPage] = field(
         default_factory=FakeQueue[Walk | FollowerPage]
@@ -442,6 +462,83 @@ class World:
                 evidence_grace=GRACE,
                 max_lateness=self.max_lateness,
             ),
+            content=self._awaited_content(),
+        )
+
+    def _awaited_content(self) -> ContentContext | None:
+        if not isinstance(self.content, ContentPlan):
+            return None
+        return ContentContext(
+            schedules=self.schedules,
+            fetch_queue=self.fetch_queue,
+            policy_of=lambda _: self.source_policy,
+            fresh_for=self.content.fresh_for,
+            patience=self.patience,
+            settle_lag=SETTLE_LAG,
+            max_lateness=self.max_lateness,
+        )
+
+    def asking(self) -> AskingContext | None:
+        """How fan-out asks content sources."""
+        if not isinstance(self.content, ContentPlan):
+            return None
+        return AskingContext(plan=self.content, fetch_queue=self.fetch_queue, shards=1)
+
+    def fetch(self, wanted: Fetch) -> FetchResult:
+        """One message on the content queue."""
+        assert isinstance(self.content, ContentPlan)
+        return fetch(
+            "the body",
+            lambda: self.time_left(),
+            decode=lambda _: wanted,
+            context=FetchContext(
+                routing=self.context,
+                asking=AskContext(
+                    source=self.source,
+                    rate_limiter=self.source_permits,
+                    breaker=self.source_permits,
+                    health=self.source_health,
+                    waiting=lambda: 0,
+                    clock=self.clock,
+                    sleep=self.clock.sleep,
+                    random=lambda: 0.5,
+                ),
+                queue=self.fetch_queue,
+                plan=self.content,
+                limit=3,
+                useful_for=self.max_lateness,
+                longest=timedelta(seconds=21),
+            ),
+        )
+
+    def fetch_queued(self) -> list[FetchResult]:
+        """Everything on the content queue, whose delays pass; what it requeues stays there."""
+        queued, self.fetch_queue.sent = self.fetch_queue.sent, []
+        self.clock.now += max((each.delay for each in queued), default=timedelta(0))
+        return [self.fetch(each.fetch) for each in queued]
+
+    def look_ahead(self, shard: Shard) -> FannedOut:
+        """One message `ahead` on the queue of fan-out."""
+        return fan_out(
+            "the body",
+            lambda: self.time_left(),
+            decode=lambda _: replace(shard, ahead=True),
+            context=self.fanout_context(),
+            shard_queue=self.shard_queue,
+            look_ahead=self._look_ahead,
+        )
+
+    def _look_ahead(self, shard: Shard, time_left: TimeLeft) -> FannedOut:
+        content = self.asking()
+        assert content
+        return look_ahead(
+            shard,
+            time_left,
+            schedules=self.schedules,
+            content=content,
+            shard_queue=self.shard_queue,
+            clock=self.clock,
+            random=lambda: self.drawn,
         )
 
     def dry_run_context(self) -> DryRunContext:
@@ -647,23 +744,28 @@ class World:
             "the body",
             lambda: self.time_left(),
             decode=lambda _: shard,
-            context=FanoutContext(
-                subscribers=self.subscribers,
-                schedules=self.schedules,
-                runs=self.runs,
-                events=self.events,
-                batches=self.batches,
-                generate_queue=self.generate_queue,
-                clock=self.clock,
-                random=lambda: self.drawn,
-                limits=replace(
-                    FANOUT,
-                    max_lateness=self.max_lateness,
-                    spread=self.spread,
-                    sunset=self.sunset,
-                ),
-            ),
+            context=self.fanout_context(),
             shard_queue=self.shard_queue,
+        )
+
+    def fanout_context(self) -> FanoutContext:
+        """The context of fan-out."""
+        return FanoutContext(
+            subscribers=self.subscribers,
+            schedules=self.schedules,
+            runs=self.runs,
+            events=self.events,
+            batches=self.batches,
+            generate_queue=self.generate_queue,
+            clock=self.clock,
+            random=lambda: self.drawn,
+            limits=replace(
+                FANOUT,
+                max_lateness=self.max_lateness,
+                spread=self.spread,
+                sunset=self.sunset,
+            ),
+            content=self.asking(),
         )
 
     def arm(self) -> None:

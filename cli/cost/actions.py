@@ -34,6 +34,7 @@ WRITES: Mapping[str, float] = MappingProxyType(
         "… of what became of an email": 1,
         "… that it was sent": 1,
         "a sign of life, once a day": 1,
+        "a fetch": 2,
         "a tick": 2,
         "a new profile": 3,
         "a follow": 2,
@@ -59,6 +60,16 @@ and a Scan of as many segments of the schedules."""
 def event(row: float) -> Units:
     """An event whose row has so many bytes: the row and its entry in the local index."""
     return Units(WRITES["an event"] * math.ceil(row / _WRITTEN), LOOKS_OF_AN_EVENT)
+
+
+def fetch(items: float, row: float) -> Units:
+    """A fetch of so many new items, whose rows have so many bytes.
+
+    It reads the schedule twice, the reader, the runs and what waits; items are routed together, and
+    read as much as one event.
+    """
+    looks = 5 + min(items, 1) * LOOKS_OF_AN_EVENT
+    return Units(WRITES["a fetch"] + items * event(row).written, looks)
 
 
 def immediate_event(row: float) -> Units:

@@ -9,12 +9,16 @@ CPU: Mapping[str, float] = MappingProxyType(
         "event alone": 2.5,
         "delivery event": 8.0,
         "due schedule": 8.0,
+        "fetch": 8.0,
         "tick of a shard": 40.0,
         "sweep of a partition": 40.0,
     }
 )
 """Milliseconds of a whole processor for each, ten messages in an invocation: those of events as
 `make bench` measures them."""
+
+A_FETCH, FETCH_CALLS = 0.2, 11.0
+"""Seconds that a recommendation service takes to answer, and calls of AWS beside it for a fetch."""
 
 SLOWER = 1.5
 """How much longer a vCPU of Lambda may take than the processor that measured."""
@@ -41,7 +45,7 @@ REQUEUED_ALONE, REQUEUED = 2.5, 0.1
 invocation has one, and where it has several."""
 
 MEMORY: Mapping[str, int] = MappingProxyType(
-    {"ingest": 512, "generate": 1024, "feedback": 512, "fanout": 512, "sweep": 512}
+    {"ingest": 512, "generate": 1024, "feedback": 512, "fanout": 512, "sweep": 512, "content": 256}
 )
 """MB of each function, as in infra/topology.py."""
 

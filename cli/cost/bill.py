@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from cli.cost import actions
 from cli.cost.assumptions import (
+    A_FETCH,
     A_POLL,
     A_REPORT,
     A_VCPU,
@@ -18,6 +19,7 @@ from cli.cost.assumptions import (
     CALLS,
     CPU,
     EVENT_DAYS,
+    FETCH_CALLS,
     LINE,
     MEMORY,
     METRICS,
@@ -108,6 +110,8 @@ def _queues(usage: Usage) -> Iterator[Item]:
     yield Item("SQS", "generate, requeued", "sqs.requests", 3 * usage.requeued)
     reports = usage.reports * (1 + (chunks(ten * A_REPORT) + 1) / ten)
     yield Item("SQS", "feedback", "sqs.requests", reports)
+    if usage.fetches:
+        yield Item("SQS", "content", "sqs.requests", 0.3 * usage.fetches)
     polls = QUEUES * POLLERS * _DAY / A_POLL * usage.days
     clock = (TICKS + SWEEPS) * usage.days * (2 + SHARDS * 2)
     yield Item("SQS", "waiting for messages", "sqs.requests", polls + clock, fixed=True)
@@ -120,7 +124,7 @@ def _functions(usage: Usage) -> Iterator[Item]:
     clock = (1 + SHARDS) * TICKS * usage.days
     sweeps = (1 + SHARDS) * SWEEPS * usage.days
     messages = usage.entries + _signs(usage)
-    invoked = (messages + usage.reports) / ten + usage.sending + usage.requeued
+    invoked = (messages + usage.reports + usage.fetches) / ten + usage.sending + usage.requeued
     yield Item("Lambda", "requests", "lambda.requests", invoked)
     yield Item("Lambda", "requests of the clock", "lambda.requests", clock + sweeps, fixed=True)
     for function, what, number in (
@@ -132,6 +136,12 @@ def _functions(usage: Usage) -> Iterator[Item]:
         if number:
             used = _gb_seconds(function, what) * number
             yield Item("Lambda", f"{function}, {what}", "lambda.gb_seconds", used)
+    if usage.fetches:
+        seconds = A_FETCH + CALL / 1000 * FETCH_CALLS
+        used = (
+            _gb_seconds("content", "fetch") + seconds * MEMORY["content"] / 1024
+        ) * usage.fetches
+        yield Item("Lambda", "content, fetch", "lambda.gb_seconds", used)
     if usage.emails:
         yield Item("Lambda", "generate, emails", "lambda.gb_seconds", _sending(usage))
     used = _gb_seconds("fanout", "tick of a shard") * clock
@@ -172,6 +182,7 @@ def _units(usage: Usage) -> Iterator[Item]:
         ),
         ("reports of delivery", actions.report(of_sending=False, categories=0), delivered),
         ("signs of life", actions.sign_of_life(), _signs(usage)),
+        ("fetches, items", actions.fetch(usage.items, usage.row), usage.fetches),
     ):
         if number:
             yield Item("DynamoDB", f"writes: {what}", "dynamodb.writes", units.written * number)
@@ -192,8 +203,9 @@ def _stored(usage: Usage) -> Iterator[Item]:
     )
     due = ROWS["due"] + AN_INDEX_ENTRY
     told = usage.emails if usage.by_ses else 0
+    items_stored = usage.fetches * usage.items
     for table, size, backed_up, number, days in (
-        ("events", 2 * event, 2 * event, usage.all_events, EVENT_DAYS),
+        ("events", 2 * event, 2 * event, usage.all_events + items_stored, EVENT_DAYS),
         ("runs", run + batch, run, usage.emails, kept),
         ("engagement", engagement, engagement, told, kept),
         ("subscribers, schedules", reader + due, reader, usage.readers, usage.days),

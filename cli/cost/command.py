@@ -49,6 +49,12 @@ def cost(
         typer.Option("--list", min=1, help="Events that services put in one list; 1: no lists."),
     ] = 100,
     size: Annotated[int, typer.Option("--bytes", min=100, help="Bytes of an event as JSON.")] = 400,
+    items: Annotated[
+        float,
+        typer.Option(
+            min=0, max=20, help="New items of a content source for each digest; 0: none is asked."
+        ),
+    ] = 0,
     categories: Annotated[
         float, typer.Option(min=1, help="Categories that an email shows, on average.")
     ] = 1,
@@ -101,6 +107,7 @@ def cost(
         immediate=immediate,
         listed=listed,
         size=size,
+        items=items,
         categories=categories,
         signs=signs,
         days=days,

@@ -19,7 +19,8 @@ class Usage:
     `readers`; `events` and `digests` of each reader in a day; `quiet`: the share of digests whose
     schedule had nothing to send at the occurrence before; `immediate`: the share of events that are
     an email of their own; `listed`: events in an entry of PutEvents; `size`: bytes of an event as
-    JSON; `categories` that an email shows; `signs`: signs of life of each reader in a month;
+    JSON; `items`: new ones of a content source for each digest, 0 where none is asked;
+    `categories` that an email shows; `signs`: signs of life of each reader in a month;
     `together`: messages in an invocation of ingest and feedback; `digests_together` and
     `immediate_together`: emails in one of generate, which follow the rate
     (docs/decisions/0053-concurrency-follows-the-rate.md). `requeues`: how often an email is
@@ -33,6 +34,7 @@ class Usage:
     immediate: float = 0
     listed: int = 100
     size: int = 400
+    items: float = 0
     categories: float = 1
     signs: float = 4
     days: float = 30
@@ -64,6 +66,11 @@ class Usage:
         return self.readers * self.digests * self.days
 
     @property
+    def fetches(self) -> float:
+        """Requests to a content source: one for each digest."""
+        return self.sent_digests if self.items else 0
+
+    @property
     def emails(self) -> float:
         """Emails of both kinds."""
         return self.sent_digests + self.at_once
@@ -84,9 +91,9 @@ class Usage:
 
     @property
     def in_a_digest(self) -> float:
-        """Events that each digest shows."""
+        """Events that each digest shows, items included."""
         later = self.all_events - self.at_once
-        return later / self.sent_digests if self.sent_digests else 0
+        return later / self.sent_digests + self.items if self.sent_digests else 0
 
     @property
     def row(self) -> int:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gazette.adapters.contract.decoding import UnreadableError, read_json
+from gazette.adapters.contract.strict_json import UnreadableError, read_json
 
 from cli.shared.console import NotPossible
 

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from gazette.adapters.contract.decoding import UnreadableError, read_json
+from gazette.adapters.contract.strict_json import UnreadableError, read_json
 
 LIMIT = 1_000_000
 """Bytes that an entry of PutEvents must stay below (1 MB since 2026, 256 KB before). Up to 1 MiB,

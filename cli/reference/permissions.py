@@ -143,6 +143,15 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     | _on("table/pace", "GetItem", "UpdateItem")
     | _on("table/control", "Query", "DeleteItem")
     | _on("table/category_stats", "Query", "BatchWriteItem"),
+    "sources status": _settings_of("content")
+    | _on("table/pace", "GetItem")
+    | _each(("queue/content", "queue/content-dead"), *_COUNT),
+    "sources stop": _settings_of("content") | _on("table/pace", "UpdateItem"),
+    "sources start": _settings_of("content") | _on("table/pace", "GetItem", "UpdateItem"),
+    "sources arm": _settings_of("content")
+    | _on("table/subscribers", "GetItem", "Scan")
+    | _on("table/schedules", "BatchGetItem", "PutItem", "Query")
+    | _on("table/runs", "PutItem", "Query"),
     "suppression list": _settings_of("feedback") | _on("table/suppressions", "Scan"),
     "suppression add": _settings_of("feedback")
     | _SUPPRESSION_KEY

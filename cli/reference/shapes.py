@@ -46,6 +46,8 @@ _STOPPED: Shape = {
     "since": "instant?",
 }
 
+_SOURCE_STOPPED: Shape = {"stopped": "boolean", "changed": "boolean", "since": "instant?"}
+
 _WAITING: Shape = [
     {
         "schedule": "text",
@@ -342,6 +344,26 @@ SHAPES: Mapping[str, Shape] = {
         "more": "boolean",
     },
     "quarantine redrive": {"moved": "number", "left": "number"},
+    "sources status": {
+        "state": "text",
+        "reason": "text?",
+        "since": "instant?",
+        "next_try_at": "instant?",
+        "per_second": "number",
+        "at_most_per_second": "number",
+        "requests_today": "number",
+        "waiting": "number",
+        "dead_letters": "number",
+    },
+    "sources stop": _SOURCE_STOPPED,
+    "sources start": _SOURCE_STOPPED,
+    "sources arm": {
+        "armed": "number",
+        "right": "number",
+        "inactive": "number",
+        "unreadable": "number",
+        "changing": "number",
+    },
     "sending status": {
         "digest": _STREAM,
         "immediate": _STREAM,

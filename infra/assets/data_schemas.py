@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from gazette.adapters.contract.data import LARGEST, SCHEMA_FILES, Schemas, compact
-from gazette.adapters.contract.decoding import UnreadableError, read_json
 from gazette.adapters.contract.schemas import DataSchema
+from gazette.adapters.contract.strict_json import UnreadableError, read_json
 from jsonschema import Draft7Validator
 from jsonschema.exceptions import SchemaError
 

@@ -106,8 +106,8 @@ class ServiceStack(Stack):
         sweep = self._step(SWEEP)
         preferences = self._step(PREFERENCES)
         content = self._step(CONTENT) if stage.asks_source else None
-        fed = (ingest, followers, fanout, generate, resend, feedback, sweep)
-        fed = (*fed, content) if content else fed
+        fed = [ingest, followers, fanout, generate, resend, feedback, sweep]
+        fed += [content] if content else []
         self._queues = {name: queue for built in fed for name, queue in built.queues.items()}
         self._queues |= {f"{name}_dead": dead for built in fed for name, dead in built.dead.items()}
         self._queues["failed"] = failed

@@ -26,7 +26,7 @@ class Content:
 
     content_sources: list[str] = field(default_factory=lambda: [LISTS["content_sources"][0]])
     """The content sources of digests, in the order in which an email shows them. With
-    `["events", "recommendations"]`, Gazette asks a service of yours for items too.
+    `["events", "recommendations"]`, Gazette asks [a service of yours](content.md) for items too.
 
     `events` must be among them."""
 

@@ -22,7 +22,8 @@ which all is sent and the row has left the index, so that no empty run comes for
 sent at the first occurrence that comes after everybody has done their work, so with two hasty ones
 at the latest two after the one that was next when its worker had finished, unless the provider
 refused it or its claimant died; rule 18, an occurrence has one run that may send, and none once
-fan-out has taken the row out at it; no schedule of a dormant reader stays in the index.
+fan-out has taken the row out at it; no schedule of a dormant reader stays in the index. One that
+asks a content source never leaves it otherwise, and no run starts for an occurrence that it passed.
 `promises.py` and the faults that steps note say so in code.
 
 What is bounded: `__main__.py` has the combinations. Occurrences behind the hasty ones come when

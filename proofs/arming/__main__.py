@@ -47,6 +47,17 @@ def bounds() -> Iterator[tuple[str, Setup]]:
         dormant._replace(row=ScheduleState.IDLE, deaths=1),
     )
     yield "one event, born, dormant and back", dormant._replace(row=None, births=1)
+    asking = _ONE._replace(asks=True, unfetched=1)
+    yield "one event, asks, a death", asking._replace(deaths=1)
+    yield "one event, asks, any two occurrences", asking._replace(hasty=2, occurrences=6)
+    yield "one event, asks, moved away", asking._replace(moves=(_AWAY,))
+    yield "one event, asks, written late", asking._replace(late=1)
+    yield "two events, asks", _TWO._replace(asks=True, unfetched=1)
+    yield "one event, asks, born", asking._replace(row=None, births=1)
+    yield (
+        "one event, asks, dormant and back",
+        asking._replace(fanouts=1, sunsets=1, wakes=1),
+    )
 
 
 def main() -> int:

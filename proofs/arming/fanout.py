@@ -42,6 +42,7 @@ _WRITES = {
     At.ADVANCE: (advanced, "starts the occurrence after it"),
     At.FLAG: (leaving, "flags the row"),
     At.RENUMBER: (renumbered, "takes the next number"),
+    At.PASS: (advanced, "passes the occurrence"),
 }
 
 
@@ -92,13 +93,14 @@ def fanning_out(state: State, w: int, setup: Setup) -> Iterator[Step]:
             yield _read_chain(state, w, setup)
         case At.EVENTS:
             yield _read_events(state, w, setup)
+            yield from _ask(state, w, setup)
         case At.START:
             yield _start(state, w, setup)
         case At.SPEND:
             yield _spend(state, w, setup)
         case At.LEAVE:
             yield _leave(state, w, setup)
-        case At.ADVANCE | At.FLAG | At.RENUMBER:
+        case At.ADVANCE | At.FLAG | At.RENUMBER | At.PASS:
             yield _write(state, w, setup)
 
 
@@ -146,8 +148,25 @@ def _read_events(state: State, w: int, setup: Setup) -> Step:
     return label, _nothing_waits(state, w, worker, setup)
 
 
+def _ask(state: State, w: int, setup: Setup) -> Iterator[Step]:
+    """A run is started although nothing waits: the sources were not asked for the occurrence."""
+    worker = state.workers[w]
+    is_missed = next_of(advanced(worker.row)) <= state.now
+    waits = any(each.place is Place.HERE and each.stamp > worker.since for each in state.events)
+    if setup.asks and state.unfetched and not is_missed and not waits:
+        label = ("fan-out reads the events: nothing waits, and nothing was fetched",)
+        asked = state._replace(unfetched=state.unfetched - 1)
+        yield label, _to(asked, w, worker, At.START, setup)
+
+
 def _nothing_waits(state: State, w: int, worker: Worker, setup: Setup) -> State:
-    """Rule A3: flag, look again, spend the number, take out."""
+    """Rule A3: flag, look again, spend the number, take out.
+
+    A row that asks a source stays in the index: its number is spent, and it passes the occurrence.
+    """
+    if setup.asks:
+        at = At.SPEND if setup.holds(Rule.SPENT_NUMBER) else At.PASS
+        return _to(state, w, worker, at, setup)
     is_flagged = state_of(worker.row) is ScheduleState.LEAVING
     if not setup.holds(Rule.FLAG) or worker.is_again:
         is_looked_at = True
@@ -187,10 +206,17 @@ def _start(state: State, w: int, setup: Setup) -> Step:
 
 
 def _what_is_wrong(state: State, sequence: int, due: int, setup: Setup) -> str:
-    """Why no run may be started for an occurrence that is not missed."""
+    """Why no run may be started for an occurrence that is not missed.
+
+    Whoever comes back is armed for a later occurrence, so a row that is due later was passed only
+    where nobody becomes dormant.
+    """
     is_left = state_of(state.row) is ScheduleState.IDLE and next_of(state.row) == due
     if is_left and setup.idle_is_final:
         return f"idle: run {sequence} is started for an occurrence at which nothing waited"
+    is_passed = state_of(state.row) is ScheduleState.ARMED and next_of(state.row) > due
+    if setup.asks and is_passed and not setup.sunsets:
+        return f"passed: run {sequence} is started for an occurrence at which nothing was new"
     for run in state.runs:
         if run != NO_RUN and occurrence_of_run(run) == due and not is_spent(run):
             return f"rule 18: run {sequence} is the second of one occurrence"
@@ -201,14 +227,15 @@ def _spend(state: State, w: int, setup: Setup) -> Step:
     worker = state.workers[w]
     sequence, due = sequence_of(worker.row), next_of(worker.row)
     found = _run_at(state, sequence)
+    leaves = At.PASS if setup.asks else At.LEAVE
     if found == NO_RUN:
         run = started(sequence, due, Status.SKIPPED, Reason.NOTHING_WAITED)
         after = with_run(state, sequence - 1, run)
         label = ("fan-out spends number {} on an ended run", sequence - 1)
-        return label, _to(after, w, worker, At.LEAVE, setup)
+        return label, _to(after, w, worker, leaves, setup)
     label = ("fan-out finds run {} where it would spend its number", sequence - 1)
     if is_spent(found) and occurrence_of_run(found) == due:
-        return label, _to(state, w, worker, At.LEAVE, setup)
+        return label, _to(state, w, worker, leaves, setup)
     if occurrence_of_run(found) == due and setup.holds(Rule.FOUND_RUN_COUNTS):
         return label, _to(state, w, worker, At.ADVANCE, setup)
     return label, _to(state, w, worker, At.RENUMBER, setup)

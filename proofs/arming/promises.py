@@ -1,7 +1,7 @@
 """The promises that hold in every state, and the states in which everything has ended."""
 
 from proofs.arming.around import is_quiet, is_waiting
-from proofs.arming.numbered import listed_at
+from proofs.arming.numbered import ABSENT, listed_at
 from proofs.arming.state import Setup, State
 
 
@@ -16,6 +16,8 @@ def broken(state: State, setup: Setup) -> str | None:
     listed = listed_at(state.row)
     if state.is_dormant:
         return "dormant: a schedule of a dormant reader is in the index" if listed else None
+    if setup.asks and state.row != ABSENT and not listed:
+        return "asks: a schedule that asks a source is not in the index"
     if not any(is_waiting(event, state) for event in state.events):
         return None
     if not listed:
@@ -26,9 +28,13 @@ def broken(state: State, setup: Setup) -> str | None:
 
 
 def is_at_rest(state: State, setup: Setup) -> bool:
-    """Whether all has been sent, and the schedule has left the index."""
+    """Whether all has been sent, and the schedule has left the index.
+
+    One that asks a source stays in it, for an occurrence to come.
+    """
+    is_armed = setup.asks and not state.is_dormant and listed_at(state.row) > state.now
     return (
         is_quiet(state, setup)
-        and not listed_at(state.row)
+        and (is_armed or not listed_at(state.row))
         and not any(is_waiting(event, state) for event in state.events)
     )

@@ -53,8 +53,9 @@ class Setup(NamedTuple):
     `deaths`: workers that die. `repeats`: messages that come again although they were done with, or
     twice at once. `late`: writes that take longer than the settle lag. `refusals`: runs that
     the provider refuses for good. `births`: profiles that create the row. `sunsets`, `wakes`: the
-    reader becomes dormant, or comes back. `idle_is_final`: no run may be started for an occurrence
-    at which nothing waited. `without`: the rules that are taken out.
+    reader becomes dormant, or comes back. `asks`: the schedule asks a content source; `unfetched`:
+    occurrences for which that was not done when they come. `idle_is_final`: no run may be started
+    for an occurrence at which nothing waited. `without`: the rules that are taken out.
     """
 
     row: ScheduleState | None = ScheduleState.ARMED
@@ -72,6 +73,8 @@ class Setup(NamedTuple):
     births: int = 0
     sunsets: int = 0
     wakes: int = 0
+    asks: bool = False
+    unfetched: int = 0
     idle_is_final: bool = True
     without: frozenset[Rule] = frozenset()
 
@@ -112,6 +115,7 @@ class At(StrEnum):
     FLAG = "flag"
     SPEND = "spend"
     LEAVE = "leave"
+    PASS = "pass"
     RENUMBER = "renumber"
     CLAIM = "claim"
     CALL = "call"
@@ -185,6 +189,7 @@ class State(NamedTuple):
     is_dormant: bool
     sunsets: int
     wakes: int
+    unfetched: int
     fault: str
 
 
@@ -219,6 +224,7 @@ def beginning(setup: Setup) -> State:
         is_dormant=setup.row is ScheduleState.WITHDRAWN,
         sunsets=setup.sunsets,
         wakes=setup.wakes,
+        unfetched=setup.unfetched,
         fault="",
     )
 

@@ -10,6 +10,7 @@ NEW, AWAY = Place.NOWHERE, Place.AWAY
 ONE = Setup(events=(NEW,), moves=(NEW,), ingests=1)
 IDLE = ONE._replace(row=ScheduleState.IDLE)
 MOVED = ONE._replace(moves=(AWAY,))
+ASKS = ONE._replace(asks=True, unfetched=1)
 DORMANT = IDLE._replace(fanouts=1, sunsets=1, wakes=1)
 UNSEEN = "G1: an event waits under a row that is not in the index"
 UNFOUND = "G1: an event waits under a row that no tick finds"
@@ -92,6 +93,23 @@ def test_a3_without_a_spent_number_a_run_starts_where_nothing_waited() -> None:
 def test_a3_a_row_whose_run_was_found_and_that_goes_on_with_the_next_number_has_two_runs() -> None:
     traits = ("where it would spend its number", "takes the next number", "starts run 2")
     assert_breaks(ONE, {Rule.FOUND_RUN_COUNTS}, "rule 18: run 2", *traits)
+
+
+@pytest.mark.parametrize("setup", [ASKS, ASKS._replace(deaths=1), ASKS._replace(moves=(AWAY,))])
+def test_nothing_breaks_where_the_schedule_asks_a_source(setup: Setup) -> None:
+    found = search(setup)
+    assert found.violation is None, found.trace
+    assert found.states > 400
+
+
+def test_a3_without_a_spent_number_a_run_starts_for_an_occurrence_that_was_passed() -> None:
+    traits = ("passes the occurrence", "starts run 1")
+    assert_breaks(ASKS, {Rule.SPENT_NUMBER}, "passed: run 1", *traits)
+
+
+@pytest.mark.parametrize("rule", [Rule.FLAG, Rule.SECOND_LOOK])
+def test_a_schedule_that_asks_a_source_needs_no_flag(rule: Rule) -> None:
+    assert search(ASKS._replace(without=frozenset({rule}))).violation is None
 
 
 def test_a4_an_event_within_the_settle_lag_is_left_behind() -> None:

@@ -64,10 +64,10 @@ def waking(state: State, w: int, setup: Setup) -> Iterator[Step]:
         yield label, with_worker(fewer, w, Worker(worker.kind, at))
     match worker.kind, worker.at:
         case Kind.PROFILE, At.READ:
-            yield _read_for_birth(state, w)
+            yield _read_for_birth(state, w, setup)
         case Kind.PROFILE, At.ARM:
             born = with_row(gone(state, w), worker.after, setup)
-            yield ("the profile worker writes the row: idle",), born
+            yield (f"the profile worker writes the row: {state_of(worker.after)}",), born
         case Kind.WAKER, At.READ:
             yield _read(state, w, setup)
         case Kind.WAKER, At.ARM:
@@ -116,7 +116,7 @@ def _read(state: State, w: int, setup: Setup) -> Step:
     label = (f"the waker reads the row: {_named(state)}",)
     after = ABSENT
     if found is None:
-        after = _born(state)
+        after = _born(state, setup)
     elif found is ScheduleState.WITHDRAWN:
         after = armed(row, now=state.now)
         if not setup.holds(Rule.WAKE_UNSEEN) and not _waits(state):
@@ -130,15 +130,16 @@ def _read(state: State, w: int, setup: Setup) -> Step:
     return label, with_worker(state, w, Worker(Kind.WAKER, At.ARM, row=row, after=after))
 
 
-def _read_for_birth(state: State, w: int) -> Step:
+def _read_for_birth(state: State, w: int, setup: Setup) -> Step:
     label = (f"the profile worker reads the row: {_named(state)}",)
     if state.row != ABSENT:
         return label, gone(state, w)
-    return label, with_worker(state, w, Worker(Kind.PROFILE, At.ARM, after=_born(state)))
+    return label, with_worker(state, w, Worker(Kind.PROFILE, At.ARM, after=_born(state, setup)))
 
 
-def _born(state: State) -> int:
-    return created(ScheduleState.IDLE, now=state.now, sequence=len(state.runs) + 1)
+def _born(state: State, setup: Setup) -> int:
+    born = ScheduleState.ARMED if setup.asks else ScheduleState.IDLE
+    return created(born, now=state.now, sequence=len(state.runs) + 1)
 
 
 def _waits(state: State) -> bool:

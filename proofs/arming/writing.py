@@ -9,7 +9,7 @@ from gazette.domain.delivery.signals import Stop
 from proofs.arming.numbered import ABSENT, NO_RUN, moved
 from proofs.arming.state import At, Kind, Rule, Setup, State, Worker
 
-_WRITES = {At.ARM, At.ADVANCE, At.FLAG, At.LEAVE, At.RENUMBER, At.WITHDRAW}
+_WRITES = {At.ARM, At.ADVANCE, At.FLAG, At.LEAVE, At.PASS, At.RENUMBER, At.WITHDRAW}
 
 
 def with_row(state: State, row: int, setup: Setup) -> State:

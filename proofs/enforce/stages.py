@@ -27,6 +27,9 @@ EVERYTHING: Mapping[str, Any] = {
     "track_opens": True,
     "feedback_by_sns": True,
     "archive_days": 7,
+    "content_sources": ["events", "recommendations"],
+    "recommendations_url": "https://recommend.gazette.dev/v1/items",
+    "recommendations_secret": "recommend-token",
 }
 """With these every grant exists that a stage with SES may have, in the sandbox."""
 

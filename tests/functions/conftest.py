@@ -26,6 +26,7 @@ from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.adapters.web.links import SignedLinks
 from gazette.bootstrap import (
+    content,
     fanout,
     feedback,
     followers,
@@ -42,6 +43,7 @@ from gazette.domain.model import DAILY, Mail, RunKey
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.observability import logger
+from gazette.settings.content import ContentSettings
 from gazette.settings.delivery import GenerateSettings, ResendSettings
 from gazette.settings.environment import Settings
 from gazette.settings.fanout import FanoutSettings
@@ -52,6 +54,7 @@ from gazette.settings.sweep import SweepSettings
 from moto import mock_aws
 from moto.core.models import DEFAULT_ACCOUNT_ID
 
+from functions.content.handler import lambda_handler as content_handler
 from functions.fanout.handler import lambda_handler as fanout_handler
 from functions.feedback.handler import lambda_handler as feedback_handler
 from functions.followers.handler import lambda_handler as followers_handler
@@ -60,7 +63,7 @@ from functions.ingest.handler import lambda_handler as ingest_handler
 from functions.preferences.handler import lambda_handler as preferences_handler
 from functions.resend.handler import lambda_handler as resend_handler
 from functions.sweep.handler import lambda_handler as sweep_handler
-from infra.topology import STEPS
+from infra.topology import CONTENT, STEPS
 from proofs.enforce.account import Account
 from proofs.enforce.record import FOLDER, keep, stages_in
 from proofs.enforce.stages import BY_SMTP, IN_THE_SANDBOX, synthesised
@@ -72,6 +75,9 @@ from tests.functions.messages import envelope, records
 from tests.leaving import leaving_everything
 from tests.meter import Meter, metered
 from tests.moto_tables import NAMES, create_tables, made_once, moto_backend
+
+TOKEN = "recommend-token"
+"""The name of the secret with the token of the recommendation service."""
 
 _KEYS = json.dumps({"k1": "k" * 64})
 _SQS = "https://sqs.us-east-1.amazonaws.com"
@@ -88,6 +94,7 @@ QUEUES = (
     "feedback_dead",
     "feedback_undelivered",
     "sweep",
+    "content",
 )
 _HANDLERS: dict[str, Callable[[dict[str, Any], LambdaContext], dict[str, Any]]] = {
     "ingest": ingest_handler,
@@ -98,6 +105,7 @@ _HANDLERS: dict[str, Callable[[dict[str, Any], LambdaContext], dict[str, Any]]] 
     "feedback": feedback_handler,
     "sweep": sweep_handler,
     "preferences": preferences_handler,
+    "content": content_handler,
 }
 _BUILDS: dict[str, tuple[Any, ...]] = {
     "ingest": (ingest.build,),
@@ -113,6 +121,7 @@ _BUILDS: dict[str, tuple[Any, ...]] = {
     "feedback": (feedback.build,),
     "sweep": (sweep.build_begin, sweep.build_sweep, sweep.build_standing),
     "preferences": (preferences.build,),
+    "content": (content.build,),
 }
 
 
@@ -121,10 +130,10 @@ def granted_with(mail_provider: str) -> dict[str, set[tuple[str, str]]]:
     return {
         step.name: {
             (what.partition("/")[0], action)
-            for what, actions in step.tables_with(mail_provider)
+            for what, actions in step.tables_with(mail_provider, asks_source=True)
             for action in actions
         }
-        for step in STEPS
+        for step in (*STEPS, CONTENT)
     }
 
 
@@ -429,7 +438,12 @@ def _create_queues() -> dict[str, str]:
 def _create_secrets() -> dict[str, str]:
     """Create the secrets and return their ARNs, by name."""
     client = boto3.client("secretsmanager")
-    contents = {"links": _KEYS, "suppressions": SUPPRESSION_KEY.decode(), LOGIN: '{"username": ""}'}
+    contents = {
+        "links": _KEYS,
+        "suppressions": SUPPRESSION_KEY.decode(),
+        LOGIN: '{"username": ""}',
+        TOKEN: "the-token",
+    }
     return {
         name: client.create_secret(Name=name, SecretString=content)["ARN"]
         for name, content in contents.items()
@@ -544,6 +558,17 @@ def every_setting(queues: dict[str, str], secrets: dict[str, str]) -> tuple[Sett
         "default_frequencies": "{}",
         "critical_categories": "[]",
         "content_sources": '["events"]',
+        "recommendations_url": "http://127.0.0.1:1/",
+        "recommendations_secret": TOKEN,
+        "recommendations_per_second": 1000,
+        "recommendations_ramp_from": 0,
+        "recommendations_timeout": 3,
+        "recommendations_items": 5,
+        "recommendations_lead": 0,
+        "recommendations_fresh_for": 1440,
+        "recommendations_policy": "without",
+        "recommendations_patience": 600,
+        "recommendations_fallback_image": "",
         "sources": "{}",
         "link_hosts": "[]",
         "mail_provider": "ses",
@@ -573,6 +598,7 @@ def every_setting(queues: dict[str, str], secrets: dict[str, str]) -> tuple[Sett
         FeedbackSettings,
         SweepSettings,
         PreferencesSettings,
+        ContentSettings,
     )
     return tuple(
         kind(**{name: known[name] for name in kind.__dataclass_fields__}) for kind in kinds

@@ -8,12 +8,12 @@ import pytest
 from cli.cost.assumptions import ALARMS, MEMORY, QUEUES, SECRETS, SHARDS, SWEEPS, TICKS
 from cli.cost.page import MILLION
 from infra.stage import Stage
-from infra.topology import STEPS
+from infra.topology import CONTENT, STEPS
 from tests.infra.synthesis import Synthesis
 
 
 def test_memory_is_that_of_the_functions() -> None:
-    memory = {step.name: step.memory for step in STEPS}
+    memory = {step.name: step.memory for step in (*STEPS, CONTENT)}
     assert {name: memory[name] for name in MEMORY} == MEMORY
 
 

@@ -15,14 +15,19 @@ from gazette.adapters.aws.queues import decode_run_key, encode_run_key
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
 from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.pacing.pace import RECOMMENDATIONS_ROW, DynamoRateLimiter
 from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap.parts.clock import now
+from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.delivery.run import Status
 from gazette.domain.feedback.delivery_events import Mark
 from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.identity import address_hash, run_id
-from gazette.domain.model import RunKey
+from gazette.domain.model import DAILY, RunKey, Schedule
+from gazette.domain.scheduling.calendar import Recurrence
 from gazette.domain.scheduling.kinds import immediate_schedule
+from gazette.settings.content import ContentSettings
 from gazette.settings.delivery import GenerateSettings
 from gazette.settings.fanout import FanoutSettings
 from gazette.settings.feedback import FeedbackSettings
@@ -235,6 +240,39 @@ def test_sending(cloud: Cloud, run: Run) -> None:
     run("sending resume")
     run("sending resume", "--category", "comment")
     assert_exact(cloud, "sending")
+
+
+def test_sources(cloud: Cloud, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reader is armed who was there before the stage had a source, and a schedule was lost."""
+    for reader in ("ann", "bo"):
+        cloud.say("subscriber.changed", profile(reader))
+    with cloud.meter.acting("somebody else"):
+        schedules = DynamoSchedules("schedules", shards=1)
+        schedules.remove(a_daily("bo"))
+        idle = a_daily("ann")  # as a crash has left it, between a choice and its schedule
+        at_noon = replace(idle.armed(now() - timedelta(hours=1)), wanted=Recurrence(12, 0, "UTC"))
+        schedules.put(at_noon, replacing=idle)
+    monkeypatch.setenv("GAZETTE_CONTENT_SOURCES", '["events", "recommendations"]')
+    deploy("content", ContentSettings.from_env().to_env())
+    for name in ("content", "content-dead"):
+        boto3.client("sqs").create_queue(QueueName=f"gazette-prod-{name}")
+    with cloud.meter.acting("somebody else"):
+        DynamoRateLimiter("pace", PacePlan(rate=9), name=RECOMMENDATIONS_ROW).trip("503", now())
+    run("sources status")
+    run("sources start")
+    run("sources stop", "it moves", "--yes")
+    run("sources status")
+    run("sources arm", said="n\n", exits=1)
+    run("sources arm", "--yes")
+    assert_exact(cloud, "sources")
+    assert {a_daily(reader).sources for reader in ("ann", "bo")} == {("events", "recommendations")}
+    assert a_daily("ann").listed
+
+
+def a_daily(user_id: str) -> Schedule:
+    found = DynamoSchedules("schedules", shards=1).get(user_id, DAILY)
+    assert found
+    return found
 
 
 def test_rollback(cloud: Cloud, run: Run) -> None:

@@ -6,6 +6,7 @@ from gazette.domain.content import (
     CONTENT_SOURCES,
     EVENTS,
     LONGEST_ID,
+    RECOMMENDATIONS,
     REMEMBERED,
     Shown,
     event_id,
@@ -18,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import NOW
-from tests.unit.content.asking import RECOMMENDATIONS, an_item
+from tests.unit.content.asking import an_item
 
 IDS = st.text(min_size=1, max_size=LONGEST_ID)
 FEW_IDS = st.lists(st.sampled_from("abcdefgh"), max_size=8, unique=True)

@@ -6,8 +6,10 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from gazette.adapters.contract import decode
+from gazette.adapters.contract import decode, read_detail
+from gazette.adapters.contract.published import examples
 from gazette.domain.commands import Command
+from gazette.domain.content import source_of
 from gazette.domain.errors import InvalidEvent
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -532,3 +534,13 @@ def test_no_category_of_a_choice_is_everything() -> None:
         envelope("preferences.chosen", changed("preferences.chosen", "frequencies", {"*": "daily"}))
     )
     assert "detail.frequencies" in said
+
+
+@pytest.mark.parametrize("event_id", ["recommendations:4711", "recommendations#a"])
+def test_a_service_cannot_put_what_a_content_source_is_asked_for(event_id: str) -> None:
+    """It would be amended, or taken back, at the next fetch; a retraction of one is welcome."""
+    assert source_of(event_id)
+    reading = read_detail("event.created", examples()["event.created"][1] | {"id": event_id})
+    assert reading.problems[0].startswith("detail.id: must not begin with recommendations:")
+    retracted = {"user_id": "ann", "id": event_id}
+    assert read_detail("event.retracted", retracted).problems == ()

@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import cache, partial
+from typing import TYPE_CHECKING
 
 from gazette.adapters.aws.queues import SqsQueue, decode_shard, encode_run, encode_shard, sqs_client
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
@@ -17,10 +18,17 @@ from gazette.bootstrap.parts.clock import now
 from gazette.domain.delivery.pace import Quota
 from gazette.domain.delivery.streams import Streams, divided
 from gazette.domain.ports.clock import TimeLeft
+from gazette.domain.ports.queues import Shard, ShardQueue
 from gazette.settings.fanout import FanoutSettings
+from gazette.settings.ranges import ASKED_SOURCE
 from gazette.steps.fanout.fanout import FannedOut, fan_out, is_beat, tick
 from gazette.steps.fanout.quota import learn_quota
 from gazette.steps.occurrences.context import FanoutContext, FanoutLimits
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+    from gazette.steps.occurrences.asking import AskingContext
 
 
 @cache
@@ -35,6 +43,7 @@ def build_tick() -> Callable[[datetime], int]:
         shard_queue=shard_queue,
         shards=settings.shards,
         lookback=settings.lookback_slots,
+        looks_ahead=ASKED_SOURCE in settings.content_sources and settings.recommendations_lead > 0,
     )
 
 
@@ -59,8 +68,51 @@ def build_fan_out() -> Callable[[str, TimeLeft], FannedOut]:
         clock=now,
         random=random.random,
         limits=_limits(settings),
+        content=_asking(settings, sqs),
     )
-    return partial(fan_out, decode=decode_shard, context=context, shard_queue=shard_queue)
+    return partial(
+        fan_out,
+        decode=decode_shard,
+        context=context,
+        shard_queue=shard_queue,
+        look_ahead=_look_ahead(context, shard_queue),
+    )
+
+
+def _asking(settings: FanoutSettings, sqs: "SQSClient") -> "AskingContext | None":
+    """What only a stage has that asks a content source; it is imported there alone."""
+    if ASKED_SOURCE not in settings.content_sources:
+        return None
+    from gazette.adapters.aws.fetch_messages import encode_fetch
+    from gazette.bootstrap.parts.content import content_plan
+    from gazette.steps.occurrences.asking import AskingContext
+
+    return AskingContext(
+        plan=content_plan(
+            settings.content_sources,
+            lead=settings.recommendations_lead,
+            fresh_for=settings.recommendations_fresh_for,
+        ),
+        fetch_queue=SqsQueue(sqs, settings.content_queue_url, encode_fetch),
+        shards=settings.shards,
+    )
+
+
+def _look_ahead(
+    context: FanoutContext, shard_queue: ShardQueue
+) -> Callable[[Shard, TimeLeft], FannedOut] | None:
+    if context.content is None:
+        return None
+    from gazette.steps.fanout.ahead import look_ahead
+
+    return partial(
+        look_ahead,
+        schedules=context.schedules,
+        content=context.content,
+        shard_queue=shard_queue,
+        clock=context.clock,
+        random=context.random,
+    )
 
 
 @cache

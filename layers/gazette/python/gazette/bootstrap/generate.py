@@ -1,7 +1,10 @@
 """The function `generate`: its step with its adapters."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
 from functools import partial
+from typing import TYPE_CHECKING
 
 from gazette.adapters.aws.queues import (
     SqsBacklog,
@@ -17,11 +20,17 @@ from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.sending import delivery_context, waiting_on
 from gazette.domain.ports.clock import TimeLeft
 from gazette.settings.delivery import GenerateSettings
+from gazette.settings.ranges import ASKED_SOURCE
 from gazette.steps.delivery.deliver import deliver
 from gazette.steps.delivery.generate import generate
 from gazette.steps.delivery.pacing import postponed_until
-from gazette.steps.delivery.types import Delivery, Postponed
+from gazette.steps.delivery.types import Delivery, DeliveryLimits, Postponed
 from gazette.steps.subscribers.suppress import stop_if_suppressed
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+    from gazette.steps.delivery.content import ContentContext
 
 
 @once
@@ -32,6 +41,9 @@ def build() -> Callable[[str, TimeLeft], Delivery | Postponed | None]:
     context = delivery_context(
         settings, waiting=waiting_on(SqsBacklog(sqs, settings.generate_queue_url))
     )
+    schedules = DynamoSchedules(settings.schedules_table, shards=settings.shards)
+    if ASKED_SOURCE in settings.content_sources:
+        context = replace(context, content=_content(settings, schedules, context.limits, sqs))
     generate_queues = SqsStreamQueues(
         sqs, digest_url=settings.generate_queue_url, immediate_url=settings.immediate_queue_url
     )
@@ -40,7 +52,7 @@ def build() -> Callable[[str, TimeLeft], Delivery | Postponed | None]:
         stop_if_suppressed,
         suppressions=context.suppressions,
         subscribers=context.subscribers,
-        schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
+        schedules=schedules,
         runs=context.runs,
     )
     return partial(
@@ -52,4 +64,27 @@ def build() -> Callable[[str, TimeLeft], Delivery | Postponed | None]:
         generate_queue=generate_queues,
         resend_queue=resend_queue,
         clock=now,
+    )
+
+
+def _content(
+    settings: GenerateSettings,
+    schedules: DynamoSchedules,
+    limits: DeliveryLimits,
+    sqs: "SQSClient",
+) -> "ContentContext":
+    """Return what only a stage needs that asks a content source; it is imported there alone."""
+    from gazette.adapters.aws.fetch_messages import encode_fetch
+    from gazette.domain.scheduling.asking import SourcePolicy
+    from gazette.steps.delivery.content import ContentContext
+
+    policy = SourcePolicy(settings.recommendations_policy)
+    return ContentContext(
+        schedules=schedules,
+        fetch_queue=SqsQueue(sqs, settings.content_queue_url, encode_fetch),
+        policy_of=lambda _: policy,
+        fresh_for=timedelta(minutes=settings.recommendations_fresh_for),
+        patience=timedelta(seconds=settings.recommendations_patience),
+        settle_lag=limits.settle_lag,
+        max_lateness=limits.max_lateness,
     )

@@ -105,8 +105,17 @@ class SendingSettings(ArrangementSettings, PacingSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class GenerateSettings(SendingSettings):
-    """What `generate` needs."""
+    """What `generate` needs.
 
+    `content_sources` is JSON: those of digests. If one is asked, `content_queue_url` is where;
+    `recommendations_fresh_for` is in minutes, `recommendations_patience` in seconds.
+    """
+
+    content_sources: str
+    content_queue_url: str
+    recommendations_fresh_for: int
+    recommendations_policy: str
+    recommendations_patience: int
     schedules_table: str
     generate_queue_url: str
     immediate_queue_url: str

@@ -13,6 +13,8 @@ class FanoutSettings(Settings):
     `lookback_slots`: how many slots are read again, because the due index is eventually consistent.
     `mail_provider`: with `ses`, fan-out asks for the account's quota and divides it between the
     streams by `immediate_share`, as in PacingSettings.
+    `content_sources` is JSON: those of digests, in order. If one is asked, `content_queue_url` is
+    where; `recommendations_lead` and `recommendations_fresh_for` are in minutes.
     """
 
     subscribers_table: str
@@ -32,3 +34,7 @@ class FanoutSettings(Settings):
     pace_table: str
     mail_provider: str
     immediate_share: int
+    content_sources: str
+    content_queue_url: str
+    recommendations_lead: int
+    recommendations_fresh_for: int

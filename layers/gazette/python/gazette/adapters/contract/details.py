@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from gazette.adapters.contract.data import LARGEST, Data
 from gazette.adapters.contract.fields import (
+    EventId,
     Excerpt,
     Given,
     ImageUrl,
@@ -98,7 +99,7 @@ class ActorDetail(Detail):
 class HappeningDetail(Detail):
     """The fields that events and activities have in common."""
 
-    id: Key = Field(
+    id: EventId = Field(
         description="Your idempotency key: putting the same id again changes nothing. Must be "
         "unique among all events and activities that one reader may get.",
         examples=["comment-4711", "comment-4712"],

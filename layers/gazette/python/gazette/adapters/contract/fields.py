@@ -151,6 +151,26 @@ UserId = Annotated[
 Key = Annotated[str, StringConstraints(min_length=1, max_length=128), _ONE_LINE]
 """1 to 128 characters on one line."""
 
+_OF_A_SOURCE = r"recommendations[:#]"
+"""So begin the ids of events that a content source was asked for (`domain.content.event_id`)."""
+
+
+def _of_a_service(event_id: str) -> str:
+    if re.match(_OF_A_SOURCE, event_id):
+        raise ValueError(
+            "must not begin with recommendations: or recommendations#: so begin the ids of what "
+            "Gazette asks a recommendation service for"
+        )
+    return event_id
+
+
+EventId = Annotated[
+    Key,
+    AfterValidator(_of_a_service),
+    Field(json_schema_extra={"not": {"pattern": f"^{_OF_A_SOURCE}"}}),
+]
+"""A Key that no item of a content source has."""
+
 Name = Annotated[
     str, Shape(CATEGORY_NAME.pattern, "must be 1 to 32 of a-z, 0-9 and _, and begin with a letter")
 ]

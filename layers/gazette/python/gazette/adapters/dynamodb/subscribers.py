@@ -47,14 +47,14 @@ class DynamoSubscribers:
     def get(self, user_id: str) -> Reader:
         """One strongly consistent GetItem, or a part of a BatchGetItem."""
         row = self._read(SubscriberRow, user_id)
-        return decoded(row, _reader) if row else None
+        return decoded(row, reader_of) if row else None
 
     def get_many(self, user_ids: Collection[str]) -> Mapping[str, Reader]:
         """One strongly consistent BatchGetItem per hundred."""
         found: dict[str, Reader] = dict.fromkeys(user_ids)
         with translated():
             for row in SubscriberRow.batch_get(list(found), consistent_read=True):
-                found[row.user_id] = decoded(row, _reader)
+                found[row.user_id] = decoded(row, reader_of)
         return found
 
     def early(self, user_id: str) -> EarlyChoices | None:
@@ -188,7 +188,7 @@ def _early(row: SubscriberRow) -> EarlyChoices | None:
     )
 
 
-def _reader(row: SubscriberRow) -> Reader:
+def reader_of(row: SubscriberRow) -> Reader:
     if row.email is None:
         return Erased(row.user_id, row.erased_at) if row.erased_at else None
     return Subscriber(

@@ -71,9 +71,9 @@ def content_sources(given: str) -> "ContentSources | None":
     if ASKED_SOURCE not in given:
         return None
     # What only some stages use is imported where it is chosen.
-    from gazette.domain.scheduling.asking import ContentSources
+    from gazette.bootstrap.parts.content import sources
 
-    return ContentSources(sources=tuple(json.loads(given)))
+    return sources(given)
 
 
 def announce(settings: RoutingSettings) -> None:

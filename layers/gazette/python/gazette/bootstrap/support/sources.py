@@ -1,0 +1,37 @@
+"""For `gazette sources`."""
+
+import json
+from datetime import timedelta
+
+from gazette.adapters.dynamodb.readers import DynamoReaders
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
+from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
+from gazette.bootstrap.content import rate_limiter
+from gazette.bootstrap.parts.clock import now
+from gazette.bootstrap.parts.content import sources
+from gazette.domain.subscribers.frequency import frequencies
+from gazette.settings.content import ContentSettings
+from gazette.steps.context import ScheduleContext
+from gazette.steps.support.sending import Stream
+from gazette.steps.support.sources import Readers
+
+
+def build_permits(settings: ContentSettings) -> Stream:
+    """What limits the requests to the service."""
+    return rate_limiter(settings)
+
+
+def build_arming(settings: ContentSettings) -> tuple[Readers, ScheduleContext]:
+    """Every reader, and their schedules."""
+    subscribers = DynamoSubscribers(settings.subscribers_table)
+    context = ScheduleContext(
+        subscribers=subscribers,
+        schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
+        runs=DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days)),
+        clock=now,
+        defaults=frequencies(json.loads(settings.default_frequencies)),
+        sunset=timedelta(days=settings.sunset_days) or None,
+        content=sources(settings.content_sources),
+    )
+    return DynamoReaders(settings.subscribers_table), context

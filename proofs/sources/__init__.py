@@ -1,0 +1,1 @@
+"""`make sources`: digests and their items while a recommendation service misbehaves."""

@@ -1,0 +1,62 @@
+"""What `make sources` counts with."""
+
+from email.message import EmailMessage
+
+import pytest
+
+from demo.ses import Accepted
+from proofs.sources.audit import look
+from proofs.sources.behaviours import BEHAVIOURS, Refusing, Thrashing, item_ids
+from proofs.sources.service import Asked, most_in_a_second
+
+
+def an_email(user_id: str, *paths: str) -> Accepted:
+    """An email to a reader with these links."""
+    message = EmailMessage()
+    message.set_content("\n".join(f"  https://example.com/{path}" for path in paths))
+    return Accepted("m", f"{user_id}@example.com", {"run": f"{user_id}-daily-1"}, message)
+
+
+def asked(at: float, in_progress: int = 1) -> Asked:
+    """A request for Ann."""
+    return Asked(at, 1, {"user_id": "ann"}, {}, in_progress)
+
+
+def test_what_is_lost_and_what_comes_twice_is_counted() -> None:
+    emails = [an_email("ann", "posts/annxpost", "annx0"), an_email("ann", "annx0", "bobx1")]
+    found = look(["ann", "bob"], ["ann", "bob"], emails)
+    assert (found.digests, found.with_items, found.without) == (2, 2, 0)
+    assert (found.lost, found.twice, found.foreign) == (1, 1, 1)
+
+
+def test_a_digest_of_events_alone_goes_without() -> None:
+    found = look(["ann"], ["ann"], [an_email("ann", "posts/annxpost")])
+    assert (found.with_items, found.without, found.lost, found.twice) == (0, 1, 0, 0)
+
+
+def test_emails_of_others_do_not_count() -> None:
+    assert look(["ann"], [], [an_email("bob", "bobx0")]).digests == 0
+
+
+@pytest.mark.parametrize(
+    ("times", "most"), [((), 0), ((0.5, 1.5), 1), ((0.5, 1.4, 1.49), 3), ((0, 0, 0, 5), 3)]
+)
+def test_the_most_in_a_second_is_of_any_second(times: tuple[float, ...], most: int) -> None:
+    assert most_in_a_second([asked(at) for at in times]) == most
+
+
+def test_who_refuses_says_for_how_long_and_then_answers() -> None:
+    service = Refusing(seconds=20)
+    assert service(asked(100)).headers["Retry-After"] == "21"
+    assert service(asked(119)).status == 429
+    assert service(asked(121)).status == 200
+
+
+def test_who_thrashes_takes_longer_the_more_is_in_progress() -> None:
+    service = Thrashing()
+    assert service(asked(service.looked, 8)).delay > service(asked(service.looked, 1)).delay
+
+
+def test_each_behaviour_is_made_anew_and_names_no_other_reader() -> None:
+    assert all(made() for made in BEHAVIOURS.values())
+    assert {each.partition("x")[0] for each in item_ids("ann")} == {"ann"}

@@ -1,0 +1,245 @@
+"""The function `content` on moto, with a service on loopback: calls, units, metrics."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from gazette.adapters.aws.fetch_messages import decode_fetch, encode_fetch
+from gazette.adapters.aws.queues import decode_run_key, decode_shard
+from gazette.adapters.content.connection import Connection
+from gazette.adapters.dynamodb.control.batches import DynamoBatches
+from gazette.adapters.dynamodb.pacing.pace import RECOMMENDATIONS_ROW, DynamoRateLimiter
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.schedules import DynamoSchedules
+from gazette.bootstrap import content, fanout
+from gazette.bootstrap.parts.clock import now
+from gazette.domain.content import Fetch
+from gazette.domain.delivery.pace import PacePlan
+from gazette.domain.model import DAILY, Schedule
+from gazette.domain.ports.content import QueuedFetch
+from gazette.domain.scheduling.calendar import SLOT, slot_of
+
+from cli.cost.actions import Units
+from cli.cost.actions import fetch as fetch_of
+from proofs.sources.service import Reply, Service, items, serving
+from tests.functions.conftest import Cloud, due_shard, fan_out
+from tests.functions.costs_page import promised
+from tests.functions.messages import profile, records
+from tests.meter import calls
+
+pytestmark = pytest.mark.enable_socket
+
+PROMISED = promised()
+
+
+@pytest.fixture
+def service(monkeypatch: pytest.MonkeyPatch, cloud: Cloud) -> Iterator[Service]:
+    """The stage asks a service on loopback. The connections of the functions end with the test."""
+    opened: list[Connection] = []
+
+    def connect(*args: Any, **named: Any) -> Connection:
+        opened.append(Connection(*args, **named))
+        return opened[-1]
+
+    with serving() as running:
+        monkeypatch.setattr(content, "Connection", connect)
+        monkeypatch.setenv("GAZETTE_CONTENT_SOURCES", '["events", "recommendations"]')
+        monkeypatch.setenv("GAZETTE_RECOMMENDATIONS_URL", running.url)
+        yield running
+        for each in opened:
+            each.close()
+
+
+@pytest.fixture
+def ann(cloud: Cloud, service: Service) -> Cloud:
+    """Ann is known, and the function is warm."""
+    cloud.say("subscriber.changed", profile())
+    cloud.warm_up("content")
+    return cloud
+
+
+def schedule(user_id: str = "ann") -> Schedule:
+    found = DynamoSchedules("schedules", shards=1).get(user_id, DAILY)
+    assert found
+    return found
+
+
+def message(user_id: str = "ann") -> str:
+    """For the next digest of a reader."""
+    fetch = Fetch(user_id, DAILY, schedule(user_id).next_due_at)
+    return encode_fetch(QueuedFetch(fetch, timedelta(0))).body
+
+
+def stored(cloud: Cloud) -> list[str]:
+    return sorted(row["event_id"] for row in cloud.rows("events"))
+
+
+def test_items_become_events_and_the_schedule_says_so(ann: Cloud, service: Service) -> None:
+    service.answers(Reply(body=items("a", "b")))
+    ann.work("content", message())
+    assert stored(ann) == ["recommendations:a", "recommendations:b"]
+    assert schedule().fetched_for == schedule().next_due_at
+    assert service.requests[0].headers["authorization"] == "Bearer the-token"
+
+
+@pytest.mark.parametrize("number", [0, 1, 5])
+def test_a_fetch_costs_two_units_and_two_an_item(ann: Cloud, service: Service, number: int) -> None:
+    """One for the permit, one for the mark; those of items are those of events."""
+    service.answers(Reply(body=items(*map(str, range(number)))))
+    fetch = message()
+    ann.meter.clear()
+    ann.work("content", fetch)
+    assert ann.meter.write_units == +Counter(events=2 * number, pace=1, schedules=1)
+    assert ann.meter.write_units.total() == PROMISED["a fetch"] + number * PROMISED["an item"]
+    spent = Units(ann.meter.write_units.total(), sum(ann.meter.read_units.values()))
+    assert spent == fetch_of(number, 500)
+    routing = calls(BatchGetItem=3) if number else calls()
+    assert ann.meter.calls == (
+        calls(GetItem=3, Query=2, UpdateItem=1, PutItem=1) + calls(PutItem=number) + routing
+    )
+
+
+def test_a_repeated_message_costs_one_read(ann: Cloud, service: Service) -> None:
+    ann.work("content", message())
+    fetch = message()
+    ann.meter.clear()
+    ann.work("content", fetch)
+    assert ann.meter.calls == calls(GetItem=1)
+    assert ann.meter.write_units == Counter()
+    assert len(service.requests) == 1
+
+
+def test_while_the_breaker_is_open_the_message_is_requeued_and_nobody_is_asked(
+    ann: Cloud, service: Service
+) -> None:
+    limiter = DynamoRateLimiter("pace", PacePlan(rate=10), name=RECOMMENDATIONS_ROW)
+    limiter.open_by_hand("by hand", now())
+    ann.work("content", message())
+    (requeued,) = ann.queued("content")
+    assert 60 <= requeued["DelaySeconds"] <= 180
+    assert service.requests == []
+    assert stored(ann) == []
+
+
+def test_a_failed_request_is_repeated_once_and_then_comes_again(
+    ann: Cloud, service: Service
+) -> None:
+    service.answers(Reply(status=500))
+    ann.work("content", message())
+    assert len(service.requests) == 2
+    (requeued,) = ann.queued("content")
+    assert '"tries": 1' in requeued["MessageBody"]
+
+
+def test_a_refusal_opens_the_breaker_that_every_worker_sees(ann: Cloud, service: Service) -> None:
+    service.answers(Reply(status=429, headers={"Retry-After": "300"}))
+    ann.work("content", message())
+    (row,) = (each for each in ann.rows("pace") if each["name"] == RECOMMENDATIONS_ROW)
+    assert row["breaker_why"] == "It answered with status 429."
+    assert len(service.requests) == 1
+
+
+def test_a_message_of_something_else_is_returned(ann: Cloud, service: Service) -> None:
+    answer = ann.invoke("content", records("{}"))
+    assert len(answer["batchItemFailures"]) == 1
+    assert service.requests == []
+
+
+def test_ten_fetches_of_one_invocation_use_one_connection(cloud: Cloud, service: Service) -> None:
+    readers = [f"u{number}" for number in range(10)]
+    for user_id in readers:
+        cloud.say("subscriber.changed", profile(user_id))
+    service.answers(Reply(body=items("a")))
+    cloud.work("content", *map(message, readers))
+    assert len(service.requests) == 10
+    assert len({asked.connection for asked in service.requests}) == 1
+    assert max(asked.in_progress for asked in service.requests) == 1
+
+
+@pytest.mark.usefixtures("later")
+def test_what_was_fetched_is_in_the_email(ann: Cloud, service: Service) -> None:
+    service.answers(Reply(body=items("a", summary="Quiet places.")))
+    ann.work("content", message())
+    ann.work("generate", *fan_out(ann))
+    (mail,) = ann.sent()
+    said = mail["Content"]["Simple"]["Body"]["Text"]["Data"]
+    assert "Item a" in said
+    assert "Recommended for you" in said
+    assert "Quiet places." in said
+
+
+@pytest.mark.usefixtures("later")
+def test_a_digest_whose_items_are_not_there_asks_and_waits_for_them(
+    ann: Cloud, service: Service
+) -> None:
+    service.answers(Reply(body=items("a")))
+    ann.warm_up("fanout", "generate")
+    shard = due_shard(ann)
+    ann.meter.clear()
+    ann.work("fanout", shard)
+    assert ann.meter.write_units == +Counter(runs=3, schedules=3, control=2)
+    (run,) = [message["Body"] for message in ann.take("generate")]
+    (wanted,) = [message["Body"] for message in ann.take("content")]
+    ann.meter.clear()
+    ann.work("generate", run)
+    assert ann.meter.calls == calls(Query=1, GetItem=1, SendMessageBatch=1), "it reads no events"
+    assert ann.meter.write_units == Counter()
+    assert ann.sent() == []
+    ann.work("content", wanted)
+    ann.work("generate", run)
+    (mail,) = ann.sent()
+    assert "Item a" in mail["Content"]["Simple"]["Body"]["Text"]["Data"]
+
+
+@pytest.mark.usefixtures("later")
+def test_a_run_that_nobody_has_asked_for_asks_once(ann: Cloud) -> None:
+    runs = DynamoRuns("runs", retention=timedelta(days=180))
+    (run,) = fan_out(ann)
+    ann.take("content")
+    asked = runs.get(decode_run_key(run))
+    assert asked
+    runs.swap(asked, replace(asked, asked_at=None))
+    ann.warm_up("generate")
+    ann.work("generate", run)
+    assert ann.meter.write_units == Counter(runs=1)
+    ann.meter.clear()
+    ann.work("generate", run)
+    assert ann.meter.write_units == Counter()
+    assert len(ann.take("content")) == 1
+
+
+def test_an_occurrence_with_nothing_new_costs_four_units(ann: Cloud) -> None:
+    """The ended run, whose sequence it uses; the schedule, and its entry in `due` moved."""
+    ann.work("content", message())
+    shard = due_shard(ann)
+    ann.warm_up("fanout")
+    ann.work("fanout", shard)
+    written = ann.meter.write_units - Counter(control=99)
+    assert written == Counter(runs=1, schedules=3)
+    assert written.total() == PROMISED["… which asks a content source that has nothing new"]
+    assert not ann.take("generate")
+
+
+def test_a_look_ahead_writes_nothing_and_queues_a_fetch(
+    cloud: Cloud, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GAZETTE_RECOMMENDATIONS_LEAD", "60")
+    cloud.say("subscriber.changed", profile())
+    due_at = schedule().next_due_at
+    monkeypatch.setattr(fanout, "now", lambda: due_at - timedelta(hours=2))
+    batches = DynamoBatches("control", retention=timedelta(days=200), clock=now)
+    batches.save_checkpoint(0, slot_of(due_at) - 8 * SLOT)
+    answer = cloud.invoke("fanout", {"time": (due_at - timedelta(minutes=10)).isoformat()})
+    assert answer == {"shards": 2}
+    plain, ahead = sorted((each["Body"] for each in cloud.take("shard")), key=len)
+    assert decode_shard(ahead).ahead
+    cloud.warm_up("fanout")
+    cloud.work("fanout", ahead)
+    assert cloud.meter.write_units == Counter()
+    (queued,) = cloud.queued("content")
+    assert decode_fetch(queued["MessageBody"]).due_at == due_at
+    assert queued["DelaySeconds"] < SLOT.total_seconds()
+    assert not decode_shard(plain).ahead

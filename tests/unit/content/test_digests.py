@@ -1,0 +1,410 @@
+"""Digests that ask a content source: their runs start, wait, go on without, and show its items."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from gazette.domain.content import EVENTS, RECOMMENDATIONS, Answer, Fetch
+from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.errors import SourceFailed
+from gazette.domain.model import DAILY, RunKey, Schedule, ScheduleState
+from gazette.domain.ports.queues import Shard
+from gazette.domain.scheduling.asking import ContentPlan, SourcePolicy
+from gazette.domain.scheduling.calendar import SLOT, slot_of
+from gazette.domain.subscribers.frequency import Frequency
+
+from tests.builders import SettableClock, an_event
+from tests.unit.content.asking import DOWN, an_answer
+from tests.world import World, crashes, interleavings
+
+BOTH = (EVENTS, RECOMMENDATIONS)
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+MINUTE = timedelta(minutes=1)
+PLAN = ContentPlan(sources=BOTH, lead=6, fresh_for=2 * HOUR)
+
+
+def a_world(*answers: Answer | SourceFailed) -> World:
+    """Ann's daily digest asks a source that says this."""
+    world = World(SettableClock(), content=PLAN, max_lateness=6 * HOUR)
+    world.source.answers.extend(answers)
+    world.choose()
+    return world
+
+
+def daily(world: World) -> Schedule:
+    return world.schedules.rows["ann", DAILY]
+
+
+def come_due(world: World) -> Run | None:
+    """The digest is due, and its slot is fanned out; returns the last run."""
+    due_at = daily(world).next_due_at
+    world.clock.now = max(world.clock.now, due_at + MINUTE)
+    world.fan_out(slot_of(due_at))
+    runs = [run for run in world.runs.rows.values() if run.due_at == due_at]
+    return runs[-1] if runs else None
+
+
+def fetch_ahead(world: World) -> None:
+    """What is fetched half an hour before the next digest."""
+    due_at = daily(world).next_due_at
+    world.clock.now = max(world.clock.now, due_at - HOUR / 2)
+    for before in range(PLAN.lead, 0, -1):
+        slot = slot_of(due_at) - before * SLOT
+        world.look_ahead(Shard(0, slot, slot))
+    world.fetch_queued()
+
+
+def wait(world: World, *, minutes: float) -> list[Run | None]:
+    """Let the time pass, while the run comes again whenever it said that it would."""
+    until, done = world.clock() + timedelta(minutes=minutes), list[Run | None]()
+    while (queued := world.generate_queue.sent) and world.clock() + queued[-1].delay <= until:
+        done += world.deliver_queued()
+    world.clock.now = max(world.clock.now, until)
+    return done
+
+
+def lines(world: World) -> list[tuple[str, ...]]:
+    return [email.lines for email in world.emails("ann")]
+
+
+# What was fetched ahead
+
+
+def test_items_that_were_fetched_ahead_are_in_the_digest_that_needs_no_wait() -> None:
+    world = a_world(an_answer("a", "b"))
+    fetch_ahead(world)
+    assert come_due(world)
+    world.deliver_queued()
+    assert lines(world) == [("a: 1", "b: 1")]
+    assert len(world.source.asked) == 1
+    assert not world.fetch_queue.sent
+
+
+def test_each_reader_is_asked_for_once_ahead_however_often_the_ticks_come() -> None:
+    world = a_world(an_answer("a"))
+    due_at = daily(world).next_due_at
+    world.clock.now = due_at - 2 * HOUR
+    for slot in range(-12, 0):
+        for _ in range(3):
+            at = slot_of(due_at) + slot * SLOT
+            world.look_ahead(Shard(0, at, at))
+    assert {each.fetch.due_at for each in world.fetch_queue.sent} == {due_at}
+    assert len(world.fetch_queue.sent) == 3, "one slot is hers; its tick came three times"
+    world.clock.now = due_at - HOUR
+    world.fetch_queued()
+    assert len(world.source.asked) == 1
+
+
+def test_an_occurrence_with_nothing_new_passes_without_a_run_that_is_queued() -> None:
+    world = a_world()
+    fetch_ahead(world)
+    before = daily(world)
+    run = come_due(world)
+    assert run
+    assert (run.status, run.reason, run.slot) == (Status.SKIPPED, Reason.NOTHING_WAITED, None)
+    after = daily(world)
+    assert (after.state, after.next_due_at) == (ScheduleState.ARMED, before.next_due_at + DAY)
+    assert (after.sequence, after.last_due_at) == (before.sequence + 1, before.last_due_at)
+    assert not world.generate_queue.sent
+    assert not world.fetch_queue.sent
+
+
+def test_it_stays_armed_for_a_year_of_nothing_and_then_shows_an_item() -> None:
+    world = a_world()
+    for _ in range(40):
+        fetch_ahead(world)
+        come_due(world)
+    assert lines(world) == []
+    world.source.answers.append(an_answer("a"))
+    fetch_ahead(world)
+    come_due(world)
+    world.deliver_queued()
+    assert lines(world) == [("a: 1",)]
+
+
+def test_an_item_that_was_in_a_digest_does_not_come_again() -> None:
+    world = a_world(*[an_answer("a", "b")] * 5)
+    for _ in range(5):
+        fetch_ahead(world)
+        come_due(world)
+        world.deliver_queued()
+    assert lines(world) == [("a: 1", "b: 1")]
+
+
+def test_what_has_gone_stale_at_the_hour_is_fetched_again() -> None:
+    world = a_world(an_answer("a"), an_answer("b"))
+    due_at = daily(world).next_due_at
+    world.clock.now = due_at - 3 * HOUR
+    world.fetch(_fetch_of(world))
+    run = come_due(world)
+    assert run
+    assert run.asked_at == world.clock()
+    world.fetch_queued()
+    wait(world, minutes=2)
+    assert lines(world) == [("b: 1",)], "what is not offered any more is not shown"
+
+
+def _fetch_of(world: World) -> Fetch:
+    return Fetch("ann", DAILY, daily(world).next_due_at)
+
+
+def test_an_event_waits_for_nothing_where_all_is_fetched() -> None:
+    world = a_world()
+    fetch_ahead(world)
+    world.create(an_event())
+    come_due(world)
+    world.deliver_queued()
+    assert lines(world) == [("post1: 1",)]
+
+
+# What was not fetched when it is due
+
+
+def test_without_a_lead_its_items_are_asked_with_the_run_which_waits_for_them() -> None:
+    world = a_world(an_answer("a"))
+    run = come_due(world)
+    assert run
+    assert (run.status, run.sources, run.asked_at) == (Status.PENDING, BOTH, world.clock())
+    assert [each.fetch.due_at for each in world.fetch_queue.sent] == [run.due_at]
+    world.deliver_queued()
+    assert lines(world) == []
+    world.fetch_queued()
+    wait(world, minutes=2)
+    assert lines(world) == [("a: 1",)]
+    assert world.runs.rows[run.key].without == ()
+
+
+def test_the_run_waits_until_all_that_was_fetched_can_be_read() -> None:
+    """A window ends a settle lag before now: what was stored since would be in the next digest."""
+    world = a_world(an_answer("a"))
+    world.create(an_event())
+    come_due(world)
+    world.fetch_queued()
+    fetched_at = daily(world).fetched_at
+    assert fetched_at == world.clock()
+    world.deliver_queued()
+    assert lines(world) == [], "the event alone does not go ahead"
+    wait(world, minutes=2)
+    assert lines(world) == [("post1: 1", "a: 1")]
+
+
+def test_a_run_asks_its_sources_once_however_often_it_looks() -> None:
+    world = a_world()
+    world.create(an_event())
+    run = come_due(world)
+    assert run
+    world.runs.rows[run.key] = replace(run, asked_at=None)
+    world.fetch_queue.sent.clear()
+    looks = wait(world, minutes=9)
+    assert len(looks) > 2
+    assert len(world.fetch_queue.sent) == 1
+
+
+def test_it_looks_less_often_the_longer_it_waits() -> None:
+    world = a_world(*[DOWN] * 99)
+    world.source_policy = SourcePolicy.WAIT
+    world.create(an_event())
+    come_due(world)
+    looks = wait(world, minutes=6 * 60)
+    assert len(looks) < 40, "a look each minute would be 360"
+
+
+@pytest.mark.parametrize("policy", list(SourcePolicy))
+def test_while_the_source_is_down_it_waits_within_its_tolerance_and_goes_without(
+    policy: SourcePolicy,
+) -> None:
+    world = a_world(*[DOWN] * 999)
+    world.source_policy = policy
+    world.create(an_event())
+    run = come_due(world)
+    assert run
+    tolerance = 9 if policy is SourcePolicy.WITHOUT else 5 * 60
+    wait(world, minutes=tolerance)
+    assert lines(world) == []
+    wait(world, minutes=60)
+    assert lines(world) == [("post1: 1",)]
+    sent = world.runs.rows[run.key]
+    assert (sent.status, sent.without) == (Status.SENT, (RECOMMENDATIONS,))
+
+
+def test_with_neither_items_nor_events_it_is_skipped_with_the_reason() -> None:
+    world = a_world(*[DOWN] * 99)
+    run = come_due(world)
+    assert run
+    wait(world, minutes=12)
+    ended = world.runs.rows[run.key]
+    assert (ended.status, ended.reason) == (Status.SKIPPED, Reason.NO_CONTENT)
+    assert daily(world).listed
+
+
+def test_a_run_whose_source_had_nothing_new_says_so() -> None:
+    world = a_world()
+    run = come_due(world)
+    assert run
+    world.fetch_queued()
+    wait(world, minutes=2)
+    assert world.runs.rows[run.key].reason is Reason.NOTHING_NEW
+
+
+def test_items_that_come_too_late_are_in_the_next_digest_as_they_are_then() -> None:
+    world = a_world(an_answer("a", "late"), an_answer("late", "new"))
+    world.create(an_event())
+    come_due(world)
+    wait(world, minutes=12)
+    world.fetch_queued()
+    fetch_ahead(world)
+    come_due(world)
+    world.deliver_queued()
+    assert lines(world) == [("post1: 1",), ("late: 1", "new: 1")]
+
+
+def test_a_digest_that_was_started_late_still_gives_its_source_time() -> None:
+    world = a_world(an_answer("a"))
+    world.create(an_event())
+    world.clock.now = daily(world).next_due_at + 3 * HOUR
+    come_due(world)
+    world.deliver_queued()
+    world.fetch_queued()
+    wait(world, minutes=2)
+    assert lines(world) == [("post1: 1", "a: 1")]
+
+
+def test_a_digest_that_is_too_late_is_passed_over_where_nothing_waits() -> None:
+    world = a_world()
+    due_at = daily(world).next_due_at
+    world.clock.now = due_at + 7 * HOUR
+    run = come_due(world)
+    assert run
+    assert run.reason is Reason.NOTHING_WAITED
+    assert daily(world).next_due_at == due_at + DAY
+
+
+# What a stage or a reader stops
+
+
+def test_once_the_stage_has_no_source_the_schedule_goes_idle_at_its_next_occurrence() -> None:
+    world = a_world()
+    world.content = None
+    come_due(world)
+    assert daily(world).state is ScheduleState.IDLE
+    assert not world.fetch_queue.sent
+
+
+def test_who_mutes_the_category_is_asked_for_no_more() -> None:
+    world = a_world()
+    world.clock.pass_time(minutes=1)
+    world.choose(recommendation=Frequency.NEVER)
+    fetch_ahead(world)
+    assert not world.source.asked
+    come_due(world)
+    assert daily(world).state is ScheduleState.IDLE
+
+
+def test_a_digest_that_asks_nothing_makes_no_call_more() -> None:
+    asking = a_world()
+    without = World(SettableClock(), max_lateness=6 * HOUR)
+    called = []
+    for world in (asking, without):
+        world.clock.pass_time(minutes=1)
+        world.choose(recommendation=Frequency.NEVER)
+        world.create(an_event())
+        with world.calls() as calls:
+            come_due(world)
+            world.deliver_queued()
+        called.append(calls)
+        assert len(lines(world)) == 1
+    assert called[0] == called[1]
+
+
+# Whoever dies, and whoever is at work at once
+
+
+def _is_as_it_should_be(world: World, where: str) -> None:
+    """Once all workers have come back: one email, with the event and the item, and the next due."""
+    for _ in range(3):
+        if daily(world).next_due_at <= world.clock():
+            come_due(world)
+        world.fetch_queued()
+        wait(world, minutes=3)
+    found = lines(world)
+    assert found == [("post1: 1", "a: 1")], (where, found)
+    assert daily(world).listed, where
+    assert daily(world).next_due_at > world.clock(), where
+
+
+def _due() -> World:
+    world = a_world(*[an_answer("a")] * 9)
+    world.create(an_event())
+    return world
+
+
+def test_whatever_call_of_fan_out_fails_the_digest_is_sent_once() -> None:
+    count = 0
+    for world, where in crashes(_due, come_due):
+        _is_as_it_should_be(world, where)
+        count += 1
+    assert count > 10
+
+
+def test_whatever_call_of_a_fetch_fails_the_digest_is_sent_once() -> None:
+    def fetch(world: World) -> None:
+        come_due(world)
+        (wanted, *_) = world.fetch_queue.sent
+        world.fetch(wanted.fetch)
+        world.fetch_queue.sent.remove(wanted)
+
+    count = 0
+    for world, where in crashes(_due, fetch):
+        _is_as_it_should_be(world, where)
+        count += 1
+    assert count > 20
+
+
+def test_whatever_call_of_a_waiting_delivery_fails_the_digest_is_sent_once() -> None:
+    def deliver(world: World) -> None:
+        run = come_due(world)
+        assert run
+        world.runs.rows[run.key] = replace(run, asked_at=None)
+        world.generate(RunKey("ann", DAILY, 1))
+
+    count = 0
+    for world, where in crashes(_due, deliver):
+        _is_as_it_should_be(world, where)
+        count += 1
+    assert count > 10
+
+
+def test_an_event_that_comes_while_fan_out_passes_an_occurrence_is_in_the_next_digest() -> None:
+    def made() -> World:
+        world = a_world()
+        fetch_ahead(world)
+        return world
+
+    for world, where in interleavings(made, come_due, lambda world: world.create(an_event())):
+        world.deliver_queued()
+        for _ in range(2):
+            fetch_ahead(world)
+            come_due(world)
+            wait(world, minutes=2)
+        assert lines(world) == [("post1: 1",)], where
+        assert daily(world).listed, where
+
+
+def test_two_workers_of_fan_out_pass_an_occurrence_once() -> None:
+    def made() -> World:
+        world = a_world()
+        fetch_ahead(world)
+        return world
+
+    def fan_out(world: World) -> None:
+        world.clock.now = first + MINUTE
+        world.fan_out(slot_of(first))
+
+    first = daily(made()).next_due_at
+    for world, where in interleavings(made, fan_out, fan_out):
+        assert daily(world).next_due_at == first + DAY, where
+        world.create(an_event())
+        fetch_ahead(world)
+        come_due(world)
+        world.deliver_queued()
+        assert lines(world) == [("post1: 1",)], where
