@@ -37,7 +37,7 @@ from gazette.domain.ports.control import HeldCategories
 from gazette.domain.ports.queues import FollowerPage, QueuedRun, Shard, Walk
 from gazette.domain.ports.rendering import Renderer, VersionTemplates
 from gazette.domain.ports.stores import DeferredEvents
-from gazette.domain.scheduling.asking import ContentPlan, ContentSources, SourcePolicy
+from gazette.domain.scheduling.asking import ContentPlan, ContentSources
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState
@@ -46,6 +46,7 @@ from gazette.domain.subscribers.leaving import LeaveAct, Leaving, Undone
 from gazette.domain.subscribers.overview import Notice, Overview
 from gazette.domain.subscribers.preference_form import Act, Fields, Submission
 from gazette.domain.subscribers.suppression import SoftLimit
+from gazette.domain.templates.settings import SourcePolicy
 from gazette.domain.templates.versions import version_for
 from gazette.steps.content.ask import AskContext, ProcessHealth
 from gazette.steps.content.fetch import FetchContext, FetchResult, fetch

@@ -9,9 +9,10 @@ from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.errors import SourceFailed
 from gazette.domain.model import DAILY, RunKey, Schedule, ScheduleState
 from gazette.domain.ports.queues import Shard
-from gazette.domain.scheduling.asking import ContentPlan, SourcePolicy
+from gazette.domain.scheduling.asking import ContentPlan
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.templates.settings import SourcePolicy
 
 from tests.builders import SettableClock, an_event
 from tests.unit.content.asking import DOWN, an_answer

@@ -17,6 +17,7 @@ from gazette.adapters.contract.items import Normaliser
 from gazette.adapters.dynamodb.pacing.pace import RECOMMENDATIONS_ROW, DynamoRateLimiter
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.routing import announce, routing_context
+from gazette.bootstrap.parts.versions import versions_in_force
 from gazette.domain.content import RECOMMENDATIONS
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.hosts import LinkHosts
@@ -39,7 +40,7 @@ def build() -> Callable[[str, TimeLeft], FetchResult]:
     backlog = SqsBacklog(sqs, settings.content_queue_url)
     permits = rate_limiter(settings)
     context = FetchContext(
-        routing=routing_context(settings, sqs),
+        routing=routing_context(settings, sqs, in_force=versions_in_force(settings.control_table)),
         asking=AskContext(
             source=_source(settings),
             rate_limiter=permits,

@@ -17,7 +17,7 @@ from gazette.adapters.aws.queues import (
 from gazette.adapters.cached import once
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.parts.sending import delivery_context, waiting_on
+from gazette.bootstrap.parts.sending import decisions, delivery_context, waiting_on
 from gazette.domain.ports.clock import TimeLeft
 from gazette.settings.delivery import GenerateSettings
 from gazette.settings.ranges import ASKED_SOURCE
@@ -30,6 +30,7 @@ from gazette.steps.subscribers.suppress import stop_if_suppressed
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
+    from gazette.adapters.dynamodb.control.decisions import CachedDecisions
     from gazette.steps.delivery.content import ContentContext
 
 
@@ -38,12 +39,16 @@ def build() -> Callable[[str, TimeLeft], Delivery | Postponed | None]:
     """Return a function of a message's body and the time left. Built once per process."""
     settings = GenerateSettings.from_env()
     sqs = sqs_client()
+    decided = decisions(settings.control_table)
     context = delivery_context(
-        settings, waiting=waiting_on(SqsBacklog(sqs, settings.generate_queue_url))
+        settings,
+        waiting=waiting_on(SqsBacklog(sqs, settings.generate_queue_url)),
+        decided=decided,
     )
     schedules = DynamoSchedules(settings.schedules_table, shards=settings.shards)
     if ASKED_SOURCE in settings.content_sources:
-        context = replace(context, content=_content(settings, schedules, context.limits, sqs))
+        content = _content(settings, schedules, context.limits, sqs, decided)
+        context = replace(context, content=content)
     generate_queues = SqsStreamQueues(
         sqs, digest_url=settings.generate_queue_url, immediate_url=settings.immediate_queue_url
     )
@@ -72,17 +77,20 @@ def _content(
     schedules: DynamoSchedules,
     limits: DeliveryLimits,
     sqs: "SQSClient",
+    decided: "CachedDecisions",
 ) -> "ContentContext":
     """Return what only a stage needs that asks a content source; it is imported there alone."""
     from gazette.adapters.aws.fetch_messages import encode_fetch
-    from gazette.domain.scheduling.asking import SourcePolicy
+    from gazette.bootstrap.parts.versions import settings_for
+    from gazette.domain.templates.settings import SourcePolicy
     from gazette.steps.delivery.content import ContentContext
 
-    policy = SourcePolicy(settings.recommendations_policy)
+    of_stage = SourcePolicy(settings.recommendations_policy)
+    of_reader = settings_for(decided.in_force)
     return ContentContext(
         schedules=schedules,
         fetch_queue=SqsQueue(sqs, settings.content_queue_url, encode_fetch),
-        policy_of=lambda _: policy,
+        policy_of=lambda user_id: of_reader(user_id).source_policy or of_stage,
         fresh_for=timedelta(minutes=settings.recommendations_fresh_for),
         patience=timedelta(seconds=settings.recommendations_patience),
         settle_lag=limits.settle_lag,

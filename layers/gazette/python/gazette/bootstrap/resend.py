@@ -18,7 +18,7 @@ from gazette.adapters.cached import once
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.parts.sending import delivery_context, waiting_on
+from gazette.bootstrap.parts.sending import decisions, delivery_context, waiting_on
 from gazette.domain.delivery.redrive import Redriven
 from gazette.domain.delivery.run import Run
 from gazette.domain.ports.clock import TimeLeft
@@ -38,7 +38,9 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
     settings = ResendSettings.from_env()
     sqs = sqs_client()
     context = delivery_context(
-        settings, waiting=waiting_on(SqsBacklog(sqs, settings.resend_queue_url))
+        settings,
+        waiting=waiting_on(SqsBacklog(sqs, settings.resend_queue_url)),
+        decided=decisions(settings.control_table),
     )
     retention = timedelta(days=settings.run_retention_days)
     batches = DynamoBatches(settings.control_table, retention=retention, clock=now)

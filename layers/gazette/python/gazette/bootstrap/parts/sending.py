@@ -66,17 +66,23 @@ def waiting_on(backlog: SqsBacklog) -> Callable[[], int]:
     return when_asked(backlog.count, clock=now, default=0)
 
 
-def delivery_context(settings: SendingSettings, *, waiting: Callable[[], int]) -> DeliveryContext:
+def decisions(control_table: str) -> CachedDecisions:
+    """Return what operators have decided for all emails, for all steps of one function."""
+    return CachedDecisions(control_table, ranges=RANGES, clock=now)
+
+
+def delivery_context(
+    settings: SendingSettings, *, waiting: Callable[[], int], decided: CachedDecisions
+) -> DeliveryContext:
     """Return the tables, the templates and the provider of a delivery.
 
-    `waiting`: how many digests wait.
+    `waiting`: how many digests wait. `decided`: what operators have decided.
     """
     retention = timedelta(days=settings.run_retention_days)
     keys = cached_keys(settings.links_secret, clock=now)
     suppression_key = read_suppression_key(settings.suppressions_secret)
     permits = rate_limiters(settings, coalescer=coalescer())
     read = read_together(coalescer())
-    decisions = CachedDecisions(settings.control_table, ranges=RANGES, clock=now)
     return DeliveryContext(
         runs=DynamoRuns(settings.runs_table, retention=retention),
         subscribers=DynamoSubscribers(settings.subscribers_table, read=read),
@@ -90,7 +96,7 @@ def delivery_context(settings: SendingSettings, *, waiting: Callable[[], int]) -
             templates=run_templates(
                 control_table=settings.control_table,
                 bucket=settings.templates_bucket,
-                in_force=decisions.in_force,
+                in_force=decided.in_force,
                 for_sending=partial(
                     JinjaRenderer.for_sending,
                     tracks_clicks=bool(settings.track_clicks),
@@ -100,7 +106,7 @@ def delivery_context(settings: SendingSettings, *, waiting: Callable[[], int]) -
                 waiting=coalescer().aside,
             ),
             unusable=record_version_unusable,
-            experiment=decisions.experiment,
+            experiment=decided.experiment,
             deferred_events=DynamoDeferredEvents(settings.events_table, clock=now),
             max_blocks=settings.max_blocks,
             arrangement=settings.arrangement,

@@ -4,13 +4,13 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
 from math import ceil
 
 from gazette.domain.content import CATEGORY_OF, EVENTS, is_fresh
 from gazette.domain.model import DAILY, Schedule
 from gazette.domain.scheduling.calendar import SLOT
 from gazette.domain.subscribers.frequency import Frequencies, Frequency, frequency_for, in_digest
+from gazette.domain.templates.settings import SourcePolicy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,17 +65,6 @@ class ContentPlan(ContentSources):
 def _digest_of(source: str, chosen: Frequencies, defaults: Frequencies) -> Frequency:
     frequency = frequency_for(CATEGORY_OF[source], chosen=chosen, defaults=defaults)
     return in_digest(frequency)
-
-
-class SourcePolicy(StrEnum):
-    """What a digest does whose items are not there when it is due.
-
-    `WITHOUT`: it waits as long as its stage is patient, and goes without them then. `WAIT`: it
-    waits for almost as long as a digest may be late.
-    """
-
-    WITHOUT = "without"
-    WAIT = "wait"
 
 
 _MARGIN = 12

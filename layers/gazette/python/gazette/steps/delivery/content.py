@@ -12,7 +12,8 @@ from gazette.domain.delivery.run import Run
 from gazette.domain.ports.content import FetchQueue, QueuedFetch
 from gazette.domain.ports.ledgers import RunSequences
 from gazette.domain.ports.queues import LONGEST_DELAY
-from gazette.domain.scheduling.asking import SourcePolicy, waits_until
+from gazette.domain.scheduling.asking import waits_until
+from gazette.domain.templates.settings import SourcePolicy
 from gazette.steps.delivery.types import Awaited
 
 _SOONEST = timedelta(minutes=1)
