@@ -1,5 +1,6 @@
 """What `gazette simulate` says of the demo's week, held against what the demo measured."""
 
+import gzip
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +12,7 @@ from gazette.domain.identity import parse_run_id
 from gazette.domain.model import DAILY
 from gazette.domain.scheduling.calendar import slot_id, slot_of
 
-from cli.simulate.exact import Reader, Stored, Week
+from cli.simulate.exact import Reader, Stored, Week, week_in
 from cli.simulate.forecast import Forecast, simulate
 from cli.simulate.inputs import Account, Question, Traffic
 from cli.simulate.stage import installation_of
@@ -19,10 +20,16 @@ from demo import campus, invented
 from demo.invented import Happened
 from demo.replay import last_slot
 
+RECORDED = Path(__file__).parent / "data" / "forecast-week.json.gz"
+"""`week.json` and `measured.json` of a run of the demo, as `week` and `measured` of one object."""
+
 WITHIN = 0.05
 """How far write units may be from those that were counted."""
 
 _STAGE = "local"
+_HEX = "0123456789ABCDEF"
+"""At the end of the names that CloudFormation draws."""
+
 _A_LITTLE = timedelta(seconds=1)
 
 
@@ -59,7 +66,11 @@ def measured(due: Mapping[str, datetime], runs: Iterable[str], counted: Path) ->
     digests = Counter(
         slot_id(slot_of(due[run])) for run in runs if parse_run_id(run).schedule == DAILY
     )
-    units = {name: units for name, units in json.loads(counted.read_text()).items() if units}
+    units = {
+        name.split("-")[1].rstrip(_HEX).lower(): units
+        for name, units in json.loads(counted.read_text()).items()
+        if name != "transactions"
+    }
     return Measured(digests=dict(sorted(digests.items())), write_units=units)
 
 
@@ -118,6 +129,13 @@ def digests_by_slot(found: Forecast) -> dict[str, int]:
         if number
     }
     return dict(sorted(slots.items()))
+
+
+def recorded() -> tuple[Week, Measured]:
+    """The last week that was written down, and what the demo measured of it."""
+    with gzip.open(RECORDED, "rt", encoding="utf-8") as file:
+        found = json.load(file)
+    return week_in(found["week"]), Measured(**found["measured"])
 
 
 def compare(found: Forecast, seen: Measured) -> Compared:

@@ -4,10 +4,11 @@ measured (docs/forecast.md). The rest of the simulation is the same.
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from gazette.domain.scheduling.calendar import Recurrence, next_occurrence, slot_of
 
@@ -137,7 +138,11 @@ def written(week: Week) -> str:
 
 def read_week(path: Path) -> Week:
     """A week from a file that the demo wrote. Raises ValueError, KeyError, TypeError or OSError."""
-    found = json.loads(path.read_text())
+    return week_in(json.loads(path.read_text()))
+
+
+def week_in(found: Mapping[str, Any]) -> Week:
+    """A week from what `written` wrote, decoded. Raises ValueError, KeyError or TypeError."""
     return Week(
         **{
             **found,

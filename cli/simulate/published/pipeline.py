@@ -76,8 +76,8 @@ class Seen:
     """What was seen after the first day, which begins with empty queues.
 
     `events` by kind, `digests` sent, and those `in_time`. `left`: events that wait at the end of
-    each day, those that shards will make too. `idle`: seconds in which
-    generation had nothing to do.
+    each day, or that shards which wait will make. `idle`: seconds in which generation had nothing
+    to do.
     """
 
     events: Counter[str] = field(default_factory=Counter)
