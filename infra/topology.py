@@ -50,7 +50,8 @@ class Table:
 @dataclass(frozen=True, kw_only=True)
 class Step:
     """A function. `queue`: the queue that feeds it. `tables`: what it may do to tables, and to
-    indexes: who may query the one may not query the other; `tables_of_ses`: besides, with SES.
+    indexes: who may query the one may not query the other; `tables_of_ses`: besides, with SES;
+    `tables_of_content`: besides, if the stage asks a content source.
 
     `beside`: further queues of the function, whose messages do not wait behind those of `queue`.
 
@@ -71,10 +72,15 @@ class Step:
     may_recurse: bool = False
     tables: Uses
     tables_of_ses: Uses = ()
+    tables_of_content: Uses = ()
 
-    def tables_with(self, mail_provider: str) -> Uses:
+    def tables_with(self, mail_provider: str, *, asks_source: bool = False) -> Uses:
         """What it may do to tables in a stage with this provider."""
-        return (*self.tables, *(self.tables_of_ses if mail_provider == "ses" else ()))
+        return (
+            *self.tables,
+            *(self.tables_of_ses if mail_provider == "ses" else ()),
+            *(self.tables_of_content if asks_source else ()),
+        )
 
     @property
     def queues(self) -> tuple[str, ...]:
@@ -220,6 +226,7 @@ GENERATE = Step(
         ("subscribers", ("BatchGetItem", "UpdateItem")),
         ("schedules", ("Query", "UpdateItem")),
     ),
+    tables_of_content=(("schedules", ("GetItem",)),),  # whether the items of a digest are there
 )
 RESEND = Step(
     name="resend",

@@ -109,7 +109,9 @@ class StepConstruct(Construct):
                     report_batch_item_failures=True,
                 )
             )
-        for what, table_actions in step.tables_with(stage.mail_provider):
+        for what, table_actions in step.tables_with(
+            stage.mail_provider, asks_source=stage.asks_source
+        ):
             may_use(self.function, tables, what, table_actions)
 
     def configure(self, settings: Settings) -> None:

@@ -206,12 +206,16 @@ def _start(state: State, w: int, setup: Setup) -> Step:
 
 
 def _what_is_wrong(state: State, sequence: int, due: int, setup: Setup) -> str:
-    """Why no run may be started for an occurrence that is not missed."""
+    """Why no run may be started for an occurrence that is not missed.
+
+    Whoever comes back is armed for a later occurrence, so a row that is due later was passed only
+    where nobody becomes dormant.
+    """
     is_left = state_of(state.row) is ScheduleState.IDLE and next_of(state.row) == due
     if is_left and setup.idle_is_final:
         return f"idle: run {sequence} is started for an occurrence at which nothing waited"
     is_passed = state_of(state.row) is ScheduleState.ARMED and next_of(state.row) > due
-    if setup.asks and is_passed:
+    if setup.asks and is_passed and not setup.sunsets:
         return f"passed: run {sequence} is started for an occurrence at which nothing was new"
     for run in state.runs:
         if run != NO_RUN and occurrence_of_run(run) == due and not is_spent(run):

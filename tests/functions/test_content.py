@@ -2,25 +2,30 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from gazette.adapters.aws.fetch_messages import encode_fetch
+from gazette.adapters.aws.fetch_messages import decode_fetch, encode_fetch
+from gazette.adapters.aws.queues import decode_run_key, decode_shard
 from gazette.adapters.content.connection import Connection
+from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.pacing.pace import RECOMMENDATIONS_ROW, DynamoRateLimiter
+from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
-from gazette.bootstrap import content
+from gazette.bootstrap import content, fanout
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.content import Fetch
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.model import DAILY, Schedule
 from gazette.domain.ports.content import QueuedFetch
+from gazette.domain.scheduling.calendar import SLOT, slot_of
 
 from cli.cost.actions import Units
 from cli.cost.actions import fetch as fetch_of
 from proofs.sources.service import Reply, Service, items, serving
-from tests.functions.conftest import Cloud, fan_out
+from tests.functions.conftest import Cloud, due_shard, fan_out
 from tests.functions.costs_page import promised
 from tests.functions.messages import profile, records
 from tests.meter import calls
@@ -164,3 +169,77 @@ def test_what_was_fetched_is_in_the_email(ann: Cloud, service: Service) -> None:
     assert "Item a" in said
     assert "Recommended for you" in said
     assert "Quiet places." in said
+
+
+@pytest.mark.usefixtures("later")
+def test_a_digest_whose_items_are_not_there_asks_and_waits_for_them(
+    ann: Cloud, service: Service
+) -> None:
+    service.answers(Reply(body=items("a")))
+    ann.warm_up("fanout", "generate")
+    shard = due_shard(ann)
+    ann.meter.clear()
+    ann.work("fanout", shard)
+    assert ann.meter.write_units == +Counter(runs=3, schedules=3, control=2)
+    (run,) = [message["Body"] for message in ann.take("generate")]
+    (wanted,) = [message["Body"] for message in ann.take("content")]
+    ann.meter.clear()
+    ann.work("generate", run)
+    assert ann.meter.calls == calls(Query=1, GetItem=1, SendMessageBatch=1), "it reads no events"
+    assert ann.meter.write_units == Counter()
+    assert ann.sent() == []
+    ann.work("content", wanted)
+    ann.work("generate", run)
+    (mail,) = ann.sent()
+    assert "Item a" in mail["Content"]["Simple"]["Body"]["Text"]["Data"]
+
+
+@pytest.mark.usefixtures("later")
+def test_a_run_that_nobody_has_asked_for_asks_once(ann: Cloud) -> None:
+    runs = DynamoRuns("runs", retention=timedelta(days=180))
+    (run,) = fan_out(ann)
+    ann.take("content")
+    asked = runs.get(decode_run_key(run))
+    assert asked
+    runs.swap(asked, replace(asked, asked_at=None))
+    ann.warm_up("generate")
+    ann.work("generate", run)
+    assert ann.meter.write_units == Counter(runs=1)
+    ann.meter.clear()
+    ann.work("generate", run)
+    assert ann.meter.write_units == Counter()
+    assert len(ann.take("content")) == 1
+
+
+def test_an_occurrence_with_nothing_new_costs_four_units(ann: Cloud) -> None:
+    """The ended run, whose sequence it uses; the schedule, and its entry in `due` moved."""
+    ann.work("content", message())
+    shard = due_shard(ann)
+    ann.warm_up("fanout")
+    ann.work("fanout", shard)
+    written = ann.meter.write_units - Counter(control=99)
+    assert written == Counter(runs=1, schedules=3)
+    assert written.total() == PROMISED["… which asks a content source that has nothing new"]
+    assert not ann.take("generate")
+
+
+def test_a_look_ahead_writes_nothing_and_queues_a_fetch(
+    cloud: Cloud, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GAZETTE_RECOMMENDATIONS_LEAD", "60")
+    cloud.say("subscriber.changed", profile())
+    due_at = schedule().next_due_at
+    monkeypatch.setattr(fanout, "now", lambda: due_at - timedelta(hours=2))
+    batches = DynamoBatches("control", retention=timedelta(days=200), clock=now)
+    batches.save_checkpoint(0, slot_of(due_at) - 8 * SLOT)
+    answer = cloud.invoke("fanout", {"time": (due_at - timedelta(minutes=10)).isoformat()})
+    assert answer == {"shards": 2}
+    plain, ahead = sorted((each["Body"] for each in cloud.take("shard")), key=len)
+    assert decode_shard(ahead).ahead
+    cloud.warm_up("fanout")
+    cloud.work("fanout", ahead)
+    assert cloud.meter.write_units == Counter()
+    (queued,) = cloud.queued("content")
+    assert decode_fetch(queued["MessageBody"]).due_at == due_at
+    assert queued["DelaySeconds"] < SLOT.total_seconds()
+    assert not decode_shard(plain).ahead

@@ -535,3 +535,15 @@ def test_nothing_that_anybody_says_breaks_out_of_the_page(
     found = Counter(tag for tag, _ in page.elements)
     assert found - plain <= Counter({"option": 1}), "the zone that is no place"
     assert not [each for _, each in page.elements if any(n.startswith("on") for n in each)]
+
+
+def test_right_away_is_offered_for_what_happens_and_not_for_what_a_source_is_asked_for(
+    pages: PreferencePages,
+) -> None:
+    asking = replace(overview(), asked=("recommendation",))
+    html = pages.page(asking)
+    comment, asked = (options(html, f"category-{name}") for name in ("comment", "recommendation"))
+    assert len(comment) == len(asked) + 1
+    assert "Right away" in comment
+    assert "Right away" not in asked
+    assert "category-recommendation" not in pages.page(overview())

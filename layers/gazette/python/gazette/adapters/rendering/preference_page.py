@@ -12,7 +12,12 @@ from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.rendering.view_models import masked, one_line
 from gazette.domain.scheduling.calendar import LONGEST_PAUSE, zone_of
 from gazette.domain.subscribers.following import Follow
-from gazette.domain.subscribers.frequency import EVERYTHING, Frequency
+from gazette.domain.subscribers.frequency import (
+    ASKED_CATEGORIES,
+    EVERYTHING,
+    Frequency,
+    in_digest,
+)
 from gazette.domain.subscribers.overview import Notice, Overview, Summary
 from gazette.domain.subscribers.preference_form import Fields, Problem, follow_field
 
@@ -34,10 +39,12 @@ class PreferencePages:
     def categories(self, overview: Overview) -> frozenset[str]:
         """The categories that have templates, a default frequency, or a choice of the reader.
 
-        Not the critical ones: no choice counts for them.
+        Not the critical ones: no choice counts for them. Nor what a content source is asked for
+        that the stage does not have, unless there is a choice.
         """
         known = {*dict(overview.defaults), *dict(overview.subscriber.chosen)}
-        return (self._categories | (known - {EVERYTHING})) - {*overview.critical}
+        templates = self._categories - (ASKED_CATEGORIES - {*overview.asked})
+        return (templates | (known - {EVERYTHING})) - {*overview.critical}
 
     def page(
         self,
@@ -118,6 +125,7 @@ class PreferencePages:
             "days": set(sent.get("days", ()) if "weeks" in sent else days),
             "weeks": value("weeks", times.custom_on.every),
             "month_day": times.custom_on.month_day,
+            "in_digests": {f"category-{category}" for category in overview.asked},
             "hour": value("hour", times.hour),
             "time_zone": zone,
             "hours": [(str(hour), language.hour(time(hour))) for hour in range(24)],
@@ -128,7 +136,7 @@ class PreferencePages:
                 (
                     f"category-{category}",
                     self._sheets.name_of(category, language),
-                    value(f"category-{category}", own.get(category, "")),
+                    value(f"category-{category}", _as_it_counts(category, own, overview)),
                     overview.default_of(category),
                 )
                 for category in sorted(self.categories(overview))
@@ -147,6 +155,14 @@ class PreferencePages:
             for often, categories in summary.apart
         ]
         return {"usual": summary.usual, "apart": apart}
+
+
+def _as_it_counts(category: str, own: Mapping[str, Frequency], overview: Overview) -> str:
+    """The reader's choice for a category as it counts; empty if they chose nothing."""
+    chosen = own.get(category)
+    if chosen is None:
+        return ""
+    return in_digest(chosen) if category in overview.asked else chosen
 
 
 def _title(follow: Follow) -> str:

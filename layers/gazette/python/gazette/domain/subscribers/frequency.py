@@ -29,6 +29,9 @@ an unknown frequency, which is the daily digest.
 EVERYTHING = "*"
 """In `Frequencies`, all categories without an entry of their own. No category has this name."""
 
+ASKED_CATEGORIES = frozenset({"recommendation"})
+"""The categories of what content sources are asked for, as content.CATEGORY_OF has them."""
+
 Frequencies = tuple[tuple[str, Frequency], ...]
 """The chosen frequencies, sorted by category. Other categories have a default."""
 

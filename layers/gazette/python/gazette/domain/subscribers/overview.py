@@ -1,7 +1,7 @@
 """What the preference page shows of a reader. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -14,6 +14,7 @@ from gazette.domain.subscribers.frequency import (
     Frequencies,
     Frequency,
     frequency_for,
+    in_digest,
 )
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 
@@ -50,6 +51,7 @@ class Overview:
 
     `next_due_at`: when their next digest is due, if any. `follows`: some of their `follow_count`
     follows that are in force. `critical`: the categories that come whatever the reader chose.
+    `asked`: those of content sources that are asked, which never have an email of their own.
     """
 
     subscriber: Subscriber
@@ -59,6 +61,7 @@ class Overview:
     follow_count: int = 0
     next_due_at: datetime | None = None
     critical: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
 
     @property
     def is_paused(self) -> bool:
@@ -68,16 +71,17 @@ class Overview:
 
     def gets(self, categories: Iterable[str]) -> Summary:
         """What the reader gets of these categories now."""
-        return _summary(categories, self.subscriber.chosen, self.defaults)
+        return _summary(categories, self.subscriber.chosen, self.defaults, self.asked)
 
     def recommended(self, categories: Iterable[str]) -> Summary:
         """What a reader gets of these categories who leaves everything to the service."""
-        return _summary(categories, (), self.defaults)
+        return _summary(categories, (), self.defaults, self.asked)
 
     def default_of(self, category: str) -> Frequency:
         """What the category comes to without a choice of its own."""
         own = tuple(each for each in self.subscriber.chosen if each[0] == EVERYTHING)
-        return frequency_for(category, chosen=own, defaults=self.defaults)
+        often = frequency_for(category, chosen=own, defaults=self.defaults)
+        return in_digest(often) if category in self.asked else often
 
 
 def next_digest(
@@ -87,6 +91,7 @@ def next_digest(
     *,
     defaults: Frequencies,
     now: datetime,
+    asked: Collection[str] = (),
 ) -> datetime | None:
     """When the next digest is due that may show an event; None if there is none, as in dormancy.
 
@@ -95,7 +100,7 @@ def next_digest(
     """
     if subscriber.status is not SubscriberStatus.ACTIVE:
         return None
-    wanted = _wanted(subscriber, follows, defaults)
+    wanted = _wanted(subscriber, follows, defaults, asked)
     pause = subscriber.pause
     if Frequency.IMMEDIATE in wanted and pause and pause.holds_at(now):
         wanted.add(Frequency.DAILY)
@@ -103,22 +108,36 @@ def next_digest(
 
 
 def _wanted(
-    subscriber: Subscriber, follows: Iterable[Follow], defaults: Frequencies
+    subscriber: Subscriber,
+    follows: Iterable[Follow],
+    defaults: Frequencies,
+    asked: Collection[str],
 ) -> set[Frequency]:
     chosen = subscriber.chosen
     by_category = {
         frequency_for(category, chosen=chosen, defaults=defaults)
-        for category in {EVERYTHING, *dict(defaults), *dict(chosen)}
+        for category in {EVERYTHING, *dict(defaults), *dict(chosen)} - {*asked}
+    }
+    by_category |= {
+        in_digest(frequency_for(category, chosen=chosen, defaults=defaults)) for category in asked
     }
     own = {follow.latest.frequency for follow in follows}
     return by_category | {often for often in own if often}
 
 
-def _summary(categories: Iterable[str], chosen: Frequencies, defaults: Frequencies) -> Summary:
+def _summary(
+    categories: Iterable[str],
+    chosen: Frequencies,
+    defaults: Frequencies,
+    asked: Collection[str],
+) -> Summary:
     """`usual` is what counts for all other categories, or else what most of these have."""
     by_category = {
         category: frequency_for(category, chosen=chosen, defaults=defaults)
         for category in sorted(categories)
+    }
+    by_category |= {
+        category: in_digest(by_category[category]) for category in asked if category in by_category
     }
     usual = frequency_for(EVERYTHING, chosen=chosen, defaults=defaults)
     if by_category and usual not in by_category.values():

@@ -94,7 +94,7 @@ class _Reading:
         by_category = {
             category: chosen
             for category in sorted({*categories, *own})
-            if (chosen := self._frequency(f"category-{category}", own.get(category)))
+            if (chosen := self._of_category(category, own.get(category)))
         }
         if len(by_category) > MOST_CATEGORIES:
             self._problems[f"category-{next(iter(by_category))}"] = Problem.TOO_MANY
@@ -127,9 +127,17 @@ class _Reading:
             if often != now:
                 yield follow.entity, FollowState(True, often, follow.title)
 
-    def _frequency(self, name: str, now: Frequency | None) -> Frequency | None:
+    def _of_category(self, category: str, now: Frequency | None) -> Frequency | None:
+        """What is asked of a content source has no email of its own: that is not offered."""
+        is_asked = category in self._overview.asked
+        offered = {*Frequency} - ({Frequency.IMMEDIATE} - {now} if is_asked else set())
+        return self._frequency(f"category-{category}", now, offered)
+
+    def _frequency(
+        self, name: str, now: Frequency | None, offered: Collection[Frequency] = tuple(Frequency)
+    ) -> Frequency | None:
         """The frequency of a field; None if the reader leaves it to the default."""
-        said = self._one_of(name, {"", *Frequency}, now or "")
+        said = self._one_of(name, {"", *offered}, now or "")
         return Frequency(said) if said else None
 
     def _number(self, name: str, offered: range, now: int) -> int:

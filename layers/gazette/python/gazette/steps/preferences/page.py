@@ -10,6 +10,7 @@ from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.stores import Suppressions
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState
+from gazette.domain.subscribers.frequency import ASKED_CATEGORIES
 from gazette.domain.subscribers.overview import Notice, Overview, next_digest
 from gazette.domain.subscribers.preference_form import Act, Submission
 from gazette.domain.subscribers.subscriber import Subscriber
@@ -36,6 +37,7 @@ def read_overview(user_id: str, *, context: RoutingContext) -> Overview | None:
         return None
     now = context.clock()
     reader = found.as_of(now, sunset=context.sunset)
+    asked = tuple(sorted(ASKED_CATEGORIES)) if context.content else ()
     entities = set(context.follows.followed_by(user_id))
     known = context.follows.get_many([(entity, user_id) for entity in entities]) if entities else {}
     follows = sorted(
@@ -47,6 +49,7 @@ def read_overview(user_id: str, *, context: RoutingContext) -> Overview | None:
         now=now,
         defaults=context.defaults,
         critical=tuple(sorted(context.critical)),
+        asked=asked,
         follows=tuple(follows[:SHOWN]),
         follow_count=len(follows),
         next_due_at=next_digest(
@@ -55,6 +58,7 @@ def read_overview(user_id: str, *, context: RoutingContext) -> Overview | None:
             follows,
             defaults=context.defaults,
             now=now,
+            asked=asked,
         ),
     )
 
