@@ -306,7 +306,7 @@ CONTENT = Step(
     may_recurse=True,  # a fetch without a permit is requeued with a new message
     tables=(
         ("subscribers", ("GetItem", "BatchGetItem")),
-        ("schedules", ("GetItem", "BatchGetItem", "PutItem", "UpdateItem")),
+        ("schedules", ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
         ("events", ("GetItem", "PutItem", "UpdateItem", "DeleteItem")),
         ("events/stored", ("Query",)),
         ("runs", ("Query", "PutItem", "UpdateItem", "ConditionCheckItem")),

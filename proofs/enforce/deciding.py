@@ -7,6 +7,8 @@ that is not named here decides.
 import re
 from collections.abc import Iterator, Mapping
 
+from gazette.settings.ranges import ASKED_SOURCE
+
 AMOUNTS = frozenset(
     f"GAZETTE_{name}"
     for name in (
@@ -25,6 +27,13 @@ AMOUNTS = frozenset(
         "MAX_LATENESS",
         "RAMP_EVERY",
         "RAMP_FROM",
+        "RECOMMENDATIONS_FRESH_FOR",
+        "RECOMMENDATIONS_ITEMS",
+        "RECOMMENDATIONS_LEAD",
+        "RECOMMENDATIONS_PATIENCE",
+        "RECOMMENDATIONS_PER_SECOND",
+        "RECOMMENDATIONS_RAMP_FROM",
+        "RECOMMENDATIONS_TIMEOUT",
         "RUN_RETENTION_DAYS",
         "SEND_TIMEOUT",
         "SETTLE_LAG",
@@ -50,6 +59,11 @@ _ON_OR_OFF = frozenset(
 )
 """Only whether there is one decides."""
 
+_SOURCES = "GAZETTE_CONTENT_SOURCES"
+_BESIDE = frozenset({_SOURCES, "GAZETTE_CONTENT_QUEUE_URL"})
+"""A stage that asks a content source does all that another one does, and something beside it: calls
+without one count everywhere, and those with one where it is asked too."""
+
 _NOTHING = frozenset({"", "0"})
 
 
@@ -67,11 +81,20 @@ def _different(told: Mapping[str, str], own: Mapping[str, str]) -> Iterator[str]
         if not name.startswith("GAZETTE_") or name in AMOUNTS:
             continue
         there = told.get(name)
+        if name in _BESIDE:
+            if _asks(told) and not _asks(own):
+                yield name
+            continue
         if name in _ON_OR_OFF or _NAMED.fullmatch(name):
             if there is None or (value in _NOTHING) != (there in _NOTHING):
                 yield name
         elif value != there:
             yield name
+
+
+def _asks(settings: Mapping[str, str]) -> bool:
+    """Whether a function with these settings has to do with a content source that is asked."""
+    return ASKED_SOURCE in settings.get(_SOURCES, "")
 
 
 def ambiguous(told: Mapping[str, str], own: Mapping[str, str]) -> Iterator[str]:

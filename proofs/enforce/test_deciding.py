@@ -50,3 +50,13 @@ def test_one_name_for_what_are_two_elsewhere_decides_and_two_for_one_do_not() ->
 def test_amounts_are_numbers_of_a_stage_or_the_day_on_which_its_warm_up_begins() -> None:
     kinds = {f"GAZETTE_{each.name.upper()}": each.type for each in fields(Stage)}
     assert {kinds[name] for name in AMOUNTS - {"GAZETTE_WARMUP_FROM"}} == {int}
+
+
+ASKS = {"GAZETTE_CONTENT_SOURCES": '["events", "recommendations"]', "GAZETTE_CONTENT_QUEUE_URL": "q"}
+ASKS_NONE = {"GAZETTE_CONTENT_SOURCES": '["events"]', "GAZETTE_CONTENT_QUEUE_URL": ""}
+
+
+def test_what_is_done_without_a_content_source_is_done_with_one_too_and_not_the_other_way() -> None:
+    assert differing({**OWN, **ASKS_NONE}, {**OWN, **ASKS}) == set()
+    assert differing({**OWN, **ASKS}, {**OWN, **ASKS}) == set()
+    assert differing({**OWN, **ASKS}, {**OWN, **ASKS_NONE}) == set(ASKS)

@@ -50,6 +50,7 @@ from tests.functions.messages import (
     profile,
     reference,
 )
+from tests.functions.recommending import recommendations_of_every_kind
 
 Meanwhile = Callable[[str, str, Callable[[], None]], None]
 
@@ -414,6 +415,7 @@ def a_slot_in_which_something_was_left_behind(cloud: Cloud) -> None:
         assert not batches.left_behind()
 
 
+@pytest.mark.enable_socket
 @pytest.mark.usefixtures("later")
 def test_every_function_uses_exactly_what_it_may_do_to_tables(
     cloud: Cloud, provider: Provider, meanwhile: Meanwhile, monkeypatch: pytest.MonkeyPatch
@@ -437,6 +439,7 @@ def test_every_function_uses_exactly_what_it_may_do_to_tables(
     a_schedule_that_changes_while_it_is_due(cloud, meanwhile)
     an_event_that_is_forgotten(cloud, monkeypatch)
     a_slot_in_which_something_was_left_behind(cloud)
+    recommendations_of_every_kind(cloud, monkeypatch, meanwhile)
     granted = granted_with(provider.name)
     nothing: dict[str, set[tuple[str, str]]] = {step: set() for step in granted}
     used = cloud.meter.actions
