@@ -62,6 +62,8 @@ def _schedule(outlook: Outlook) -> Document:
         "due": outlook.due,
         "next": outlook.next,
         "quiet": outlook.quiet or (),
+        "sources": outlook.schedule.sources,
+        "fetched_at": outlook.schedule.fetched_at,
     }
 
 
@@ -101,4 +103,6 @@ def _run(entry: ExplainedRun, stage: str) -> Document:
         "window_since": window.since if window and window.since > BEGINNING else None,
         "window_until": window.until if window else None,
         "covers": dict(entry.covers),
+        "asked_at": run.asked_at,
+        "without": run.without,
     }

@@ -4,7 +4,8 @@ Each member of the enums has a line here; a test walks the enums.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from gazette.domain.delivery.lifecycle import MAX_REFUSALS
 from gazette.domain.delivery.run import Reason, Run, Status
@@ -12,6 +13,8 @@ from gazette.domain.explanation import Due
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
+
+from cli.explain.phrases import utc
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +168,7 @@ REASON: Mapping[Reason, Words] = {
         "whether the service answers.",
     ),
     Reason.NOTHING_WAITED: Words(
-        "nothing was waiting; unless it asks a content source, its schedule left the due index "
-        "until the next event",
+        "nothing was waiting, so its schedule left the due index until the next event",
         "If you expected one: was it put on the right bus, does `gazette quarantine list` show"
         " it, is its category or follow muted?",
     ),
@@ -262,4 +264,30 @@ def words_for(run: Run) -> Words:
     """Why a run has its status."""
     if (run.status, run.reason) == (Status.SKIPPED, Reason.SUPERSEDED):
         return _GIVEN_UP
-    return REASON.get(run.reason, Words(f"{run.reason}, as another version of Gazette says"))
+    if run.reason is Reason.NOTHING_WAITED and run.sources:
+        return _PASSED
+    if run.asked_at and (run.status, run.reason) == (Status.PENDING, Reason.DUE):
+        return _asked(run.asked_at)
+    words = REASON.get(run.reason, Words(f"{run.reason}, as another version of Gazette says"))
+    if run.status is Status.SENT and run.without:
+        missing = ", ".join(run.without)
+        why = f"{words.why}; it went without {missing}, which did not answer in time"
+        return replace(words, why=why)
+    return words
+
+
+_PASSED = Words(
+    "nothing was waiting, and its content sources had nothing new",
+    REASON[Reason.NOTHING_NEW].todo,
+)
+"""For a schedule that asks content sources: it stays in the due index."""
+
+
+def _asked(at: datetime) -> Words:
+    """Why a run waits that asks content sources: for them, or as any other."""
+    return Words(
+        f"its content sources were asked at {utc(at)} because their items were not there: it waits "
+        "for them, as long as the stage is patient, then for a permit",
+        "`gazette sources status` says whether the service answers, and the log of generate what "
+        "the digest waits for.",
+    )

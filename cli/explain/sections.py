@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from gazette.domain.delivery.run import BEGINNING
 from gazette.domain.explanation import Choice, ExplainedRun, Explanation, Waiting
 from gazette.domain.identity import run_id
+from gazette.domain.model import Schedule
 from gazette.domain.scheduling.kinds import is_critical
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 
@@ -106,6 +107,17 @@ def _schedules(found: Explanation) -> Iterator[tuple[str, ...]]:
             yield (*named, states[0], "", "")
         for state, at in zip(states, each.next, strict=False):
             yield (*named, state, local(at, found.zone), bare_utc(at))
+        if schedule.sources:
+            yield (*named, _fetched(schedule), "", "")
+
+
+def _fetched(schedule: Schedule) -> str:
+    """Which content sources it asks, and when they were asked last."""
+    asked = f"shows {', '.join(schedule.sources)}"
+    if schedule.fetched_at is None:
+        return f"{asked}; never fetched"
+    due = f", for {utc(schedule.fetched_for)}" if schedule.fetched_for else ""
+    return f"{asked}; fetched last at {utc(schedule.fetched_at)}{due}"
 
 
 def _choices(found: Explanation) -> Iterator[tuple[str, ...]]:

@@ -78,6 +78,8 @@ RUN: Shape = {
     "window_since": "instant?",
     "window_until": "instant?",
     "covers": {"*": "number"},
+    "asked_at": "instant?",
+    "without": ["text"],
 }
 
 _REPLAYED: Shape = {
@@ -218,7 +220,14 @@ SHAPES: Mapping[str, Shape] = {
         "paused_until": "date?",
         "follows": "number",
         "schedules": [
-            {"schedule": "text", "due": "text", "next": ["instant"], "quiet": ["instant"]}
+            {
+                "schedule": "text",
+                "due": "text",
+                "next": ["instant"],
+                "quiet": ["instant"],
+                "sources": ["text"],
+                "fetched_at": "instant?",
+            }
         ],
         "choices": [
             {"category": "text", "frequency": "text", "chosen": "text?", "default": "text?"}

@@ -61,6 +61,8 @@ EMPTY_HERE = (
     "explain.given_up",
     "explain.held_categories",
     "explain.unreadable",
+    "explain.schedules[].sources",  # in tests/unit/content/test_explained.py
+    "explain.runs[].without",
     "explain.schedules[].quiet",
     "overview.alarms",  # in test_overview
     "overview.held_categories",

@@ -182,7 +182,7 @@ def stay_armed(quiet: Quiet, *, context: FanoutContext) -> Schedule | None:
     now, which is still due if something waits after all; None if another process has changed it.
     """
     schedule = quiet.occurrence.schedule
-    used = context.runs.create(_ended(schedule, context))
+    used = context.runs.create(replace(_ended(schedule, context), sources=schedule.sources))
     if used.due_at != schedule.next_due_at:
         after = schedule.renumbered()
     elif not used.status.is_final:
