@@ -7,14 +7,17 @@ from typing import Annotated
 
 import typer
 from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
+from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVersions
 from gazette.adapters.mail.canary import SesCanary
 from gazette.adapters.mail.ses import ses_client
+from gazette.adapters.templates.s3 import S3Bundles
 from gazette.bootstrap.parts.clock import now
 from gazette.settings.delivery import GenerateSettings
+from gazette.settings.ranges import RANGES
 from gazette.settings.sweep import SweepSettings
 
 from cli.doctor.canary import check_canary
-from cli.doctor.data_checks import check_data
+from cli.doctor.data_checks import check_data, check_templates
 from cli.doctor.findings import Finding, ok
 from cli.doctor.mail_checks import check_mail
 from cli.doctor.mail_facts import mail_facts
@@ -86,6 +89,10 @@ def _findings(
     facts = stage_facts(stage)
     yield from check_stage(facts)
     yield from check_data(facts)
+    yield from check_templates(
+        DynamoTemplateVersions(settings.control_table, ranges=RANGES),
+        S3Bundles(settings.templates_bucket),
+    )
     yield from check_work(work_facts(stage, settings, sweep))
     if settings.mail_provider != "ses":
         yield from check_sizes(facts, settings, None)

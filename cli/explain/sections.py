@@ -10,7 +10,17 @@ from gazette.domain.model import Schedule
 from gazette.domain.scheduling.kinds import is_critical
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 
-from cli.explain.phrases import bare_utc, counted, local, name_of, named, recurring, times, utc
+from cli.explain.phrases import (
+    bare_utc,
+    counted,
+    local,
+    made_with,
+    name_of,
+    named,
+    recurring,
+    times,
+    utc,
+)
 from cli.explain.reasons import DUE, often, standing, words_for
 from cli.explain.summary import verdict
 
@@ -67,6 +77,7 @@ RUN = (
     "attempts",
     "provider's code",
     "message id",
+    "templates",
     "times",
     "window",
     "covers",
@@ -169,6 +180,7 @@ def _run(entry: ExplainedRun, found: Explanation) -> tuple[str, ...]:
         f"{run.attempt}",
         run.detail,
         run.message_id,
+        made_with(run),
         times(run),
         window,
         ", ".join(f"{category}: {counted(events)}" for category, events in entry.covers),
