@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Annotated
 
 import typer
@@ -127,14 +128,16 @@ def replay(
 
 
 def _place_of_page(folder: Path) -> Path:
-    """Where the page goes, made before minutes of reading. Raises NotPossible."""
-    index = folder / "index.html"
+    """Where the page goes, in a folder that takes files: seen before minutes of reading.
+
+    Raises NotPossible.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        index.open("a").close()
+        TemporaryFile(dir=folder).close()
     except OSError as err:
         raise _unwritable(folder, err) from err
-    return index
+    return folder / "index.html"
 
 
 def _write(index: Path, content: str) -> None:

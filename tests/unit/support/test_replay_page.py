@@ -291,3 +291,4 @@ def test_a_page_stays_small_however_many_and_long_the_emails_are() -> None:
     assert len(text.encode()) < 8_000_000
     assert len(found.whole) == WHOLE
     assert "1,480 more emails change" in text
+    assert text.count("-daily-1</th>") == 500
