@@ -16,12 +16,13 @@ from cli.events.entries import read_entries
 from cli.events.schemas import schemas_of
 from cli.preview import content, folder
 from cli.preview.content import EmailContent, Kind
-from cli.preview.rendering import render, templates_of
+from cli.preview.rendering import render
 from cli.shared.answers import give
 from cli.shared.aws_errors import refusals_of_tables
 from cli.shared.console import NotPossible, note, printable, say
 from cli.shared.deployed import StageName, settings_of
 from cli.shared.stages import hosts_of, stage_of
+from cli.templates.building import templates_of
 
 _PROJECT = Path(__file__).parents[2]
 

@@ -20,15 +20,15 @@ from gazette.settings.delivery import GenerateSettings
 from gazette.steps.support.replay import Sample, Side, runs_of_reader, show_alone, take_sample
 
 from cli.find.scan import SEGMENTS, size_of
-from cli.preview.rendering import Templates, built, check_variation, located, templates_of
 from cli.replay import summary
 from cli.replay.comparison import Comparison, compare
-from cli.replay.deployed_templates import write_deployed_templates
 from cli.shared.answers import give
 from cli.shared.aws_errors import refusals_of_tables
 from cli.shared.console import NotPossible, note, printable, say, wants_json
 from cli.shared.deployed import StageName, settings_of
 from cli.shared.live import progress
+from cli.templates.building import Templates, built, check_variation, located, templates_of
+from cli.templates.deployed import read_layer
 
 BREAKS = 1
 """The exit status where an email would fail, or lose something."""
@@ -113,7 +113,7 @@ def _both_sides(
         check_variation(tree, variation)
     with built(tree) as folder, tempfile.TemporaryDirectory() as deployed:
         before = Side(
-            renderer=_renderer(write_deployed_templates(stage, Path(deployed)), settings),
+            renderer=_renderer(read_layer(stage).write_templates(Path(deployed)), settings),
             max_blocks=settings.max_blocks,
             arrangement=settings.arrangement,
         )
