@@ -74,13 +74,19 @@ NOTHING_PUSHED = InForce()
 
 @dataclass(frozen=True, slots=True)
 class PushedVersion:
-    """A version in the history. `size`: the bytes of its bundle. `pushed_at` is in UTC."""
+    """A version in the history. `size`: the bytes of its bundle. `pushed_at` is in UTC.
+
+    `release`: a fingerprint of the code that it was made for. `deployment`: the name of the
+    deployment with which the stage worked then. Each is empty where nobody knows.
+    """
 
     version: Version
     size: int
     pushed_at: datetime
     pushed_by: str
     note: str = ""
+    release: str = ""
+    deployment: str = ""
 
 
 class Act(StrEnum):
