@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from gazette.domain.errors import Unavailable
+from gazette.domain.errors import Unavailable, VersionGone
+from gazette.domain.ports.rendering import VersionTemplates
 from gazette.domain.templates.versions import (
     NOTHING_PUSHED,
     Change,
@@ -60,3 +61,22 @@ class FakeBundles:
 
     def put(self, version: Version, content: bytes) -> None:
         self.stored[version] = content
+
+
+@dataclass
+class FakeLibrary:
+    """The port `TemplateLibrary`; `broken`: what it raises for some numbers."""
+
+    deployed: VersionTemplates
+    known: dict[int, VersionTemplates] = field(default_factory=dict)
+    broken: dict[int, Exception] = field(default_factory=dict)
+
+    def get(self, version: Version) -> VersionTemplates:
+        return self.numbered(version.number)
+
+    def numbered(self, number: int) -> VersionTemplates:
+        if number in self.broken:
+            raise self.broken[number]
+        if number not in self.known:
+            raise VersionGone(f"There is no version {number}.")
+        return self.known[number]

@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-SERVICES = frozenset({"cloudwatch", "dynamodb", "events", "secretsmanager", "sesv2", "sqs"})
+SERVICES = frozenset({"cloudwatch", "dynamodb", "events", "s3", "secretsmanager", "sesv2", "sqs"})
 """The services that the functions call, by botocore's names. The layer leaves out the models of all
 others, which are half of botocore's files."""
 

@@ -555,6 +555,7 @@ def every_setting(queues: dict[str, str], secrets: dict[str, str]) -> tuple[Sett
         "smtp_security": "tls",
         "smtp_secret": "",
         "bus": "gazette",
+        "templates_bucket": "templates",
         "base_url": "https://example.com",
         "configuration_set": "digest",
         "immediate_sender": "Gazette now <now@example.com>",

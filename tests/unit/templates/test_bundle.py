@@ -146,6 +146,7 @@ def test_a_document_that_is_no_bundle_is_refused(document: object, said: str) ->
         with_file(SUBJECT) + b"x",
         with_file(SUBJECT) * 2,
     ],
+    ids=["empty", "plain", "no json", "deep", "cut off", "one more byte", "two members"],
 )
 def test_bytes_that_are_no_bundle_are_refused(content: bytes) -> None:
     with pytest.raises(BundleError):

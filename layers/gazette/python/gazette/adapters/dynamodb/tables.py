@@ -287,6 +287,8 @@ class RunRow(Row):
     categories = UnicodeAttribute(null=True)
     newest = UnicodeAttribute(null=True)
     left_out = UnicodeAttribute(null=True)
+    templates = NumberAttribute(null=True)
+    templates_gone = NumberAttribute(null=True)
     expires_at = TTLAttribute()
     open_index = OpenIndex()
     batch_index = BatchIndex()
@@ -382,6 +384,7 @@ class EngagementRow(Row):
     categories = UnicodeAttribute(null=True)
     variation = NumberAttribute(null=True)
     experiment = UnicodeAttribute(null=True)
+    templates = NumberAttribute(null=True)
     expires_at = TTLAttribute()
 
 
