@@ -29,6 +29,7 @@ from cli.shared.answers import Level, Rows
 from cli.shared.console import NOT_POSSIBLE, note
 from cli.shared.deployed import StageName, settings_of
 from cli.shared.next_commands import aimed
+from cli.templates.checks import check_templates
 
 FOUND = 1
 """The exit status where there are problems, for pipelines."""
@@ -52,7 +53,7 @@ def doctor(
         ),
     ] = False,
 ) -> None:
-    """Check a stage: domain, SES, clock, functions, tables, queues. Changes nothing.
+    """Check a stage: domain, SES, clock, functions, tables, queues, templates. Changes nothing.
 
     Each finding says what is there and what to do. What your credentials may not read is a finding
     too. The exit code is 1 if there are problems, 2 if something could not be looked at, else 0;
@@ -87,6 +88,7 @@ def _findings(
     yield from check_stage(facts)
     yield from check_data(facts)
     yield from check_work(work_facts(stage, settings, sweep))
+    yield from check_templates(stage, settings)
     if settings.mail_provider != "ses":
         yield from check_sizes(facts, settings, None)
         yield ok("ses", "not used: the mail provider is an SMTP server")

@@ -1,14 +1,17 @@
 """Letters through the templates of the working tree, as a function would render them."""
 
+from dataclasses import replace
+
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.domain.delivery.compose import compose
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.model import Edition
 from gazette.domain.ports.rendering import Links
+from gazette.steps.support.replay import Side
 
 from cli.preview.content import EmailContent
 from cli.shared.console import NotPossible
-from cli.templates.building import Templates, built, check_variation, located
+from cli.templates.building import Templates, built, check_variation, located, settings_in
 
 LINKS = Links(
     unsubscribe="https://example.com/unsubscribe/preview",
@@ -27,23 +30,31 @@ def render(letter: EmailContent, templates: Templates, *, variation: int = 1) ->
     """
     check_variation(templates, variation)
 
-    def show(renderer: JinjaRenderer) -> Edition:
-        return _render(letter, renderer, templates, variation)
-
     with built(templates) as folder:
+        says = settings_in(folder)
+        side = Side(
+            renderer=JinjaRenderer(folder),
+            max_blocks=says.max_blocks or templates.max_blocks,
+            arrangement=says.arranged(templates.arrangement),
+            variation=variation,
+        )
+
+        def show(renderer: JinjaRenderer) -> Edition:
+            return render_with(letter, replace(side, renderer=renderer))
+
         try:
-            return show(JinjaRenderer(folder))
+            return render_with(letter, side)
         except RenderingFailed as err:
             said = located(templates, show) or f"The templates cannot show this: {err}."
             raise NotPossible(said) from err
 
 
-def _render(
-    letter: EmailContent, renderer: JinjaRenderer, templates: Templates, variation: int
-) -> Edition:
-    arrangement = renderer.arrangement(variation, templates.arrangement)
-    digest = compose(letter.events, max_blocks=templates.max_blocks, arrangement=arrangement)
-    return renderer.render(
+def render_with(letter: EmailContent, side: Side) -> Edition:
+    """The email by these templates and settings. Raises RenderingFailed."""
+    variation = side.variation or 1
+    arrangement = side.renderer.arrangement(variation, side.arrangement)
+    digest = compose(letter.events, max_blocks=side.max_blocks, arrangement=arrangement)
+    return side.renderer.render(
         digest,
         letter.reader,
         LINKS,

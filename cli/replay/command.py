@@ -1,9 +1,7 @@
 """`gazette replay`: sent emails rendered again, with the templates and settings of this tree."""
 
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -13,6 +11,7 @@ import typer
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.support.replay import Replay, build_replay
+from gazette.bootstrap.support.templates import build_templates
 from gazette.domain.identity import USER_ID
 from gazette.domain.model import Event
 from gazette.domain.replay import SentEmail
@@ -22,18 +21,18 @@ from gazette.steps.support.replay import Sample, Side, runs_of_reader, show_alon
 from cli.find.scan import SEGMENTS, size_of
 from cli.replay import summary
 from cli.replay.comparison import Comparison, compare
+from cli.replay.sides import of_a_version, of_the_tree
 from cli.shared.answers import give
-from cli.shared.aws_errors import refusals_of_tables
 from cli.shared.console import NotPossible, note, printable, say, wants_json
 from cli.shared.deployed import StageName, settings_of
 from cli.shared.live import progress
-from cli.templates.building import Templates, built, check_variation, located, templates_of
-from cli.templates.deployed import read_layer
+from cli.templates.building import Templates, located
+from cli.templates.renderers import SidesOfRuns
+from cli.templates.stage import refusals
 
 BREAKS = 1
 """The exit status where an email would fail, or lose something."""
 
-_PROJECT = Path(__file__).parents[2]
 _PART, _PARTS = 1_000_000, 2**19
 """Bytes of a part of the table, and the most parts: DynamoDB allows a million segments.
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Scan.html"""
@@ -68,69 +67,58 @@ def replay(
             min=1, metavar="NUMBER", help="Render all with this variation, not each with its own."
         ),
     ] = None,
+    version: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VERSION",
+            help="After: this version of the templates, its number or `deployed`, not the tree.",
+        ),
+    ] = None,
+    as_sent: Annotated[
+        bool,
+        typer.Option(
+            "--as-sent",
+            help="Before: the version that each email was sent with, not that in force.",
+        ),
+    ] = False,
 ) -> None:
     """Render sent emails again and say what a change of templates or settings would have changed.
 
-    Before: the templates and settings with which the stage works now. After: the templates of the
-    working tree, and what cdk.json says of the stage: ranking, category_weights, sections,
-    max_blocks and full_blocks. It only reads, and its links lead nowhere. Exit code 1: an email
-    would fail, leave out an event, or be too large for all its blocks.
+    Before: the settings with which the stage works now, and for each reader the version of the
+    templates that is in force for them. After: the templates of the working tree, and what cdk.json
+    says of the stage: ranking, category_weights, sections, max_blocks and full_blocks. It only
+    reads, and its links lead nowhere. Exit code 1: an email would fail, leave out an event, or be
+    too large for all its blocks.
     """
+    if version is not None and templates is not None:
+        raise NotPossible("--version and --templates exclude each other: leave one of them out.")
     if user is not None and not USER_ID.fullmatch(user):
         raise NotPossible(
             f"--user {printable(user)!r} cannot be a user id: give the user_id that your services "
             "put, 1 to 64 ASCII characters without spaces."
         )
     settings = settings_of(stage, "generate", GenerateSettings)
-    with (
-        _both_sides(stage, templates, variation, settings) as (before, after, tree),
-        refusals_of_tables(stage),
-    ):
-        reading = build_replay(settings)
-        runs = _runs(reading, settings.runs_table, days=days, sample=sample, user=user)
-        comparison = compare(
-            progress(runs.runs, "rendering", total=len(runs.runs)),
-            read=reading.read_email,
-            before=before,
-            after=after,
-            link_maker=reading.link_maker,
-            locate=_locator(tree, after, reading),
-        )
+    with refusals(stage):
+        context = build_templates(settings)
+        before = SidesOfRuns(context=context, settings=settings, stage=stage, as_sent=as_sent)
+        if version is None:
+            made = of_the_tree(stage, templates, variation, settings)
+        else:
+            made = of_a_version(version, variation, settings, context=context, stage=stage)
+        with made as (after, tree):
+            reading = build_replay(settings)
+            runs = _runs(reading, settings.runs_table, days=days, sample=sample, user=user)
+            comparison = compare(
+                progress(runs.runs, "rendering", total=len(runs.runs)),
+                read=reading.read_email,
+                before=before,
+                after=after,
+                link_maker=reading.link_maker,
+                locate=_locator(tree, after, reading) if tree else lambda *_: "",
+            )
     _tell(comparison, runs, days)
     if any(each.breaks for each in comparison.emails):
         raise typer.Exit(BREAKS)
-
-
-@contextmanager
-def _both_sides(
-    stage: str, own: Path | None, variation: int | None, settings: GenerateSettings
-) -> Iterator[tuple[Side, Side, Templates]]:
-    """What the stage has, what the working tree has, and the folders of the latter."""
-    tree = templates_of(stage, _PROJECT)
-    if own is not None:
-        tree = replace(tree, overlay=own)
-    if variation is not None:
-        check_variation(tree, variation)
-    with built(tree) as folder, tempfile.TemporaryDirectory() as deployed:
-        before = Side(
-            renderer=_renderer(read_layer(stage).write_templates(Path(deployed)), settings),
-            max_blocks=settings.max_blocks,
-            arrangement=settings.arrangement,
-        )
-        after = Side(
-            renderer=_renderer(folder, settings),
-            max_blocks=tree.max_blocks,
-            arrangement=tree.arrangement,
-            variation=variation,
-        )
-        yield before, after, tree
-
-
-def _renderer(folder: Path, settings: GenerateSettings) -> JinjaRenderer:
-    """As for sending; SES removes the marks of links that it does not count: they are no change."""
-    return JinjaRenderer(folder).for_sending(
-        tracks_clicks=bool(settings.track_clicks), measured=nullcontext
-    )
 
 
 def _runs(reading: Replay, table: str, *, days: int, sample: int, user: str | None) -> Sample:

@@ -96,18 +96,22 @@ def compare(
     runs: Iterable[Run],
     *,
     read: Callable[[Run], SentEmail | Missing],
-    before: Side,
+    before: Callable[[Run], Side | Missing],
     after: Side,
     link_maker: LinkMaker,
     locate: Locate,
 ) -> Comparison:
-    """Read and render each run. Keeps no email whole."""
+    """Read and render each run. Keeps no email whole. `before`: what the stage makes of a run."""
     found, mistakes = Comparison(), _Mistakes(locate)
     for run, email in _read_ahead(runs, read):
         if isinstance(email, Missing):
             found.missing[email] += 1
             continue
-        was, now = (render_again(email, side, link_maker=link_maker) for side in (before, after))
+        stands = before(run)
+        if isinstance(stands, Missing):
+            found.missing[stands] += 1
+            continue
+        was, now = (render_again(email, side, link_maker=link_maker) for side in (stands, after))
         variation = run.variant.variation if after.variation is None else after.variation
         found.emails.append(
             Compared(

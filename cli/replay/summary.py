@@ -35,6 +35,7 @@ _MISSING = {
     Missing.READER: "their readers have no profile any more",
     Missing.EVENTS: "their events are no longer stored",
     Missing.UNREADABLE: "this version cannot read their rows",
+    Missing.TEMPLATES: "the version of the templates that they were sent with is no longer stored",
 }
 
 

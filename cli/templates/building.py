@@ -6,7 +6,7 @@ The only place of the command that knows how templates are built.
 import shutil
 import tempfile
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,11 +22,15 @@ from gazette.domain.delivery.arrangement import (
     Sections,
 )
 from gazette.domain.errors import RenderingFailed
+from gazette.domain.templates.settings import VersionSettings
+from jinja2 import Environment
 
 from cli.shared.console import NotPossible
 from cli.shared.stages import stage_of
 from infra.assets.inline import TemplateError
 from infra.assets.templates import build_templates
+from infra.assets.trial import render_all, try_out
+from infra.assets.version_settings import read_version_settings
 
 _MAX_BLOCKS = 20
 """As a stage has it that says nothing else."""
@@ -53,7 +57,12 @@ class Templates:
         """Whether they have the language `tag`, or one that `tag` is a kind of."""
         folders = filter(None, (self.source, self.overlay))
         spoken = {spoken for folder in folders for spoken in Languages(folder).tags}
-        return not spoken.isdisjoint({tag.lower(), tag.lower().partition("-")[0]})
+        return is_one_of(tag, spoken)
+
+
+def is_one_of(tag: str, spoken: Collection[str]) -> bool:
+    """Whether `spoken` has the language `tag`, or one that `tag` is a kind of."""
+    return not {tag.lower(), tag.lower().partition("-")[0]}.isdisjoint(spoken)
 
 
 def templates_of(stage: str, project: Path) -> Templates:
@@ -95,7 +104,36 @@ def built(templates: Templates, *, inlined: bool = True) -> Iterator[Path]:
         yield Path(folder)
 
 
-def located(templates: Templates, show: Callable[[JinjaRenderer], object]) -> str:
+def tried_out(templates: Templates, folder: Path, kind: type[Environment]) -> None:
+    """Render everything that synthesis renders, in an environment of this kind.
+
+    `folder`: the templates as they were built. Raises NotPossible, naming the file, the line and
+    what is wrong there.
+    """
+    try:
+        try_out(folder, kind=kind)
+    except TemplateError as err:
+
+        def show(renderer: JinjaRenderer) -> None:
+            render_all(folder, renderer)
+
+        raise NotPossible(located(templates, show, kind=kind) or str(err)) from err
+
+
+def settings_in(folder: Path) -> VersionSettings:
+    """The settings that belong to a version of these built templates. Raises NotPossible."""
+    try:
+        return read_version_settings(folder)
+    except TemplateError as err:
+        raise NotPossible(str(err)) from err
+
+
+def located(
+    templates: Templates,
+    show: Callable[[JinjaRenderer], object],
+    *,
+    kind: type[Environment] | None = None,
+) -> str:
     """The file and the line at which `show` fails, and why; empty if that is in no template.
 
     Where CSS is inlined, lines move: so what the authors wrote takes its place first.
@@ -104,7 +142,7 @@ def located(templates: Templates, show: Callable[[JinjaRenderer], object]) -> st
         for written in filter(None, (templates.source, templates.overlay)):
             shutil.copytree(written, folder, dirs_exist_ok=True)
         try:
-            show(JinjaRenderer(folder))
+            show(JinjaRenderer(folder, kind=kind))
         except RenderingFailed as err:
             cause = err.__cause__ or err
             for frame in reversed(traceback.extract_tb(cause.__traceback__)):

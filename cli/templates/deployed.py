@@ -6,6 +6,7 @@ import json
 import urllib.request
 import zipfile
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 import boto3
 import gazette
 from gazette.adapters.contract.data import SCHEMA_FILES
+from gazette.adapters.templates.bundle import SETTINGS_FILE, BundleError, check_path
 
 from cli.shared.aws_errors import refusals_in_words
 from cli.shared.console import NotPossible
@@ -32,18 +34,15 @@ _PATIENCE = 60
 
 @dataclass(frozen=True, slots=True)
 class DeployedLayer:
-    """What the layer has. `release`: a fingerprint of the code. `templates`: by path, as built."""
+    """What the layer `arn` has. `release`: a fingerprint of the code. `templates`: by path.
 
+    Of the templates it has what a bundle would have: neither the package that they are there, nor
+    settings of a version, because what is deployed goes by those of the stage.
+    """
+
+    arn: str
     release: str
     templates: Files
-
-    def write_templates(self, folder: Path) -> Path:
-        """The templates as files below `folder`."""
-        for name, content in self.templates.items():
-            file = folder / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content)
-        return folder
 
 
 def fetch(link: str) -> bytes:
@@ -63,12 +62,12 @@ def read_layer(stage: str) -> DeployedLayer:
             found = client.get_layer_version_by_arn(Arn=arn)
         try:
             with zipfile.ZipFile(io.BytesIO(fetch(found["Content"]["Location"]))) as archive:
-                templates = _below(_TEMPLATES, archive)
+                templates = _of_a_version(_below(_TEMPLATES, archive))
                 code = _below(_CODE, archive) if templates else {}
         except (OSError, zipfile.BadZipFile) as err:
             raise NotPossible(f"The layer {arn} cannot be read ({err}): try again.") from err
         if templates:
-            return DeployedLayer(_fingerprint(code.items()), templates)
+            return DeployedLayer(arn, _fingerprint(code.items()), templates)
     raise NotPossible(
         f"No layer of gazette-{stage}-generate has templates: deploy the stage from this version."
     )
@@ -97,6 +96,16 @@ def _below(folder: str, archive: zipfile.ZipFile) -> dict[str, bytes]:
         for name in archive.namelist()
         if name.startswith(folder) and not name.endswith("/")
     }
+
+
+def _of_a_version(templates: Files) -> Files:
+    found = {}
+    for name, content in templates.items():
+        with suppress(BundleError):
+            check_path(name)
+            found[name] = content
+    found.pop(SETTINGS_FILE, None)
+    return found
 
 
 def _fingerprint(code: Iterable[tuple[str, bytes]]) -> str:

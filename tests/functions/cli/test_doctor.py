@@ -1,5 +1,6 @@
 """`gazette doctor` on moto: what it asks, what it may not ask, and with which code it ends."""
 
+import gzip
 import json
 import time
 from collections.abc import Callable, Mapping
@@ -11,6 +12,7 @@ import pytest
 from botocore.exceptions import ClientError
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
+from gazette.adapters.dynamodb.tables import ControlRow
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.settings.concurrency import senders
 from gazette.settings.delivery import GenerateSettings
@@ -22,6 +24,7 @@ from cli.main import app
 from tests.functions.cli.conftest import outside
 from tests.functions.conftest import Cloud
 from tests.functions.deployed import deploy
+from tests.functions.pushed import push_version
 from tests.unit.support.test_doctor_mail import ACCOUNT, DESTINATION, IDENTITY
 from tests.unit.support.test_doctor_sets import SET
 
@@ -109,6 +112,8 @@ def stage(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Cloud:
     }
     cloud.answers |= {operation: always(answer) for operation, answer in answers.items()}
     cloud.answers |= {"ListStackResources": listed, "GetTemplate": template}
+    with cloud.meter.acting("somebody else"):
+        push_version()
     monkeypatch.setattr(command, "text_records", lambda _: ["v=DMARC1; p=none"])
     cloud.meter.clear()
     return cloud
@@ -198,6 +203,53 @@ def test_what_the_stage_was_deployed_with_is_compared_with_what_its_rate_needs(
     (finding,) = wrong(run("--json"))
     assert (finding["check"], finding["level"]) == ("size generate", "warning")
     assert finding["todo"].startswith("Set `generate` in the setting `concurrency` to ")
+
+
+def findings_of_templates(done: Result) -> dict[str, tuple[str, str]]:
+    found = json.loads(done.stdout)["findings"]
+    return {
+        each["check"]: (each["level"], each["seen"])
+        for each in found
+        if each["check"].startswith("templates")
+    }
+
+
+def test_the_versions_in_force_are_read_as_workers_read_them(stage: Cloud) -> None:
+    with stage.meter.acting("somebody else"):
+        push_version(percent=5, content=gzip.compress(b"{}"))
+    done = run("--json")
+    assert done.exit_code == 1
+    assert findings_of_templates(done) == {
+        "templates": ("ok", "5 % of the readers get version 2, all others version 1"),
+        "templates 1": ("ok", "its bundle is whole"),
+        "templates 2": (
+            "problem",
+            "its bundle cannot be read: the bundle is no object of format and files",
+        ),
+    }
+    objects = boto3.client("s3").list_objects_v2(Bucket="templates")["Contents"]
+    boto3.client("s3").put_object(Bucket="templates", Key=objects[0]["Key"], Body=b"damaged")
+    boto3.client("s3").delete_object(Bucket="templates", Key=objects[1]["Key"])
+    assert findings_of_templates(run("--json")) == {
+        "templates": ("ok", "5 % of the readers get version 2, all others version 1"),
+        "templates 1": ("problem", "its bundle is damaged: the checksum differs"),
+        "templates 2": ("problem", "its bundle is not stored any more"),
+    }
+
+
+def test_a_deployment_since_a_version_was_pushed_is_a_warning(stage: Cloud) -> None:
+    with stage.meter.acting("somebody else"):
+        push_version(layer="another")
+    done = run("--json")
+    assert done.exit_code == 0
+    assert findings_of_templates(done)["templates"][0] == "warning"
+    (finding,) = wrong(done)
+    assert "the templates of the deployment reach nobody" in finding["todo"]
+
+
+def test_a_row_of_templates_that_cannot_be_read_is_a_problem(stage: Cloud) -> None:
+    ControlRow("templates", "in_force").update(actions=[ControlRow.version.set(-1)])
+    assert findings_of_templates(run("--json"))["templates"][0] == "problem"
 
 
 def test_a_warning_alone_is_0(stage: Cloud) -> None:

@@ -10,22 +10,26 @@ from typing import Any
 
 import pytest
 from gazette.adapters.aws.link_keys import SecretKeyStore
+from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVersions
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
-from gazette.adapters.dynamodb.tables import EventRow, RunRow
+from gazette.adapters.dynamodb.tables import ControlRow, EventRow, RunRow
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.web.links import SignedLinks
 from gazette.bootstrap.support.replay import build_replay
 from gazette.domain.delivery.run import name_of
 from gazette.domain.replay import SentEmail
+from gazette.domain.templates.versions import version_for
 from gazette.settings.delivery import GenerateSettings
+from gazette.settings.ranges import RANGES
 from gazette.steps.support.replay import Side, render_again
 from typer.testing import CliRunner, Result
 
 from cli.find.scan import SEGMENTS
 from cli.main import app
-from cli.replay import command
+from cli.replay import command, sides
+from cli.templates import pushing
 from tests.conftest import ROOT
-from tests.functions.conftest import Cloud, fan_out
+from tests.functions.conftest import Cloud, fan_out, make_cold
 from tests.functions.deployed import deploy
 from tests.functions.in_stages import Provider
 from tests.functions.messages import event, profile
@@ -41,7 +45,8 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
     """A working tree of its own: its templates, and what its cdk.json says of `prod`."""
     project = tmp_path / "tree"
     shutil.copytree(ROOT / "templates", project / "templates")
-    monkeypatch.setattr(command, "_PROJECT", project)
+    monkeypatch.setattr(sides, "PROJECT", project)
+    monkeypatch.setattr(pushing, "PROJECT", project)
 
     def says(**settings: object) -> Path:
         stages = json.loads((ROOT / "cdk.json").read_text())["context"]["stages"]
@@ -198,6 +203,7 @@ def test_a_replay_only_reads_and_shows_no_address(stage: Cloud) -> None:
         ("runs", "Scan"),
         ("subscribers", "GetItem"),
         ("events", "Query"),
+        ("control", "GetItem"),
     }
     assert {table: stage.rows(table) for table in NAMES.values()} == before
     assert "ann@example.com" not in done.output + run().output
@@ -231,6 +237,78 @@ def test_another_weight_changes_the_order_of_the_digests_that_have_both_categori
     (ann,) = (each for each in found["emails"] if each["user_id"] == "ann")
     assert ann["before"]["blocks"] == ["Title of post#p1", "Title of post#p2"]
     assert ann["after"]["blocks"] == ["Title of post#p2", "Title of post#p1"]
+
+
+def push(folder: Path, subject: str, *arguments: str) -> None:
+    """A version whose digests have this subject."""
+    file = folder / "own" / "digest" / "subject.txt"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(subject)
+    done = CliRunner().invoke(app, ["templates", "push", str(folder / "own"), "--yes", *arguments])
+    assert done.exit_code == 0, done.output
+
+
+def subjects(found: dict[str, Any], side: str) -> set[str]:
+    return {each[side]["subject"] for each in found["emails"]}
+
+
+@pytest.mark.usefixtures("later")
+def test_where_a_version_is_in_force_it_is_what_the_stage_makes_now(
+    stage: Cloud, tree: Tree, tmp_path: Path
+) -> None:
+    """Also of emails that were sent before it was pushed; what was sent can be asked for."""
+    send(stage)
+    push(tmp_path, "News")
+    found = replayed()
+    assert subjects(found, "before") == {"News"}
+    assert "News" not in subjects(found, "after")
+    assert found["changed"] == 3
+    as_sent = replayed("--as-sent")
+    assert "News" not in subjects(as_sent, "before")
+    assert as_sent["changed"] == 0
+
+
+@pytest.mark.usefixtures("later")
+def test_each_email_can_be_compared_as_it_was_sent(stage: Cloud, tmp_path: Path) -> None:
+    push(tmp_path, "One")
+    make_cold()
+    send(stage)
+    push(tmp_path, "Two")
+    assert subjects(replayed("--as-sent", "--version", "2"), "before") == {"One"}
+    assert subjects(replayed("--version", "1"), "before") == {"Two"}
+    for each in replayed("--as-sent", "--version", "1")["emails"]:
+        assert each["before"] == each["after"]
+        assert each["as_sent"] is True
+
+
+@pytest.mark.usefixtures("later")
+def test_an_email_whose_version_is_gone_is_counted(stage: Cloud, tmp_path: Path) -> None:
+    push(tmp_path, "One")
+    make_cold()
+    send(stage)
+    push(tmp_path, "Two")
+    ControlRow("template_version", "000001").delete()
+    found = replayed("--as-sent", "--version", "2")
+    assert (found["replayed"], found["missing"]["templates"]) == (0, 3)
+
+
+@pytest.mark.usefixtures("later")
+def test_the_readers_of_a_candidate_are_compared_with_that(stage: Cloud, tmp_path: Path) -> None:
+    send(stage)
+    push(tmp_path, "News", "--percent", "50")
+    versions = DynamoTemplateVersions("control", ranges=RANGES)
+    expected = {user: version_for(user, versions.in_force()).number for user in READERS}
+    found = replayed("--version", "1")
+    assert {each["user_id"] for each in found["emails"] if each["before"]["subject"] == "News"} == {
+        user for user, version in expected.items() if version == 1
+    }
+    assert subjects(found, "after") == {"News"}
+
+
+def test_a_version_and_a_folder_exclude_each_other(stage: Cloud, tmp_path: Path) -> None:
+    done = run("--version", "1", "--templates", str(tmp_path))
+    assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
+    assert "There is no version 7" in run("--version", "7").stderr
 
 
 @pytest.mark.usefixtures("later")
@@ -337,7 +415,7 @@ def test_what_cannot_be_rendered_again_is_counted_and_said(stage: Cloud) -> None
             each.delete()
     found = replayed()
     assert found["replayed"] == 1
-    assert found["missing"] == {"reader": 1, "events": 1, "unreadable": 0}
+    assert found["missing"] == {"reader": 1, "events": 1, "unreadable": 0, "templates": 0}
     said = run().stderr
     assert "1 email cannot be rendered again: their readers have no profile any more." in said
     assert "1 email cannot be rendered again: their events are no longer stored." in said

@@ -92,6 +92,8 @@ ALLOWED: dict[str, frozenset[str]] = {
             "infra",
             "gazette.adapters.rendering",  # templates are read here as they are read there
             "gazette.adapters.contract",  # and schemas of data as ingest reads them
+            "gazette.adapters.templates",  # and what belongs into a version
+            "gazette.settings.ranges",
             "jsonschema",
         }
     ),

@@ -22,7 +22,7 @@ from gazette.domain.feedback.statistics import (
 )
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import SLOT, slot_of
-from gazette.steps.support.statistics import Statistics, collect_statistics
+from gazette.steps.support.statistics import Statistics, collect_statistics, of_experiment
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -67,7 +67,8 @@ class Shelf:
 def reported(emails: Iterable[Engagement], experiment: str = "") -> Statistics:
     those = list(emails)
     slots = sorted({email.slot for email in those})
-    return collect_statistics(slots, engagements=Shelf(those), experiment=experiment)
+    arm_of = of_experiment(experiment) if experiment else None
+    return collect_statistics(slots, engagements=Shelf(those), arm_of=arm_of)
 
 
 EVENTS = st.frozensets(st.sampled_from(EngagementEvent), min_size=1)

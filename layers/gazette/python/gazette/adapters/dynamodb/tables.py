@@ -309,7 +309,7 @@ class ControlRow(Row):
     deployed), `checksum` and `settings` (JSON), the same of the candidate and its `percent`, the
     `revision` of the row, and `since` when and `by` whom.
     `template_version`, id is the number: `checksum`, `bytes`, `settings`, `since`, `by`, `why`,
-    and for which `release` of the code and under which `deployment` it was pushed.
+    and for which `release` of the code and beside which deployed `layer` it was pushed.
     `template_change`, id is the revision: `what` was changed, to which `version`, `candidate` and
     `percent`, `since`, `by`, `why`.
     """
@@ -339,7 +339,7 @@ class ControlRow(Row):
     candidate_settings = UnicodeAttribute(null=True)
     percent = NumberAttribute(null=True)
     release = UnicodeAttribute(null=True)
-    deployment = UnicodeAttribute(null=True)
+    layer = UnicodeAttribute(null=True)
     revision = NumberAttribute(null=True)
     expires_at = TTLAttribute(null=True)
 

@@ -76,8 +76,8 @@ NOTHING_PUSHED = InForce()
 class PushedVersion:
     """A version in the history. `size`: the bytes of its bundle. `pushed_at` is in UTC.
 
-    `release`: a fingerprint of the code that it was made for. `deployment`: the name of the
-    deployment with which the stage worked then. Each is empty where nobody knows.
+    `release`: a fingerprint of the code that it was made for. `layer`: the ARN of the layer with
+    code and templates that the stage had then. Each is empty where nobody knows.
     """
 
     version: Version
@@ -86,7 +86,7 @@ class PushedVersion:
     pushed_by: str
     note: str = ""
     release: str = ""
-    deployment: str = ""
+    layer: str = ""
 
 
 class Act(StrEnum):

@@ -1,5 +1,6 @@
 """Push a version of the templates, roll it out, and take it back."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -8,8 +9,8 @@ from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.templates import BundleStore, TemplateVersions
 from gazette.domain.templates import changes
 from gazette.domain.templates.changes import Changed, InvalidRollout
+from gazette.domain.templates.history import current_before
 from gazette.domain.templates.settings import VersionSettings
-from gazette.domain.templates.undo import current_before
 from gazette.domain.templates.versions import DEPLOYED, InForce, PushedVersion, Version
 
 
@@ -26,7 +27,7 @@ class TemplatesContext:
 class Bundle:
     """A bundle as it is about to be pushed.
 
-    `checksum`: of `content`. `release` and `deployment`: of the code with which the stage works.
+    `checksum`: of `content`. `release` and `layer`: what the stage works with (PushedVersion).
     """
 
     content: bytes
@@ -34,7 +35,7 @@ class Bundle:
     settings: VersionSettings
     note: str = ""
     release: str = ""
-    deployment: str = ""
+    layer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def push(bundle: Bundle, percent: int, *, by: str, context: TemplatesContext) ->
     """
     before = context.versions.in_force()
     refuse_push(before)
-    known = _with_checksum(bundle.checksum, context.versions.history())
+    known = _same(bundle, context.versions.history())
     if known and known.version == before.current:
         return Pushed(before, known, is_new=False, changes=False)
     version = known or _store(bundle, by, context)
@@ -97,11 +98,20 @@ def roll_back(to: int | None, *, by: str, context: TemplatesContext) -> InForce:
         to = current_before(before.current.number, context.versions.changes())
     version = DEPLOYED if to == DEPLOYED.number else _pushed(to, context.versions).version
     changed = changes.rolled_back(before, version, at=at, by=by)
-    if not version.is_deployed and not context.bundles.get(version):
+    if not version.is_deployed and not _is_whole(context.bundles.get(version), version):
         raise InvalidRollout(
-            f"the bundle of version {to} is no longer stored; `gazette templates list` shows others"
+            f"the bundle of version {to} is lost or damaged; choose another of those that "
+            "`gazette templates list` shows"
         )
     return _put_in_force(before, changed, context)
+
+
+def versions_in(in_force: InForce, *, versions: TemplateVersions) -> Sequence[PushedVersion]:
+    """The versions in force that were pushed, as the history has them."""
+    candidate = in_force.candidate
+    both = (in_force.current, *([candidate.version] if candidate else ()))
+    found = (versions.find(each.number) for each in both if not each.is_deployed)
+    return [each for each in found if each]
 
 
 def version_by_number(number: int, *, versions: TemplateVersions) -> Version:
@@ -118,8 +128,12 @@ def _pushed(number: int, versions: TemplateVersions) -> PushedVersion:
     return found
 
 
-def _with_checksum(checksum: str, history: Sequence[PushedVersion]) -> PushedVersion | None:
-    return next((each for each in history if each.version.checksum == checksum), None)
+def _same(bundle: Bundle, history: Sequence[PushedVersion]) -> PushedVersion | None:
+    """The same content, pushed since the stage was deployed: before, it was made for other code."""
+    for each in history:
+        if (each.version.checksum, each.layer) == (bundle.checksum, bundle.layer):
+            return each
+    return None
 
 
 def _store(bundle: Bundle, by: str, context: TemplatesContext) -> PushedVersion:
@@ -133,13 +147,13 @@ def _store(bundle: Bundle, by: str, context: TemplatesContext) -> PushedVersion:
         pushed_by=by,
         note=bundle.note,
         release=bundle.release,
-        deployment=bundle.deployment,
+        layer=bundle.layer,
     )
     context.bundles.put(version.version, bundle.content)
     if context.versions.add(version):
         return version
     # Its own answer may have been lost, or somebody else took the number.
-    if same := _with_checksum(bundle.checksum, context.versions.history()):
+    if same := _same(bundle, context.versions.history()):
         return same
     raise Overtaken(
         f"Somebody else has pushed version {number} at the same time. Nothing of yours is in "
@@ -147,9 +161,13 @@ def _store(bundle: Bundle, by: str, context: TemplatesContext) -> PushedVersion:
     )
 
 
+def _is_whole(content: bytes | None, version: Version) -> bool:
+    return content is not None and hashlib.sha256(content).hexdigest() == version.checksum
+
+
 def _store_again_if_lost(version: Version, content: bytes, bundles: BundleStore) -> None:
     try:
-        is_stored = bundles.get(version) == content
+        is_stored = _is_whole(bundles.get(version), version)
     except Unavailable:  # to who may not list the bucket, S3 denies what is missing
         is_stored = False
     if not is_stored:

@@ -93,7 +93,7 @@ class DynamoTemplateVersions:
             row.by,
             row.why or "",
             row.release or "",
-            row.deployment or "",
+            row.layer or "",
         )
 
 
@@ -158,7 +158,7 @@ def _version_row(pushed: PushedVersion) -> ControlRow:
         settings=_written(version.settings),
         bytes=pushed.size,
         release=pushed.release or None,
-        deployment=pushed.deployment or None,
+        layer=pushed.layer or None,
     )
 
 

@@ -1,4 +1,4 @@
-"""What a rollback without a number goes back to."""
+"""What a rollback without a number goes back to, and how long a version was rolled out."""
 
 from datetime import datetime, timedelta
 
@@ -11,7 +11,7 @@ from gazette.domain.templates.changes import (
     rolled_out,
     taken_back,
 )
-from gazette.domain.templates.undo import current_before
+from gazette.domain.templates.history import Rollout, current_before, last_rollout
 from gazette.domain.templates.versions import DEPLOYED, NOTHING_PUSHED, Change, InForce, Version
 from hypothesis import given
 from hypothesis import strategies as st
@@ -118,3 +118,35 @@ def test_rollbacks_lead_to_what_was_deployed_and_end_there(acts: list[int | None
         went.append(stage.roll_back())
     assert went[-1:] in ([], [DEPLOYED.number])
     assert len(went) <= len(acts)
+
+
+def test_a_rollout_lasts_from_its_push_until_everybody_or_nobody_has_the_version() -> None:
+    stage = Stage()
+    stage.push(1)
+    stage.push(2, percent=5)
+    assert last_rollout(2, stage.audit) == Rollout(1, NOW + timedelta(minutes=1), None)
+    stage.roll_out(50)
+    stage.roll_out(100)
+    rollout = Rollout(1, NOW + timedelta(minutes=1), NOW + timedelta(minutes=3))
+    assert last_rollout(2, stage.audit) == rollout
+    stage.push(3)
+    assert last_rollout(2, stage.audit) == rollout
+
+
+def test_of_two_rollouts_of_a_version_the_last_one_counts() -> None:
+    stage = Stage()
+    stage.push(1)
+    stage.push(2, percent=5)
+    stage.take_back()
+    stage.push(3)
+    stage.push(2, percent=10)
+    stage.take_back()
+    last = Rollout(3, NOW + timedelta(minutes=4), NOW + timedelta(minutes=5))
+    assert last_rollout(2, stage.audit) == last
+
+
+def test_what_everybody_got_at_once_was_no_rollout() -> None:
+    stage = Stage()
+    stage.push(1)
+    assert last_rollout(1, stage.audit) is None
+    assert last_rollout(7, []) is None
