@@ -496,7 +496,7 @@ def test_an_immediate_event_costs_six_calls_and_four_write_units(ann_at_once: Cl
         BatchGetItem=2, PutItem=1 + 1, Query=1, SendMessageBatch=1, GetItem=1
     )
     ann_at_once.meter.calls.clear()
-    ann_at_once.say("event.created", event(2, entity_id="another"))
+    ann_at_once.say("event.created", event(2, entity="post#p2"))
     assert ann_at_once.meter.calls == calls(
         BatchGetItem=2, PutItem=1 + 1, Query=1, SendMessageBatch=1
     )
