@@ -18,6 +18,7 @@ from cli.templates.stage import in_words_of
 
 _CHECK = "templates"
 _PAGE = "docs/runbook/bad-template.md"
+_UNREADABLE = "docs/runbook/rows-unreadable.md"
 
 
 def check_templates(stage: str, settings: GenerateSettings) -> Iterator[Finding]:
@@ -26,8 +27,8 @@ def check_templates(stage: str, settings: GenerateSettings) -> Iterator[Finding]
     try:
         found = asked("dynamodb:GetItem on the table control", partial(_in_force, context))
     except UnreadableRow as err:
-        todo = "`gazette templates list --log` shows who changed it last, and to what."
-        yield problem(_CHECK, str(err), todo, _PAGE)
+        todo = "Repair the row: until then workers go by what they have read before."
+        yield problem(_CHECK, str(err), todo, _UNREADABLE)
         return
     if not isinstance(found, tuple):
         yield unseen(_CHECK, found or Unseen("there is no table `control`"))
