@@ -16,7 +16,7 @@ from cli.shared.deployed import StageName
 from cli.templates.caller import caller
 from cli.templates.comparing import diff
 from cli.templates.deployed import DeployedLayer, read_layer, release_here
-from cli.templates.differences import differences
+from cli.templates.differences import Files, differences
 from cli.templates.listing import show
 from cli.templates.pushing import (
     packed,
@@ -79,10 +79,9 @@ def push(
         try_in_sandbox(bundle, tree)
         layer = read_layer(stage)
         refuse_what_needs_a_deployment(bundle, layer, stage)
-        current = before.current
-        old = layer.templates if current.is_deployed else files_of(current, context, stage)
-        found = differences(old, bundle.files, named=("", ""))
-        if not found and _is_of(current, layer, context):
+        old = _files_in_force(before.current, layer, context, stage)
+        found = differences(old or {}, bundle.files, named=("", ""))
+        if not found and _is_of(before.current, layer, context):
             nothing_to_push(before, percent, bundle)
             return
         show_changes(before, found, bundle.settings)
@@ -166,6 +165,17 @@ def _question(to: int | None) -> str:
     if to is None:
         return "Go back?"
     return f"Put {f'version {to}' if to else 'what was deployed'} in force for everybody?"
+
+
+def _files_in_force(
+    current: Version, layer: DeployedLayer, context: TemplatesContext, stage: str
+) -> Files | None:
+    """What a push is compared with; None where that is lost, which a push may mend."""
+    try:
+        return layer.templates if current.is_deployed else files_of(current, context, stage)
+    except NotPossible as err:
+        note(str(err))
+        return None
 
 
 def _is_of(current: Version, layer: DeployedLayer, context: TemplatesContext) -> bool:

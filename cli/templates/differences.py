@@ -61,11 +61,12 @@ def _change(path: str, before: Files, after: Files) -> FileChange:
 
 def _lines(path: str, before: Files, after: Files, named: tuple[str, str]) -> Iterator[str]:
     old, new = (_text(path, files[path]) if path in files else None for files in (before, after))
-    names = [
+    was, becomes = (
         f"{name}/{path}" if text is not None else "/dev/null"
         for name, text in zip(named, (old, new), strict=True)
-    ]
-    yield from unified_diff(old or [], new or [], *names, lineterm="")
+    )
+    found = [*unified_diff(old or [], new or [], was, becomes, lineterm="")]
+    yield from found or (f"--- {was}", f"+++ {becomes}", " only the ends of lines differ")
 
 
 def _text(path: str, content: bytes) -> list[str]:

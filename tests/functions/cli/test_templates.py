@@ -272,6 +272,9 @@ def test_what_was_lost_in_the_bucket_is_uploaded_again_under_its_number(
     pushed(own({SUBJECT: "News"}))
     (key,) = objects()
     boto3.client("s3").put_object(Bucket=BUCKET, Key=key, Body=b"damaged")
+    assert pushed(own({SUBJECT: "News"}))["changed"] is False
+    assert objects()[key] > len(b"damaged")
+    boto3.client("s3").put_object(Bucket=BUCKET, Key=key, Body=b"damaged")
     answered("rollback", "--yes")
     assert "lost or damaged" in refused("rollback", "1")
     pushed(own({SUBJECT: "News"}))
@@ -663,6 +666,16 @@ def test_a_difference_is_shown_file_by_file_with_the_status_of_diff(
     back = answered("diff", "1", "0", exits=1)
     assert [each["change"] for each in back["files"]] == ["changed", "removed"]
     assert "There is no version 5" in refused("diff", "5", "1")
+
+
+def test_a_file_in_which_only_ends_of_lines_differ_is_named(stage: Cloud, own: Write) -> None:
+    file = ROOT / "templates" / SUBJECT
+    folder = own({SUBJECT: file.read_text() + "\n"})
+    pushed(folder)
+    (folder / SUBJECT).write_bytes(file.read_bytes().replace(b"\n", b"\r\n") + b"\r\n")
+    done = run("diff", "--templates", str(folder))
+    assert done.exit_code == 1
+    assert "only the ends of lines differ" in done.stdout
 
 
 def test_a_translation_that_differs_is_shown_as_a_sentence(stage: Cloud, own: Write) -> None:

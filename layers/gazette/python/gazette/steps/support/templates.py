@@ -68,11 +68,11 @@ def push(bundle: Bundle, percent: int, *, by: str, context: TemplatesContext) ->
     before = context.versions.in_force()
     refuse_push(before)
     known = _same(bundle, context.versions.history())
+    if known:
+        _store_again_if_lost(known.version, bundle.content, context.bundles)
     if known and known.version == before.current:
         return Pushed(before, known, is_new=False, changes=False)
     version = known or _store(bundle, by, context)
-    if known:
-        _store_again_if_lost(known.version, bundle.content, context.bundles)
     after, entry = changes.pushed(before, version.version, percent, at=context.clock(), by=by)
     _put_in_force(before, (after, replace(entry, note=bundle.note)), context)
     return Pushed(after, version, is_new=known is None, changes=True)
