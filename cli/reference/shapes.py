@@ -81,6 +81,8 @@ RUN: Shape = {
     "attempts": "number",
     "provider_code": "text?",
     "message_id": "text?",
+    "templates": "number?",
+    "templates_gone": "number?",
     "window_since": "instant?",
     "window_until": "instant?",
     "covers": {"*": "number"},

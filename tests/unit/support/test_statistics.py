@@ -10,6 +10,7 @@ from gazette.domain.feedback.delivery_events import Engagement, EngagementEvent
 from gazette.domain.feedback.experiment import DEFAULT_VARIANT, Variant
 from gazette.domain.feedback.experiment_readers import Arm
 from gazette.domain.feedback.statistics import (
+    DEPLOYED,
     NO_EXPERIMENT,
     NOT_KNOWN,
     Dimension,
@@ -171,6 +172,7 @@ def test_an_email_counts_in_each_category_that_it_showed_and_once_in_all() -> No
             (Dimension.CATEGORY, "comment"),
             (Dimension.LOCALE, NOT_KNOWN),
             (Dimension.VARIATION, NO_EXPERIMENT),
+            (Dimension.TEMPLATES, DEPLOYED),
         ]
         for measure in (Measure.SENT, Measure.UNCONFIRMED)
     }

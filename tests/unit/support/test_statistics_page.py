@@ -84,7 +84,7 @@ def test_each_table_has_a_caption_and_its_headers_say_of_what_they_are() -> None
 def test_all_groups_of_emails_are_in_one_table_under_the_same_columns() -> None:
     emails = parsed(an_answer()).findall(".//table")[-1]
     groups = [each.text for each in emails.iterfind(".//th[@scope='rowgroup']")]
-    assert groups == ["by frequency", "by category", "by locale", "by variation"]
+    assert groups == ["by frequency", "by category", "by locale", "by variation", "by templates"]
 
 
 def test_what_a_plot_draws_stands_beside_it_as_text() -> None:

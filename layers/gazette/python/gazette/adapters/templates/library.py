@@ -14,7 +14,7 @@ from weakref import finalize
 
 from gazette.adapters.cached import READ_INTERVAL
 from gazette.adapters.templates.bundle import BundleError, checksum_of, unpack
-from gazette.domain.errors import GazetteError, Unavailable, VersionGone, VersionUnusable
+from gazette.domain.errors import Unavailable, VersionGone, VersionUnusable
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.rendering import VersionTemplates
 from gazette.domain.ports.templates import BundleStore, TemplateVersions
@@ -47,7 +47,7 @@ class _Entry:
 
     loaded: VersionTemplates | None = None
     failed_at: datetime | None = None
-    why: GazetteError | None = None
+    why: Exception | None = None
     loading: Lock = field(default_factory=Lock)
 
 
@@ -109,10 +109,12 @@ class Library:
             raise type(entry.why)(str(entry.why))
         try:
             entry.loaded = self._fetched(find())
-        except (Unavailable, VersionUnusable) as err:
-            entry.failed_at, entry.why = now, err
-            self._failed(number, err)
-            raise
+        except Exception as err:  # whatever it is: no email may fail for it
+            known = isinstance(err, Unavailable | VersionUnusable)
+            why = err if known else Unavailable(f"Version {number}: {type(err).__name__}: {err}")
+            entry.failed_at, entry.why = now, why
+            self._failed(number, why)
+            raise why from err
         return entry.loaded
 
     def _pushed(self, number: int) -> Version:
