@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Where this is set, another copy of the package may be what is tested.
 unexport PYTHONPATH
 
-.PHONY: help demo test seeds e2e browser chromium zsh fuzz model prove chaos state features mutations enforce walk timetravel experiments pacing linear slot worst bench audit check docs messages plots screenshots setup format lint types synth deploy lock clean
+.PHONY: help demo test seeds e2e browser chromium zsh fuzz model prove chaos state features rollout mutations enforce walk timetravel experiments pacing linear slot worst bench audit check docs messages plots screenshots setup format lint types synth deploy lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -27,7 +27,7 @@ seeds: setup ## Run a short seed of each proof
 	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder proofs
 
 e2e: setup .awscli/.ready zsh ## Test the stacks as deployed to the embedded engine, and the runbook; beside them a seed of chaos
-	@$(BIN)/python -m pytest -n 2 -m e2e tests/e2e tests/runbook tests/lifetime proofs/chaos
+	@$(BIN)/python -m pytest -n 2 -m e2e tests/e2e tests/runbook tests/lifetime proofs/chaos proofs/rollout
 
 browser: setup chromium ## Test emails and pages in Chromium on the deployed stacks: keyboard, axe-core
 	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -vv -m browser tests/browser
@@ -38,6 +38,9 @@ fuzz: setup ## Put 20,000 valid and invalid messages through the real handler (E
 model: setup ## Search the states of delivery under each policy, then those of the due index, 8 minutes (DEEP=1: 11)
 	@$(BIN)/python -m proofs.model $(if $(DEEP),--deep)
 	@$(BIN)/python -m proofs.arming
+
+rollout: setup ## Send 2,000 digests on the deployed stacks while versions of the templates come and go (DIGESTS=…, RATE=…)
+	@$(BIN)/python -m proofs.rollout $(if $(DIGESTS),--digests $(DIGESTS)) $(if $(RATE),--rate $(RATE))
 
 chaos: setup ## Send 2,000 digests on the deployed stacks and kill workers at random (DIGESTS=… sets how many)
 	@$(BIN)/python -m proofs.chaos $(if $(DIGESTS),--digests $(DIGESTS))

@@ -39,6 +39,7 @@ def build(app: App) -> tuple[DataStack, ServiceStack]:
         f"Gazette{suffix}",
         stage=stage,
         tables=data.tables,
+        templates=data.templates,
         links_secret=data.links_secret,
         suppressions_secret=data.suppressions_secret,
         installation=data.installation,

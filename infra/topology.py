@@ -162,7 +162,7 @@ INGEST = Step(
         ("events", ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem")),
         ("events/stored", ("Query",)),
         ("runs", ("Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
-        ("control", ("UpdateItem",)),
+        ("control", ("GetItem", "UpdateItem")),
         ("suppressions", ("GetItem", "UpdateItem")),
     ),
 )
@@ -180,7 +180,7 @@ FOLLOWERS = Step(
         ("activities", ("GetItem", "UpdateItem")),
         ("events", ("GetItem", "PutItem", "UpdateItem", "DeleteItem")),
         ("runs", ("Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
-        ("control", ("UpdateItem",)),
+        ("control", ("GetItem", "UpdateItem")),
     ),
 )
 FANOUT = Step(
@@ -283,7 +283,7 @@ PREFERENCES = Step(
         ("events", ("GetItem", "PutItem", "UpdateItem", "DeleteItem")),
         ("events/stored", ("Query",)),
         ("runs", ("GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
-        ("control", ("UpdateItem",)),
+        ("control", ("GetItem", "UpdateItem")),
         ("engagement", ("UpdateItem",)),
         ("suppressions", ("GetItem", "UpdateItem", "DeleteItem")),
     ),

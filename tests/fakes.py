@@ -172,8 +172,11 @@ class FakeExperiments:
         return self.known
 
 
+@dataclass
 class FakeRenderer:
-    """The port `Renderer`: names every group with its count."""
+    """The port `Renderer`: names every group with its count. `mark`: in each part of its emails."""
+
+    mark: str = field(default="", kw_only=True)
 
     def arrangement(self, variation: int, of_stage: Arrangement) -> Arrangement:
         return replace(of_stage, ranking=Ranking.LATEST) if variation == 2 else of_stage
@@ -189,8 +192,17 @@ class FakeRenderer:
         due_at: datetime | None = None,
     ) -> Edition:
         lines = [f"{group.latest.entity.id}: {group.count}" for group in digest.groups]
-        text = "\n".join([subscriber.name, *lines, schedule, links.unsubscribe])
-        return Edition(f"{digest.events} updates", html.escape(text), text, digest.categories)
+        text = "\n".join([subscriber.name, *lines, schedule, links.unsubscribe]) + self.mark
+        subject = f"{digest.events} updates{self.mark}"
+        return Edition(subject, html.escape(text), text, digest.categories)
+
+    def said(
+        self, digest: Digest, subscriber: Subscriber, *, variation: int = 1
+    ) -> Sequence[Sequence[str]]:
+        return [
+            [f"{group.latest.entity.id}: {group.count}{self.mark}" for group in block.groups]
+            for block in digest.blocks
+        ]
 
 
 @dataclass

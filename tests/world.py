@@ -33,7 +33,7 @@ from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.control import HeldCategories
 from gazette.domain.ports.queues import FollowerPage, QueuedRun, Shard, Walk
-from gazette.domain.ports.rendering import Renderer
+from gazette.domain.ports.rendering import Renderer, VersionTemplates
 from gazette.domain.ports.stores import DeferredEvents
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.subscribers.choices import NOTHING, Choice
@@ -43,6 +43,7 @@ from gazette.domain.subscribers.leaving import LeaveAct, Leaving, Undone
 from gazette.domain.subscribers.overview import Notice, Overview
 from gazette.domain.subscribers.preference_form import Act, Fields, Submission
 from gazette.domain.subscribers.suppression import SoftLimit
+from gazette.domain.templates.versions import version_for
 from gazette.steps.context import RoutingContext
 from gazette.steps.delivery.context import DeliveryContext
 from gazette.steps.delivery.deliver import deliver
@@ -51,6 +52,7 @@ from gazette.steps.delivery.generate import generate
 from gazette.steps.delivery.pacing import Pacing, StreamPacing, postponed_until
 from gazette.steps.delivery.resend import ResendMessage, resend
 from gazette.steps.delivery.types import Delivery, DeliveryLimits, Postponed
+from gazette.steps.delivery.versions import RunTemplates
 from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
 from gazette.steps.feedback.bounces import SuppressionContext
 from gazette.steps.feedback.category_stats import CategoryStatsContext
@@ -87,6 +89,7 @@ from tests.fake_stores import (
     FakeSubscribers,
     FakeSuppressions,
 )
+from tests.fake_templates import FakeLibrary, FakeTemplateVersions
 from tests.fakes import (
     FakeBacklog,
     FakeBus,
@@ -235,6 +238,10 @@ class World:
     sweep_queue: FakeQueue[int] = field(default_factory=FakeQueue[int])
     mailer: FakeMailer = field(default_factory=FakeMailer)
     renderer: Renderer = field(default_factory=FakeRenderer)
+    template_versions: FakeTemplateVersions = field(default_factory=FakeTemplateVersions)
+    pushed: dict[int, VersionTemplates] = field(default_factory=dict)
+    broken_versions: dict[int, Exception] = field(default_factory=dict)
+    unusable: list[int] = field(default_factory=list)
     rate_limiter: FakeRateLimiter = field(
         default_factory=lambda: FakeRateLimiter(PacePlan(rate=500))
     )
@@ -262,6 +269,9 @@ class World:
             clock=self.clock,
             defaults=self.defaults,
             collapse=COLLAPSE,
+            settings_for=lambda user_id: (
+                version_for(user_id, self.template_versions.in_force()).settings
+            ),
             hold=HOLD,
             write_bound=WRITE_BOUND,
             check_after=timedelta(hours=1),
@@ -370,6 +380,16 @@ class World:
             context=self.context,
         )
 
+    def run_templates(self) -> RunTemplates:
+        """What chooses the version of each run, in one process."""
+        return RunTemplates(
+            library=FakeLibrary(
+                VersionTemplates(0, self.renderer), self.pushed, self.broken_versions
+            ),
+            in_force=self.template_versions.in_force,
+            unusable=lambda number, _: self.unusable.append(number),
+        )
+
     def delivery_context(self) -> DeliveryContext:
         """The context of a worker that sends."""
         return DeliveryContext(
@@ -380,7 +400,8 @@ class World:
             held_categories=self.held_categories,
             batches=self.batches,
             editing=EditionContext(
-                renderer=self.renderer,
+                templates=self.run_templates(),
+                unusable=lambda number, _: self.unusable.append(number),
                 experiment=self.experiments.running,
                 deferred_events=self.deferred_events,
                 max_blocks=20,

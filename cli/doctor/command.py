@@ -10,11 +10,12 @@ from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
 from gazette.adapters.mail.canary import SesCanary
 from gazette.adapters.mail.ses import ses_client
 from gazette.bootstrap.parts.clock import now
+from gazette.bootstrap.support.templates import build_templates
 from gazette.settings.delivery import GenerateSettings
 from gazette.settings.sweep import SweepSettings
 
 from cli.doctor.canary import check_canary
-from cli.doctor.data_checks import check_data
+from cli.doctor.data_checks import check_data, check_templates
 from cli.doctor.findings import Finding, ok
 from cli.doctor.mail_checks import check_mail
 from cli.doctor.mail_facts import mail_facts
@@ -29,6 +30,7 @@ from cli.shared.answers import Level, Rows
 from cli.shared.console import NOT_POSSIBLE, note
 from cli.shared.deployed import StageName, settings_of
 from cli.shared.next_commands import aimed
+from cli.templates.checks import check_deployment
 
 FOUND = 1
 """The exit status where there are problems, for pipelines."""
@@ -52,7 +54,7 @@ def doctor(
         ),
     ] = False,
 ) -> None:
-    """Check a stage: domain, SES, clock, functions, tables, queues. Changes nothing.
+    """Check a stage: domain, SES, clock, functions, tables, queues, templates. Changes nothing.
 
     Each finding says what is there and what to do. What your credentials may not read is a finding
     too. The exit code is 1 if there are problems, 2 if something could not be looked at, else 0;
@@ -86,6 +88,9 @@ def _findings(
     facts = stage_facts(stage)
     yield from check_stage(facts)
     yield from check_data(facts)
+    templates = build_templates(settings)
+    yield from check_templates(templates.versions, templates.bundles)
+    yield from check_deployment(stage, templates)
     yield from check_work(work_facts(stage, settings, sweep))
     if settings.mail_provider != "ses":
         yield from check_sizes(facts, settings, None)

@@ -1,8 +1,13 @@
-"""Whether tables and queues are as the template of the stacks made them, and queues are drained."""
+"""Whether tables and queues are as the stacks made them, queues drained and templates readable."""
 
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+from gazette.adapters.templates.bundle import BundleError, checksum_of, unpack
+from gazette.domain.errors import Unavailable, UnreadableRow
+from gazette.domain.ports.templates import BundleStore, TemplateVersions
+from gazette.domain.templates.versions import Version
 
 from cli.doctor.findings import Finding, Unseen, ok, problem, unseen
 from cli.doctor.stage_facts import DEAD, QUEUE, TABLE, Deployed, StageFacts, queue_name
@@ -13,6 +18,9 @@ _RESTORE = (
     "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/PointInTimeRecovery.html"
 )
 _QUEUES = "https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html"
+
+_TEMPLATES = "docs/runbook/templates-unusable.md"
+_TEMPLATES_TODO = "Roll the templates back, or push them again."
 
 _PAGES = {"failed": "failed-not-empty", "quarantine": "quarantine-not-empty"}
 
@@ -28,6 +36,43 @@ def check_data(facts: StageFacts) -> Iterator[Finding]:
         yield _as_made(f"queue {name}", each, made_of_queue, now_of_queue, _QUEUES)
         if name in DEAD and isinstance(each.now, dict):
             yield check_dead_letters(name, each.now, stage=facts.stage)
+
+
+def check_templates(versions: TemplateVersions, bundles: BundleStore) -> Iterator[Finding]:
+    """Each version of the templates that is in force, read and verified as functions do it."""
+    try:
+        in_force = versions.in_force()
+    except UnreadableRow as err:
+        yield problem("templates in force", str(err), _TEMPLATES_TODO, _TEMPLATES)
+        return
+    except Unavailable as err:
+        yield unseen("templates in force", Unseen(str(err)))
+        return
+    candidate = in_force.candidate
+    if in_force.current.is_deployed and candidate is None:
+        yield ok("templates in force", "what was deployed")
+    elif not in_force.current.is_deployed:
+        yield _readable(in_force.current, "for everybody", bundles)
+    if candidate:
+        share = f"for {candidate.percent} % of the readers"
+        yield _readable(candidate.version, share, bundles)
+
+
+def _readable(version: Version, share: str, bundles: BundleStore) -> Finding:
+    check = f"templates version {version.number}"
+    try:
+        content = bundles.get(version)
+    except Unavailable as err:
+        return unseen(check, Unseen(str(err)))
+    if content is None:
+        return problem(check, "its bundle does not exist", _TEMPLATES_TODO, _TEMPLATES)
+    if checksum_of(content) != version.checksum:
+        return problem(check, "its bundle is not what was pushed", _TEMPLATES_TODO, _TEMPLATES)
+    try:
+        unpack(content)
+    except BundleError as err:
+        return problem(check, str(err), _TEMPLATES_TODO, _TEMPLATES)
+    return ok(check, f"{share}, {len(content):,} bytes")
 
 
 def check_dead_letters(name: str, now: Settings, *, stage: str) -> Finding:

@@ -98,6 +98,8 @@ def _run(entry: ExplainedRun, stage: str) -> Document:
         "attempts": run.attempt,
         "provider_code": run.detail or None,
         "message_id": run.message_id or None,
+        "templates": run.templates if run.attempt else None,
+        "templates_gone": run.templates_gone or None,
         "window_since": window.since if window and window.since > BEGINNING else None,
         "window_until": window.until if window else None,
         "covers": dict(entry.covers),

@@ -111,3 +111,13 @@ def _ordinal(number: int) -> str:
     teens = 10 < number % 100 < 20
     ending = "th" if teens else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"
+
+
+def made_with(run: Run) -> str:
+    """`version 7`, of the templates; nothing if no email was made, or with what was deployed."""
+    if not run.attempt:
+        return ""
+    made = f"version {run.templates}" if run.templates else ""
+    if not run.templates_gone:
+        return made
+    return f"{made or 'deployed'}: version {run.templates_gone}, made with first, is gone"

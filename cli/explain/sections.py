@@ -9,7 +9,17 @@ from gazette.domain.identity import run_id
 from gazette.domain.scheduling.kinds import is_critical
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 
-from cli.explain.phrases import bare_utc, counted, local, name_of, named, recurring, times, utc
+from cli.explain.phrases import (
+    bare_utc,
+    counted,
+    local,
+    made_with,
+    name_of,
+    named,
+    recurring,
+    times,
+    utc,
+)
 from cli.explain.reasons import DUE, often, standing, words_for
 from cli.explain.summary import verdict
 
@@ -66,6 +76,7 @@ RUN = (
     "attempts",
     "provider's code",
     "message id",
+    "templates",
     "times",
     "window",
     "covers",
@@ -157,6 +168,7 @@ def _run(entry: ExplainedRun, found: Explanation) -> tuple[str, ...]:
         f"{run.attempt}",
         run.detail,
         run.message_id,
+        made_with(run),
         times(run),
         window,
         ", ".join(f"{category}: {counted(events)}" for category, events in entry.covers),

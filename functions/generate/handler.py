@@ -7,7 +7,7 @@ from gazette.bootstrap.generate import build
 from gazette.bootstrap.parts.init import during_init
 from gazette.bootstrap.parts.redelivery import come_back
 from gazette.bootstrap.parts.sending import coalescer
-from gazette.bootstrap.parts.templates import renderer
+from gazette.bootstrap.parts.templates import take_count
 from gazette.observability import Message, TimeLeft, each_message, observed
 from gazette.run_metrics import record_delivery, record_fragments
 
@@ -18,7 +18,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
         answer = each_message(
             event, context, _generate, come_back=come_back, run_all=coalescer().side_by_side
         )
-        record_fragments(renderer().take_count())
+        record_fragments(take_count())
         return answer
 
 

@@ -6,7 +6,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.parts.init import during_init
 from gazette.bootstrap.parts.redelivery import come_back
 from gazette.bootstrap.parts.sending import coalescer
-from gazette.bootstrap.parts.templates import renderer
+from gazette.bootstrap.parts.templates import take_count
 from gazette.bootstrap.resend import build
 from gazette.observability import Message, TimeLeft, each_message, observed
 from gazette.run_metrics import record_fragments, record_resend
@@ -18,7 +18,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
         answer = each_message(
             event, context, _resend, come_back=come_back, run_all=coalescer().side_by_side
         )
-        record_fragments(renderer().take_count())
+        record_fragments(take_count())
         return answer
 
 

@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-SERVICES = frozenset({"cloudwatch", "dynamodb", "events", "secretsmanager", "sesv2", "sqs"})
+SERVICES = frozenset({"cloudwatch", "dynamodb", "events", "s3", "secretsmanager", "sesv2", "sqs"})
 """The services that the functions call, by botocore's names. The layer leaves out the models of all
 others, which are half of botocore's files."""
 
@@ -34,6 +34,8 @@ def shrink(data: Path) -> None:
 def _without_texts(model: Path) -> str:
     """Rewrite a model, and return the name of its service in `endpoints.json`."""
     said = _silenced(json.loads(gzip.decompress(model.read_bytes())))
+    for parameter in said.get("clientContextParams", {}).values():
+        parameter["documentation"] = ""  # botocore reads these of S3 for every request
     _replace(model, gzip.compress(_json(said), mtime=0))  # the same bytes at each deployment
     prefix: str = said["metadata"]["endpointPrefix"]
     return prefix

@@ -11,9 +11,13 @@ from collections.abc import Mapping, Sequence
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
+from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
+
+VERSIONS = "versions/"
+"""What the keys of versions begin with (adapters/templates/s3.py)."""
 
 
 class LeastQueue(sqs.Queue):
@@ -54,6 +58,20 @@ def may_read(grantee: iam.IGrantable, arn: str) -> iam.Grant:
     return iam.Grant.add_to_principal(
         grantee=grantee, actions=["secretsmanager:GetSecretValue"], resource_arns=[arn]
     )
+
+
+def may_read_versions(grantee: iam.IGrantable, bucket: s3.IBucket) -> None:
+    """Let the grantee read the versions of the templates, and learn that one does not exist.
+
+    Who may not list a bucket is denied an object that is missing, as if it were there: "403" and
+    not "404". A run that is pinned to a version must tell one from the other.
+    https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
+    """
+    for action, arn in (
+        ("s3:GetObject", bucket.arn_for_objects(f"{VERSIONS}*")),
+        ("s3:ListBucket", bucket.bucket_arn),
+    ):
+        iam.Grant.add_to_principal(grantee=grantee, actions=[action], resource_arns=[arn])
 
 
 def may_use(

@@ -1,9 +1,10 @@
-"""The data stack, which outlives the service: the tables, the keys and the sending domain."""
+"""The data stack, which outlives the service: tables, keys, templates and the sending domain."""
 
 from typing import Any, Unpack
 
 from aws_cdk import Fn, RemovalPolicy, Stack
 from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
@@ -17,7 +18,8 @@ from infra.topology import TABLES, Table
 
 class DataStack(Stack):
     """`tables` by name; `links_secret` has the keys that sign the links in emails,
-    `suppressions_secret` the one without which the table `suppressions` tells nothing.
+    `suppressions_secret` the one without which the table `suppressions` tells nothing. `templates`
+    is the bucket with the versions of the templates that were pushed.
 
     `installation` identifies these tables, even if a stage is deleted and deployed again under the
     same names. It is the last part of the stack's ARN, which CloudFormation generates.
@@ -60,9 +62,24 @@ class DataStack(Stack):
             removal_policy=RemovalPolicy.RETAIN if stage.retain else RemovalPolicy.DESTROY,
         )
 
+        self.templates = self._templates(stage)
+
         if stage.domain:
             SendingDomain(self, "Domain", stage=stage)
         self.links = LinksDomain(self, "Links", stage=stage) if stage.links_host else None
+
+    def _templates(self, stage: Stage) -> s3.Bucket:
+        """Nothing in it expires: a run may be repeated with its version as long as it is kept."""
+        return s3.Bucket(
+            self,
+            "Templates",
+            encryption=s3.BucketEncryption.S3_MANAGED,
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+            enforce_ssl=True,
+            versioned=True,
+            removal_policy=RemovalPolicy.RETAIN if stage.retain else RemovalPolicy.DESTROY,
+        )
 
     def _table(self, table: Table, stage: Stage) -> dynamodb.Table:
         built = dynamodb.Table(

@@ -9,6 +9,7 @@ from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as event_targets
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 from aws_cdk import aws_sqs as sqs
 from aws_cdk.aws_route53 import IAliasRecordTarget
@@ -27,7 +28,7 @@ from infra.constructs.clock import start_clocks
 from infra.constructs.configuration_set import may_send, name_of_set
 from infra.constructs.delivery_events import publish_delivery_events
 from infra.constructs.deployment import name_deployment
-from infra.constructs.grants import may_read
+from infra.constructs.grants import may_read, may_read_versions
 from infra.constructs.layers import build_layers
 from infra.constructs.must_be_empty import (
     failed_runs,
@@ -73,6 +74,7 @@ class ServiceStack(Stack):
         *,
         stage: Stage,
         tables: Mapping[str, dynamodb.Table],
+        templates: s3.IBucket,
         links_secret: secretsmanager.ISecret,
         suppressions_secret: secretsmanager.ISecret,
         installation: str,
@@ -84,6 +86,7 @@ class ServiceStack(Stack):
         self._stage = stage
         self._installation = installation
         self._tables = tables
+        self._templates = templates
         compare_concurrency(self, stage)
         self._topic = AlarmTopic(self, "Alarms", stage=stage)
         watch_metrics(self, stage, self._topic)
@@ -124,6 +127,8 @@ class ServiceStack(Stack):
         self._configure_preferences(preferences, bus, base_url)
         for reader in (ingest, generate, resend, feedback, preferences):
             self._suppressions_secret.grant_read(reader.function)
+        for renders in (generate, resend, preferences):
+            may_read_versions(renders.function, self._templates)
         start_clocks(
             self,
             stage,
@@ -279,6 +284,7 @@ class ServiceStack(Stack):
         known: dict[str, Any] = {
             **told(self._stage),
             "links_secret": self._links_secret.secret_arn,
+            "templates_bucket": self._templates.bucket_name,
             "suppressions_secret": self._suppressions_secret.secret_arn,
             "installation": self._installation,
             "configuration_set": name_of_set(self._stage, digest),

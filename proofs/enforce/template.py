@@ -18,6 +18,7 @@ _HASH = re.compile(r"(?:[0-9A-F]{8})+$")
 
 _NAMED_BY = {
     "AWS::SQS::Queue": "QueueName",
+    "AWS::S3::Bucket": "BucketName",
     "AWS::DynamoDB::Table": "TableName",
     "AWS::Lambda::Function": "FunctionName",
     "AWS::SNS::Topic": "TopicName",
@@ -35,6 +36,7 @@ _ARN = {
     "AWS::SQS::Queue": "sqs:{place}:{name}",
     "AWS::DynamoDB::Table": "dynamodb:{place}:table/{name}",
     "AWS::Lambda::Function": "lambda:{place}:function:{name}",
+    "AWS::S3::Bucket": "s3:::{name}",
     "AWS::SecretsManager::Secret": "secretsmanager:{place}:secret:{name}",
     "AWS::SNS::Topic": "sns:{place}:{name}",
     "AWS::Events::EventBus": "events:{place}:event-bus/{name}",
@@ -191,6 +193,8 @@ class Templates:
             return str(self._plain(stack, given))
         if kind == "AWS::SecretsManager::Secret":
             return f"{name}-{_DRAWN}-Abc123"
+        if kind == "AWS::S3::Bucket":  # whose names have no capitals
+            return f"{stack}-{name}-{_DRAWN}".lower()
         return f"{stack}-{name}-{_DRAWN}"
 
     @staticmethod

@@ -455,4 +455,27 @@ RULES: Final = (
         "tests/unit/subscribers/test_unsubscribe.py"
         "::test_attack_an_old_address_cannot_leave_for_the_new_one",
     ),
+    Mutation(
+        "a run is repeated with the version of the templates that it was claimed with",
+        "domain/delivery/run.py",
+        "        return self.templates if self.attempt else None\n",
+        "        return None\n",
+        "tests/unit/templates/test_runs.py"
+        "::test_a_run_is_repeated_with_the_version_of_its_first_claim",
+    ),
+    Mutation(
+        "a version is what was pushed, or it is not used",
+        "adapters/templates/library.py",
+        "        if checksum_of(content) != version.checksum:\n",
+        "        if False:\n",
+        "tests/unit/templates/test_library.py::test_what_is_not_what_was_pushed_is_never_unpacked",
+    ),
+    Mutation(
+        "an event that the deployed templates can show is not left out for a pushed version",
+        "steps/delivery/edition.py",
+        "        if instead is None:\n",
+        "        if True:\n",
+        "tests/unit/templates/test_runs.py"
+        "::test_what_a_pushed_version_cannot_show_is_shown_by_what_was_deployed",
+    ),
 )

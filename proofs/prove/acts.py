@@ -16,10 +16,12 @@ from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.model import DAILY, RunKey, StoredEvent
+from gazette.domain.ports.rendering import VersionTemplates
 from gazette.domain.scheduling.calendar import DigestTimes, slot_of
 from gazette.domain.stored import as_stored
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.templates.versions import DEPLOYED, InForce, Version
 from gazette.steps.support.batches import cancel_batch
 
 from proofs.prove.land import Register
@@ -96,6 +98,19 @@ def change_template(*cannot_show: str) -> Act:
         renderer = life.world.renderer
         assert isinstance(renderer, Register)
         renderer.cannot_show = set(cannot_show)
+
+    return act
+
+
+def push_version(number: int) -> Act:
+    """From now on this version of the templates is in force for everybody; 0: the deployed one."""
+
+    def act(life: Life) -> None:
+        version = Version(number, f"{number:064x}") if number else DEPLOYED
+        if number:
+            renderer = Register(mark=f" v{number}")
+            life.world.pushed[number] = VersionTemplates(number, renderer)
+        life.world.template_versions.current = InForce(version)
 
     return act
 

@@ -82,7 +82,7 @@ class ProvidedMailer(FakeMailer):
 class Register(FakeRenderer):
     """The port `Renderer`: names the events that it shows, each by its actor, who has its id.
 
-    Of the latest of a group it also shows the text.
+    Of the latest of a group it also shows the text. Behind the reader's name stands its `mark`.
 
     It fails where it should show one that it `cannot_show`, as a template does that was changed.
     """
@@ -104,7 +104,7 @@ class Register(FakeRenderer):
             raise RenderingFailed(f"cannot show {sorted(odd)}")
         texts = {group.actors[0].id: f"\t{group.latest.excerpt}" for group in digest.groups}
         lines = [f"{event}{texts.get(event, '')}" for event in events]
-        text = "\n".join([subscriber.name, *lines, schedule, links.unsubscribe])
+        text = "\n".join([f"{subscriber.name}{self.mark}", *lines, schedule, links.unsubscribe])
         return Edition("", "", text, digest.categories)
 
 

@@ -65,7 +65,10 @@ _AFTER: dict[Evidence, tuple[timedelta, ...]] = {
 
 @dataclass(frozen=True)
 class Taken:
-    """An email that was accepted, by which call of which claim."""
+    """An email that was accepted, by which call of which claim.
+
+    `version`: of the templates that made it.
+    """
 
     key: RunKey
     attempt: int
@@ -73,6 +76,7 @@ class Taken:
     call: int
     claim_call: int
     lines: tuple[str, ...]
+    version: int
 
     @property
     def shows(self) -> set[str]:
@@ -93,7 +97,7 @@ class Provider:
     Until `refused_at_once` it refuses all that goes out at once, which uses up none of its answers.
     `later(delay, delivery_event)` brings a delivery event to the feedback queue, and
     `now(delivery_event)` at once to whoever takes note of it. `where()` says at which call we are,
-    and at which the claim was.
+    and at which the claim was. `tried`: the versions of the templates in all calls for a run.
     """
 
     clock: SettableClock
@@ -104,10 +108,12 @@ class Provider:
     where: Callable[[], tuple[int, int]]
     refused_at_once: datetime | None = None
     taken: list[Taken] = field(default_factory=list)
+    tried: dict[RunKey, set[int]] = field(default_factory=dict)
     forced: Answer | None = None
 
     def take(self, run: str, attempt: int, text: str) -> SendOutcome:
         """One call, with the tags and the text of the email; `forced` comes before the script."""
+        self.tried.setdefault(parse_run_id(run), set()).add(_version_of(text))
         if self._refuses_stream(parse_run_id(run)):
             self.forced = None
             return RefusedAccount(attempt, "NotFoundException")
@@ -136,7 +142,8 @@ class Provider:
         call, claim_call = self.where()
         key, at = parse_run_id(run), self.clock()
         _, *lines, _, _ = text.split("\n")
-        self.taken.append(Taken(key, attempt, at, call, claim_call, tuple(lines)))
+        version = _version_of(text)
+        self.taken.append(Taken(key, attempt, at, call, claim_call, tuple(lines), version))
         delivery_event = DeliveryEvent(
             DeliveryEventType.SENT, key, attempt, f"m{len(self.taken)}", at
         )
@@ -152,3 +159,8 @@ class Provider:
                 DeliveryEventType.SENT, None, None, "canary", self.clock()
             )
             self.later(timedelta(seconds=5), delivery_event)
+
+
+def _version_of(text: str) -> int:
+    """The version of the templates that made an email: it stands behind the reader's name."""
+    return int(text.partition("\n")[0].partition(" v")[2] or 0)

@@ -27,6 +27,7 @@ from proofs.prove.acts import (
     lose_messages,
     move_hour,
     old_message,
+    push_version,
     put,
     put_again,
     release,
@@ -88,6 +89,27 @@ def _plain() -> Iterator[Scenario]:
     )
     yield Scenario(name="fan-out/three readers", readers=("ann", "bo", "cy"), events=("e1",))
     yield Scenario(name="weekly", frequency=Frequency.WEEKLY, days=8)
+
+
+def _versions() -> Iterator[Scenario]:
+    """Another version of the templates comes into force between a claim and its repetition."""
+    for first, second in ((7, 8), (7, 0), (0, 7)):
+        pushes = (at(push_version(first), hours=-1), at(push_version(second), seconds=50))
+        yield Scenario(
+            name=f"version/refused/{first} then {second}", answers=(_NOW, _NOW), acts=pushes
+        )
+        yield Scenario(
+            name=f"version/unknown/{first} then {second}",
+            answers=(_NEITHER,),
+            evidence=Evidence.NEXT_DAY,
+            acts=pushes,
+            days=2,
+        )
+    yield Scenario(
+        name="version/in between",
+        acts=(at(push_version(7), hours=-1), at(push_version(8), seconds=30)),
+        spread=_SPREAD,
+    )
 
 
 def _unknown() -> Iterator[Scenario]:
@@ -702,6 +724,7 @@ def _together() -> Iterator[Scenario]:
 
 SCENARIOS = (
     *_plain(),
+    *_versions(),
     *_unknown(),
     *_messages(),
     *_supersede(),

@@ -65,6 +65,17 @@ def judge(life: Life) -> Verdict:
         if run.resent and life.scenario.evidence is Evidence.SILENT
     ]
     verdict.violations += dict.fromkeys(life.idleness.broken)
+    verdict.violations += [
+        f"pin: {key} was tried with the versions {sorted(versions)}"
+        for key, versions in life.provider.tried.items()
+        if len(versions) > 1
+    ]
+    verdict.violations += [
+        f"pin: attempt {taken.attempt} of {taken.key} was made with version {taken.version}, "
+        f"and its run says {runs[taken.key].templates}"
+        for taken in life.provider.taken
+        if taken.key in runs and taken.version != runs[taken.key].templates
+    ]
     _judge_occurrences(life, verdict)
     _judge_stops(life, verdict)
     _judge_feedback(life, verdict)

@@ -407,6 +407,7 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cloud]:
         secrets = made_once("secretsmanager", _create_secrets)
         made_once("events", _create_bus)
         made_once("ses", _create_identities)
+        boto3.client("s3").create_bucket(Bucket="templates")
         for each in every_setting(queues, secrets):
             for variable, value in each.to_env().items():
                 monkeypatch.setenv(variable, value)
@@ -555,6 +556,7 @@ def every_setting(queues: dict[str, str], secrets: dict[str, str]) -> tuple[Sett
         "smtp_security": "tls",
         "smtp_secret": "",
         "bus": "gazette",
+        "templates_bucket": "templates",
         "base_url": "https://example.com",
         "configuration_set": "digest",
         "immediate_sender": "Gazette now <now@example.com>",

@@ -167,8 +167,14 @@ def test_an_activity_for_a_follower_at_once_costs_two_write_units_more_and_a_mes
     post.say("subscriber.changed", profile(changed_at=ago(days=9), frequencies=AT_ONCE))
     post.meter.clear()
     post.say("activity.created", happening(1))
+    in_force = 1  # read once a minute and process
     assert post.meter.calls == calls(
-        PutItem=1 + 2, Query=2, BatchGetItem=3, UpdateItem=1, SendMessageBatch=1
+        PutItem=1 + 2,
+        Query=2,
+        BatchGetItem=3,
+        UpdateItem=1,
+        SendMessageBatch=1,
+        GetItem=in_force,
     )
     assert post.meter.write_units == Counter(activities=3, events=2, runs=2)
 

@@ -121,6 +121,21 @@ COUNTED = (
         ),
     ),
     Counted(
+        name="templates-unusable",
+        urgency=Urgency.MORNING,
+        metric="templates_unusable",
+        minutes=5,
+        bad=1,
+        meaning=(
+            "A version of the templates that was pushed cannot be read, verified, loaded, or show "
+            "what the deployed templates show. New emails are made with the version before it or "
+            "with the deployed templates; emails that are repeated wait for their version. What "
+            "to do: the log of gazette-{stage}-generate says which and why (`version of the "
+            "templates cannot be used`); `gazette templates rollback --stage {stage}` goes back "
+            "within a minute. See docs/runbook/templates-unusable.md."
+        ),
+    ),
+    Counted(
         name="pages-failing",
         urgency=Urgency.NOW,
         metric="page_failed",

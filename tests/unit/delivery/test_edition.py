@@ -23,7 +23,7 @@ KEY = RunKey("ann", DAILY, 1)
 
 
 @dataclass
-class Choking:
+class Choking(FakeRenderer):
     """The port `Renderer`; cannot show events with one of the excerpts, or any where `broken`."""
 
     excerpts: set[str] = field(default_factory=set)

@@ -17,6 +17,7 @@ from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
 
 from tests.builders import KEY, NOW, SettableClock, a_run, a_stored_event, an_event
+from tests.fakes import FakeRenderer
 from tests.world import World, crashes, interleavings
 
 NEVER, IMMEDIATE = Frequency.NEVER, Frequency.IMMEDIATE
@@ -166,7 +167,7 @@ def test_an_event_that_comes_while_it_is_retracted_ends_retracted(
 # Amended.
 
 
-class Excerpts:
+class Excerpts(FakeRenderer):
     """A renderer that shows what the latest event of each group says."""
 
     def arrangement(self, variation: int, of_stage: Arrangement) -> Arrangement:

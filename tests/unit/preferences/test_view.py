@@ -16,8 +16,10 @@ from gazette.domain.delivery.arrangement import DEFAULT
 from gazette.domain.delivery.run import Status
 from gazette.domain.links import LinkToken
 from gazette.domain.model import DAILY, RunKey
+from gazette.domain.ports.rendering import VersionTemplates
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.steps.delivery.versions import Chosen
 from gazette.steps.preferences.view import ViewContext, view_email, view_updates
 
 from tests.builders import KEY, a_link, a_run, a_subscriber, an_event
@@ -60,7 +62,7 @@ def viewing(world: World, built_templates: Path, pages: JinjaPages) -> ViewConte
         runs=world.runs,
         subscribers=world.subscribers,
         events=world.events,
-        renderer=JinjaRenderer(built_templates),
+        templates=lambda _: Chosen(VersionTemplates(0, JinjaRenderer(built_templates))),
         pages=pages,
         clock=world.clock,
         max_blocks=1,
@@ -71,7 +73,7 @@ def viewing(world: World, built_templates: Path, pages: JinjaPages) -> ViewConte
 def test_the_email_is_the_one_that_was_sent(world: World, viewing: ViewContext) -> None:
     (email,) = world.emails()
     assert email.lines == ("post1: 2", "post2: 1")
-    context = replace(viewing, renderer=world.renderer, max_blocks=20)
+    context = replace(viewing, templates=world.run_templates(), max_blocks=20)
     html = view_email(LINK, FakeLinks().links(LINK), context=context)
     ((mail, _),) = world.mailer.accepted
     assert html == mail.edition.html

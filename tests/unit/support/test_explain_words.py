@@ -18,7 +18,7 @@ from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
 
-from cli.explain.phrases import local, recurring, utc
+from cli.explain.phrases import local, made_with, recurring, utc
 from cli.explain.reasons import (
     DUE,
     OFTEN,
@@ -539,6 +539,16 @@ def test_a_run_tells_what_it_covers_and_since_when(world: World) -> None:
     assert column(found, "window") == ["the beginning to 2026-11-23 07:00 UTC"]
     assert column(found, "attempts") == ["1"]
     assert column(found, "message id") == ["message1"]
+
+
+def test_a_run_tells_which_version_of_the_templates_made_it_and_which_one_is_gone() -> None:
+    run = replace(a_run(), attempt=1)
+    assert made_with(run) == ""
+    assert made_with(replace(run, templates=7)) == "version 7"
+    assert made_with(replace(run, templates=8, templates_gone=7)) == (
+        "version 8: version 7, made with first, is gone"
+    )
+    assert made_with(replace(run, attempt=0, templates=7)) == ""
 
 
 def test_a_schedule_that_is_off_has_one_line_and_what_waits_is_not_sent(world: World) -> None:

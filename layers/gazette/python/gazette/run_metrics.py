@@ -45,6 +45,12 @@ def measured_rendering() -> Iterator[None]:
     measure_milliseconds("render_time", timedelta(seconds=thread_time() - began))
 
 
+def record_version_unusable(number: int, why: Exception) -> None:
+    """Count `templates_unusable`, and log which version of the templates it is, and why."""
+    count("templates_unusable")
+    logger().error("version of the templates cannot be used", version=number, why=str(why))
+
+
 def record_category_held(hold: CategoryHold) -> None:
     """Count `category_held`, and log why the category is held."""
     count("category_held")

@@ -5,6 +5,7 @@ from functools import cache, partial
 
 from gazette.adapters.aws.queues import SqsQueue, decode_followers, encode_followers, sqs_client
 from gazette.bootstrap.parts.routing import activities, announce, routing_context
+from gazette.bootstrap.parts.versions import versions_in_force
 from gazette.domain.ports.clock import TimeLeft
 from gazette.settings.ingest import FollowersSettings
 from gazette.steps.ingest.followers import walk_followers
@@ -24,5 +25,5 @@ def build() -> Callable[[str, TimeLeft], int]:
         decode=decode_followers,
         activities=activities(settings),
         followers_queue=SqsQueue(sqs, settings.followers_queue_url, encode_followers),
-        context=routing_context(settings, sqs),
+        context=routing_context(settings, sqs, in_force=versions_in_force(settings.control_table)),
     )

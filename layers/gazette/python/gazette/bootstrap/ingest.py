@@ -13,6 +13,7 @@ from gazette.adapters.contract.data import SCHEMA_FILES, Schemas
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.routing import activities, announce, routing_context
+from gazette.bootstrap.parts.versions import versions_in_force
 from gazette.domain.hosts import LinkHosts
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.sources import Sources
@@ -37,7 +38,7 @@ def build() -> Callable[[Sequence[str], TimeLeft], list[Routed]]:
         suppressions=DynamoSuppressions(settings.suppressions_table, key=key, clock=now),
         followers_queue=SqsQueue(sqs, settings.followers_queue_url, encode_followers),
         quarantine=SqsQuarantine(sqs, settings.quarantine_queue_url),
-        context=routing_context(settings, sqs),
+        context=routing_context(settings, sqs, in_force=versions_in_force(settings.control_table)),
     )
 
 

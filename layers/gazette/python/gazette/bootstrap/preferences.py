@@ -1,6 +1,7 @@
 """The function `preferences`, joined."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache, partial
@@ -21,13 +22,15 @@ from gazette.adapters.web.links import LinkReader, links_of_view
 from gazette.adapters.web.undo import UndoTokens
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.routing import announce, routing_context
-from gazette.bootstrap.parts.templates import renderer, templates
+from gazette.bootstrap.parts.templates import run_templates, templates
+from gazette.bootstrap.parts.versions import versions_in_force
 from gazette.domain.links import LinkToken, Purpose
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.rendering import Pages
 from gazette.domain.sources import PREFERENCES
 from gazette.domain.subscribers.leaving import Leaving
 from gazette.domain.subscribers.preference_form import Fields
+from gazette.run_metrics import record_version_unusable
 from gazette.settings.preferences import PreferencesSettings
 from gazette.steps.preferences.leaving import look, press
 from gazette.steps.preferences.new_link import mail_new_link
@@ -81,7 +84,10 @@ def build() -> Preferences:
     pages = JinjaPages(sheets)
     preference_pages = PreferencePages(sheets, templates())
     events = DynamoEventReader(settings.events_table, clock=now)
-    routing = routing_context(settings, sqs_client())  # last: it binds the table `events`
+    in_force = versions_in_force(settings.control_table)
+    routing = routing_context(  # last: it binds the table `events`
+        settings, sqs_client(), in_force=in_force
+    )
     context = PageContext(
         routing=routing,
         suppressions=DynamoSuppressions(
@@ -99,7 +105,14 @@ def build() -> Preferences:
         runs=routing.runs,
         subscribers=routing.subscribers,
         events=events,
-        renderer=renderer(),
+        templates=run_templates(
+            control_table=settings.control_table,
+            bucket=settings.templates_bucket,
+            in_force=in_force,
+            for_sending=lambda made: made,
+            unusable=record_version_unusable,
+            waiting=nullcontext,
+        ),
         pages=pages,
         clock=now,
         max_blocks=settings.max_blocks,

@@ -36,6 +36,14 @@ class RenderingFailed(GazetteError):
     """A template that cannot show what it was given. The text says why."""
 
 
+class VersionUnusable(GazetteError):
+    """A version of the templates that is not what was pushed, or that this process cannot load."""
+
+
+class VersionGone(VersionUnusable):
+    """A version of the templates that surely exists no more."""
+
+
 class NotYet(GazetteError):
     """A run that cannot go on now: its message must be kept and tried again later."""
 

@@ -25,6 +25,7 @@ class SendingSettings(ArrangementSettings, PacingSettings):
     that.
     `evidence_grace`: how long the provider's delivery event of an email may take. `track_clicks`: 1
     where links go through the server of SES, except those to the reader's own pages; else 0.
+    `templates_bucket`: where pushed versions of the templates are.
     """
 
     resend_queue_url: str
@@ -59,6 +60,7 @@ class SendingSettings(ArrangementSettings, PacingSettings):
     track_clicks: int
     event_retention_days: int
     run_retention_days: int
+    templates_bucket: str
 
     def __post_init__(self) -> None:
         """Raises InvalidSetting for values out of range, and for those that do not go together."""

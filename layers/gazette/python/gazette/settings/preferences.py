@@ -19,3 +19,4 @@ class PreferencesSettings(ArrangementSettings, RoutingSettings):
     links_secret: str
     bus: str
     base_url: str
+    templates_bucket: str

@@ -3,7 +3,7 @@
 Each context contains the one before it, so a function asks for the smaller one where it can.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -12,6 +12,7 @@ from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.queues import RunQueue
 from gazette.domain.ports.stores import Events, Follows, Subscribers
 from gazette.domain.subscribers.frequency import Frequencies
+from gazette.domain.templates.settings import VersionSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +35,8 @@ class ScheduleContext:
 class RoutingContext(ScheduleContext):
     """What routes events to schedules and immediate runs.
 
-    `collapse`: how long an immediate run collects further events on its entity. `hold`: how long
+    `collapse`: how long an immediate run collects further events on its entity, unless the version
+    of the templates that its reader gets says otherwise: `settings_for` a user id. `hold`: how long
     after that until all of them can be read, which is the settle lag and the clock skew.
     `write_bound`: a write of an event that takes longer may miss its window: the settle lag less
     the clock skew. `check_after`: how long after it can be sent the sweep looks at a run.
@@ -45,6 +47,7 @@ class RoutingContext(ScheduleContext):
     events: Events
     generate_queue: RunQueue
     collapse: timedelta
+    settings_for: Callable[[str], VersionSettings]
     hold: timedelta
     write_bound: timedelta
     check_after: timedelta

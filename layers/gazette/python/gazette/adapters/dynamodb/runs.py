@@ -178,6 +178,8 @@ def run_row(run: Run, *, retention: timedelta) -> RunRow:
         categories=" ".join(run.categories) or None,
         newest=" ".join(run.newest) or None,
         left_out=" ".join(run.left_out) or None,
+        templates=run.templates or None,
+        templates_gone=run.templates_gone or None,
         expires_at=run.check_at + retention,
     )
 
@@ -240,4 +242,6 @@ def run_of(row: RunRow) -> Run:
         categories=tuple((row.categories or "").split()),
         newest=tuple((row.newest or "").split()),
         left_out=tuple((row.left_out or "").split()),
+        templates=int(row.templates or 0),
+        templates_gone=int(row.templates_gone or 0),
     )

@@ -287,6 +287,8 @@ class RunRow(Row):
     categories = UnicodeAttribute(null=True)
     newest = UnicodeAttribute(null=True)
     left_out = UnicodeAttribute(null=True)
+    templates = NumberAttribute(null=True)
+    templates_gone = NumberAttribute(null=True)
     expires_at = TTLAttribute()
     open_index = OpenIndex()
     batch_index = BatchIndex()
@@ -303,6 +305,13 @@ class ControlRow(Row):
     `experiment`, one row while one runs: `since`, `name` and `weights` (JSON).
     `period`, id is an experiment that ever ran: `since` and `until`, absent while it runs.
     `hold`, id is the category: `since`, `why`, and whether `by_hand`.
+    `templates`, one row once a version was pushed: what is in force: `version` (0 is what was
+    deployed), `checksum` and `settings` (JSON), the same of the candidate and its `percent`, the
+    `revision` of the row, and `since` when and `by` whom.
+    `template_version`, id is the number: `checksum`, `bytes`, `settings`, `since`, `by`, `why`,
+    and for which `release` of the code and beside which deployed `layer` it was pushed.
+    `template_change`, id is the revision: `what` was changed, to which `version`, `candidate` and
+    `percent`, `since`, `by`, `why`.
     """
 
     class Meta:
@@ -319,6 +328,19 @@ class ControlRow(Row):
     weights = UnicodeAttribute(null=True)
     why = UnicodeAttribute(null=True)
     by_hand = BooleanAttribute(null=True)
+    by = UnicodeAttribute(null=True)
+    what = UnicodeAttribute(null=True)
+    version = NumberAttribute(null=True)
+    checksum = UnicodeAttribute(null=True)
+    settings = UnicodeAttribute(null=True)
+    bytes = NumberAttribute(null=True)
+    candidate = NumberAttribute(null=True)
+    candidate_checksum = UnicodeAttribute(null=True)
+    candidate_settings = UnicodeAttribute(null=True)
+    percent = NumberAttribute(null=True)
+    release = UnicodeAttribute(null=True)
+    layer = UnicodeAttribute(null=True)
+    revision = NumberAttribute(null=True)
     expires_at = TTLAttribute(null=True)
 
 
@@ -362,6 +384,7 @@ class EngagementRow(Row):
     categories = UnicodeAttribute(null=True)
     variation = NumberAttribute(null=True)
     experiment = UnicodeAttribute(null=True)
+    templates = NumberAttribute(null=True)
     expires_at = TTLAttribute()
 
 

@@ -27,9 +27,14 @@ VARIATIONS = "variations"
 """The folder of the variations' own files, such as `variations/2/digest/subject.txt`."""
 
 
-def environment(templates: Path, variation: int = 1) -> Environment:
-    """The templates in a folder. The variation's own files take precedence over shared ones."""
-    made = _Environment(
+def environment(
+    templates: Path, variation: int = 1, *, kind: type[Environment] | None = None
+) -> Environment:
+    """The templates in a folder. The variation's own files take precedence over shared ones.
+
+    `kind`: of the environment, such as that of the sandbox; None: our own.
+    """
+    made = (kind or QuickEnvironment)(
         loader=ChoiceLoader(
             [
                 FileSystemLoader(templates / VARIATIONS / str(variation)),
@@ -110,7 +115,7 @@ def with_own(rendered: str, link_of: Callable[[str, str], str]) -> str:
     return _OWN.sub(shown, rendered)
 
 
-class _Context(Context):
+class QuickContext(Context):
     """What Jinja does at each call and for each name, with less ado for what templates mostly use.
 
     https://jinja.palletsprojects.com/en/stable/api/#jinja2.Environment.context_class
@@ -141,10 +146,10 @@ class _Context(Context):
 _EVAL_CONTEXT: object = vars(pass_eval_context(lambda context: context))["jinja_pass_arg"]
 
 
-class _Environment(Environment):
+class QuickEnvironment(Environment):
     """Gives each template the globals in one dictionary, as they are set before it is read."""
 
-    context_class = _Context
+    context_class = QuickContext
 
     def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
         """As Jinja does, but copied: its chain of dictionaries is slow to read."""

@@ -1,5 +1,7 @@
 """The pages behind the links in emails, except the preference page."""
 
+from collections.abc import Sequence
+
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.adapters.rendering.view_models import masked, one_line, show
 from gazette.domain.delivery.compose import Digest
@@ -45,17 +47,14 @@ class JinjaPages:
         """Says that none of the email's events are stored any more."""
         return self._for_a_reader("nothing_left.html", reader)
 
-    def updates(self, digest: Digest, reader: Subscriber) -> str:
+    def updates(self, digest: Digest, reader: Subscriber, said: Sequence[Sequence[str]]) -> str:
         """All blocks of the digest, with times in the reader's time zone."""
         language = self._sheets.languages.of(reader.locale)
         zone = zone_of(reader.time_zone)
-        lines = self._sheets.lines(language)
         blocks = []
-        for block in digest.blocks:
-            shown = [show(group, language, zone) for group in block.groups]
-            latest = shown[block.latest_place]
-            said = [lines.of(each) for each in shown]
-            blocks.append((latest, said, block.latest.occurred_at))
+        for block, lines in zip(digest.blocks, said, strict=True):
+            latest = show(block.groups[block.latest_place], language, zone)
+            blocks.append((latest, lines, block.latest.occurred_at))
         return self._sheets.render("updates.html", language, digest=digest, blocks=blocks)
 
     def _of_leaving(self, name: str, accepted: str, leaving: Leaving, **values: object) -> str:

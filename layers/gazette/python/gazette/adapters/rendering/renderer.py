@@ -26,7 +26,13 @@ from gazette.adapters.rendering.fragments import (
 )
 from gazette.adapters.rendering.language import Languages
 from gazette.adapters.rendering.variations import read_changes
-from gazette.adapters.rendering.view_models import ShownBlock, greeted, one_line, subject_line
+from gazette.adapters.rendering.view_models import (
+    ShownBlock,
+    greeted,
+    one_line,
+    show,
+    subject_line,
+)
 from gazette.domain.delivery.arrangement import Arrangement, Sections
 from gazette.domain.delivery.compose import Block, Digest
 from gazette.domain.errors import RenderingFailed
@@ -67,10 +73,17 @@ class Reason(NamedTuple):
 
 
 class JinjaRenderer:
-    """The port `Renderer` on a folder of built templates (see infra/assets/templates.py)."""
+    """The port `Renderer` on a folder of built templates (see infra/assets/templates.py).
 
-    def __init__(self, templates: Path) -> None:
+    `kind`: of the environment in which they are rendered; None: our own, without a sandbox.
+    `held`: what must live as long as the renderer, such as a folder that is deleted with it.
+    """
+
+    def __init__(
+        self, templates: Path, *, kind: type[Environment] | None = None, held: object = None
+    ) -> None:
         self._templates = templates
+        self._kind, self._held = kind, held
         self._brand: Brand = read_brand(templates / "brand.json")
         self._languages = Languages(templates)
         self._changes = read_changes(templates)
@@ -123,6 +136,22 @@ class JinjaRenderer:
         except Exception as err:  # templates can raise anything
             raise RenderingFailed(f"{type(err).__name__}: {err}") from err
 
+    def said(
+        self, digest: Digest, subscriber: Subscriber, *, variation: int = 1
+    ) -> Sequence[Sequence[str]]:
+        """What the lines of each block say, as plain text, each on one line."""
+        templates = self._environment(variation)
+        language = self._languages.of(subscriber.locale)
+        zone = zone_of(subscriber.time_zone)
+        lines = Lines(Press(templates, {**language.values(), "brand": self._brand}))
+        try:
+            return [
+                [lines.of(show(group, language, zone)) for group in block.groups]
+                for block in digest.blocks
+            ]
+        except Exception as err:  # templates can raise anything
+            raise RenderingFailed(f"{type(err).__name__}: {err}") from err
+
     def _fitting(
         self,
         email: str,
@@ -172,7 +201,9 @@ class JinjaRenderer:
     def _environment(self, variation: int) -> Environment:
         with self._lock:
             if variation not in self._environments:
-                self._environments[variation] = environment(self._templates, variation)
+                self._environments[variation] = environment(
+                    self._templates, variation, kind=self._kind
+                )
             return self._environments[variation]
 
 

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 from markupsafe import Markup
 
 from gazette.adapters.rendering.brand import read_brand
-from gazette.adapters.rendering.environment import Press, environment
-from gazette.adapters.rendering.fragments import Lines, template_of
+from gazette.adapters.rendering.environment import environment
+from gazette.adapters.rendering.fragments import template_of
 from gazette.adapters.rendering.language import Language, Languages
 
 
@@ -32,10 +32,6 @@ class Sheets:
         self.styles = f"'sha256-{digest}'"
         logos = map(urlsplit, filter(None, (self.brand.logo, self.brand.logo_dark)))
         self.images = " ".join(dict.fromkeys(f"{logo.scheme}://{logo.netloc}" for logo in logos))
-
-    def lines(self, language: Language) -> Lines:
-        """What says what happened in groups, in a language."""
-        return Lines(Press(self.environment, {**language.values(), "brand": self.brand}))
 
     def name_of(self, category: str, language: Language) -> str:
         """What readers call a category."""

@@ -13,6 +13,8 @@ from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
+from gazette.bootstrap.parts.versions import settings_for
+from gazette.domain.ports.templates import VersionsInForce
 from gazette.domain.scheduling.lifetime import longest_life
 from gazette.domain.subscribers.frequency import frequencies
 from gazette.settings.budgets import EVENT_WRITE_TIMEOUT_MS
@@ -25,7 +27,9 @@ if TYPE_CHECKING:
 _ROUNDING = timedelta(seconds=1)
 
 
-def routing_context(settings: RoutingSettings, sqs: "SQSClient") -> RoutingContext:
+def routing_context(
+    settings: RoutingSettings, sqs: "SQSClient", *, in_force: VersionsInForce
+) -> RoutingContext:
     """Return the tables and queues with which events are routed. Writes nothing.
 
     Call `announce` before the first use. A follow that has ended is kept as long as an event that
@@ -49,6 +53,7 @@ def routing_context(settings: RoutingSettings, sqs: "SQSClient") -> RoutingConte
         clock=now,
         defaults=frequencies(json.loads(settings.default_frequencies)),
         collapse=timedelta(seconds=settings.collapse),
+        settings_for=settings_for(in_force),
         hold=timedelta(seconds=settings.settle_lag + settings.clock_skew) + _ROUNDING,
         write_bound=timedelta(seconds=settings.settle_lag - settings.clock_skew),
         check_after=timedelta(seconds=settings.check_after),

@@ -15,21 +15,23 @@ from gazette.adapters.cached import Cached, Coalescer, once
 from gazette.adapters.dynamodb.client import read_together
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.category_holds import held_categories
-from gazette.adapters.dynamodb.control.experiments import running_experiment
+from gazette.adapters.dynamodb.control.decisions import CachedDecisions
 from gazette.adapters.dynamodb.deferred_events import DynamoDeferredEvents
 from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.adapters.mail.ses import SesMailer, ses_client
+from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.web.links import SignedLinks
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.rate_limiters import rate_limiters
-from gazette.bootstrap.parts.templates import renderer
+from gazette.bootstrap.parts.templates import run_templates
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.ports.mail import Mailer
-from gazette.run_metrics import measured_rendering
+from gazette.run_metrics import measured_rendering, record_version_unusable
 from gazette.settings.delivery import LEAVES_ALL, SendingSettings
+from gazette.settings.ranges import RANGES
 from gazette.steps.delivery.context import DeliveryContext
 from gazette.steps.delivery.edition import EditionContext
 from gazette.steps.delivery.pacing import Pacing, StreamPacing
@@ -75,6 +77,7 @@ def delivery_context(settings: SendingSettings, *, waiting: Callable[[], int]) -
     suppression_key = read_suppression_key(settings.suppressions_secret)
     permits = rate_limiters(settings, coalescer=coalescer())
     read = read_together(coalescer())
+    decisions = CachedDecisions(settings.control_table, ranges=RANGES, clock=now)
     return DeliveryContext(
         runs=DynamoRuns(settings.runs_table, retention=retention),
         subscribers=DynamoSubscribers(settings.subscribers_table, read=read),
@@ -85,10 +88,20 @@ def delivery_context(settings: SendingSettings, *, waiting: Callable[[], int]) -
         held_categories=held_categories(settings.control_table, clock=now),
         batches=DynamoBatches(settings.control_table, retention=retention, clock=now, read=read),
         editing=EditionContext(
-            renderer=renderer().for_sending(
-                tracks_clicks=bool(settings.track_clicks), measured=measured_rendering
+            templates=run_templates(
+                control_table=settings.control_table,
+                bucket=settings.templates_bucket,
+                in_force=decisions.in_force,
+                for_sending=partial(
+                    JinjaRenderer.for_sending,
+                    tracks_clicks=bool(settings.track_clicks),
+                    measured=measured_rendering,
+                ),
+                unusable=record_version_unusable,
+                waiting=coalescer().aside,
             ),
-            experiment=running_experiment(settings.control_table, clock=now),
+            unusable=record_version_unusable,
+            experiment=decisions.experiment,
             deferred_events=DynamoDeferredEvents(settings.events_table, clock=now),
             max_blocks=settings.max_blocks,
             arrangement=settings.arrangement,

@@ -1,10 +1,30 @@
-"""The templates that the layer ships, and one renderer per process."""
+"""The templates that the layer ships, those that were pushed, and one renderer for each."""
 
+import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
+from weakref import WeakSet
 
+from gazette.adapters.cached import once
+from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVersions
 from gazette.adapters.rendering.renderer import JinjaRenderer
+from gazette.bootstrap.parts.clock import now
+from gazette.domain.ports.rendering import CacheCount, TemplateLibrary, VersionTemplates
+from gazette.domain.ports.templates import VersionsInForce
+from gazette.domain.templates.settings import NO_SETTINGS, version_settings
+from gazette.domain.templates.versions import Version
+from gazette.settings.ranges import RANGES
+from gazette.steps.delivery.versions import RunTemplates, Unusable
+
+if TYPE_CHECKING:
+    from gazette.adapters.templates.library import Unpacked
+
+ForSending = Callable[[JinjaRenderer], JinjaRenderer]
+"""Returns the renderer as a function sends with it."""
 
 
 def templates() -> Path:
@@ -14,5 +34,86 @@ def templates() -> Path:
 
 @cache
 def renderer() -> JinjaRenderer:
-    """Return the renderer, which caches groups that many readers share."""
+    """Return the renderer of what was deployed, which caches groups that many readers share."""
     return JinjaRenderer(templates())
+
+
+@cache
+def _pushed() -> "WeakSet[JinjaRenderer]":
+    return WeakSet()
+
+
+def take_count() -> CacheCount:
+    """Return how often blocks were found in the caches of all versions, since the last call."""
+    counts = [each.take_count() for each in (renderer(), *_pushed())]
+    return CacheCount(sum(each.found for each in counts), sum(each.made for each in counts))
+
+
+def run_templates(
+    *,
+    control_table: str,
+    bucket: str,
+    in_force: VersionsInForce,
+    for_sending: ForSending,
+    unusable: Unusable,
+    waiting: Callable[[], AbstractContextManager[None]],
+) -> RunTemplates:
+    """Return what chooses the version of each run. `waiting`: entered while a version is loaded."""
+
+    def build() -> TemplateLibrary:
+        return _library(deployed, control_table, bucket, for_sending, unusable, waiting)
+
+    deployed = VersionTemplates(0, for_sending(renderer()))
+    return RunTemplates(
+        library=_OnDemand(deployed, once(build)), in_force=in_force, unusable=unusable
+    )
+
+
+class _OnDemand:
+    """The port `TemplateLibrary`, which loads what it needs for pushed versions with the first."""
+
+    def __init__(self, deployed: VersionTemplates, build: Callable[[], TemplateLibrary]) -> None:
+        self.deployed = deployed
+        self._build = build
+
+    def get(self, version: Version) -> VersionTemplates:
+        return self._build().get(version)
+
+    def numbered(self, number: int) -> VersionTemplates:
+        return self._build().numbered(number)
+
+
+def _library(
+    deployed: VersionTemplates,
+    control_table: str,
+    bucket: str,
+    for_sending: ForSending,
+    unusable: Unusable,
+    waiting: Callable[[], AbstractContextManager[None]],
+) -> TemplateLibrary:
+    # Only stages that have pushed a version load S3, the sandbox and what unpacks bundles.
+    from gazette.adapters.rendering.sandbox import SandboxedTemplates
+    from gazette.adapters.templates.bundle import SETTINGS_FILE
+    from gazette.adapters.templates.library import Library
+    from gazette.adapters.templates.s3 import S3Bundles
+    from gazette.steps.delivery.trial import try_out
+
+    def load(number: int, unpacked: "Unpacked") -> VersionTemplates:
+        file, settings = unpacked.path / SETTINGS_FILE, NO_SETTINGS
+        if file.exists():
+            settings = version_settings(json.loads(file.read_text("utf-8")), ranges=RANGES)
+        made = JinjaRenderer(unpacked.path, kind=SandboxedTemplates, held=unpacked)
+        try_out(VersionTemplates(number, made, settings))
+        made.take_count()
+        _pushed().add(made)
+        return VersionTemplates(number, for_sending(made), settings)
+
+    return Library(
+        deployed=deployed,
+        bundles=S3Bundles(bucket),
+        versions=DynamoTemplateVersions(control_table, ranges=RANGES),
+        load=load,
+        failed=unusable,
+        clock=now,
+        waiting=waiting,
+    )

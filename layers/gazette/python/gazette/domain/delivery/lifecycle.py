@@ -117,6 +117,8 @@ def _claim(run: Run, signal: Claim) -> Run | Ignored:
         categories=signal.categories,
         newest=signal.newest,
         left_out=signal.left_out,
+        templates=signal.templates,
+        templates_gone=signal.templates_gone or run.templates_gone,
     )
 
 

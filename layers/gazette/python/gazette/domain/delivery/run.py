@@ -114,7 +114,9 @@ class Run:
     it has not happened, or in rows of a version that did not store it.
     `newest` names its events that were stored last (`newest_of`). `left_out` names the events of
     its window that it does not show, because an earlier attempt with an unknown outcome should have
-    shown them and did not.
+    shown them and did not. `templates` is the version of the templates with which the first claim
+    was made, and so is every later one: it pins the run. `templates_gone` is the one that pinned it
+    before and does not exist any more; 0 if there is none.
     """
 
     key: RunKey
@@ -142,6 +144,13 @@ class Run:
     categories: tuple[str, ...] = ()
     newest: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    templates: int = 0
+    templates_gone: int = 0
+
+    @property
+    def pinned_to(self) -> int | None:
+        """The version of the templates with which it is repeated; None before its first claim."""
+        return self.templates if self.attempt else None
 
     @property
     def is_open(self) -> bool:

@@ -21,7 +21,8 @@ class Policy(StrEnum):
 class Claim:
     """A worker is about to call the provider, at the instant `at`.
 
-    `variant`, `locale`, `categories`, `newest` and `left_out` describe the email (run.Run).
+    `variant`, `locale`, `categories`, `newest` and `left_out` describe the email, `templates` and
+    `templates_gone` what it was made with (run.Run).
     """
 
     window: Window
@@ -32,6 +33,8 @@ class Claim:
     categories: tuple[str, ...] = ()
     newest: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    templates: int = 0
+    templates_gone: int = 0
     at: datetime | None = None
 
 

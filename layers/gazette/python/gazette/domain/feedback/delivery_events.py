@@ -164,8 +164,8 @@ def mark_of(event: DeliveryEvent) -> Mark | None:
 class Engagement:
     """What became of the email of one run, with the dimensions of statistics.
 
-    `first`: when each reported event first happened. `locale`, `variant` and `categories` are those
-    of the email that was sent.
+    `first`: when each reported event first happened. `locale`, `variant`, `categories` and
+    `templates`, the version, are those of the email that was sent.
     """
 
     key: RunKey
@@ -174,3 +174,4 @@ class Engagement:
     variant: Variant
     categories: tuple[str, ...]
     first: Mapping[EngagementEvent, datetime]
+    templates: int = 0

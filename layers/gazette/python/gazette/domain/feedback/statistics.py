@@ -11,6 +11,7 @@ from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
 IMMEDIATE = "immediate"
 NOT_KNOWN = "not known"
 NO_EXPERIMENT = "no experiment"
+DEPLOYED = "deployed"
 
 
 class Measure(StrEnum):
@@ -37,7 +38,8 @@ class Dimension(StrEnum):
     """By what emails are grouped.
 
     `FREQUENCY` is the name of the schedule, or `IMMEDIATE`. An email counts in each `CATEGORY` that
-    it showed, so categories may add up to more than the total.
+    it showed, so categories may add up to more than the total. `TEMPLATES` is the version that made
+    it, or `DEPLOYED`.
     """
 
     TOTAL = "total"
@@ -45,6 +47,7 @@ class Dimension(StrEnum):
     CATEGORY = "category"
     LOCALE = "locale"
     VARIATION = "variation"
+    TEMPLATES = "templates"
 
 
 ACTS = (Measure.COMPLAINED, Measure.OPENED, Measure.CLICKED, Measure.UNSUBSCRIBED)
@@ -123,6 +126,7 @@ def _places(email: Engagement) -> Iterator[tuple[Dimension, str]]:
         yield Dimension.CATEGORY, category
     yield Dimension.LOCALE, email.locale or NOT_KNOWN
     yield Dimension.VARIATION, _named(email.variant)
+    yield Dimension.TEMPLATES, f"version {email.templates}" if email.templates else DEPLOYED
 
 
 def _named(variant: Variant) -> str:

@@ -4,7 +4,7 @@ Every port may raise `Unavailable`. The caller then cannot know whether a write 
 repeats the call. All instants are timezone-aware UTC.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -15,6 +15,8 @@ from gazette.domain.links import LinkKeys, LinkToken, Scope
 from gazette.domain.model import Edition
 from gazette.domain.subscribers.leaving import Leaving
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.domain.templates.settings import NO_SETTINGS, VersionSettings
+from gazette.domain.templates.versions import Version
 
 
 class Renderer(Protocol):
@@ -40,6 +42,41 @@ class Renderer(Protocol):
         `due_at`: of the run; its day is in the subject of a digest, which is therefore another one
         than that of the digest before. Raises RenderingFailed if a template cannot show something.
         """
+
+    def said(
+        self, digest: Digest, subscriber: Subscriber, *, variation: int = 1
+    ) -> Sequence[Sequence[str]]:
+        """Return what the lines of each block say to this reader. Raises RenderingFailed."""
+
+
+@dataclass(frozen=True, slots=True)
+class VersionTemplates:
+    """A version as a process has it: what renders its emails, and the settings that belong to it.
+
+    `number`: 0 is what was deployed.
+    """
+
+    number: int
+    renderer: Renderer
+    settings: VersionSettings = NO_SETTINGS
+
+
+class TemplateLibrary(Protocol):
+    """The versions that a process has; others are loaded once. Threads may share it."""
+
+    @property
+    def deployed(self) -> VersionTemplates:
+        """What was deployed with the code."""
+
+    def get(self, version: Version) -> VersionTemplates:
+        """Return a version, verified and loaded.
+
+        Raises Unavailable if it cannot be read now, VersionUnusable if this process cannot use it,
+        and VersionGone if it is surely gone. For a minute after that the answer is the same.
+        """
+
+    def numbered(self, number: int) -> VersionTemplates:
+        """Return a version by its number, whether it is in force or not. Raises as `get`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,5 +158,5 @@ class Pages(Protocol):
     def nothing_left(self, reader: Subscriber) -> str:
         """Say that none of the events of the email is still stored."""
 
-    def updates(self, digest: Digest, reader: Subscriber) -> str:
-        """Show each block of the digest with its link, its lines and its time."""
+    def updates(self, digest: Digest, reader: Subscriber, said: Sequence[Sequence[str]]) -> str:
+        """Show each block of the digest with its link, what its lines say, and its time."""

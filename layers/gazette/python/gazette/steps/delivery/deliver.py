@@ -29,7 +29,7 @@ from gazette.domain.ports.rendering import Links
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.delivery.claim import make_claim
 from gazette.steps.delivery.context import DeliveryContext
-from gazette.steps.delivery.edition import address, edit
+from gazette.steps.delivery.edition import Made, address, edit
 from gazette.steps.delivery.pacing import record_outcome, wait_for_permit, without_permit
 from gazette.steps.delivery.predecessors import chain_of
 from gazette.steps.delivery.prepare import Prepared, prepare, settle
@@ -62,12 +62,14 @@ class _Tries:
 
 @dataclass(frozen=True, slots=True)
 class _Rendered:
-    """A run that may be claimed as it was read, and its email."""
+    """A run that may be claimed as it was read, its email, and the version that made it."""
 
     prepared: Prepared
     edition: Edition
     links: Links
     variant: Variant
+    templates: int
+    templates_gone: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,8 @@ def _claim(
         categories=rendered.edition.categories,
         newest=due.newest,
         left_out=due.left_out,
+        templates=rendered.templates,
+        templates_gone=rendered.templates_gone,
         at=at,
     )
     claimed = make_claim(run, claim, prepared.older, runs=context.runs)
@@ -159,19 +163,21 @@ def _render(key: RunKey, tries: _Tries, context: DeliveryContext) -> _Rendered |
         links = context.link_maker.links(LinkToken.of(key, prepared.run.due_at, reader))
         running = context.editing.experiment()
         variant = variant_of(key.user_id, running) if running else DEFAULT_VARIANT
-        edition = edit(
+        chosen = context.editing.templates(prepared.run)
+        made = edit(
             prepared.run,
             prepared.due.sent,
             reader,
             links,
+            chosen=chosen,
             variant=variant,
             context=context.editing,
             may_have_been_sent=prepared.due.may_have_been_sent,
             until=prepared.window.until,
         )
-        if isinstance(edition, Edition):
-            return _Rendered(prepared, edition, links, variant)
-        tries.excluded += edition.events
+        if isinstance(made, Made):
+            return _Rendered(prepared, made.edition, links, variant, made.templates, chosen.gone)
+        tries.excluded += made.events
     return prepared
 
 

@@ -1,7 +1,7 @@
 """Turn the events of a window into an email that is addressed to its reader."""
 
 import hashlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -21,11 +21,12 @@ from gazette.domain.links import (
 )
 from gazette.domain.model import Actor, Edition, Entity, Event, Mail, RunKey
 from gazette.domain.ports.control import RunningExperiment
-from gazette.domain.ports.rendering import Links, Renderer
+from gazette.domain.ports.rendering import Links, VersionTemplates
 from gazette.domain.ports.stores import DeferredEvents
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.steps.delivery.versions import Chosen, Unusable
 
-_HARMLESS = Event(
+HARMLESS = Event(
     user_id="nobody",
     id="harmless",
     category="update",
@@ -38,13 +39,26 @@ _HARMLESS = Event(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditionContext:
-    """What `edit` uses. `max_blocks`: how many blocks one email shows; `arrangement`: how."""
+    """What `edit` uses. `max_blocks`: how many blocks one email shows; `arrangement`: how.
 
-    renderer: Renderer
+    Both are the stage's: a version of the templates may say otherwise. `templates` chooses the
+    version of a run; `unusable` is told of one that cannot show what the deployed one can.
+    """
+
+    templates: Callable[[Run], Chosen]
+    unusable: Unusable
     experiment: RunningExperiment
     deferred_events: DeferredEvents
     max_blocks: int
     arrangement: Arrangement
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """An email, and the version of the templates that made all of it."""
+
+    edition: Edition
+    templates: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +74,16 @@ def edit(
     subscriber: Subscriber,
     links: Links,
     *,
+    chosen: Chosen,
     variant: Variant,
     context: EditionContext,
     may_have_been_sent: Collection[str],
     until: datetime,
-) -> Edition | Excluded:
+) -> Made | Excluded:
     """Render `events`; if that fails, exclude those that cannot be shown and return their number.
+
+    A pushed version that cannot show what the deployed one can is at fault, and no event: the email
+    is made with the deployed one, and a pinned run, which may not change, raises RenderingFailed.
 
     An excluded event fails by itself and would block all other events of its reader (rule 17);
     the next read of the window no longer has it. An event in `may_have_been_sent` is excluded for
@@ -74,40 +92,76 @@ def edit(
     it was read.
     """
 
-    def show(some: Iterable[Event]) -> Edition:
+    def show(some: Iterable[Event], templates: VersionTemplates) -> Edition:
         return make_edition(
             run.key,
             some,
             subscriber,
             links,
             variation=variant.variation,
-            renderer=context.renderer,
+            templates=templates,
             max_blocks=context.max_blocks,
             arrangement=context.arrangement,
             until=until,
             due_at=run.due_at,
         )
 
+    templates, instead = chosen.templates, chosen.instead
     try:
-        return show(events)
-    except RenderingFailed:
-        show([_HARMLESS])
-        excluded = 0
-        for event in events:
-            try:
-                show([event])
-            except RenderingFailed as why:
-                since = context.deferred_events.exclude(
-                    event, run, str(why), for_good=event.id in may_have_been_sent
-                )
-                if since is None and not excluded:
-                    raise Overtaken(f"Run {run_id(run.key)} has changed since.") from why
-                if since is None:
-                    break  # the caller reads everything again, and counts these
-                run, excluded = since, excluded + 1
-        if not excluded:
+        return Made(show(events, templates), templates.number)
+    except RenderingFailed as err:
+        if instead is None:
+            return _exclude(run, events, (templates,), show, context, may_have_been_sent, err)
+        try:
+            edition = show(events, instead)
+        except RenderingFailed:
+            versions = (templates, instead)
+            return _exclude(run, events, versions, show, context, may_have_been_sent, err)
+        context.unusable(templates.number, err)
+        if chosen.is_pinned:
             raise
-        return Excluded(excluded)
+        return Made(edition, instead.number)
+
+
+def _exclude(
+    run: Run,
+    events: Sequence[Event],
+    versions: Sequence[VersionTemplates],
+    show: Callable[[Iterable[Event], VersionTemplates], Edition],
+    context: EditionContext,
+    may_have_been_sent: Collection[str],
+    failed: RenderingFailed,
+) -> Excluded:
+    """Exclude the events that none of the versions can show; if there are none, raise `failed`."""
+
+    def why_not(event: Event) -> RenderingFailed | None:
+        for templates in versions:
+            try:
+                show([event], templates)
+            except RenderingFailed as err:
+                why = err
+            else:
+                return None
+        return why
+
+    if at_fault := why_not(HARMLESS):
+        raise at_fault
+    excluded = 0
+    for event in events:
+        why = why_not(event)
+        if why is None:
+            continue
+        since = context.deferred_events.exclude(
+            event, run, str(why), for_good=event.id in may_have_been_sent
+        )
+        if since is None and not excluded:
+            raise Overtaken(f"Run {run_id(run.key)} has changed since.") from why
+        if since is None:
+            break  # the caller reads everything again, and counts these
+        run, excluded = since, excluded + 1
+    if not excluded:
+        raise failed
+    return Excluded(excluded)
 
 
 def make_edition(
@@ -117,20 +171,24 @@ def make_edition(
     links: Links,
     *,
     variation: int,
-    renderer: Renderer,
+    templates: VersionTemplates,
     max_blocks: int,
     arrangement: Arrangement,
     until: datetime,
     due_at: datetime,
 ) -> Edition:
-    """Render `events`, arranged as the stage and the variation say. Raises RenderingFailed.
+    """Render `events`, arranged as stage, version and variation say. Raises RenderingFailed.
+
+    `max_blocks`, `arrangement`: the stage's. What the variation says goes before the version, and
+    that before the stage.
 
     `until`: the end of the window, which gives all of them their age.
     """
+    settings, renderer = templates.settings, templates.renderer
     digest = compose(
         events,
-        max_blocks=max_blocks,
-        arrangement=renderer.arrangement(variation, arrangement),
+        max_blocks=settings.max_blocks or max_blocks,
+        arrangement=renderer.arrangement(variation, settings.arranged(arrangement)),
         until=until,
     )
     return renderer.render(

@@ -11,10 +11,11 @@ from gazette.domain.links import LinkToken
 from gazette.domain.model import Event
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Runs
-from gazette.domain.ports.rendering import Links, Pages, Renderer
+from gazette.domain.ports.rendering import Links, Pages
 from gazette.domain.ports.stores import EventReader, Subscribers
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.delivery.edition import make_edition
+from gazette.steps.delivery.versions import Chosen
 
 _Show = Callable[[Run, datetime, Sequence[Event], Subscriber], str]
 
@@ -23,13 +24,13 @@ _Show = Callable[[Run, datetime, Sequence[Event], Subscriber], str]
 class ViewContext:
     """What a view reads, and what shows it. Nothing is written.
 
-    `max_blocks` and `arrangement`: as in the email.
+    `templates`: chooses the version of a run. `max_blocks` and `arrangement`: as in the email.
     """
 
     runs: Runs
     subscribers: Subscribers
     events: EventReader
-    renderer: Renderer
+    templates: Callable[[Run], Chosen]
     pages: Pages
     clock: Clock
     max_blocks: int
@@ -50,7 +51,7 @@ def view_email(link: LinkToken, links: Links, *, context: ViewContext) -> str | 
             reader,
             links,
             variation=run.variant.variation,
-            renderer=context.renderer,
+            templates=context.templates(run).templates,
             max_blocks=context.max_blocks,
             arrangement=context.arrangement,
             until=until,
@@ -64,15 +65,17 @@ def view_updates(link: LinkToken, *, context: ViewContext) -> str | None:
     """The page of all that the window of a run holds now, no line left out. None: as above."""
 
     def show(run: Run, until: datetime, events: Sequence[Event], reader: Subscriber) -> str:
-        variation = run.variant.variation
+        variation, templates = run.variant.variation, context.templates(run).templates
+        settings, renderer = templates.settings, templates.renderer
         everything = compose(
             events,
             max_blocks=len(events),
             max_lines=len(events),
-            arrangement=context.renderer.arrangement(variation, context.arrangement),
+            arrangement=renderer.arrangement(variation, settings.arranged(context.arrangement)),
             until=until,
         )
-        return context.pages.updates(everything, reader)
+        said = renderer.said(everything, reader, variation=variation)
+        return context.pages.updates(everything, reader, said)
 
     return _view(link, show, context)
 

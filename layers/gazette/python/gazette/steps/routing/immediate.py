@@ -65,7 +65,7 @@ def queue_run(run: Run, *, context: RoutingContext) -> None:
 
 
 def _new(user_id: str, schedule: str, at: datetime, context: RoutingContext) -> Run:
-    due_at = at + context.collapse
+    due_at = at + (context.settings_for(user_id).collapse or context.collapse)
     return Run(
         key=RunKey(user_id, schedule, int(at.timestamp())),
         due_at=due_at,

@@ -16,7 +16,7 @@ from gazette.domain.identity import run_id
 from gazette.domain.links import LinkToken
 from gazette.domain.model import Edition, Event, StoredEvent
 from gazette.domain.ports.ledgers import Runs
-from gazette.domain.ports.rendering import LinkMaker, Links, Renderer
+from gazette.domain.ports.rendering import LinkMaker, Links, Renderer, VersionTemplates
 from gazette.domain.ports.stores import EventReader, Subscribers
 from gazette.domain.replay import (
     BlockShown,
@@ -29,7 +29,8 @@ from gazette.domain.replay import (
 )
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.subscriber import Subscriber
-from gazette.steps.delivery.edition import EditionContext, Excluded, edit, make_edition
+from gazette.steps.delivery.edition import EditionContext, Excluded, Made, edit, make_edition
+from gazette.steps.delivery.versions import Chosen
 
 ForEachPart = Callable[[Callable[[int], "_PartRead"], Iterable[int]], Iterable["_PartRead"]]
 """Applies a function to some parts, as `map` does."""
@@ -152,11 +153,11 @@ def render_again(email: SentEmail, side: Side, *, link_maker: LinkMaker) -> Rend
     events = email.events
     while events:
         try:
-            edition = _edit(email, events, side, watched, excluding, link_maker)
+            made = _edit(email, events, side, watched, excluding, link_maker)
         except RenderingFailed as err:
             return Rendition(None, excluded=tuple(excluding.excluded), failed=str(err))
-        if isinstance(edition, Edition):
-            return _rendition(edition, watched.last, email, excluding)
+        if isinstance(made, Made):
+            return _rendition(made.edition, watched.last, email, excluding)
         gone = {event.id for event, _ in excluding.excluded}
         events = tuple(event for event in events if event.id not in gone)
     return Rendition(None, excluded=tuple(excluding.excluded))
@@ -173,7 +174,7 @@ def show_alone(
         email.reader,
         _links(email, link_maker),
         variation=_variant(email, side).variation,
-        renderer=side.renderer,
+        templates=VersionTemplates(0, side.renderer),
         max_blocks=side.max_blocks,
         arrangement=side.arrangement,
         until=_until(run),
@@ -188,15 +189,18 @@ def _edit(
     renderer: Renderer,
     excluding: "_Excluding",
     link_maker: LinkMaker,
-) -> Edition | Excluded:
+) -> Made | Excluded:
+    chosen = Chosen(VersionTemplates(0, renderer))
     return edit(
         email.run,
         events,
         email.reader,
         _links(email, link_maker),
+        chosen=chosen,
         variant=_variant(email, side),
         context=EditionContext(
-            renderer=renderer,
+            templates=lambda _: chosen,
+            unusable=lambda _number, _why: None,
             experiment=lambda: None,
             deferred_events=excluding,
             max_blocks=side.max_blocks,
@@ -283,6 +287,12 @@ class _Watched:
         return self._renderer.render(
             digest, subscriber, links, schedule, variation=variation, due_at=due_at
         )
+
+    def said(
+        self, digest: Digest, subscriber: Subscriber, *, variation: int = 1
+    ) -> Sequence[Sequence[str]]:
+        """As the port says."""
+        return self._renderer.said(digest, subscriber, variation=variation)
 
 
 @dataclass(slots=True)

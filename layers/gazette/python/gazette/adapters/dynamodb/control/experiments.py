@@ -4,15 +4,12 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 
-from gazette.adapters.cached import Cached
 from gazette.adapters.dynamodb.client import bind, decoded, read_row, translated
 from gazette.adapters.dynamodb.tables import ControlRow
 from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.feedback.experiment import Experiment, ExperimentPeriod, experiment
-from gazette.domain.ports.clock import Clock
-from gazette.domain.ports.control import RunningExperiment
 
-_KEY = ("experiment", "email")
+EXPERIMENT = ("experiment", "email")
 _PERIOD = "period"
 
 
@@ -24,13 +21,7 @@ class DynamoExperiments:
 
     def running(self) -> Experiment | None:
         """One strongly consistent GetItem."""
-        row = read_row(ControlRow, *_KEY)
-        if row is None:
-            return None
-        try:
-            return decoded(row, _experiment, needs=("since",))
-        except UnreadableRow as err:
-            raise Unavailable(f"The experiment in the table `control` is invalid: {err}") from err
+        return experiment_of(read_row(ControlRow, *EXPERIMENT))
 
     def start(self, wanted: Experiment) -> None:
         """One Query and two PutItem, and one more if another experiment was running.
@@ -43,7 +34,7 @@ class DynamoExperiments:
         with translated():
             ControlRow(_PERIOD, wanted.name, since=min(before.since, wanted.since)).save()
             ControlRow(
-                *_KEY,
+                *EXPERIMENT,
                 since=wanted.since,
                 name=wanted.name,
                 weights=json.dumps(dict(wanted.weights)),
@@ -52,7 +43,7 @@ class DynamoExperiments:
     def stop(self, at: datetime) -> None:
         """One DeleteItem first; then one Query, and one PutItem if an experiment was running."""
         with translated():
-            ControlRow(*_KEY).delete()
+            ControlRow(*EXPERIMENT).delete()
         self._end(self.periods(), at)
 
     def periods(self) -> Mapping[str, ExperimentPeriod]:
@@ -69,6 +60,16 @@ class DynamoExperiments:
                     ControlRow(_PERIOD, name, since=period.since, until=at).save()
 
 
+def experiment_of(row: ControlRow | None) -> Experiment | None:
+    """The running experiment by its row, or without one. Raises Unavailable if it is invalid."""
+    if row is None:
+        return None
+    try:
+        return decoded(row, _experiment, needs=("since",))
+    except UnreadableRow as err:
+        raise Unavailable(f"The experiment in the table `control` is invalid: {err}") from err
+
+
 def _experiment(row: ControlRow) -> Experiment:
     given = json.loads(row.weights or "{}")
     weights = {int(variation): int(weight) for variation, weight in given.items()}
@@ -77,11 +78,3 @@ def _experiment(row: ControlRow) -> Experiment:
 
 def _period(row: ControlRow) -> ExperimentPeriod:
     return ExperimentPeriod(row.since, row.until)
-
-
-def running_experiment(table_name: str, *, clock: Clock) -> RunningExperiment:
-    """The running experiment, cached for a worker; none if the table has never answered."""
-    running: Cached[Experiment | None] = Cached(
-        DynamoExperiments(table_name).running, clock=clock, default=None
-    )
-    return running.get

@@ -44,6 +44,8 @@ class DynamoEngagements:
         if run.variant.experiment:
             actions.append(EngagementRow.variation.set(run.variant.variation))
             actions.append(EngagementRow.experiment.set(run.variant.experiment))
+        if run.templates:
+            actions.append(EngagementRow.templates.set(run.templates))
         before = updated_from(row, actions, first.does_not_exist() | (first > at))
         return before is not None and first.attr_name not in before
 
@@ -64,4 +66,5 @@ def _engagement(row: EngagementRow) -> Engagement:
         variant=Variant(int(row.variation or 1), row.experiment or ""),
         categories=tuple((row.categories or "").split()),
         first={event: at for event, at in told.items() if at is not None},
+        templates=int(row.templates or 0),
     )

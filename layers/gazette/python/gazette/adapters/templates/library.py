@@ -1,0 +1,140 @@
+"""The versions of the templates that a process has: each fetched, verified and loaded once."""
+
+import shutil
+import tempfile
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from weakref import finalize
+
+from gazette.adapters.cached import READ_INTERVAL
+from gazette.adapters.templates.bundle import BundleError, checksum_of, unpack
+from gazette.domain.errors import Unavailable, VersionGone, VersionUnusable
+from gazette.domain.ports.clock import Clock
+from gazette.domain.ports.rendering import VersionTemplates
+from gazette.domain.ports.templates import BundleStore, TemplateVersions
+from gazette.domain.templates.versions import Version
+
+MOST = 3
+"""Versions in a process: the current one, a candidate, and one that is still pinned."""
+
+Load = Callable[[int, "Unpacked"], VersionTemplates]
+"""Makes a version of an unpacked bundle, and tries it out. May raise anything: it is not ours."""
+
+Failed = Callable[[int, Exception], None]
+"""Is told of each version that could not be had, at most once a minute each. Never raises."""
+
+
+class Unpacked:
+    """A folder with the files of a bundle, which is deleted when nobody holds this any more."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="gazette-templates-"))
+        finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        for name, content in files.items():
+            (self.path / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.path / name).write_bytes(content)
+
+
+@dataclass(slots=True)
+class _Entry:
+    """A version, or when and why it could not be had last."""
+
+    loaded: VersionTemplates | None = None
+    failed_at: datetime | None = None
+    why: Exception | None = None
+    loading: Lock = field(default_factory=Lock)
+
+
+class Library:
+    """The port `TemplateLibrary`: at most three pushed versions, the last used ones.
+
+    Threads that want a version which one of them loads wait for it; others go on. `waiting` is
+    entered meanwhile, such as `Coalescer.aside`.
+    """
+
+    def __init__(
+        self,
+        *,
+        deployed: VersionTemplates,
+        bundles: BundleStore,
+        versions: TemplateVersions,
+        load: Load,
+        failed: Failed,
+        clock: Clock,
+        waiting: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        self._deployed = deployed
+        self._bundles = bundles
+        self._versions = versions
+        self._load = load
+        self._failed = failed
+        self._clock = clock
+        self._waiting = waiting
+        self._choosing = Lock()
+        self._entries: OrderedDict[int, _Entry] = OrderedDict()
+
+    @property
+    def deployed(self) -> VersionTemplates:
+        """What the layer ships."""
+        return self._deployed
+
+    def get(self, version: Version) -> VersionTemplates:
+        """At the first use one GetObject."""
+        return self._of(version.number, lambda: version)
+
+    def numbered(self, number: int) -> VersionTemplates:
+        """At the first use one GetItem and one GetObject."""
+        return self._of(number, partial(self._pushed, number))
+
+    def _of(self, number: int, find: Callable[[], Version]) -> VersionTemplates:
+        with self._choosing:
+            entry = self._entries.setdefault(number, _Entry())
+            self._entries.move_to_end(number)
+            if len(self._entries) > MOST:
+                self._entries.popitem(last=False)
+        if entry.loaded:
+            return entry.loaded
+        with self._waiting(), entry.loading:
+            return entry.loaded or self._loaded(number, find, entry)
+
+    def _loaded(self, number: int, find: Callable[[], Version], entry: _Entry) -> VersionTemplates:
+        now = self._clock()
+        if entry.why and entry.failed_at and now - entry.failed_at < READ_INTERVAL:
+            raise type(entry.why)(str(entry.why))
+        try:
+            entry.loaded = self._fetched(find())
+        except Exception as err:  # whatever it is: no email may fail for it
+            known = isinstance(err, Unavailable | VersionUnusable)
+            why = err if known else Unavailable(f"Version {number}: {type(err).__name__}: {err}")
+            entry.failed_at, entry.why = now, why
+            self._failed(number, why)
+            raise why from err
+        return entry.loaded
+
+    def _pushed(self, number: int) -> Version:
+        pushed = self._versions.find(number)
+        if pushed is None:
+            raise VersionGone(f"Version {number} of the templates is not in the history.")
+        return pushed.version
+
+    def _fetched(self, version: Version) -> VersionTemplates:
+        number = version.number
+        content = self._bundles.get(version)
+        if content is None:
+            raise VersionGone(f"The bundle of version {number} of the templates does not exist.")
+        if checksum_of(content) != version.checksum:
+            raise VersionUnusable(f"The bundle of version {number} is not what was pushed.")
+        try:
+            return self._load(number, Unpacked(unpack(content)))
+        except BundleError as err:
+            raise VersionUnusable(f"Version {number} of the templates: {err}.") from err
+        except Exception as err:  # whatever a template, a catalogue or a setting may raise
+            raise VersionUnusable(
+                f"Version {number} of the templates cannot be loaded: {type(err).__name__}: {err}"
+            ) from err

@@ -1,0 +1,72 @@
+"""Bundles in S3, one object each, by number and checksum."""
+
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from gazette.adapters.aws.clients import Patience, client
+from gazette.domain.errors import Unavailable
+from gazette.domain.templates.versions import Version
+
+PREFIX = "versions/"
+"""Functions may read what is below it, and nothing else of the bucket."""
+
+PATIENCE = Patience(connect=1, read=5, attempts=2)
+
+
+def key_of(version: Version) -> str:
+    """The key of a version's bundle. Numbers are padded, so that keys sort by them."""
+    return f"{PREFIX}{version.number:06d}-{version.checksum}.json.gz"
+
+
+class S3Bundles:
+    """The port `BundleStore` on a bucket.
+
+    The client is made at the first use: stages that never push a version load no model of S3.
+    """
+
+    def __init__(self, bucket: str) -> None:
+        self._bucket = bucket
+
+    def get(self, version: Version) -> bytes | None:
+        """One GetObject.
+
+        S3 says that an object is missing only to who may also list the bucket; to others it denies
+        the request, which proves nothing.
+        https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
+        """
+        try:
+            found = _s3().get_object(Bucket=self._bucket, Key=key_of(version))
+            content: bytes = found["Body"].read()
+        except ClientError as err:
+            if err.response.get("Error", {}).get("Code") == "NoSuchKey":
+                return None
+            raise _unavailable(version, err) from err
+        # An answer that is cut off raises errors of botocore and urllib3, and OSErrors.
+        except (BotoCoreError, OSError) as err:
+            raise _unavailable(version, err) from err
+        return content
+
+    def put(self, version: Version, content: bytes) -> None:
+        """One PutObject."""
+        try:
+            _s3().put_object(
+                Bucket=self._bucket,
+                Key=key_of(version),
+                Body=content,
+                ContentType="application/json",
+                ContentEncoding="gzip",
+            )
+        except (BotoCoreError, ClientError) as err:
+            raise Unavailable(
+                f"The bundle of version {version.number} could not be stored: {err}"
+            ) from err
+
+
+def _s3() -> Any:
+    """The client: what boto3-stubs has of S3 is not installed, for two calls."""
+    return client("s3", PATIENCE)
+
+
+def _unavailable(version: Version, err: Exception) -> Unavailable:
+    return Unavailable(f"The bundle of version {version.number} cannot be read: {err}")

@@ -1,0 +1,28 @@
+"""Which versions of the templates are in force, for functions that render none."""
+
+from collections.abc import Callable
+
+from gazette.adapters.cached import Cached, once
+from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVersions
+from gazette.bootstrap.parts.clock import now
+from gazette.domain.ports.templates import VersionsInForce
+from gazette.domain.templates.settings import VersionSettings
+from gazette.domain.templates.versions import NOTHING_PUSHED, InForce, version_for
+from gazette.settings.ranges import RANGES
+
+
+def versions_in_force(control_table: str) -> VersionsInForce:
+    """Return the versions in force, read at most once a minute, the first time when asked."""
+    cached = once(
+        lambda: Cached[InForce](
+            DynamoTemplateVersions(control_table, ranges=RANGES).in_force,
+            clock=now,
+            default=NOTHING_PUSHED,
+        )
+    )
+    return lambda: cached().get()
+
+
+def settings_for(in_force: VersionsInForce) -> Callable[[str], VersionSettings]:
+    """Return a function from a user id to the settings of the version that is theirs now."""
+    return lambda user_id: version_for(user_id, in_force()).settings

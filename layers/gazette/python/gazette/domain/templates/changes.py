@@ -1,0 +1,87 @@
+"""What an operator may make of the versions in force. Pure: a command stores what these return."""
+
+from dataclasses import replace
+from datetime import datetime
+
+from gazette.domain.templates.versions import (
+    EVERYBODY,
+    Act,
+    Candidate,
+    Change,
+    InForce,
+    Version,
+)
+
+
+class InvalidRollout(ValueError):
+    """A change that cannot be made. The text says why and what to do."""
+
+
+Changed = tuple[InForce, Change]
+"""What is in force after a change, and the entry of the audit."""
+
+
+def pushed(before: InForce, version: Version, percent: int, *, at: datetime, by: str) -> Changed:
+    """A pushed version for `percent` of the readers (1 to 100); it replaces a candidate."""
+    if not 1 <= percent <= EVERYBODY:
+        raise InvalidRollout(f"percent is {percent}; it must be 1 to {EVERYBODY}")
+    if percent == EVERYBODY:
+        after = replace(before, current=version, candidate=None)
+    else:
+        after = replace(before, candidate=Candidate(version, percent))
+    return _changed(after, Act.PUSHED, at, by)
+
+
+def rolled_out(before: InForce, percent: int, *, at: datetime, by: str) -> Changed:
+    """The candidate for `percent` of the readers, 0 to 100; with 100 it is the current version.
+
+    Raises InvalidRollout if there is no candidate.
+    """
+    candidate = _candidate(before)
+    if not 0 <= percent <= EVERYBODY:
+        raise InvalidRollout(f"percent is {percent}; it must be 0 to {EVERYBODY}")
+    if percent == EVERYBODY:
+        after = replace(before, current=candidate.version, candidate=None)
+        return _changed(after, Act.PROMOTED, at, by)
+    after = replace(before, candidate=replace(candidate, percent=percent))
+    return _changed(after, Act.ROLLED_OUT, at, by)
+
+
+def taken_back(before: InForce, *, at: datetime, by: str) -> Changed:
+    """Nobody gets the candidate any more. Raises InvalidRollout if there is none."""
+    _candidate(before)
+    return _changed(replace(before, candidate=None), Act.TAKEN_BACK, at, by)
+
+
+def rolled_back(before: InForce, to: Version, *, at: datetime, by: str) -> Changed:
+    """Everybody gets the version `to`, such as DEPLOYED, and a candidate ends.
+
+    Raises InvalidRollout if that is so already.
+    """
+    if before.candidate is None and before.current == to:
+        raise InvalidRollout(f"version {to.number} is in force for everybody already")
+    return _changed(replace(before, current=to, candidate=None), Act.ROLLED_BACK, at, by)
+
+
+def _candidate(before: InForce) -> Candidate:
+    if before.candidate is None:
+        raise InvalidRollout(
+            f"there is no candidate: version {before.current.number} is in force for everybody; "
+            "push one with --percent"
+        )
+    return before.candidate
+
+
+def _changed(after: InForce, act: Act, at: datetime, by: str) -> Changed:
+    after = replace(after, revision=after.revision + 1, changed_at=at, changed_by=by)
+    candidate = after.candidate
+    entry = Change(
+        after.revision,
+        act,
+        at,
+        by,
+        current=after.current.number,
+        candidate=candidate.version.number if candidate else 0,
+        percent=candidate.percent if candidate else 0,
+    )
+    return after, entry

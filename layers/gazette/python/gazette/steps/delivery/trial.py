@@ -1,0 +1,58 @@
+"""Try a version of the templates out before the first reader gets it."""
+
+from datetime import UTC, datetime
+
+from gazette.domain.delivery.arrangement import DEFAULT
+from gazette.domain.links import NEW_LINK
+from gazette.domain.model import DAILY, Entity, Event, RunKey
+from gazette.domain.ports.rendering import Links, VersionTemplates
+from gazette.domain.scheduling.kinds import immediate_schedule
+from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.steps.delivery.edition import HARMLESS, make_edition
+
+_AT = datetime(2026, 1, 1, tzinfo=UTC)
+_NOBODY = Subscriber(
+    user_id="nobody",
+    email="nobody@example.invalid",
+    name="Nobody",
+    locale="en",
+    time_zone="UTC",
+    changed_at=_AT,
+)
+_LINKS = Links(
+    unsubscribe="https://example.invalid/unsubscribe",
+    preferences="https://example.invalid/preferences",
+    email="https://example.invalid/email",
+    updates="https://example.invalid/updates",
+    leave=lambda _: "https://example.invalid/leave",
+)
+_NEW_LINK = Event(
+    user_id="nobody",
+    id="link",
+    category=NEW_LINK,
+    entity=Entity(NEW_LINK, "preferences", "", "https://example.invalid/"),
+    actor=None,
+    occurred_at=_AT,
+)
+
+
+def try_out(templates: VersionTemplates) -> None:
+    """Make an email of each kind, in English. Raises RenderingFailed.
+
+    The command that pushed the version has made many more; this finds what the release at work
+    lacks, such as a value that a later one gives to templates.
+    """
+    immediate = immediate_schedule("post#harmless")
+    for schedule, event in ((DAILY, HARMLESS), (immediate, HARMLESS), (immediate, _NEW_LINK)):
+        make_edition(
+            RunKey("nobody", schedule, 0),
+            [event],
+            _NOBODY,
+            _LINKS,
+            variation=1,
+            templates=templates,
+            max_blocks=1,
+            arrangement=DEFAULT,
+            until=_AT,
+            due_at=_AT,
+        )

@@ -1,0 +1,61 @@
+"""`make rollout`: 2,000 digests while versions of the templates are pushed and taken back.
+
+Fails if an email is mixed of two versions, lost or doubled, or if a change takes over a minute.
+"""
+
+import argparse
+import signal
+import sys
+import time
+
+from demo.engine import ROOT, EngineError
+from demo.service import ServiceError
+from proofs.rollout.run import rollout
+
+LONGEST = 70.0
+"""Seconds: a process reads once a minute, and may prepare and wait for a permit before a claim."""
+
+
+def main() -> int:
+    """Exit status 0 only if every reader has one email, all of it of the version of its run."""
+    parser = argparse.ArgumentParser(prog="make rollout", description=__doc__)
+    parser.add_argument("--digests", type=int, default=2000)
+    parser.add_argument("--rate", type=int, default=5, help="emails a second")
+    given = parser.parse_args()
+    for ending in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ending, signal.default_int_handler)
+    began = time.monotonic()
+
+    def progress(text: str) -> None:
+        sys.stdout.write(f"{time.monotonic() - began:6.1f} s  {text}\n")
+        sys.stdout.flush()
+
+    try:
+        done = rollout(
+            given.digests,
+            rate=given.rate,
+            folder=ROOT / "build" / "rollout",
+            within=1800,
+            progress=progress,
+        )
+    except (EngineError, ServiceError) as err:
+        sys.stderr.write(f"rollout: {err}\n")
+        return 1
+    except KeyboardInterrupt:
+        sys.stderr.write("rollout: stopped\n")
+        return 130
+    for problem in done.problems:
+        sys.stderr.write(f"rollout: {problem}\n")
+    versions = ",".join(f"{number}:{emails}" for number, emails in sorted(done.versions.items()))
+    sys.stdout.write(
+        f"rollout: digests={done.digests} versions={versions} mixed={done.mixed} "
+        f"unlike={done.unlike} repeated={done.repeated} wrong={done.wrong} "
+        f"late_s={done.late:.0f} emails={done.emails} lost={done.lost} twice={done.twice} "
+        f"seconds={done.seconds:.0f}\n"
+    )
+    bad = (done.problems, done.mixed, done.unlike, done.wrong, done.lost, done.twice)
+    return 1 if any(bad) or done.late > LONGEST else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

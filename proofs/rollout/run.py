@@ -1,0 +1,225 @@
+"""Versions of the templates are pushed and taken back while digests go out on the deployed stacks.
+
+The real stacks on the embedded engine; the command's calls are made by its adapters. Before each
+change SES refuses some emails, whose runs are repeated after it. One version is broken in the
+bucket. In every email that arrives, each part says which version made it.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import boto3
+from gazette.adapters.aws.clients import forget
+from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVersions
+from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.templates.s3 import S3Bundles
+from gazette.bootstrap.parts.clock import now
+from gazette.domain.delivery.run import Run, Status
+from gazette.domain.model import RunKey
+from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.templates.changes import Changed, pushed, rolled_back
+from gazette.domain.templates.versions import DEPLOYED, InForce, PushedVersion, Version, version_for
+from gazette.settings.delivery import GenerateSettings
+from gazette.settings.ranges import RANGES
+
+from benchmarks.readers import Progress, fill
+from benchmarks.reckoning import Stored, reckon
+from benchmarks.stored import as_client_of
+from demo.engine import deploy, running
+from demo.service import Service, ServiceError
+from demo.ses import Accepted, Answer, StandIn
+from proofs.rollout.bundles import bundle, versions_said
+
+_AHEAD = timedelta(hours=2)
+"""How far ahead the slot is: a tick carries the time that it stands for, so nobody waits."""
+
+_CHANGES = 4
+_REFUSED = 5
+"""Emails that SES refuses before each change; their runs are repeated about a minute later."""
+
+_QUEUES = ("shard", "generate", "immediate", "resend", "feedback")
+
+
+@dataclass
+class Rollout:
+    """What was counted.
+
+    `versions`: emails by the version that made them. `mixed`: emails whose parts name different
+    versions. `unlike`: emails made by another version than their run says. `repeated`: runs that
+    were repeated after a change. `wrong`: emails of a broken version. `late`: the longest time
+    in seconds after a change at which a run was still claimed with what was no longer in force.
+    """
+
+    digests: int
+    versions: Counter[int] = field(default_factory=Counter)
+    mixed: int = 0
+    unlike: int = 0
+    repeated: int = 0
+    wrong: int = 0
+    late: float = 0.0
+    emails: int = 0
+    lost: int = 0
+    twice: int = 0
+    seconds: float = 0.0
+    problems: list[str] = field(default_factory=list)
+
+
+@dataclass
+class _Operator:
+    """Pushes versions as the command does. `history`: when what was in force, the oldest first."""
+
+    versions: DynamoTemplateVersions
+    bundles: S3Bundles
+    bucket: str
+    folder: Path
+    history: list[tuple[datetime, InForce]] = field(default_factory=list)
+
+    def push(self, number: int, percent: int, *, broken: bool = False) -> None:
+        """Store a version, and put it in force for so many percent of the readers."""
+        version, content = bundle(number, self.folder / str(number))
+        self.bundles.put(version, content[:-1] if broken else content)
+        self.versions.add(PushedVersion(version, len(content), now(), "proof"))
+        self._change(lambda before: pushed(before, version, percent, at=now(), by="proof"))
+
+    def roll_back(self, to: Version) -> None:
+        """Put a version in force for everybody."""
+        self._change(lambda before: rolled_back(before, to, at=now(), by="proof"))
+
+    def _change(self, change: Callable[[InForce], Changed]) -> None:
+        before = self.versions.in_force()
+        after, entry = change(before)
+        if not self.versions.change(before, after, entry):
+            raise ServiceError("Somebody else changed the versions in force.")
+        self.history.append((now(), after))
+
+
+def rollout(digests: int, *, rate: int, folder: Path, within: float, progress: Progress) -> Rollout:
+    """Send `digests` at `rate` a second; four changes are spread over that time.
+
+    Raises ServiceError where it does not settle `within` so many seconds.
+    """
+    done = Rollout(digests)
+    with StandIn() as ses, running(ses_url=ses.url, folder=folder) as engine:
+        outputs = deploy(engine, folder, base_url=ses.url, emails_per_second=rate)
+        service = Service.at(engine, outputs)
+        ses.forward = partial(engine.request, outputs["PreferencesUrl"])
+        progress("stage `local` deployed by the CDK command line")
+        slot = slot_of(datetime.now(UTC) + _AHEAD)
+        links = fill(service, digests, slot, progress)
+        with as_client_of(engine):
+            forget()
+            settings = GenerateSettings.from_env(service.settings("generate"))
+            operator = _Operator(
+                DynamoTemplateVersions(settings.control_table, ranges=RANGES),
+                S3Bundles(settings.templates_bucket),
+                settings.templates_bucket,
+                folder / "versions",
+            )
+            began = time.monotonic()
+            service.tick(slot)
+            _change_while_sending(operator, ses, digests / rate, progress)
+            _wait(service, ses, digests, within, progress)
+            done.seconds = time.monotonic() - began
+            runs = _runs(settings.runs_table)
+        forget()
+        emails = list(ses.accepted)
+    _count(done, runs, emails, operator.history)
+    found = reckon(
+        links, [Stored(run.key.user_id, run.status.value) for run in runs.values()], emails
+    )
+    done.emails, done.lost, done.twice = found.emails, found.lost, found.duplicates
+    done.problems += found.problems
+    return done
+
+
+def _change_while_sending(
+    operator: _Operator, ses: StandIn, seconds: float, progress: Progress
+) -> None:
+    """A push for everybody, one for half of them, a broken one, and the rollback."""
+    changes: list[tuple[str, Callable[[], None]]] = [
+        ("version 1 for everybody", lambda: operator.push(1, 100)),
+        ("version 2 for half of the readers", lambda: operator.push(2, 50)),
+        ("version 3, broken, for everybody", lambda: operator.push(3, 100, broken=True)),
+        ("back to what was deployed", lambda: operator.roll_back(DEPLOYED)),
+    ]
+    ends_at = time.monotonic() + seconds
+    for number, (what, change) in enumerate(changes, start=1):
+        at = ends_at - seconds * (_CHANGES + 1 - number) / (_CHANGES + 1)
+        time.sleep(max(0, at - time.monotonic()))
+        ses.script.extend([Answer(429, "TooManyRequestsException")] * _REFUSED)
+        while ses.script:  # they are refused, and so claimed, before the change
+            time.sleep(0.1)
+        change()
+        progress(f"{len(ses.accepted)} emails: {what}")
+
+
+def _wait(service: Service, ses: StandIn, digests: int, within: float, progress: Progress) -> None:
+    ends_at, shown = time.monotonic() + within, 0.0
+    while len(ses.accepted) < digests:
+        if time.monotonic() > ends_at:
+            raise ServiceError(f"{len(ses.accepted)} of {digests} emails after {within:.0f} s.")
+        if time.monotonic() - shown > 30:
+            shown = time.monotonic()
+            progress(f"{len(ses.accepted)} emails")
+        time.sleep(1)
+    service.wait_until_drained(*_QUEUES, within=900)
+
+
+def _runs(table: str) -> dict[RunKey, Run]:
+    pages = boto3.client("dynamodb").get_paginator("scan").paginate(TableName=table)
+    users = {item["user_id"]["S"] for page in pages for item in page["Items"]}
+    runs = DynamoRuns(table, retention=timedelta(days=200))
+    found = (run for user in users for run in runs.of_user(user) if isinstance(run, Run))
+    return {run.key: run for run in found}
+
+
+def _count(
+    done: Rollout,
+    runs: dict[RunKey, Run],
+    emails: list[Accepted],
+    history: list[tuple[datetime, InForce]],
+) -> None:
+    by_user: dict[str, Any] = {run.key.user_id: run for run in runs.values()}
+    for mail in emails:
+        run = by_user[mail.to.partition("@")[0]]
+        said = versions_said(
+            " ".join(str(mail.message["Subject"]).split()), mail.part("html"), mail.part("plain")
+        )
+        together = set().union(*said)
+        done.mixed += len(together) != 1
+        done.unlike += together != {run.templates}
+        done.wrong += 3 in together
+        done.versions[run.templates] += 1
+        done.repeated += run.attempt > 1
+        done.late = max(done.late, _late(run, history))
+        if run.status is not Status.SENT:
+            done.problems.append(f"{run.key.user_id} has a run that is {run.status}")
+
+
+def _late(run: Run, history: list[tuple[datetime, InForce]]) -> float:
+    """How long after it had been replaced the version of a run's only claim was still chosen."""
+    if run.attempt != 1 or run.claimed_at is None:
+        return 0.0
+    past = [(datetime.min.replace(tzinfo=UTC), InForce()), *history]
+    wanted = [
+        (at, _usable(run.key.user_id, past[: place + 1])) for place, (at, _) in enumerate(past)
+    ]
+    ended = None
+    for place, (_, number) in enumerate(wanted):
+        if number == run.templates and place + 1 < len(wanted):
+            ended = wanted[place + 1][0] if wanted[place + 1][1] != number else None
+        elif number == run.templates:
+            ended = None
+    return max(0.0, (run.claimed_at - ended).total_seconds()) if ended else 0.0
+
+
+def _usable(user_id: str, past: list[tuple[datetime, InForce]]) -> int:
+    """The version of a reader, where version 3 is broken and leaves the current one before it."""
+    number = version_for(user_id, past[-1][1]).number
+    return past[-2][1].current.number if number == 3 else number

@@ -1,0 +1,46 @@
+"""Where bundles are stored: our fake, and a bucket of S3 on moto."""
+
+import boto3
+import pytest
+from gazette.adapters.aws.clients import forget
+from gazette.adapters.templates.s3 import S3Bundles, key_of
+from gazette.domain.errors import Unavailable
+from gazette.domain.ports.templates import BundleStore
+from gazette.domain.templates.versions import Version
+
+from tests.fake_templates import FakeBundles
+
+SEVEN = Version(7, "7" * 64)
+
+
+@pytest.fixture
+def bundles(engine: str) -> BundleStore:
+    if engine != "moto":
+        return FakeBundles()
+    forget()
+    boto3.client("s3").create_bucket(Bucket="templates")
+    return S3Bundles("templates")
+
+
+def test_what_was_stored_is_read_byte_for_byte(bundles: BundleStore) -> None:
+    content = bytes(range(256)) * 100
+    bundles.put(SEVEN, content)
+    bundles.put(SEVEN, content)
+    assert bundles.get(SEVEN) == content
+
+
+@pytest.mark.parametrize("other", [Version(8, "7" * 64), Version(7, "8" * 64)])
+def test_another_number_or_checksum_is_another_bundle(bundles: BundleStore, other: Version) -> None:
+    bundles.put(SEVEN, b"seven")
+    assert bundles.get(other) is None
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+def test_a_bucket_that_cannot_be_read_is_no_proof_of_absence(engine: str) -> None:
+    forget()
+    with pytest.raises(Unavailable, match="version 7"):
+        S3Bundles("no-such-bucket").get(SEVEN)
+
+
+def test_keys_sort_by_number() -> None:
+    assert key_of(SEVEN) == f"versions/000007-{'7' * 64}.json.gz"

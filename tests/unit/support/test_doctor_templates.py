@@ -1,0 +1,56 @@
+"""`gazette doctor` reads the versions of the templates in force as the functions do."""
+
+from dataclasses import replace
+
+import pytest
+from gazette.adapters.templates.bundle import checksum_of
+from gazette.domain.templates.versions import Candidate, InForce, Version
+
+from cli.doctor.data_checks import check_templates
+from cli.shared.answers import Level
+from tests.fake_templates import FakeBundles, FakeTemplateVersions
+from tests.unit.templates.test_bundle import with_file
+
+CONTENT = with_file("digest/subject.txt")
+SEVEN = Version(7, checksum_of(CONTENT))
+EIGHT = replace(SEVEN, number=8)
+
+
+def found(in_force: InForce, bundles: FakeBundles) -> list[tuple[str, Level, str]]:
+    checks = check_templates(FakeTemplateVersions(in_force), bundles)
+    return [(each.check, each.level, each.seen) for each in checks]
+
+
+def test_where_nothing_was_pushed_nothing_is_fetched() -> None:
+    bundles = FakeBundles()
+    assert found(InForce(), bundles) == [("templates in force", Level.OK, "what was deployed")]
+    assert bundles.reads == 0
+
+
+def test_each_version_in_force_is_read() -> None:
+    bundles = FakeBundles({SEVEN: CONTENT, EIGHT: CONTENT})
+    size = f"{len(CONTENT)} bytes"
+    assert found(InForce(SEVEN, Candidate(EIGHT, 5)), bundles) == [
+        ("templates version 7", Level.OK, f"for everybody, {size}"),
+        ("templates version 8", Level.OK, f"for 5 % of the readers, {size}"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("stored", "seen"),
+    [
+        ({}, "its bundle does not exist"),
+        ({SEVEN: b"other"}, "its bundle is not what was pushed"),
+    ],
+)
+def test_a_version_that_functions_cannot_use_is_a_problem(
+    stored: dict[Version, bytes], seen: str
+) -> None:
+    assert found(InForce(SEVEN), FakeBundles(stored)) == [
+        ("templates version 7", Level.PROBLEM, seen)
+    ]
+
+
+def test_a_store_that_does_not_answer_was_not_looked_at() -> None:
+    ((_, level, _),) = found(InForce(SEVEN), FakeBundles(working=False))
+    assert level is Level.UNSEEN

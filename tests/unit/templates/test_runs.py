@@ -1,0 +1,257 @@
+"""Which version a run is made with: once chosen it stays, and no broken one reaches a reader."""
+
+from dataclasses import dataclass, field, replace
+
+import pytest
+from gazette.domain.delivery.compose import Digest
+from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.delivery.signals import RefusedForNow, Uncertain
+from gazette.domain.errors import RenderingFailed, Unavailable, VersionUnusable
+from gazette.domain.model import Edition
+from gazette.domain.ports.rendering import Links, VersionTemplates
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.domain.templates.settings import VersionSettings, version_settings
+from gazette.domain.templates.versions import Candidate, InForce, Version, version_for
+from gazette.settings.ranges import RANGES
+
+from tests.builders import KEY, an_event
+from tests.fakes import FakeRenderer
+from tests.world import World
+
+SIX, SEVEN, EIGHT = (Version(number, str(number) * 64) for number in (6, 7, 8))
+
+
+def templates(number: int, settings: VersionSettings | None = None) -> VersionTemplates:
+    renderer = FakeRenderer(mark=f" v{number}")
+    return VersionTemplates(number, renderer, settings or VersionSettings())
+
+
+@pytest.fixture
+def world() -> World:
+    """Ann, for whom two events on two posts wait; versions 6 to 8 can be had, 7 is in force."""
+    world = World()
+    world.choose()
+    world.create(an_event("e1"), an_event("e2", entity_id="post2"))
+    world.pushed.update({number: templates(number) for number in (6, 7, 8)})
+    in_force(world, SEVEN)
+    return world
+
+
+def in_force(world: World, current: Version, candidate: Candidate | None = None) -> None:
+    world.template_versions.current = InForce(current, candidate)
+
+
+def subjects(world: World) -> list[str]:
+    """Of the emails that were accepted; each is made of one version alone."""
+    for mail, _ in world.mailer.accepted:
+        subject, _, mark = mail.edition.subject.partition(" v")
+        assert subject
+        for part in (mail.edition.html, mail.edition.text):
+            assert part.partition(" v")[2] == mark
+    return [mail.edition.subject for mail, _ in world.mailer.accepted]
+
+
+def run_of(world: World) -> Run:
+    run = world.runs.get(KEY)
+    assert run is not None
+    return run
+
+
+def test_an_email_is_made_with_the_version_in_force_and_the_run_says_so(world: World) -> None:
+    world.send_digest()
+    assert subjects(world) == ["2 updates v7"]
+    assert (run_of(world).templates, run_of(world).status) == (7, Status.SENT)
+
+
+def test_without_a_pushed_version_the_run_says_nothing(world: World) -> None:
+    world.template_versions.current = InForce()
+    world.send_digest()
+    assert subjects(world) == ["2 updates"]
+    assert run_of(world).templates == 0
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [RefusedForNow(1, "Throttling"), Uncertain(1, "time-out")],
+    ids=["refused", "unknown"],
+)
+@pytest.mark.parametrize("later", [InForce(EIGHT), InForce()], ids=["pushed", "rolled back"])
+def test_a_run_is_repeated_with_the_version_of_its_first_claim(
+    world: World, outcome: RefusedForNow | Uncertain, later: InForce
+) -> None:
+    world.mailer.script.append(outcome)
+    world.send_digest()
+    assert run_of(world).templates == 7
+    world.template_versions.current = later
+    repeat(world)
+    assert subjects(world) == ["2 updates v7"]
+    assert (run_of(world).attempt, run_of(world).templates) == (2, 7)
+
+
+def repeat(world: World) -> None:
+    """Until the run has ended: its pauses pass, and evidence is looked for."""
+    for _ in range(40):
+        run = run_of(world)
+        if run.status.is_final:
+            return
+        world.clock.pass_time(minutes=20)
+        if run.status is Status.UNKNOWN:
+            world.runs.swap(run, replace(run, status=Status.RETRYING, reason=Reason.POLICY_RESEND))
+        world.deliver(KEY)
+
+
+def test_a_run_that_began_with_what_was_deployed_is_repeated_with_that(world: World) -> None:
+    world.template_versions.current = InForce()
+    world.mailer.script.append(RefusedForNow(1, "Throttling"))
+    world.send_digest()
+    in_force(world, SEVEN)
+    repeat(world)
+    assert subjects(world) == ["2 updates"]
+
+
+def test_a_run_waits_for_the_version_that_pins_it(world: World) -> None:
+    world.mailer.script.append(RefusedForNow(1, "Throttling"))
+    world.send_digest()
+    world.clock.pass_time(minutes=20)
+    for err in (Unavailable("S3 does not answer"), VersionUnusable("its checksum is another")):
+        world.broken_versions[7] = err
+        with pytest.raises(type(err)):
+            world.deliver(KEY)
+    assert run_of(world).status is Status.RETRYING
+    assert subjects(world) == []
+    world.broken_versions.clear()
+    world.deliver(KEY)
+    assert subjects(world) == ["2 updates v7"]
+
+
+def test_a_run_whose_version_is_gone_for_good_is_made_with_the_current_one(world: World) -> None:
+    world.mailer.script.append(RefusedForNow(1, "Throttling"))
+    world.send_digest()
+    del world.pushed[7]
+    in_force(world, EIGHT)
+    repeat(world)
+    assert subjects(world) == ["2 updates v8"]
+    assert (run_of(world).templates, run_of(world).templates_gone) == (8, 7)
+    assert world.unusable == [7]
+
+
+@pytest.mark.parametrize("err", [Unavailable("no answer"), VersionUnusable("broken")])
+def test_a_version_that_cannot_be_had_leaves_the_one_before(world: World, err: Exception) -> None:
+    choose = world.run_templates()
+    run = run_like(world)
+    assert choose(run).templates.number == 7
+    in_force(world, EIGHT)
+    world.broken_versions[8] = err
+    assert choose(run).templates.number == 7
+    assert world.run_templates()(run).templates.number == 0  # a process that has none before
+    in_force(world, SEVEN)
+    del world.broken_versions[8]
+    assert choose(run).templates.number == 7
+
+
+def test_a_candidate_that_cannot_be_had_leaves_the_current_version(world: World) -> None:
+    in_force(world, SEVEN, Candidate(EIGHT, 99))
+    reader = next(
+        f"u{each}"
+        for each in range(1000)
+        if version_for(f"u{each}", world.template_versions.current) == EIGHT
+    )
+    run = replace(run_like(world), key=replace(KEY, user_id=reader))
+    choose = world.run_templates()
+    assert choose(run).templates.number == 8
+    world.broken_versions[8] = VersionUnusable("broken")
+    assert choose(run).templates.number == 7
+
+
+def test_after_a_rollback_to_what_was_deployed_a_broken_push_leaves_that(world: World) -> None:
+    choose, run = world.run_templates(), run_like(world)
+    assert choose(run).templates.number == 7
+    world.template_versions.current = InForce()
+    assert choose(run).templates.number == 0
+    in_force(world, EIGHT)
+    world.broken_versions[8] = VersionUnusable("broken")
+    assert choose(run).templates.number == 0
+
+
+def run_like(world: World) -> Run:
+    return Run(KEY, world.clock(), world.clock())
+
+
+def test_what_a_version_says_of_blocks_counts_for_its_emails_alone(world: World) -> None:
+    one = version_settings({"max_blocks": 1}, ranges=RANGES)
+    world.pushed[7] = templates(7, one)
+    world.send_digest()
+    ((mail, _),) = world.mailer.accepted
+    assert "post2: 1" in mail.edition.text or "post1: 1" in mail.edition.text
+    assert not ("post2: 1" in mail.edition.text and "post1: 1" in mail.edition.text)
+
+
+@dataclass
+class Choking(FakeRenderer):
+    """Cannot show the events with one of these excerpts, or any."""
+
+    excerpts: set[str] = field(default_factory=set)
+    broken: bool = False
+
+    def render(
+        self, digest: Digest, subscriber: Subscriber, links: Links, schedule: str, **more: object
+    ) -> Edition:
+        found = {group.latest.excerpt for group in digest.groups}
+        if self.broken or found & self.excerpts:
+            raise RenderingFailed("it chokes")
+        return super().render(digest, subscriber, links, schedule)
+
+
+def test_what_a_pushed_version_cannot_show_is_shown_by_what_was_deployed(world: World) -> None:
+    """No event is left out because of a push."""
+    world.create(an_event("e3", entity_id="post3", excerpt="odd"))
+    world.pushed[7] = VersionTemplates(7, Choking(mark=" v7", excerpts={"odd"}))
+    world.send_digest()
+    assert subjects(world) == ["3 updates"]
+    assert run_of(world).templates == 0
+    assert world.unusable == [7]
+
+
+def test_a_version_that_shows_nothing_loses_no_event(world: World) -> None:
+    world.pushed[7] = VersionTemplates(7, Choking(broken=True))
+    world.send_digest()
+    assert subjects(world) == ["2 updates"]
+
+
+def test_what_no_version_can_show_is_left_out_as_ever(world: World) -> None:
+    world.create(an_event("e3", entity_id="post3", excerpt="odd"))
+    world.renderer = Choking(excerpts={"odd"})
+    world.pushed[7] = VersionTemplates(7, Choking(mark=" v7", excerpts={"odd"}))
+    world.send_digest()
+    assert subjects(world) == ["2 updates v7"]
+    assert world.unusable == []
+
+
+def test_a_pinned_run_waits_where_its_version_can_show_it_no_more(world: World) -> None:
+    world.mailer.script.append(RefusedForNow(1, "Throttling"))
+    world.send_digest()
+    world.pushed[7] = VersionTemplates(7, Choking(broken=True))
+    world.clock.pass_time(minutes=20)
+    with pytest.raises(RenderingFailed):
+        world.deliver(KEY)
+    assert world.unusable == [7]
+    assert world.waiting() == {"e1": "daily", "e2": "daily"}
+
+
+def test_who_gets_the_candidate_has_its_collapse_window(world: World) -> None:
+    slow = version_settings({"collapse": 90}, ranges=RANGES)
+    in_force(world, SEVEN, Candidate(replace(EIGHT, settings=slow), 50))
+    due = {}
+    for number in range(20):
+        reader = f"u{number}"
+        world.choose(reader, comment=Frequency.IMMEDIATE)
+        world.create(an_event("now", user_id=reader, category="comment"))
+        (run,) = [each for each in world.runs.of_user(reader) if isinstance(each, Run)]
+        due[reader] = (run.due_at - run.created_at).total_seconds() if run.created_at else 0
+    wanted = {
+        reader: 90.0 if version_for(reader, world.template_versions.current).number == 8 else 20.0
+        for reader in due
+    }
+    assert due == wanted
+    assert set(wanted.values()) == {90.0, 20.0}

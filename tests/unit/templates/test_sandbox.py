@@ -1,0 +1,192 @@
+"""Templates that were pushed read values and do nothing: attacks, each with what it is after."""
+
+import io
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from gazette.adapters.rendering.environment import environment
+from gazette.adapters.rendering.language import Languages
+from gazette.adapters.rendering.renderer import JinjaRenderer
+from gazette.adapters.rendering.sandbox import SandboxedTemplates
+from gazette.adapters.web.links import SignedLinks
+from gazette.domain.delivery.compose import compose
+from gazette.domain.errors import RenderingFailed
+from gazette.domain.links import LinkKeys
+from gazette.domain.model import DAILY
+from jinja2 import Environment
+from jinja2.exceptions import SecurityError, TemplateNotFound, UndefinedError
+
+from tests.builders import NOW, a_link, a_subscriber, an_event
+
+KEY = b"the key that signs all links of all readers"
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Environment:
+    return environment(tmp_path, kind=SandboxedTemplates)
+
+
+def values(built_templates: Path) -> dict[str, object]:
+    """What templates are given: language, links, zone, and an email's digest."""
+    links = SignedLinks(base_url="https://example.com", keys=lambda: LinkKeys({"k1": KEY}))
+    return {
+        **Languages(built_templates).of("en").values(),
+        "links": links.links(a_link()),
+        "zone": ZoneInfo("Europe/Berlin"),
+        "digest": compose([an_event()], max_blocks=1),
+        "now": datetime(2026, 1, 1, tzinfo=UTC),
+        "made": partial(print, KEY, file=io.StringIO()),
+        "items": [1, 2],
+        "table": {"a": 1},
+    }
+
+
+ATTACKS = [
+    # Python, by what any value leads to.
+    "{{ ''.__class__.__mro__ }}",
+    "{{ ''['__class__']['__mro__'] }}",
+    "{{ ''|attr('__class__')|attr('__mro__') }}",
+    "{{ ''.__class__.__base__.__subclasses__() }}",
+    "{{ [''] | map(attribute='__class__') | join }}",
+    "{{ ([''] | groupby('__class__'))[0][0] }}",
+    "{{ [{'a': ''}] | map(attribute='a.__class__') | join }}",
+    "{{ [''] | selectattr('__class__') | list }}",
+    "{{ [''] | sort(attribute='__class__.__name__') }}",
+    "{{ [''] | sum(attribute='__class__') }}",
+    # By format strings, also where the method is called by a filter or under another name.
+    "{{ '{0.__class__}'.format(digest) }}",
+    "{{ '{x.__class__}'.format(x=digest) }}",
+    "{{ '{0[__class__]}'.format(digest) }}",
+    "{{ '{x.__class__}'.format_map({'x': digest}) }}",
+    "{% set f = '{0.__class__}'.format %}{{ f(digest) }}",
+    "{{ ('{0.__class__}'|attr('format'))(digest) }}",
+    "{{ ('<b>{0.__class__}</b>'|safe).format(digest) }}",
+    "{{ ['{0.__class__}'] | map('format', digest) | list }}{{ ''.__class__ }}",
+    # By functions and objects of Jinja and of ours.
+    "{{ cycler.__init__.__globals__ }}",
+    "{{ joiner.__init__.__globals__ }}",
+    "{{ namespace.__init__.__globals__ }}",
+    "{{ say.__globals__ }}",
+    "{{ own.__code__ }}",
+    "{{ own.func }}",
+    "{{ gettext.__wrapped__ }}",
+    "{{ self.__init__.__globals__ }}",
+    "{{ self._TemplateReference__context }}",
+    "{% for each in items %}{{ loop._iterable }}{% endfor %}",
+    "{% macro m() %}{% endmacro %}{{ m._func }}",
+    "{% macro m() %}{{ caller.__globals__ }}{% endmacro %}{% call m() %}{% endcall %}",
+    "{{ dict.mro() }}",
+    "{{ dict.fromkeys(items).__class__ }}",
+    "{{ lipsum(n=1) }}",
+    # The keys, and what functions were made with.
+    "{{ links.leave.__closure__[0].cell_contents }}",
+    "{{ links.leave.__globals__ }}",
+    "{{ links.leave.__defaults__ }}",
+    "{{ made.args }}",
+    "{{ made.keywords }}",
+    "{{ made.func }}",
+    # What others have: a cache of the process, the values of the next email.
+    "{{ zone.clear_cache() }}",
+    "{{ zone.no_cache('Europe/Berlin') }}",
+    "{{ zone.from_file }}",
+    "{{ now.tzinfo.__class__ }}",
+    "{{ language._translations }}",
+    "{{ language.__dict__ }}",
+    "{{ language['_translations'] }}",
+    "{{ language|attr('_translations') }}",
+    "{{ digest.__dataclass_fields__ }}",
+    "{{ items.append(3) }}",
+    "{{ items.clear() }}",
+    "{{ table.update(b=2) }}",
+    "{{ table.pop('a') }}",
+    # Time and memory.
+    "{{ range(10**9) }}",
+    "{{ range(1000000000) | list }}",
+    "{{ 'x' * 1000000000 }}",
+    "{{ 1000000000 * 'x' }}",
+    "{{ [1] * 1000000000 }}",
+    "{{ 9 ** 9 ** 9 }}",
+]
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_attack_a_pushed_template_reaches_nothing_but_its_values(
+    sandbox: Environment, built_templates: Path, attack: str
+) -> None:
+    given = values(built_templates)
+    template = sandbox.from_string(attack)
+    with pytest.raises((SecurityError, UndefinedError, OverflowError, TypeError)):
+        template.render(given)
+    assert given["items"] == [1, 2]
+    assert given["table"] == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    "attack", ["{{ links }}", "{{ links.leave }}", "{{ digest }}", "{{ own }}"]
+)
+def test_attack_what_values_look_like_tells_no_key(
+    sandbox: Environment, built_templates: Path, attack: str
+) -> None:
+    assert KEY.decode() not in sandbox.from_string(attack).render(values(built_templates))
+
+
+@pytest.mark.parametrize(
+    "name", ["../secret.txt", "/etc/passwd", "parts/../../secret.txt", "..\\secret.txt"]
+)
+def test_attack_a_pushed_template_includes_no_file_but_its_own(tmp_path: Path, name: str) -> None:
+    (tmp_path / "secret.txt").write_text("secret")
+    (tmp_path / "templates" / "parts").mkdir(parents=True)
+    made = environment(tmp_path / "templates", kind=SandboxedTemplates)
+    with pytest.raises(TemplateNotFound):
+        made.from_string("{% include name %}").render(name=name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{% include 'digest/subject.txt' %}",
+        "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+        "{{ ''.__class__.__mro__ }}",
+    ],
+)
+def test_attack_a_template_that_fails_or_never_ends_is_a_failed_rendering(
+    built_templates: Path, tmp_path: Path, text: str
+) -> None:
+    """Of the whole email: the process goes on, and the run is made otherwise or waits."""
+    for file in built_templates.rglob("*.*"):
+        if file.is_file():
+            target = tmp_path / file.relative_to(built_templates)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(file.read_bytes())
+    (tmp_path / "digest" / "subject.txt").write_text(text)
+    renderer = JinjaRenderer(tmp_path, kind=SandboxedTemplates)
+    links = SignedLinks(base_url="https://example.com", keys=lambda: LinkKeys({"k1": KEY}))
+    with pytest.raises(RenderingFailed):
+        renderer.render(
+            compose([an_event()], max_blocks=1),
+            a_subscriber(),
+            links.links(a_link()),
+            DAILY,
+            due_at=NOW,
+        )
+
+
+def test_in_the_sandbox_our_templates_make_the_same_emails(built_templates: Path) -> None:
+    links = SignedLinks(base_url="https://example.com", keys=lambda: LinkKeys({"k1": KEY}))
+    digest = compose(
+        [
+            an_event(f"e{each}", category=category, entity_id=f"post{each % 4}")
+            for each, category in enumerate(["comment", "like", "mention", "reply", "article"] * 3)
+        ],
+        max_blocks=3,
+    )
+    emails = [
+        JinjaRenderer(built_templates, kind=kind).render(
+            digest, a_subscriber(), links.links(a_link()), DAILY, due_at=NOW
+        )
+        for kind in (None, SandboxedTemplates)
+    ]
+    assert emails[0] == emails[1]
