@@ -28,6 +28,7 @@ from cli.simulate.command import simulate
 from cli.sources.command import sources
 from cli.statistics.command import statistics
 from cli.suppression.command import suppression
+from cli.templates.command import templates
 
 app = typer.Typer(
     help="Check events, follow batches, explain what readers got, and operate a stage.",
@@ -43,6 +44,7 @@ app.add_typer(quarantine, name="quarantine")
 app.add_typer(sending, name="sending")
 app.add_typer(sources, name="sources")
 app.add_typer(suppression, name="suppression")
+app.add_typer(templates, name="templates")
 app.command("cost", cls=Command)(cost)
 app.command("doctor", cls=Command)(doctor)
 app.command("explain", cls=Command)(explain)

@@ -184,6 +184,10 @@ def _grants(service: str, operation: str, request: dict[str, Any]) -> Iterator[t
         case "secretsmanager":
             name = _SUFFIX.sub("", request["SecretId"].rpartition(":")[2])
             yield f"secret/{name}", f"secretsmanager:{operation}"
+        case "s3":
+            yield f"bucket/{request['Bucket']}", f"s3:{operation}"
+        case "sts" if operation == "GetCallerIdentity":
+            return  # takes no permission, and cannot be denied
         case "sesv2" if operation in _OF_A_SENDER:
             yield "identity/*", f"ses:{operation}"
             yield "configuration-set/*", f"ses:{operation}"

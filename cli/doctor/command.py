@@ -7,13 +7,11 @@ from typing import Annotated
 
 import typer
 from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
-from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVersions
 from gazette.adapters.mail.canary import SesCanary
 from gazette.adapters.mail.ses import ses_client
-from gazette.adapters.templates.s3 import S3Bundles
 from gazette.bootstrap.parts.clock import now
+from gazette.bootstrap.support.templates import build_templates
 from gazette.settings.delivery import GenerateSettings
-from gazette.settings.ranges import RANGES
 from gazette.settings.sweep import SweepSettings
 
 from cli.doctor.canary import check_canary
@@ -32,6 +30,7 @@ from cli.shared.answers import Level, Rows
 from cli.shared.console import NOT_POSSIBLE, note
 from cli.shared.deployed import StageName, settings_of
 from cli.shared.next_commands import aimed
+from cli.templates.checks import check_deployment
 
 FOUND = 1
 """The exit status where there are problems, for pipelines."""
@@ -55,7 +54,7 @@ def doctor(
         ),
     ] = False,
 ) -> None:
-    """Check a stage: domain, SES, clock, functions, tables, queues. Changes nothing.
+    """Check a stage: domain, SES, clock, functions, tables, queues, templates. Changes nothing.
 
     Each finding says what is there and what to do. What your credentials may not read is a finding
     too. The exit code is 1 if there are problems, 2 if something could not be looked at, else 0;
@@ -89,10 +88,9 @@ def _findings(
     facts = stage_facts(stage)
     yield from check_stage(facts)
     yield from check_data(facts)
-    yield from check_templates(
-        DynamoTemplateVersions(settings.control_table, ranges=RANGES),
-        S3Bundles(settings.templates_bucket),
-    )
+    templates = build_templates(settings)
+    yield from check_templates(templates.versions, templates.bundles)
+    yield from check_deployment(stage, templates)
     yield from check_work(work_facts(stage, settings, sweep))
     if settings.mail_provider != "ses":
         yield from check_sizes(facts, settings, None)

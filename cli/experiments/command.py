@@ -14,12 +14,12 @@ from gazette.domain.ports.control import Experiments
 from gazette.settings.delivery import GenerateSettings
 from gazette.steps.support.experiments import start_experiment
 
-from cli.preview.rendering import templates_of
 from cli.shared.answers import Document, confirm, facts, moment, tell
 from cli.shared.aws_errors import refusals_of_tables
 from cli.shared.commands import Command
 from cli.shared.console import NotPossible, note
 from cli.shared.deployed import StageName, settings_of
+from cli.templates.building import templates_of
 
 _SHARE = re.compile(r"([0-9]{1,2})=([0-9]{1,5})")
 PROJECT = Path(__file__).parents[2]

@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 from gazette.bootstrap.support.overview import build_overview
 from gazette.domain.delivery.run import Status
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.scheduling.calendar import slot_id
+from gazette.domain.templates.versions import NOTHING_PUSHED
 from gazette.settings.delivery import GenerateSettings
 from gazette.settings.fanout import FanoutSettings
 from rich.console import Group, RenderableType
@@ -24,9 +26,10 @@ from cli.sending.categories import held_document
 from cli.shared.answers import Document, Level, moment
 from cli.shared.aws_errors import refusals_of_tables
 from cli.shared.console import printable
-from cli.shared.deployed import StageName, settings_of
+from cli.shared.deployed import StageName, layers, settings_of
 from cli.shared.live import watch
 from cli.shared.pace import stream
+from cli.templates.listing import in_force_document, is_deployed_since
 
 LIVE = ("ingest", "followers", "shard", "immediate", "generate", "resend", "feedback", "sweep")
 """The queues through which everything goes, in that order."""
@@ -44,7 +47,7 @@ def overview(
 
     It shows what is due next, what goes out and how fast, what is stuck or of unknown outcome, what
     is stopped or held, and which alarms are raised, each with the command to run next. A look makes
-    186 calls with 16 shards: it reads the runs of the last three batches and the keys of all open
+    187 calls with 16 shards: it reads the runs of the last three batches and the keys of all open
     runs.
     """
     with refusals_of_tables(stage), ThreadPoolExecutor(_AT_ONCE) as workers:
@@ -55,6 +58,7 @@ def overview(
         )
         found = [*queues(stage, *LIVE, *_DEAD, "quarantine", optional=OPTIONAL)]
         dead = [queue.name.removeprefix(f"gazette-{stage}-") for queue in found[len(LIVE) : -1]]
+        deployed = layers(stage, "generate")
 
         def look() -> _Sight:
             counts = _count(found, workers.map)
@@ -66,10 +70,20 @@ def overview(
                     dead=dict(zip(dead, counts[len(LIVE) :], strict=False)),
                     quarantine=counts[-1],
                     alarms=raised(stage),
+                    layers=deployed,
                 )
             )
 
         watch(look(), lambda _: look(), is_last=lambda _: once)
+
+
+def _templates(seen: Seen) -> Document:
+    """What is in force; nothing of it is known if its row cannot be read."""
+    in_force = seen.tables.templates
+    if isinstance(in_force, UnreadableRow):
+        return {**dict.fromkeys(in_force_document(NOTHING_PUSHED)), "deployed_since": False}
+    since = is_deployed_since(in_force, seen.tables.pushed, seen.layers)
+    return {**in_force_document(in_force), "deployed_since": since}
 
 
 def _count(
@@ -114,6 +128,7 @@ class _Sight:
             "digest": stream(tables.streams.digest),
             "immediate": stream(tables.streams.immediate),
             "held_categories": [*map(held_document, tables.held)],
+            "templates": _templates(seen),
         }
 
     def lines(self) -> list[tuple[str, ...]]:

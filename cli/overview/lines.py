@@ -1,11 +1,12 @@
 """An overview as lines: problems first, each with the command to run next."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.run import Status
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.scheduling.calendar import slot_id, slot_of
 from gazette.steps.support.overview import Overview
 
@@ -15,6 +16,8 @@ from cli.shared.answers import Level, moment
 from cli.shared.console import printable
 from cli.shared.next_commands import to_run
 from cli.shared.pace import rate_text, stopped_text
+from cli.templates.listing import is_deployed_since
+from cli.templates.stage import in_words_of
 
 _LATE, _STUCK = timedelta(minutes=15), timedelta(hours=1)
 """For how long a run may be open until somebody should look, and until that is a problem."""
@@ -32,7 +35,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One look at a stage. `queues` and `dead`: messages by queue."""
+    """One look at a stage. `queues` and `dead`: messages by queue. `layers`: those of generate."""
 
     stage: str
     tables: Overview
@@ -40,6 +43,7 @@ class Seen:
     dead: Mapping[str, int]
     quarantine: int
     alarms: Sequence[Alarm]
+    layers: Collection[str]
 
     def to_run(self, words: str) -> str:
         """A command for this stage."""
@@ -56,6 +60,7 @@ def lines(seen: Seen) -> list[Line]:
         *_going_out(seen),
         *_upcoming(seen),
         *_rates(seen),
+        *_templates(seen),
         *_queues(seen),
     ]
     return sorted(told, key=lambda line: line.level.rank)
@@ -138,6 +143,19 @@ def _rates(seen: Seen) -> Iterator[Line]:
 def _is_used_up(pace: PaceReading) -> bool:
     spent = pace.cap is not None and pace.taken >= pace.cap
     return spent or bool(pace.quota and pace.quota.left == 0)
+
+
+def _templates(seen: Seen) -> Iterator[Line]:
+    in_force, command = seen.tables.templates, seen.to_run("templates list")
+    if isinstance(in_force, UnreadableRow):
+        yield Line(Level.PROBLEM, "templates", printable(str(in_force)), command)
+        return
+    text = in_words_of(in_force)
+    if is_deployed_since(in_force, seen.tables.pushed, seen.layers):
+        text = f"{text}; the stage was deployed since it was pushed"
+        yield Line(Level.WARNING, "templates", text, command)
+    else:
+        yield Line(Level.OK, "templates", text, command)
 
 
 def _queues(seen: Seen) -> Iterator[Line]:

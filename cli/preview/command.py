@@ -16,12 +16,14 @@ from cli.events.entries import read_entries
 from cli.events.schemas import schemas_of
 from cli.preview import content, folder
 from cli.preview.content import EmailContent, Kind
-from cli.preview.rendering import render, templates_of
+from cli.preview.rendering import render
+from cli.preview.versions import render_version
 from cli.shared.answers import give
 from cli.shared.aws_errors import refusals_of_tables
 from cli.shared.console import NotPossible, note, printable, say
 from cli.shared.deployed import StageName, settings_of
 from cli.shared.stages import hosts_of, stage_of
+from cli.templates.building import is_one_of, templates_of
 
 _PROJECT = Path(__file__).parents[2]
 
@@ -48,6 +50,13 @@ def preview(
     variation: Annotated[
         int, typer.Option(min=1, metavar="NUMBER", help="This variation of the templates.")
     ] = 1,
+    version: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VERSION",
+            help="This version of the templates, its number or `deployed`, not the working tree.",
+        ),
+    ] = None,
     to: Annotated[
         Path,
         typer.Option(
@@ -58,8 +67,8 @@ def preview(
 ) -> None:
     """Render an email of a sample, a file or a reader: light, dark, on a phone, and as text.
 
-    It takes the templates of the working tree, and those that the stage has of its own. Links lead
-    nowhere.
+    It takes the templates of the working tree and those that the stage has of its own, or with
+    `--version` those of a version, as workers render them. Links lead nowhere.
     """
     if file is not None and user is not None:
         raise NotPossible("--file and --user exclude each other: leave one of them out.")
@@ -72,12 +81,17 @@ def preview(
         letter = content.of_entries(entries, kind)
     else:
         letter = content.sample(kind)
-    templates = templates_of(stage, _PROJECT)
     if locale is not None:
-        if not templates.speak(locale):
-            note(f"gazette: the templates have no language {printable(locale)!r}: this is English.")
         letter = replace(letter, reader=replace(letter.reader, locale=locale))
-    edition = render(letter, templates, variation=variation)
+    if version is None:
+        templates = templates_of(stage, _PROJECT)
+        edition = render(letter, templates, variation=variation)
+        is_spoken = locale is None or templates.speak(locale)
+    else:
+        edition, tags = render_version(letter, version, stage, variation=variation)
+        is_spoken = locale is None or is_one_of(locale, tags)
+    if locale is not None and not is_spoken:
+        note(f"gazette: the templates have no language {printable(locale)!r}: this is English.")
     try:
         index = folder.write(edition, to, sender=_sender(stage, kind))
     except OSError as err:

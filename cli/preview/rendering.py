@@ -1,39 +1,17 @@
-"""Letters through the templates of the working tree, as a function would render them.
+"""Letters through the templates of the working tree, as a function would render them."""
 
-The only place of the command that knows how templates are built and rendered.
-"""
+from dataclasses import replace
 
-import shutil
-import tempfile
-import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-
-from gazette.adapters.rendering.environment import VARIATIONS
-from gazette.adapters.rendering.language import Languages
 from gazette.adapters.rendering.renderer import JinjaRenderer
-from gazette.domain.delivery.arrangement import (
-    DEFAULT,
-    WEIGHTS,
-    Arrangement,
-    Ranking,
-    Sections,
-)
 from gazette.domain.delivery.compose import compose
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.model import Edition
 from gazette.domain.ports.rendering import Links
+from gazette.steps.support.replay import Side
 
 from cli.preview.content import EmailContent
 from cli.shared.console import NotPossible
-from cli.shared.stages import stage_of
-from infra.assets.inline import TemplateError
-from infra.assets.templates import build_templates
-
-_MAX_BLOCKS = 20
-"""As a stage has it that says nothing else."""
+from cli.templates.building import Templates, built, check_variation, located, settings_in
 
 LINKS = Links(
     unsubscribe="https://example.com/unsubscribe/preview",
@@ -45,46 +23,6 @@ LINKS = Links(
 """Real ones would let whoever sees the preview act for the reader."""
 
 
-@dataclass(frozen=True, slots=True)
-class Templates:
-    """Folders of templates: a file of `overlay` goes before the one that it names in `source`.
-
-    `arrangement` and `max_blocks`: what the stage says of its digests.
-    """
-
-    source: Path
-    overlay: Path | None = None
-    arrangement: Arrangement = DEFAULT
-    max_blocks: int = _MAX_BLOCKS
-
-    def origin(self, name: Path) -> Path:
-        """The file that is shown as `name`."""
-        own = self.overlay / name if self.overlay else None
-        return own if own and own.exists() else self.source / name
-
-    def speak(self, tag: str) -> bool:
-        """Whether they have the language `tag`, or one that `tag` is a kind of."""
-        folders = filter(None, (self.source, self.overlay))
-        spoken = {spoken for folder in folders for spoken in Languages(folder).tags}
-        return not spoken.isdisjoint({tag.lower(), tag.lower().partition("-")[0]})
-
-
-def templates_of(stage: str, project: Path) -> Templates:
-    """What a stage in cdk.json is deployed with. Raises NotPossible."""
-    chosen = stage_of(stage, project)
-    return Templates(
-        project / "templates",
-        project / chosen.templates if chosen.templates else None,
-        Arrangement(
-            ranking=Ranking(chosen.ranking),
-            weights={**WEIGHTS, **chosen.category_weights},
-            sections=Sections(chosen.sections),
-            full_blocks=chosen.full_blocks,
-        ),
-        chosen.max_blocks,
-    )
-
-
 def render(letter: EmailContent, templates: Templates, *, variation: int = 1) -> Edition:
     """The email, by the templates as they are now; of a variation its own files first.
 
@@ -92,66 +30,31 @@ def render(letter: EmailContent, templates: Templates, *, variation: int = 1) ->
     """
     check_variation(templates, variation)
 
-    def show(renderer: JinjaRenderer) -> Edition:
-        return _render(letter, renderer, templates, variation)
-
     with built(templates) as folder:
+        says = settings_in(folder)
+        side = Side(
+            renderer=JinjaRenderer(folder),
+            max_blocks=says.max_blocks or templates.max_blocks,
+            arrangement=says.arranged(templates.arrangement),
+            variation=variation,
+        )
+
+        def show(renderer: JinjaRenderer) -> Edition:
+            return render_with(letter, replace(side, renderer=renderer))
+
         try:
-            return show(JinjaRenderer(folder))
+            return render_with(letter, side)
         except RenderingFailed as err:
             said = located(templates, show) or f"The templates cannot show this: {err}."
             raise NotPossible(said) from err
 
 
-def check_variation(templates: Templates, variation: int) -> None:
-    """Raises NotPossible if the templates have no such variation."""
-    own = Path(VARIATIONS) / str(variation)
-    if variation != 1 and not templates.origin(own).is_dir():
-        raise NotPossible(
-            f"There is no variation {variation}: put what it says otherwise into "
-            f"{templates.source / own}."
-        )
-
-
-@contextmanager
-def built(templates: Templates, *, inlined: bool = True) -> Iterator[Path]:
-    """A folder with the templates as the layer ships them, for a while. Raises NotPossible."""
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            build_templates(
-                templates.source, Path(folder), overlay=templates.overlay, inlined=inlined
-            )
-        except (TemplateError, OSError) as err:
-            raise NotPossible(f"The templates cannot be built. {err}") from err
-        yield Path(folder)
-
-
-def located(templates: Templates, show: Callable[[JinjaRenderer], object]) -> str:
-    """The file and the line at which `show` fails, and why; empty if that is in no template.
-
-    Where CSS is inlined, lines move: so what the authors wrote takes its place first.
-    """
-    with built(templates, inlined=False) as folder:
-        for written in filter(None, (templates.source, templates.overlay)):
-            shutil.copytree(written, folder, dirs_exist_ok=True)
-        try:
-            show(JinjaRenderer(folder))
-        except RenderingFailed as err:
-            cause = err.__cause__ or err
-            for frame in reversed(traceback.extract_tb(cause.__traceback__)):
-                file = Path(frame.filename)
-                if file.is_relative_to(folder):
-                    origin = templates.origin(file.relative_to(folder))
-                    return f"{origin}, line {frame.lineno}: {cause or type(cause).__name__}."
-    return ""
-
-
-def _render(
-    letter: EmailContent, renderer: JinjaRenderer, templates: Templates, variation: int
-) -> Edition:
-    arrangement = renderer.arrangement(variation, templates.arrangement)
-    digest = compose(letter.events, max_blocks=templates.max_blocks, arrangement=arrangement)
-    return renderer.render(
+def render_with(letter: EmailContent, side: Side) -> Edition:
+    """The email by these templates and settings. Raises RenderingFailed."""
+    variation = side.variation or 1
+    arrangement = side.renderer.arrangement(variation, side.arrangement)
+    digest = compose(letter.events, max_blocks=side.max_blocks, arrangement=arrangement)
+    return side.renderer.render(
         digest,
         letter.reader,
         LINKS,

@@ -16,12 +16,13 @@ from gazette.settings.delivery import LEAVES_ALL, GenerateSettings
 from gazette.steps.delivery.edition import address
 
 from cli.preview.content import EmailContent, Kind, sample
-from cli.preview.rendering import LINKS, render, templates_of
+from cli.preview.rendering import LINKS, render
 from cli.shared.answers import tell
 from cli.shared.aws_errors import refusals_in_words, refusals_of_tables
 from cli.shared.console import NotPossible, note, printable
 from cli.shared.deployed import StageName, settings_of
 from cli.shared.suppression_key import suppression_key
+from cli.templates.building import templates_of
 
 _PROJECT = Path(__file__).parents[2]
 _RUN = "test"

@@ -1,7 +1,7 @@
 """What each command may do in AWS, as IAM names it. Tests run the commands and compare.
 
 A resource is named by its kind and short name: `table/runs`, `table/runs/index/*`,
-`queue/generate-dead`, `function/generate`, `secret/links`, `secret/suppressions`. `queue/*` is any
+`queue/generate-dead`, `function/generate`, `bucket/templates`, `secret/links`. `queue/*` is any
 of the stage, and `*` alone any at all: the action has no resources to name. CloudFormation draws
 the names of tables, so the pattern for one fits its copies too, which have an end more.
 """
@@ -30,6 +30,7 @@ _SERVICES = {
     "topic": "sns",
     "mapping": "lambda",
     "layer": "lambda",
+    "bucket": "s3",
     "identity": "ses",
     "configuration-set": "ses",
 }
@@ -185,6 +186,7 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     | _on("mapping/*", "GetEventSourceMapping")
     | _on("function/*", "GetAlias", "ListVersionsByFunction")
     | _on("table/control", "GetItem", "Query")
+    | _on("bucket/templates", "GetObject")
     | _on("table/pace", "GetItem")
     | _on("identity/*", "SendEmail")
     | _on("configuration-set/*", "SendEmail"),
@@ -206,14 +208,20 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     "overview": _VIEW_BATCH
     | _settings_of("generate")
     | _on("table/pace", "GetItem")
+    | _on("table/control", "GetItem")
     | _each([*_DEAD, *_LIVE, "queue/quarantine"], *_COUNT)
     | _anywhere("cloudwatch:DescribeAlarms"),
     "preview": _settings_of("generate")
+    | _on("layer/*", "GetLayerVersion")
+    | _on("table/control", "GetItem")
+    | _on("bucket/templates", "GetObject")
     | _on("table/subscribers", "GetItem")
     | _on("table/runs", "Query")
     | _on("table/events/index/*", "Query"),
     "replay": _settings_of("generate")
     | _on("layer/*", "GetLayerVersion")
+    | _on("table/control", "GetItem")
+    | _on("bucket/templates", "GetObject")
     | _on("table/runs", "DescribeTable", "Query", "Scan")
     | _on("table/subscribers", "GetItem")
     | _on("table/events/index/*", "Query"),
@@ -224,6 +232,19 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     | _on("table/suppressions", "GetItem")
     | _on("identity/*", "SendEmail")
     | _on("configuration-set/*", "SendEmail"),
+    "templates list": _settings_of("generate") | _on("table/control", "GetItem", "Query"),
+    "templates diff": _settings_of("generate")
+    | _on("layer/*", "GetLayerVersion")
+    | _on("table/control", "GetItem")
+    | _on("bucket/templates", "GetObject"),
+    "templates push": _settings_of("generate")
+    | _on("layer/*", "GetLayerVersion")
+    | _on("table/control", "GetItem", "Query", "PutItem")
+    | _on("bucket/templates", "GetObject", "PutObject"),
+    "templates rollout": _settings_of("generate") | _on("table/control", "GetItem", "PutItem"),
+    "templates rollback": _settings_of("generate")
+    | _on("table/control", "GetItem", "Query", "PutItem")
+    | _on("bucket/templates", "GetObject"),
     "statistics": _settings_of("feedback")
     | _on("table/engagement", "Query")
     | _on("table/runs/index/*", "Query")
@@ -291,6 +312,8 @@ def _arn(resource: str, stage: str) -> str:
             return "arn:aws:lambda:*:*:event-source-mapping:*"
         case "layer":
             return "arn:aws:lambda:*:*:layer:*"
+        case "bucket":  # CloudFormation draws its name in lower case
+            return f"arn:aws:s3:::gazettedata{stage}-{name}*/versions/*"
         case "identity":
             return "arn:aws:ses:*:*:identity/*"
         case "configuration-set":

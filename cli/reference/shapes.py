@@ -32,6 +32,14 @@ _EXPERIMENT: Shape = {
     "variations": _VARIATIONS,
 }
 
+_IN_FORCE: Mapping[str, Shape] = {
+    "version": "number",
+    "candidate": "number?",
+    "percent": "number?",
+    "since": "instant?",
+    "by": "text?",
+}
+
 _SUPPRESSED: Shape = {
     "address_hash": "text",
     "suppressed": "boolean",
@@ -320,6 +328,7 @@ SHAPES: Mapping[str, Shape] = {
         "digest": _STREAM,
         "immediate": _STREAM,
         "held_categories": _HELD,
+        "templates": {**_IN_FORCE, "version": "number?", "deployed_since": "boolean"},
     },
     "preview": {"subject": "text", "html_bytes": "number", "text_bytes": "number", "page": "text"},
     "replay": {
@@ -337,6 +346,7 @@ SHAPES: Mapping[str, Shape] = {
                 "schedule": "text",
                 "due_at": "instant",
                 "sent_at": "instant?",
+                "version_before": "number",
                 "variation": "number",
                 "as_sent": "boolean",
                 "changes": ["text"],
@@ -409,7 +419,8 @@ SHAPES: Mapping[str, Shape] = {
         "readers": [
             {
                 "outcome": "text",
-                "variation": "number",
+                "variation": "number?",
+                "version": "number?",
                 "readers": "number",
                 "did": "number",
                 "low": "number?",
@@ -420,6 +431,52 @@ SHAPES: Mapping[str, Shape] = {
         "verdicts": ["text"],
         "notes": ["text"],
     },
+    "templates list": {
+        "versions": [
+            {
+                "version": "number",
+                "readers": "number",
+                "pushed_at": "instant?",
+                "by": "text?",
+                "note": "text?",
+                "settings": {"*": "any"},
+                "bytes": "number?",
+                "checksum": "text?",
+                "release": "text?",
+                "layer": "text?",
+            }
+        ],
+        "log": [
+            {
+                "at": "instant",
+                "by": "text",
+                "what": "text",
+                "version": "number",
+                "candidate": "number?",
+                "percent": "number?",
+                "note": "text?",
+            }
+        ],
+        "in_force": _IN_FORCE,
+        "deployed_since": "boolean",
+    },
+    "templates diff": {
+        "before": "text",
+        "after": "text",
+        "files": [{"file": "text", "change": "text", "added": "number", "removed": "number"}],
+    },
+    "templates push": {
+        "in_force": _IN_FORCE,
+        "changed": "boolean",
+        "pushed": "number?",
+        "uploaded": "boolean",
+        "checksum": "text",
+        "bytes": "number",
+        "files": [{"file": "text", "change": "text", "added": "number", "removed": "number"}],
+        "settings": [{"setting": "text", "before": "any", "after": "any"}],
+    },
+    "templates rollout": {"in_force": _IN_FORCE, "changed": "boolean"},
+    "templates rollback": {"in_force": _IN_FORCE, "changed": "boolean"},
     "restore": {"back": "number", "changed": "number", "deleted": "number", "written": "number"},
     "suppression list": {
         "addresses": [{"address_hash": "text", "reason": "text", "since": "instant"}],

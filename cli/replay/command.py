@@ -1,40 +1,36 @@
-"""`gazette replay`: sent emails rendered again, with the templates and settings of this tree."""
+"""`gazette replay`: sent emails rendered again, with other templates and settings."""
 
 import webbrowser
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, timedelta
+from contextlib import nullcontext
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.support.replay import Replay, build_replay
+from gazette.bootstrap.support.replay import build_replay
+from gazette.bootstrap.support.templates import build_templates
 from gazette.domain.identity import USER_ID
 from gazette.settings.delivery import GenerateSettings
-from gazette.steps.support.replay import Sample, runs_of_reader, take_sample
+from gazette.steps.support.replay import Sample
 
-from cli.find.scan import SEGMENTS, size_of
-from cli.replay import summary
-from cli.replay.comparison import Comparison, compare
+from cli.replay import answer, sides, summary
+from cli.replay.comparing import compare
+from cli.replay.comparison import Comparison
 from cli.replay.page import page
-from cli.replay.sides import both_sides, locator, settings_changed, templates_to_deploy
+from cli.replay.page_file import place_of_page, write_page
+from cli.replay.sampling import sent_runs
+from cli.replay.settings import settings_changed
 from cli.shared.answers import give
-from cli.shared.aws_errors import refusals_of_tables
 from cli.shared.console import NotPossible, note, printable, say, wants_json
 from cli.shared.deployed import StageName, settings_of
 from cli.shared.live import progress
+from cli.templates.renderers import SidesOfRuns
+from cli.templates.stage import refusals
 
 BREAKS = 1
 """The exit status where an email would fail, or lose something."""
-
-_PROJECT = Path(__file__).parents[2]
-_PART, _PARTS = 1_000_000, 2**19
-"""Bytes of a part of the table, and the most parts: DynamoDB allows a million segments.
-https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Scan.html"""
-
-_MOST_PARTS = 1_000
-"""Parts that are read at most: of a megabyte each, they take some 125,000 read units."""
 
 _ROWS = 20
 """Runs in a table on the terminal."""
@@ -63,62 +59,89 @@ def replay(
             min=1, metavar="NUMBER", help="Render all with this variation, not each with its own."
         ),
     ] = None,
+    version: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VERSION",
+            help="After: this version of the templates, its number or `deployed`, not the tree.",
+        ),
+    ] = None,
+    as_sent: Annotated[
+        bool,
+        typer.Option(
+            "--as-sent",
+            help="Before: the version that each email was sent with, not that in force.",
+        ),
+    ] = False,
     to: Annotated[
         Path,
         typer.Option(
             metavar="FOLDER", help="The folder to write the page to.", show_default="build/replay"
         ),
-    ] = _PROJECT / "build" / "replay",
+    ] = sides.PROJECT / "build" / "replay",
     open_it: Annotated[
         bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
     ] = True,
 ) -> None:
     """Render sent emails again and show what a change of templates or settings would have changed.
 
-    Before: the templates and settings with which the stage works now. After: the templates of the
-    working tree, and what cdk.json says of the stage: ranking, category_weights, sections,
-    max_blocks and full_blocks. It writes a page that has the most changed emails side by side. It
-    reads only, and its links lead nowhere. Exit code 1: an email would fail, leave out an event, or
-    be too large for all its blocks.
+    Before: the settings with which the stage works now, and for each reader the version of the
+    templates that is in force for them. After: the templates of the working tree, and what cdk.json
+    says of the stage: ranking, category_weights, sections, max_blocks and full_blocks. It writes a
+    page that has the most changed emails side by side. It reads only, and its links lead nowhere.
+    Exit code 1: an email would fail, leave out an event, or be too large for all its blocks.
     """
+    if version is not None and templates is not None:
+        raise NotPossible("--version and --templates exclude each other: leave one of them out.")
     if user is not None and not USER_ID.fullmatch(user):
         raise NotPossible(
             f"--user {printable(user)!r} cannot be a user id: give the user_id that your services "
             "put, 1 to 64 ASCII characters without spaces."
         )
-    index = _place_of_page(to)
+    index = place_of_page(to)
     began = now()
-    tree = templates_to_deploy(stage, _PROJECT, own=templates, variation=variation)
+    if version is None:
+        tree = sides.templates_of_tree(stage, own=templates, variation=variation)
+    else:
+        sides.check_version(version)
     settings = settings_of(stage, "generate", GenerateSettings)
-    with (
-        both_sides(stage, tree, settings, variation=variation) as (before, after),
-        refusals_of_tables(stage),
-    ):
-        reading = build_replay(settings)
-        runs = _runs(
-            reading,
-            settings.runs_table,
-            since=began - timedelta(days=days),
-            sample=sample,
-            user=user,
-        )
-        comparison = compare(
-            progress(runs.runs, "rendering", total=len(runs.runs)),
-            read=reading.read_email,
-            before=before,
-            after=after,
-            link_maker=reading.link_maker,
-            locate=locator(tree, after, reading.link_maker),
-        )
+    with refusals(stage):
+        context = build_templates(settings)
+        before = SidesOfRuns(context=context, settings=settings, stage=stage, as_sent=as_sent)
+        if version is None:
+            made = sides.after_tree(tree, stage, variation, settings)
+        else:
+            made = nullcontext(
+                sides.after_version(version, stage, variation, settings, context=context)
+            )
+        with made as after:
+            reading = build_replay(settings)
+            runs = sent_runs(
+                reading,
+                settings.runs_table,
+                since=began - timedelta(days=days),
+                sample=sample,
+                user=user,
+            )
+            comparison = compare(
+                progress(runs.runs, "rendering", total=len(runs.runs)),
+                read=reading.read_email,
+                before=before,
+                after=after.side,
+                link_maker=reading.link_maker,
+                locate=sides.locator(after, reading.link_maker),
+            )
     notes = [*summary.not_compared(comparison), *summary.reading(runs, days)]
     content = page(
         comparison,
-        title=f"What this working tree changes in the emails of {stage}",
-        settings=settings_changed(before, after),
+        title=f"What {after.name} would change in the emails of {stage}",
+        before=sides.before_in_words(stage, before.in_force, as_sent=as_sent),
+        after=after.told,
+        settings=settings_changed(comparison.versions or before.without_runs(), after.side),
         notes=notes,
         made_at=began,
     )
-    _write(index, content)
+    write_page(index, content)
     _tell(comparison, runs, notes, index)
     if open_it and not webbrowser.open(index.absolute().as_uri()):
         note("gazette: there is no browser here: open the page yourself.")
@@ -126,55 +149,16 @@ def replay(
         raise typer.Exit(BREAKS)
 
 
-def _place_of_page(folder: Path) -> Path:
-    """Where the page goes, made before minutes of reading. Raises NotPossible."""
-    index = folder / "index.html"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        index.open("a").close()
-    except OSError as err:
-        raise _unwritable(folder, err) from err
-    return index
-
-
-def _write(index: Path, content: str) -> None:
-    try:
-        index.write_text(content, encoding="utf-8", newline="")
-    except OSError as err:
-        raise _unwritable(index.parent, err) from err
-
-
-def _unwritable(folder: Path, err: OSError) -> NotPossible:
-    return NotPossible(f"--to {folder} cannot be written ({err.strerror}): name another folder.")
-
-
-def _runs(reading: Replay, table: str, *, since: datetime, sample: int, user: str | None) -> Sample:
-    if user is not None:
-        return runs_of_reader(user, sample, since=since, runs=reading.runs)
-    parts, size = SEGMENTS, size_of(table).size
-    while parts < _PARTS and parts * _PART < size:
-        parts *= 2
-    with ThreadPoolExecutor(SEGMENTS) as pool:
-        return take_sample(
-            sample,
-            since=since,
-            parts=parts,
-            most_parts=_MOST_PARTS,
-            sent=reading.sent,
-            each=pool.map,
-        )
-
-
 def _tell(comparison: Comparison, runs: Sample, notes: Sequence[str], index: Path) -> None:
     say(summary.headline(comparison))
     for problem in summary.problems(comparison):
         say(problem, style="red")
     if comparison.changed and not wants_json():
-        summary.rows(comparison.changed[:_ROWS]).show()
+        answer.rows(comparison.changed[:_ROWS]).show()
     say(f"page: {index}")
     give(
         {
-            **summary.document(comparison),
+            **answer.document(comparison),
             "runs_found": runs.found,
             "parts_read": runs.read,
             "parts": runs.parts,

@@ -41,11 +41,17 @@ def page(
     comparison: Comparison,
     *,
     title: str,
+    before: str,
+    after: str,
     settings: Sequence[tuple[str, str, str]],
     notes: Sequence[str],
     made_at: datetime,
 ) -> str:
-    """The page as HTML. `settings`: of each that differs the name, and what it was and is."""
+    """The page as HTML.
+
+    `before`, `after`: what emails were rendered with. `settings`: of each that differs the name,
+    and what it was and is.
+    """
     templates = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -58,12 +64,17 @@ def page(
     return templates.get_template("page.html").render(
         title=title,
         made_at=moment(made_at),
+        before=before,
+        after=after,
         headline=summary.headline(comparison),
         tiles=[*_tiles(comparison)],
         changes=[(each.value, found[each], _MEANINGS[each]) for each in Change if found[each]],
         settings=[Fact(*each) for each in settings],
         problems=summary.problems(comparison),
-        emails=[side_by_side(each) for each in comparison.whole],
+        emails=[
+            side_by_side(each, names_version=len(comparison.versions) > 1)
+            for each in comparison.whole
+        ],
         others=[_row(each) for each in others[:_ROWS]],
         more=max(0, len(others) - _ROWS),
         unchanged=len(comparison.emails) - len(comparison.changed),

@@ -11,6 +11,7 @@ from gazette.domain.replay import BlockShown, Rendition
 from cli.replay import summary
 from cli.replay.comparison import Problem, Seen, Whole
 from cli.shared.answers import moment
+from cli.templates.stage import named
 
 _LINES, _WIDTH = 60, 300
 """Lines of a difference of text parts, and characters of each."""
@@ -67,14 +68,18 @@ class EmailShown:
     more_text: int
 
 
-def side_by_side(whole: Whole) -> EmailShown:
-    """One of the most changed emails."""
+def side_by_side(whole: Whole, *, names_version: bool) -> EmailShown:
+    """One of the most changed emails. `names_version`: says of which version it was before."""
     each, run = whole.compared, whole.compared.run
     sent = f"sent {moment(run.sent_at)}" if run.sent_at else "sent at an unknown time"
+    version = f", before by {named(each.version)}" if names_version else ""
     text = [*_difference(_text(whole.was), _text(whole.now))]
     return EmailShown(
         run=run_id(run.key),
-        about=f"{run.key.schedule}, due {moment(run.due_at)}, {sent}, variation {each.variation}",
+        about=(
+            f"{run.key.schedule}, due {moment(run.due_at)}, {sent}, variation {each.variation}"
+            f"{version}"
+        ),
         changes=summary.names(each),
         as_sent=each.as_sent,
         facts=[*_facts(whole)],

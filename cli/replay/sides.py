@@ -1,115 +1,141 @@
-"""The two sides of a replay: what the stage has now, and what the working tree would deploy."""
+"""The two sides of a replay: what a stage has, and the working tree or a version in its place."""
 
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gazette.adapters.rendering.brand import BrandError
 from gazette.adapters.rendering.renderer import JinjaRenderer
-from gazette.adapters.rendering.variations import VariationError
 from gazette.domain.model import Event
 from gazette.domain.ports.rendering import LinkMaker
 from gazette.domain.replay import SentEmail
+from gazette.domain.templates.changes import InvalidRollout
+from gazette.domain.templates.versions import InForce
 from gazette.settings.delivery import GenerateSettings
 from gazette.steps.support.replay import Side, show_alone
+from gazette.steps.support.templates import TemplatesContext
 
-from cli.preview.rendering import Templates, built, check_variation, located, templates_of
-from cli.replay.deployed_templates import write_deployed_templates
-from cli.shared.console import NotPossible
+from cli.shared.console import NotPossible, printable
+from cli.templates.building import (
+    Templates,
+    built,
+    check_variation,
+    located,
+    settings_in,
+    templates_of,
+)
+from cli.templates.renderers import check_variation_of, side_of
+from cli.templates.stage import files_of, in_words_of, number_of, version_of
+
+PROJECT = Path(__file__).parents[2]
 
 
-def templates_to_deploy(
-    stage: str, project: Path, *, own: Path | None, variation: int | None
-) -> Templates:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class After:
+    """What emails are rendered with after the change.
+
+    `name`: what it is, such as `version 7`. `told`: the same with its settings. `tree`: the folders
+    of its templates; None for a version, whose files are in no folder that somebody could mend.
+    """
+
+    name: str
+    told: str
+    side: Side
+    tree: Templates | None = None
+
+
+def before_in_words(stage: str, in_force: InForce, *, as_sent: bool) -> str:
+    """What emails are rendered with before the change."""
+    if as_sent:
+        return f"as {stage} works now, but by the version of the templates each was sent with"
+    return f"as {stage} works now; {in_words_of(in_force)}"
+
+
+def templates_of_tree(stage: str, *, own: Path | None, variation: int | None) -> Templates:
     """Those of the working tree; with `own` in place of the stage's. Raises NotPossible."""
-    tree = templates_of(stage, project)
+    tree = templates_of(stage, PROJECT)
     if own is not None:
         if not own.is_dir():
             raise NotPossible(f"--templates {own} is no folder: name one that has templates.")
         tree = replace(tree, overlay=own)
     if variation is not None:
-        try:
+        with _of_option(f"--variation {variation}"):
             check_variation(tree, variation)
-        except NotPossible as err:
-            raise NotPossible(f"--variation {variation}: {err}") from err
     return tree
 
 
 @contextmanager
-def both_sides(
-    stage: str, tree: Templates, settings: GenerateSettings, *, variation: int | None
-) -> Iterator[tuple[Side, Side]]:
-    """What the stage has, and what it would have. Raises NotPossible."""
-    with built(tree) as folder, tempfile.TemporaryDirectory() as deployed:
-        before = Side(
-            renderer=_deployed_renderer(stage, Path(deployed), settings),
-            max_blocks=settings.max_blocks,
-            arrangement=settings.arrangement,
+def after_tree(
+    tree: Templates, stage: str, variation: int | None, settings: GenerateSettings
+) -> Iterator[After]:
+    """What the working tree has. Raises NotPossible."""
+    with built(tree) as folder:
+        says = settings_in(folder)
+        yield After(
+            name="this working tree",
+            told=f"the templates of the working tree, and the settings of {stage} in cdk.json",
+            side=Side(
+                renderer=JinjaRenderer(folder).for_sending(
+                    tracks_clicks=bool(settings.track_clicks), measured=nullcontext
+                ),
+                max_blocks=says.max_blocks or tree.max_blocks,
+                arrangement=says.arranged(tree.arrangement),
+                variation=variation,
+            ),
+            tree=tree,
         )
-        after = Side(
-            renderer=_renderer(folder, settings),
-            max_blocks=tree.max_blocks,
-            arrangement=tree.arrangement,
-            variation=variation,
-        )
-        yield before, after
 
 
-def settings_changed(before: Side, after: Side) -> list[tuple[str, str, str]]:
-    """Settings of digests that differ: a name, and its value before and after."""
-    was, now = _settings(before), _settings(after)
-    return [
-        (name, was.get(name, "not set"), now.get(name, "not set"))
-        for name in dict.fromkeys([*was, *now])
-        if was.get(name) != now.get(name)
-    ]
+def check_version(given: str) -> None:
+    """Raise NotPossible if that names no version, whatever the stage has."""
+    with _of_option(f"--version {printable(given)}"):
+        number_of(given)
 
 
-def _settings(side: Side) -> dict[str, str]:
-    arrangement = side.arrangement
-    weights = {
-        f"category_weights, {category}": f"{weight:g}"
-        for category, weight in sorted(arrangement.weights.items())
-    }
-    return {
-        "ranking": arrangement.ranking.value,
-        "sections": arrangement.sections.value,
-        "max_blocks": str(side.max_blocks),
-        "full_blocks": str(arrangement.full_blocks),
-        "variation": "that of each run" if side.variation is None else str(side.variation),
-        **weights,
-    }
+def after_version(
+    given: str,
+    stage: str,
+    variation: int | None,
+    settings: GenerateSettings,
+    *,
+    context: TemplatesContext,
+) -> After:
+    """What a version of the stage has. Raises NotPossible."""
+    with _of_option(f"--version {given}"):
+        version = version_of(given, context)
+    files = files_of(version, context, stage)
+    if variation is not None:
+        with _of_option(f"--variation {variation}"):
+            check_variation_of(version, files, variation)
+    name = "the deployed templates" if version.is_deployed else f"version {version.number}"
+    return After(
+        name=name,
+        told=f"{name}, and of settings that it does not have those with which {stage} works now",
+        side=replace(side_of(version, files, settings), variation=variation),
+    )
 
 
-def locator(
-    tree: Templates, after: Side, link_maker: LinkMaker
-) -> Callable[[SentEmail, list[Event]], str]:
-    """Finds the file and the line at which some events of an email cannot be shown."""
+def locator(after: After, link_maker: LinkMaker) -> Callable[[SentEmail, list[Event]], str]:
+    """Finds the file and the line at which some events of an email cannot be shown.
+
+    Of a version it finds none.
+    """
 
     def locate(email: SentEmail, events: list[Event]) -> str:
         def show(renderer: JinjaRenderer) -> None:
-            show_alone(email, events, replace(after, renderer=renderer), link_maker=link_maker)
+            side = replace(after.side, renderer=renderer)
+            show_alone(email, events, side, link_maker=link_maker)
 
-        return located(tree, show)
+        return located(after.tree, show) if after.tree else ""
 
     return locate
 
 
-def _deployed_renderer(stage: str, folder: Path, settings: GenerateSettings) -> JinjaRenderer:
-    found = write_deployed_templates(stage, folder)
+@contextmanager
+def _of_option(option: str) -> Iterator[None]:
+    """Lets an error say which option is wrong."""
     try:
-        return _renderer(found, settings)
-    except (BrandError, VariationError) as err:
-        raise NotPossible(
-            f"The templates that {stage} has are of another version than this command "
-            f"({str(err).replace(f'{found}/', '')}): use the command of that version."
-        ) from err
-
-
-def _renderer(folder: Path, settings: GenerateSettings) -> JinjaRenderer:
-    """As for sending; SES removes the marks of links that it does not count: they are no change."""
-    return JinjaRenderer(folder).for_sending(
-        tracks_clicks=bool(settings.track_clicks), measured=nullcontext
-    )
+        yield
+    except (NotPossible, InvalidRollout) as err:
+        end = "." if isinstance(err, InvalidRollout) else ""
+        raise NotPossible(f"{option}: {printable(str(err))}{end}") from err

@@ -1,7 +1,6 @@
-"""What a replay has found, in sentences, as rows, and for programs."""
+"""What a replay has found, in figures and sentences."""
 
 from collections import Counter
-from collections.abc import Sequence
 from itertools import islice
 from statistics import median
 
@@ -10,8 +9,7 @@ from gazette.domain.identity import run_id
 from gazette.domain.replay import Change, Missing
 from gazette.steps.support.replay import Sample
 
-from cli.replay.comparison import Compared, Comparison, Seen
-from cli.shared.answers import Document, Rows, Shown
+from cli.replay.comparison import Compared, Comparison
 
 _PROBLEMS = 20
 """Different mistakes that people are told of."""
@@ -40,6 +38,7 @@ _MISSING = {
     Missing.READER: "their readers have no profile any more",
     Missing.EVENTS: "their events are no longer stored",
     Missing.UNREADABLE: "this version cannot read their rows",
+    Missing.TEMPLATES: "the version of the templates that they were sent with is no longer stored",
 }
 
 
@@ -130,82 +129,9 @@ def problems(comparison: Comparison) -> list[str]:
     return told
 
 
-def rows(changed: Sequence[Compared]) -> Rows:
-    """The runs that change, for people."""
-    return Rows(
-        "changed",
-        {
-            "run": "run",
-            "changes": "changes",
-            "before": "subject before",
-            "after": "after",
-            "size": "HTML",
-        },
-        [
-            (
-                run_id(each.run.key),
-                ", ".join(names(each)),
-                each.before.subject or None,
-                Shown(each.after.subject, _same(each)),
-                f"{kilobytes(each.before.html_bytes)} → {kilobytes(each.after.html_bytes)}",
-            )
-            for each in changed
-        ],
-    )
-
-
 def names(each: Compared) -> list[str]:
     """Its changes, the worst first."""
     return [change.value for change in Change if change in each.changes]
-
-
-def document(comparison: Comparison) -> Document:
-    """For programs: all emails, the most changed first."""
-    sizes = medians(comparison)
-    return {
-        "replayed": len(comparison.emails),
-        "changed": len(comparison.changed),
-        "breaks": sum(each.breaks for each in comparison.emails),
-        "not_as_sent": sum(not each.as_sent for each in comparison.emails),
-        "missing": {why.value: comparison.missing[why] for why in Missing},
-        "changes": {change.value: counts(comparison)[change] for change in Change},
-        "median_html_bytes": {side: sizes[side] for side in ("before", "after")},
-        "emails": [_email(each) for each in sorted(comparison.emails, key=lambda each: each.place)],
-    }
-
-
-def _email(each: Compared) -> Document:
-    run = each.run
-    return {
-        "run": run_id(run.key),
-        "user_id": run.key.user_id,
-        "schedule": run.key.schedule,
-        "due_at": run.due_at,
-        "sent_at": run.sent_at,
-        "variation": each.variation,
-        "as_sent": each.as_sent,
-        "changes": names(each),
-        "before": _side(each.before),
-        "after": _side(each.after),
-    }
-
-
-def _side(seen: Seen) -> Document:
-    return {
-        "subject": seen.subject,
-        "preheader": seen.preheader,
-        "html_bytes": seen.html_bytes,
-        "text_bytes": seen.text_bytes,
-        "blocks": seen.blocks,
-        "left_out": seen.left_out,
-        "problems": [{"event": each.event, "why": each.why} for each in seen.problems],
-    }
-
-
-def _same(each: Compared) -> str:
-    if each.before.subject == each.after.subject:
-        return "the same"
-    return each.after.subject or "-"
 
 
 def _emails(number: int) -> str:

@@ -42,6 +42,7 @@ _DENIED = frozenset(("AccessDenied", "AccessDeniedException"))
 _MISSING = frozenset(
     (
         "AWS.SimpleQueueService.NonExistentQueue",
+        "NoSuchBucket",
         "QueueDoesNotExist",
         "ResourceNotFoundException",
     )
@@ -53,6 +54,7 @@ _NOT_HERE = {
     "secretsmanager": "There is no secret with {name} here",
     "ses": "There is no {name} here",
     "cloudwatch": "There are no {name} here",
+    "s3": "There is no bucket for {name} here",
 }
 """By the service as IAM names it."""
 
@@ -65,7 +67,7 @@ def refusals_in_words(name: str, *, service: str = "sqs") -> Iterator[None]:
     except (BotoCoreError, ClientError) as err:
         raise NotPossible(printable(in_words(err, name, service))) from err
     except Unavailable as err:
-        cause = _of_aws(err)
+        cause = of_aws(err)
         said = in_words(cause, name, service) if cause else f"{err}: try again."
         raise NotPossible(printable(said)) from err
     except ValueError as err:  # an endpoint that is no URL
@@ -90,7 +92,7 @@ def in_words(err: BotoCoreError | ClientError, name: str, service: str = "sqs") 
     return f"AWS cannot be asked ({err}): check your AWS configuration."
 
 
-def _of_aws(err: BaseException) -> BotoCoreError | ClientError | None:
+def of_aws(err: BaseException) -> BotoCoreError | ClientError | None:
     """What AWS said behind an error of ours; PynamoDB keeps it in `cause`."""
     cause: BaseException | None = err
     while cause is not None and not isinstance(cause, (BotoCoreError, ClientError)):

@@ -1,4 +1,4 @@
-"""`gazette statistics`: counts and shares for the emails of a batch, a week or an experiment."""
+"""`gazette statistics`: counts and shares for emails of a batch, week, experiment or rollout."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -25,7 +25,7 @@ from cli.shared.deployed import StageName, settings_of
 from cli.shared.live import progress
 from cli.statistics.files import check_writable, readers_file, write, write_csv
 from cli.statistics.page import page
-from cli.statistics.periods import Span, of_batch, of_experiment, of_week
+from cli.statistics.periods import Span, of_batch, of_experiment, of_rollout, of_week
 from cli.statistics.rows import readers_table, table
 from cli.statistics.summary import answer
 from cli.statistics.terminal import show
@@ -51,6 +51,15 @@ def statistics(
         str | None,
         typer.Option("--experiment", metavar="NAME", help="An experiment, and what it shows."),
     ] = None,
+    rollout: Annotated[
+        int | None,
+        typer.Option(
+            "--rollout",
+            min=1,
+            metavar="VERSION",
+            help="A version of the templates beside the one that other readers had meanwhile.",
+        ),
+    ] = None,
     stage: StageName = "prod",
     to_csv: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="Also write them to this CSV file.")
@@ -60,12 +69,18 @@ def statistics(
         typer.Option("--html", metavar="FILE", help="Also write them to this HTML page."),
     ] = None,
 ) -> None:
-    """Show what became of the emails of a week (this one by default), a batch, or an experiment.
+    """Show what became of the emails of a week (this one by default), a batch, an experiment or a
+    rollout.
 
     Sent, delivered, bounced, complained of, opened, clicked, and left by: in total, and by
-    frequency, category, locale and variation.
+    frequency, category, locale, variation and version of the templates.
     """
-    given = {"--batch": batch, "--week": week, "--experiment": experiment}
+    given = {
+        "--batch": batch,
+        "--week": week,
+        "--experiment": experiment,
+        "--rollout": rollout,
+    }
     if len(names := [name for name, value in given.items() if value is not None]) > 1:
         raise NotPossible(f"{' and '.join(names)} are separate statistics: give one of them.")
     for option, file in (("--csv", to_csv), ("--html", to_html)):
@@ -77,10 +92,12 @@ def statistics(
         context = build_statistics(settings, connections=_AT_ONCE)
         if experiment is not None:
             span = of_experiment(experiment, context.experiments.periods(), now=began)
+        if rollout is not None:
+            span = of_rollout(rollout, context.versions.changes(), now=began)
         found = collect_statistics(
             span.slots,
             engagements=context.engagements,
-            experiment=span.experiment,
+            arm_of=span.arm_of,
             each=_many_at_once,
         )
         unreported = 0 if batch is None else _unreported(span, found, context)

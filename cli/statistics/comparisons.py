@@ -38,7 +38,7 @@ class Verdict:
     @property
     def words(self) -> str:
         """What it shows, in one line."""
-        which = f"variation {self.arm.variation} against {self.base.variation}"
+        which = f"{self.arm.of} {self.arm.number} against {self.base.number}"
         if not self.is_shown:
             span = _points(self.low, self.high)
             return f"{which}: no difference shown ({span} percentage points)"
@@ -52,7 +52,7 @@ Findings = Mapping[Measure, Sequence[Verdict]]
 
 
 def compare(arms: Sequence[Arm]) -> Findings:
-    """Each variation against the lowest one. What nobody did may not be tracked, and is left out.
+    """Each arm against the first. What nobody did may not be tracked, and is left out.
 
     The intervals of several are made wider, by Bonferroni, so that those of one outcome hold
     together with CONFIDENCE.

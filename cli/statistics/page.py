@@ -92,8 +92,8 @@ def _cut(found: Sequence[Row], shown: Sequence[Measure]) -> Iterator[Row]:
 def _tiles(answer: Answer) -> Iterator[Tile]:
     """What was sent, to whom, and what readers made of it: what is not tracked has none."""
     if answer.arms:
-        variations = f"in {len(answer.arms)} variations"
-        yield Tile("readers", f"{sum(arm.readers for arm in answer.arms):,}", variations)
+        among = f"in {len(answer.arms)} {answer.arms[0].of}s"
+        yield Tile("readers", f"{sum(arm.readers for arm in answer.arms):,}", among)
     (total,) = rows(answer.counts, Dimension.TOTAL)
     cells = {cell.measure: cell for cell in total.cells}
     for measure in _TILES:

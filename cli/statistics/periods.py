@@ -1,12 +1,17 @@
-"""Which slots a report is of: those of a batch, a week, or an experiment. Pure."""
+"""Which slots a report is of: those of a batch, a week, an experiment or a rollout. Pure."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
 from gazette.domain.feedback.experiment import ExperimentPeriod
+from gazette.domain.feedback.experiment_readers import Compared
 from gazette.domain.scheduling.calendar import SLOT, slot_id, slot_of
+from gazette.domain.templates.history import last_rollout
+from gazette.domain.templates.versions import Change
+from gazette.steps.support import statistics as steps
+from gazette.steps.support.statistics import ArmOf
 
 from cli.shared.console import NotPossible, printable
 
@@ -18,12 +23,18 @@ _BEFORE = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The slots from `since` on and before `until`; of `experiment` alone, where it has a name."""
+    """The slots from `since` on and before `until`.
+
+    `arm_of`: of which emails alone, and what of them is compared; `base`: the variation or version
+    that the others are compared with, if it is not that of the lowest number.
+    """
 
     title: str
     since: datetime
     until: datetime
-    experiment: str = ""
+    arm_of: ArmOf | None = None
+    compared: Compared = Compared.VARIATION
+    base: int | None = None
 
     @property
     def slots(self) -> list[datetime]:
@@ -78,7 +89,30 @@ def of_experiment(name: str, periods: Mapping[str, ExperimentPeriod], *, now: da
         f"Experiment {name}, since {period.since:%Y-%m-%d %H:%M} {ended} (UTC)",
         slot_of(period.since - _BEFORE),
         slot_of(min(now, (period.until or now) + SLOT)) + SLOT,
-        name,
+        steps.of_experiment(name),
+    )
+
+
+def of_rollout(number: int, changes: Sequence[Change], *, now: datetime) -> Span:
+    """The last rollout of a version, as long as some readers had it and others had not.
+
+    Raises NotPossible.
+    """
+    found = last_rollout(number, changes)
+    if found is None:
+        raise NotPossible(
+            f"--rollout {number}: that version was never given to a part of the readers alone, so "
+            "there is nothing to compare it with. `gazette templates list --log` shows what was."
+        )
+    ended = f"until {found.until:%Y-%m-%d %H:%M}" if found.until else "and still goes on"
+    against = f"version {found.current}" if found.current else "what was deployed"
+    return Span(
+        f"Version {number} beside {against}, since {found.since:%Y-%m-%d %H:%M} {ended} (UTC)",
+        slot_of(found.since - _BEFORE),
+        slot_of(min(now, (found.until or now) + SLOT)) + SLOT,
+        steps.of_versions(number, found.current),
+        Compared.VERSION,
+        found.current,
     )
 
 

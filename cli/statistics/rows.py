@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gazette.domain.feedback.experiment_readers import Arm
+from gazette.domain.feedback.experiment_readers import Arm, Compared
 from gazette.domain.feedback.statistics import Counts, Dimension, Measure, is_tracked, rate, values
 
 from cli.shared.console import printable
@@ -73,16 +73,17 @@ def table(counts: Counts) -> Iterator[tuple[str, ...]]:
 def readers_table(arms: Sequence[Arm], findings: Findings) -> Iterator[tuple[str, ...]]:
     """The header, and a row for each outcome and variation, the outcome that decides first.
 
-    `low` and `high` bound the difference to the lowest variation, whose own are empty.
+    `low` and `high` bound the difference to the first variation or version, whose own are empty.
     """
-    yield ("outcome", "variation", "readers", "did", "share", "low", "high", "verdict")
+    of = arms[0].of.value if arms else Compared.VARIATION.value
+    yield ("outcome", of, "readers", "did", "share", "low", "high", "verdict")
     for outcome, verdicts in findings.items():
-        found = {each.arm.variation: each for each in verdicts}
+        found = {each.arm.number: each for each in verdicts}
         for arm in arms:
             did = arm.did[outcome]
-            numbers = (arm.variation, arm.readers, did)
+            numbers = (arm.number, arm.readers, did)
             share = f"{did / arm.readers:.6f}"
-            yield (outcome.value, *map(str, numbers), share, *_told(found.get(arm.variation)))
+            yield (outcome.value, *map(str, numbers), share, *_told(found.get(arm.number)))
 
 
 def _cells(counts: Counts, dimension: Dimension, value: str) -> Iterator[Cell]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gazette.domain.feedback.experiment_readers import Arm
+from gazette.domain.feedback.experiment_readers import Arm, Compared
 from gazette.domain.feedback.statistics import Counts, Measure, is_tracked
 from gazette.steps.support.statistics import Statistics
 
@@ -14,9 +14,9 @@ from cli.statistics.rows import UNTRACKED
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Emails in `counts`; of an experiment also its readers, and what they show.
+    """Emails in `counts`; of an experiment or rollout also its readers, and what they show.
 
-    `arms` and `findings` are empty where no experiment was asked for. `notes` are what somebody
+    `arms` and `findings` are empty where neither was asked for. `notes` are what somebody
     has to know to read the rest.
     """
 
@@ -28,18 +28,20 @@ class Answer:
 
     @property
     def verdicts(self) -> list[str]:
-        """What the experiment shows, a line each, the outcome that decides first."""
+        """What it shows, a line each, the outcome that decides first."""
         lines = [
             f"{outcome}: {verdict.words}"
             for outcome, verdicts in self.findings.items()
             for verdict in verdicts
         ]
-        return lines or (["There is one variation only: nothing to compare."] if self.arms else [])
+        if lines or not self.arms:
+            return lines
+        return [f"There is one {self.arms[0].of} only: nothing to compare."]
 
 
 def answer(span: Span, found: Statistics) -> Answer:
     """What was found in the slots of `span`."""
-    arms = found.readers.arms()
+    arms = sorted(found.readers.arms(span.compared), key=lambda arm: arm.number != span.base)
     notes = [*_notes(found.counts, arms, len(found.readers.moved))]
     return Answer(span.title, found.counts, arms, compare(arms), notes)
 
@@ -67,7 +69,13 @@ def _notes(counts: Counts, arms: Sequence[Arm], moved: int) -> Iterator[str]:
             f"Each interval is of {1 - (1 - CONFIDENCE) / others:.2%}, so that the {others} of an "
             f"outcome hold together with {CONFIDENCE:.0%} (Bonferroni)."
         )
-    if moved:
+    if moved and arms[0].of is Compared.VERSION:
+        yield (
+            f"The percent was changed: {moved:,} readers were sent both versions, and count in the "
+            "one that they began with. Those who began before the change had longer to do "
+            "anything, so what is shown may come from that: compare while the percent stays."
+        )
+    elif moved:
         yield (
             f"Weights were changed: {moved:,} readers were sent more than one variation. Those who "
             "began before the change had longer to do anything, so what is shown may come from "

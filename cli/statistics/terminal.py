@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from gazette.domain.feedback.experiment_readers import Compared
 from gazette.domain.feedback.statistics import Dimension, Measure
 from rich.box import SIMPLE
 from rich.console import Group, JustifyMethod, RenderableType
@@ -62,12 +63,13 @@ def _emails_document(told: Answer) -> Iterator[Document]:
 
 def _readers_document(told: Answer) -> Iterator[Document]:
     for outcome, verdicts in told.findings.items():
-        found = {each.arm.variation: each for each in verdicts}
+        found = {each.arm.number: each for each in verdicts}
         for arm in told.arms:
-            verdict = found.get(arm.variation)
+            verdict = found.get(arm.number)
             yield {
                 "outcome": outcome.value,
-                "variation": arm.variation,
+                "variation": arm.number if arm.of is Compared.VARIATION else None,
+                "version": arm.number if arm.of is Compared.VERSION else None,
                 "readers": arm.readers,
                 "did": arm.did[outcome],
                 "low": verdict.low if verdict else None,
@@ -77,11 +79,12 @@ def _readers_document(told: Answer) -> Iterator[Document]:
 
 
 def _readers(answer: Answer) -> Table:
-    found = _table(1, "variation", "readers", *(f"who {outcome}" for outcome in answer.findings))
+    of = answer.arms[0].of.value
+    found = _table(1, of, "readers", *(f"who {outcome}" for outcome in answer.findings))
     for arm in answer.arms:
         did = [arm.did[outcome] for outcome in answer.findings]
         cells = (f"{number:,} {percent(number / arm.readers)}" for number in did)
-        found.add_row(str(arm.variation), f"{arm.readers:,}", *cells)
+        found.add_row(str(arm.number), f"{arm.readers:,}", *cells)
     return found
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from gazette.adapters.contract.data import SCHEMA_FILES
 from gazette.adapters.rendering.environment import VARIATIONS
 from gazette.adapters.rendering.variations import VARIATION_FILE
+from gazette.adapters.templates.bundle import SETTINGS_FILE
 
 from infra.assets.inline import TemplateError
 
@@ -29,6 +30,8 @@ def check_names(source: Path, overlay: Path) -> None:
 
 def _check_name(file: Path, name: Path, source: Path, overlay: Path) -> None:
     top = name.parts[0]
+    if file == overlay / SETTINGS_FILE:
+        return
     if top == _CATEGORIES:
         if name.name == _SCHEMA and file.parents[2] != overlay:
             raise TemplateError(

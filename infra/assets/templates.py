@@ -4,6 +4,7 @@ compiled, and everything read once, so that a mistake is found before it is depl
 
 import re
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 
 from babel import Locale, UnknownLocaleError
@@ -19,6 +20,7 @@ from jinja2 import TemplateSyntaxError
 from infra.assets.data_schemas import check_schemas
 from infra.assets.inline import TemplateError, inline, inline_part
 from infra.assets.overlay import check_names
+from infra.assets.version_settings import read_version_settings
 
 _STYLE_SHEET = "email.css"
 _OUTLOOK = "outlook.css"
@@ -29,6 +31,8 @@ _LINK = re.compile(
 )
 _PARTS = "parts"
 """What emails share. Web pages have their own style sheets, and parts beside them."""
+
+_NO_DATE = datetime(1970, 1, 1, tzinfo=UTC)
 
 _TAG = re.compile(r"[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?")
 """Language, script, country, written as RFC 5646, 2.1.1, has it: so there is one folder of each."""
@@ -58,6 +62,7 @@ def build_templates(
         raise TemplateError(str(err)) from err
     for folder in filter(None, (source, overlay)):
         check_schemas(folder)
+        read_version_settings(folder)
     css, outlook = (
         _style_sheet(target / name, _origin(name, source, overlay))
         for name in (_STYLE_SHEET, _OUTLOOK)
@@ -152,6 +157,7 @@ def _compile_catalogues(sources: list[Path], target: Path) -> None:
         folder = target / "locales" / tag / "LC_MESSAGES"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{CATALOGUE}.po").unlink(missing_ok=True)
+        catalogue.creation_date = _NO_DATE  # else that of the build: equal files, other bytes
         with (folder / f"{CATALOGUE}.mo").open("wb") as compiled:
             write_mo(compiled, catalogue)
 

@@ -18,6 +18,7 @@ from gazette.domain.model import Actor, Entity, Event, Image
 from gazette.domain.ports.rendering import Links
 from gazette.domain.scheduling.kinds import critical_schedule, immediate_schedule
 from gazette.domain.subscribers.subscriber import Subscriber
+from jinja2 import Environment
 
 from infra.assets.data_schemas import example_of
 from infra.assets.inline import TemplateError
@@ -47,12 +48,23 @@ _READER = Subscriber(
 )
 
 
-def try_out(built: Path) -> None:
+def try_out(built: Path, *, kind: type[Environment] | None = None) -> None:
     """An email of each kind, language and variation, with each category, full and with one event.
 
+    `kind`: of the environment in which they are rendered, as that of JinjaRenderer.
     Raises TemplateError, naming the template where rendering it stopped.
     """
-    renderer = JinjaRenderer(built)
+    try:
+        render_all(built, JinjaRenderer(built, kind=kind))
+    except RenderingFailed as err:
+        raise TemplateError(f"{_where(err, built)}: no email can be made with it ({err}).") from err
+
+
+def render_all(built: Path, renderer: JinjaRenderer) -> None:
+    """What `try_out` tries, with a renderer of these templates.
+
+    Raises RenderingFailed, saying with which language and variation.
+    """
     digests = [compose(events, max_blocks=1000) for events in _few_and_many(built)]
     *_, many = _few_and_many(built)
     digests.append(compose(many, max_blocks=1, max_lines=1))
@@ -66,10 +78,8 @@ def try_out(built: Path) -> None:
             try:
                 renderer.render(digest, reader, _LINKS, schedule, variation=variation)
             except RenderingFailed as err:
-                raise TemplateError(
-                    f"{_where(err, built)}: no email can be made with it ({err}; language {tag}, "
-                    f"variation {variation})."
-                ) from err
+                said = f"{err}; language {tag}, variation {variation}"
+                raise RenderingFailed(said) from (err.__cause__ or err)
 
 
 def _few_and_many(built: Path) -> Iterator[list[Event]]:

@@ -18,6 +18,7 @@ _HASH = re.compile(r"(?:[0-9A-F]{8})+$")
 
 _NAMED_BY = {
     "AWS::SQS::Queue": "QueueName",
+    "AWS::S3::Bucket": "BucketName",
     "AWS::DynamoDB::Table": "TableName",
     "AWS::Lambda::Function": "FunctionName",
     "AWS::S3::Bucket": "BucketName",
@@ -36,6 +37,7 @@ _ARN = {
     "AWS::SQS::Queue": "sqs:{place}:{name}",
     "AWS::DynamoDB::Table": "dynamodb:{place}:table/{name}",
     "AWS::Lambda::Function": "lambda:{place}:function:{name}",
+    "AWS::S3::Bucket": "s3:::{name}",
     "AWS::SecretsManager::Secret": "secretsmanager:{place}:secret:{name}",
     "AWS::S3::Bucket": "s3:::{name}",
     "AWS::SNS::Topic": "sns:{place}:{name}",
@@ -193,6 +195,8 @@ class Templates:
             return str(self._plain(stack, given))
         if kind == "AWS::SecretsManager::Secret":
             return f"{name}-{_DRAWN}-Abc123"
+        if kind == "AWS::S3::Bucket":  # whose names have no capitals
+            return f"{stack}-{name}-{_DRAWN}".lower()
         return f"{stack}-{name}-{_DRAWN}"
 
     @staticmethod

@@ -27,7 +27,7 @@ def rates(town: Town, experiments: int) -> Rates:
         verdicts = town.run(number).verdicts()
         shown += any(each.is_shown for each in verdicts)
         covered += all(
-            each.low <= (town.difference if each.arm.variation == 2 else 0) <= each.high
+            each.low <= (town.difference if each.arm.number == 2 else 0) <= each.high
             for each in verdicts
         )
     return Rates(experiments, shown, covered)

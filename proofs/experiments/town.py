@@ -16,7 +16,7 @@ from gazette.domain.feedback.experiment import Experiment, Variant, experiment, 
 from gazette.domain.feedback.experiment_readers import Arm
 from gazette.domain.feedback.statistics import Dimension, Measure
 from gazette.domain.model import RunKey
-from gazette.steps.support.statistics import Statistics, collect_statistics
+from gazette.steps.support.statistics import Statistics, collect_statistics, of_experiment
 
 from cli.statistics.comparisons import Verdict, compare
 
@@ -99,7 +99,8 @@ class Run:
     def report(self, days: int | None = None) -> Statistics:
         """As the command makes it; after so many days."""
         slots = self.town.slots[:days]
-        return collect_statistics(slots, engagements=self.emails, experiment=self.running.name)
+        arm_of = of_experiment(self.running.name)
+        return collect_statistics(slots, engagements=self.emails, arm_of=arm_of)
 
     def verdicts(self, days: int | None = None) -> Sequence[Verdict]:
         """Of what was clicked."""

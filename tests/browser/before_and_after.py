@@ -12,7 +12,8 @@ from pathlib import Path
 
 from playwright.sync_api import Browser
 
-from cli.preview.rendering import Templates, render
+from cli.preview.rendering import render
+from cli.templates.building import Templates
 from demo.engine import ROOT
 from tests.browser.chromium import chromium, webp
 from tests.browser.community import digest, immediate, with_pictures

@@ -11,8 +11,9 @@ from gazette.adapters.rendering.sheets import Sheets
 from gazette.domain.subscribers.overview import Overview
 from playwright.sync_api import Browser
 
-from cli.preview.rendering import Templates, render
+from cli.preview.rendering import render
 from cli.preview.sample import READER
+from cli.templates.building import Templates
 from demo.engine import ROOT
 from infra.assets.templates import build_templates
 from tests.browser.chromium import chromium, webp

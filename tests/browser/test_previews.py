@@ -7,7 +7,8 @@ from playwright.sync_api import Browser, Route
 
 from cli.preview.content import Kind, sample
 from cli.preview.folder import write
-from cli.preview.rendering import Templates, render
+from cli.preview.rendering import render
+from cli.templates.building import Templates
 from demo.engine import ROOT
 from tests.browser import before_and_after
 from tests.browser.accessibility import inspected, problems

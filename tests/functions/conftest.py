@@ -416,6 +416,7 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cloud]:
         secrets = made_once("secretsmanager", _create_secrets)
         made_once("events", _create_bus)
         made_once("ses", _create_identities)
+        boto3.client("s3").create_bucket(Bucket="templates")
         for each in every_setting(queues, secrets):
             for variable, value in each.to_env().items():
                 monkeypatch.setenv(variable, value)

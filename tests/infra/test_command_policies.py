@@ -1,4 +1,4 @@
-"""The policies in docs/cli.md name the tables, queues, functions and secret that exist."""
+"""The policies in docs/cli.md name the tables, queues, functions, bucket and secret that exist."""
 
 from gazette.settings.environment import LIVE
 
@@ -11,6 +11,7 @@ def test_every_resource_of_a_policy_is_deployed(prod: Synthesis) -> None:
     deployed = {
         *(f"table/GazetteDataProd-{name}*" for name in data("AWS::DynamoDB::Table")),
         *(f"secret:{name}*" for name in data("AWS::SecretsManager::Secret")),
+        *(f"gazettedataprod-{name.lower()}*/versions/*" for name in data("AWS::S3::Bucket")),
         *(each["QueueName"] for each in service("AWS::SQS::Queue").values()),
         *(
             f"function:{each['FunctionName']}{qualifier}"
@@ -27,6 +28,6 @@ def test_every_resource_of_a_policy_is_deployed(prod: Synthesis) -> None:
         for arn in arns(grant, "prod")
     }
     names = {each.split(":", 5)[5].removesuffix("/index/*") for each in named}
-    for kind in ("table/", "secret:", "function:", "gazette-prod-"):
+    for kind in ("table/", "secret:", "function:", "gazette-prod-", "gazettedataprod-"):
         assert any(name.startswith(kind) for name in names), kind
     assert names <= deployed

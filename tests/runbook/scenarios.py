@@ -33,6 +33,11 @@ from tests.runbook.for_readers import (
     the_quarantine_comes_back,
     what_failed_comes_back,
 )
+from tests.runbook.for_templates import (
+    the_version_before_is_in_force,
+    the_working_tree_is_in_force,
+    what_was_deployed_is_in_force,
+)
 from tests.runbook.rollbacks import the_named_one_works, the_one_before_works
 
 SCENARIOS: Mapping[str, Scenario] = {
@@ -64,6 +69,9 @@ SCENARIOS: Mapping[str, Scenario] = {
     "gazette links retire k2 --now": a_key_is_retired("k2"),
     "gazette rollback": the_one_before_works,
     "gazette rollback b7d05e8c1f22": the_named_one_works,
+    "gazette templates rollback": the_version_before_is_in_force,
+    "gazette templates rollback deployed": what_was_deployed_is_in_force,
+    'gazette templates push --note "mended"': the_working_tree_is_in_force,
     "gazette restore subscribers": a_table_is_restored("subscribers"),
     "gazette restore schedules": a_table_is_restored("schedules"),
     "gazette restore control": a_table_is_restored("control"),
@@ -84,7 +92,8 @@ they do, wherever they stand."""
 READS = re.compile(
     r"(for \w+ in [^;]+; do )?(gazette (rollback --list|explain|overview|find|doctor|statistics"
     r"|preview|cost|--\w+"
-    r"|(batch|dlq|experiment|links|quarantine|suppression) (list|show)|sending status|event lint)\b"
+    r"|(batch|dlq|experiment|links|quarantine|suppression|templates) (list|show)"
+    r"|sending status|event lint)\b"
     r"|aws [\w-]+ ((get|list|describe|filter)-|wait ))"
 )
 """Commands that change nothing: they need no scenario."""

@@ -24,14 +24,17 @@ from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.support.sending import build_sending
+from gazette.bootstrap.support.templates import build_templates
 from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY, Actor, Entity, Event, RunKey, Window
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.domain.templates.versions import DEPLOYED
 from gazette.settings.delivery import GenerateSettings
 from gazette.settings.environment import LIVE
 from gazette.settings.ingest import IngestSettings
 from gazette.steps.support.sending import SendingContext, resume_sending
+from gazette.steps.support.templates import TemplatesContext, roll_back
 
 from cli.dead_letters.queues import KNOWN
 from cli.restore.command import COPY
@@ -63,6 +66,7 @@ class State:
     subscribers: DynamoSubscribers
     suppressions: DynamoSuppressions
     sending: SendingContext
+    templates: TemplatesContext
 
     @classmethod
     def of(cls, deployed: Deployed, folder: Path) -> "State":
@@ -89,6 +93,7 @@ class State:
                 clock=now,
             ),
             sending=build_sending(settings),
+            templates=build_templates(settings),
         )
 
     def begin(self) -> None:
@@ -97,7 +102,11 @@ class State:
         for queue in (*(dead.name for dead in KNOWN), *_OTHERS):
             self.empty(queue)
         resume_sending(context=self.sending)
-        if self.sending.holds.release(CATEGORY):
+        is_new = self.sending.holds.release(CATEGORY)
+        if not self.templates.versions.in_force().current.is_deployed:
+            roll_back(DEPLOYED.number, by="a test", context=self.templates)
+            is_new = True
+        if is_new:
             self.new_workers()
         self.allow()
         if not isinstance(self.subscribers.get(ANN), Subscriber):

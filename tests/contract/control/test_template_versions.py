@@ -105,7 +105,7 @@ def test_of_two_who_change_what_they_read_one_does_it_and_one_is_in_the_audit(
 
 
 def test_a_number_is_never_used_twice(versions: TemplateVersions) -> None:
-    seven = PushedVersion(SEVEN, 120_000, NOW, "ann", "bigger buttons")
+    seven = PushedVersion(SEVEN, 120_000, NOW, "ann", "bigger buttons", "a" * 64, "arn:layer:1")
     assert versions.add(seven)
     assert not versions.add(PushedVersion(Version(7, "0" * 64), 1, NOW, "bo"))
     assert versions.find(7) == seven

@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import gazette
 import pytest
 from typer.testing import CliRunner
 
 from cli.reference.permissions import PERMISSIONS, Grant
-from cli.replay import deployed_templates
+from cli.templates import deployed
 from tests.functions.conftest import Cloud
 from tests.functions.deployed import publish_layer
+
+PACKAGE = Path(gazette.__path__[0])
 
 
 @pytest.fixture
@@ -22,7 +25,7 @@ def layers(cloud: Cloud, built_templates: Path, monkeypatch: pytest.MonkeyPatch)
     packages = publish_layer("Dependencies", b"x" * (len(archive) + 1))
     core = publish_layer("Core", archive)
     cloud.answers["GetLayerVersionByArn"] = lambda asked: {"Content": {"Location": asked["Arn"]}}
-    monkeypatch.setattr(deployed_templates, "fetch", {core: archive}.__getitem__)
+    monkeypatch.setattr(deployed, "fetch", {core: archive}.__getitem__)
     return packages, core
 
 
@@ -30,7 +33,8 @@ def archived(templates: Path) -> bytes:
     """A layer that has these built templates, as Lambda gives it."""
     into = io.BytesIO()
     with zipfile.ZipFile(into, "w") as archive:
-        archive.writestr("python/gazette/__init__.py", "")
+        for file in PACKAGE.rglob("*.py"):
+            archive.write(file, f"python/gazette/{file.relative_to(PACKAGE)}")
         for file in templates.rglob("*"):
             archive.write(file, f"python/gazette_templates/{file.relative_to(templates)}")
     return into.getvalue()

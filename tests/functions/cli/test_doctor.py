@@ -11,6 +11,7 @@ import pytest
 from botocore.exceptions import ClientError
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
+from gazette.adapters.dynamodb.tables import ControlRow
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.settings.concurrency import senders
 from gazette.settings.delivery import GenerateSettings
@@ -22,6 +23,7 @@ from cli.main import app
 from tests.functions.cli.conftest import outside
 from tests.functions.conftest import Cloud
 from tests.functions.deployed import deploy
+from tests.functions.pushed import push_version
 from tests.unit.support.test_doctor_mail import ACCOUNT, DESTINATION, IDENTITY
 from tests.unit.support.test_doctor_sets import SET
 
@@ -109,6 +111,8 @@ def stage(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> Cloud:
     }
     cloud.answers |= {operation: always(answer) for operation, answer in answers.items()}
     cloud.answers |= {"ListStackResources": listed, "GetTemplate": template}
+    with cloud.meter.acting("somebody else"):
+        push_version()
     monkeypatch.setattr(command, "text_records", lambda _: ["v=DMARC1; p=none"])
     cloud.meter.clear()
     return cloud
@@ -198,6 +202,33 @@ def test_what_the_stage_was_deployed_with_is_compared_with_what_its_rate_needs(
     (finding,) = wrong(run("--json"))
     assert (finding["check"], finding["level"]) == ("size generate", "warning")
     assert finding["todo"].startswith("Set `generate` in the setting `concurrency` to ")
+
+
+def findings_of_templates(done: Result) -> dict[str, tuple[str, str]]:
+    found = json.loads(done.stdout)["findings"]
+    return {
+        each["check"]: (each["level"], each["seen"])
+        for each in found
+        if each["check"].startswith("templates")
+    }
+
+
+def test_a_deployment_since_a_version_was_pushed_is_a_warning(stage: Cloud) -> None:
+    with stage.meter.acting("somebody else"):
+        push_version(layer="another")
+    done = run("--json")
+    assert done.exit_code == 0
+    assert findings_of_templates(done)["templates and deployment"][0] == "warning"
+    (finding,) = wrong(done)
+    assert "the templates of the deployment reach nobody" in finding["todo"]
+
+
+def test_a_row_of_templates_that_cannot_be_read_is_a_problem(stage: Cloud) -> None:
+    ControlRow("templates", "in_force").update(actions=[ControlRow.version.set(-1)])
+    found = findings_of_templates(run("--json"))
+    assert {check: level for check, (level, _) in found.items()} == {
+        "templates in force": "problem"
+    }
 
 
 def test_a_warning_alone_is_0(stage: Cloud) -> None:

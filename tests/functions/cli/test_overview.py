@@ -13,6 +13,7 @@ import pytest
 from gazette.adapters.aws.queues import decode_run_key
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
 from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.adapters.dynamodb.tables import ControlRow
 from gazette.domain.delivery.signals import Claim, Uncertain
 from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.model import RunKey, Window
@@ -29,7 +30,8 @@ from cli.shared import answers, live
 from tests.builders import NOW, a_run
 from tests.functions.cli.test_batches import slot, wait
 from tests.functions.conftest import Cloud, fan_out
-from tests.functions.deployed import deploy
+from tests.functions.deployed import deploy, publish_layer
+from tests.functions.pushed import push_version
 from tests.shapes import check, fields_of
 from tests.unit.house.test_docs import wrong_commands
 
@@ -151,6 +153,47 @@ def test_programs_get_every_figure(stage: Cloud) -> None:
     assert [each["alarm"] for each in document["alarms"]] == ["sweep-silent"]
 
 
+def templates_line(result: Result) -> list[str]:
+    (found,) = (line for line in told(result) if line[1] == "templates")
+    return found
+
+
+def test_which_templates_are_in_force_is_said_and_whether_the_stage_was_deployed_since(
+    cloud: Cloud,
+) -> None:
+    deploy("fanout", FanoutSettings.from_env().to_env())
+    layer = publish_layer("Core", b"x")
+    deploy("generate", GenerateSettings.from_env().to_env(), layer)
+    make_queues()
+    command = "gazette templates list"
+    everybody = "what was deployed is in force for everybody"
+    assert templates_line(run(cloud)) == ["ok", "templates", everybody, command]
+    with cloud.meter.acting("somebody else"):
+        push_version(layer=layer)
+    everybody = "version 1 is in force for everybody"
+    assert templates_line(run(cloud)) == ["ok", "templates", everybody, command]
+    with cloud.meter.acting("somebody else"):
+        push_version(layer="another", percent=5)
+    level, _, text, _ = templates_line(run(cloud))
+    assert level == "warning"
+    assert text == (
+        "5 % of the readers get version 2, all others version 1; the stage was deployed since it "
+        "was pushed"
+    )
+
+
+def test_a_row_of_templates_that_cannot_be_read_is_a_problem_and_hides_nothing_else(
+    stage: Cloud,
+) -> None:
+    with stage.meter.acting("somebody else"):
+        push_version(layer="")
+        ControlRow("templates", "in_force").update(actions=[ControlRow.version.set(-1)])
+    level, _, text, _ = templates_line(run(stage))
+    assert level == "problem"
+    assert "cannot be read" in text
+    assert check("overview", run(stage, "--json"))
+
+
 def test_what_is_due_next_is_counted_by_slot(stage: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
     before = datetime.fromisoformat(slot()) - timedelta(minutes=10)
     monkeypatch.setattr("gazette.bootstrap.support.batches.now", lambda: before)
@@ -196,7 +239,7 @@ def _calls(*, shards: int, batches: int) -> Counter[str]:
             + 1  # the latest batches, of which there may be three
             + batches * (shards + partitions)
             + 1,  # held categories
-            "dynamodb.GetItem": 2,
+            "dynamodb.GetItem": 2 + 1,  # the pace of both streams, and which templates are in force
             "sqs.GetQueueAttributes": len(LIVE) + len(KNOWN) - len(OPTIONAL) + 1,
             "cloudwatch.DescribeAlarms": 1,
         }

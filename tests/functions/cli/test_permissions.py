@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -315,7 +316,10 @@ def test_explain(cloud: Cloud, run: Run) -> None:
 
 def test_preview(cloud: Cloud, run: Run, tmp_path: Any) -> None:
     wait(cloud)
+    run("templates push", write_templates(tmp_path / "own", "News"), "--yes")
     run("preview", "--user", "ann", "--to", str(tmp_path), "--no-open")
+    run("preview", "--version", "1", "--to", str(tmp_path), "--no-open")
+    run("preview", "--version", "deployed", "--to", str(tmp_path), "--no-open")
     assert_exact(cloud, "preview")
 
 
@@ -332,7 +336,32 @@ def test_replay(cloud: Cloud, run: Run, tmp_path: Any) -> None:
     line.parent.mkdir(parents=True)
     line.write_text("{{ group.data.stars }}")
     run("replay", *page, "--templates", str(own), exits=1)
+    run("templates push", write_templates(tmp_path / "mine", "News"), "--yes")
+    run("replay", *page, "--version", "1")
     assert_exact(cloud, "replay")
+
+
+def write_templates(folder: Path, subject: str) -> str:
+    """A folder of templates of one's own."""
+    (folder / "digest").mkdir(parents=True, exist_ok=True)
+    (folder / "digest" / "subject.txt").write_text(subject)
+    (folder / "settings.json").write_text('{"max_blocks": 5}')
+    return str(folder)
+
+
+def test_templates(cloud: Cloud, run: Run, tmp_path: Path) -> None:
+    one, two = (write_templates(tmp_path / name, name) for name in ("one", "two"))
+    run("templates list")
+    run("templates push", one, "--note", "shorter", "--yes")
+    run("templates push", two, "--percent", "5", "--yes")
+    run("templates rollout", "50", "--yes")
+    run("templates list", "--log")
+    run("templates diff", "deployed", "1", exits=1)
+    run("templates rollback", "--yes")
+    run("templates push", two, "--yes")
+    run("templates rollback", "1", "--yes")
+    run("templates rollback", "--yes")
+    assert_exact(cloud, "templates")
 
 
 @pytest.mark.usefixtures("later")

@@ -61,3 +61,29 @@ def test_a_stage_that_is_not_there_is_named(stage: Cloud, tmp_path: Path) -> Non
     result = run(tmp_path, "--user", "ann", "--stage", "other")
     assert result.exit_code == 2
     assert "There is no function gazette-other-generate here" in result.stderr
+
+
+def test_a_version_is_shown_as_workers_render_it(
+    cloud: Cloud, layers: tuple[str, str], tmp_path: Path
+) -> None:
+    deploy("generate", GenerateSettings.from_env().to_env(), *layers)
+    own = tmp_path / "own" / "digest" / "subject.txt"
+    own.parent.mkdir(parents=True)
+    own.write_text("News")
+    (tmp_path / "own" / "settings.json").write_text('{"max_blocks": 1}')
+    done = CliRunner().invoke(app, ["templates", "push", str(tmp_path / "own"), "--yes"])
+    assert done.exit_code == 0, done.output
+    shown = run(tmp_path, "--version", "1", "--locale", "de")
+    assert (shown.exit_code, shown.stderr) == (0, "")
+    assert "subject: News" in shown.stdout
+    deployed = run(tmp_path, "--version", "deployed")
+    assert "subject: News" not in deployed.stdout
+    assert "this is English" in run(tmp_path, "--version", "1", "--locale", "fr").stderr
+    for arguments, said in {
+        ("--version", "9"): "There is no version 9",
+        ("--version", "new"): "'new' is no version",
+        ("--version", "1", "--variation", "2"): "Version 1 has no variation 2",
+    }.items():
+        refused = run(tmp_path, *arguments)
+        assert (refused.exit_code, refused.stdout) == (2, "")
+        assert said in refused.stderr

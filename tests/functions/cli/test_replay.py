@@ -12,26 +12,30 @@ from typing import Any
 
 import pytest
 from gazette.adapters.aws.link_keys import SecretKeyStore
+from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVersions
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
-from gazette.adapters.dynamodb.tables import EventRow, RunRow, SubscriberRow
+from gazette.adapters.dynamodb.tables import ControlRow, EventRow, RunRow, SubscriberRow
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.web.links import SignedLinks
 from gazette.bootstrap.support.replay import build_replay
 from gazette.domain.delivery.run import name_of
 from gazette.domain.replay import SentEmail
+from gazette.domain.templates.versions import version_for
 from gazette.settings.delivery import GenerateSettings
+from gazette.settings.ranges import RANGES
 from gazette.steps.support.replay import Side, render_again
 from lxml.html import document_fromstring
 from typer.testing import CliRunner, Result
 
 from cli.find.scan import SEGMENTS
 from cli.main import app
-from cli.replay import command, deployed_templates
+from cli.replay import command, sides
 from cli.replay.side_by_side import without_links
+from cli.templates import deployed, pushing
 from infra.assets.templates import build_templates
 from tests.conftest import ROOT
 from tests.functions.cli.conftest import archived
-from tests.functions.conftest import Cloud, fan_out
+from tests.functions.conftest import Cloud, fan_out, make_cold
 from tests.functions.deployed import deploy
 from tests.functions.in_stages import Provider
 from tests.functions.messages import ago, event, profile
@@ -48,7 +52,8 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
     project = tmp_path / "tree"
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "templates", project / "templates")
-    monkeypatch.setattr(command, "_PROJECT", project)
+    monkeypatch.setattr(sides, "PROJECT", project)
+    monkeypatch.setattr(pushing, "PROJECT", project)
 
     def says(**settings: object) -> Path:
         stages = json.loads((ROOT / "cdk.json").read_text())["context"]["stages"]
@@ -205,6 +210,7 @@ def test_a_replay_only_reads_and_shows_no_address(stage: Cloud) -> None:
         ("runs", "Scan"),
         ("subscribers", "GetItem"),
         ("events", "Query"),
+        ("control", "GetItem"),
     }
     assert {table: stage.rows(table) for table in NAMES.values()} == before
     assert "ann@example.com" not in done.output + run().output
@@ -238,6 +244,183 @@ def test_another_weight_changes_the_order_of_the_digests_that_have_both_categori
     (ann,) = (each for each in found["emails"] if each["user_id"] == "ann")
     assert ann["before"]["blocks"] == ["Title of post#p1", "Title of post#p2"]
     assert ann["after"]["blocks"] == ["Title of post#p2", "Title of post#p1"]
+
+
+def push(
+    folder: Path, subject: str, *arguments: str, settings: dict[str, Any] | None = None
+) -> None:
+    """A version whose digests have this subject."""
+    file = folder / "own" / "digest" / "subject.txt"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(subject)
+    (folder / "own" / "settings.json").write_text(json.dumps(settings or {}))
+    done = CliRunner().invoke(app, ["templates", "push", str(folder / "own"), "--yes", *arguments])
+    assert done.exit_code == 0, done.output
+
+
+def subjects(found: dict[str, Any], side: str) -> set[str]:
+    return {each[side]["subject"] for each in found["emails"]}
+
+
+@pytest.mark.usefixtures("later")
+def test_where_a_version_is_in_force_it_is_what_the_stage_makes_now(
+    stage: Cloud, tree: Tree, tmp_path: Path
+) -> None:
+    """Also of emails that were sent before it was pushed; what was sent can be asked for."""
+    send(stage)
+    push(tmp_path, "News")
+    found = replayed()
+    assert subjects(found, "before") == {"News"}
+    assert "News" not in subjects(found, "after")
+    assert found["changed"] == 3
+    as_sent = replayed("--as-sent")
+    assert "News" not in subjects(as_sent, "before")
+    assert as_sent["changed"] == 0
+
+
+@pytest.mark.usefixtures("later")
+def test_each_email_can_be_compared_as_it_was_sent(stage: Cloud, tmp_path: Path) -> None:
+    push(tmp_path, "One")
+    make_cold()
+    send(stage)
+    push(tmp_path, "Two")
+    assert subjects(replayed("--as-sent", "--version", "2"), "before") == {"One"}
+    assert subjects(replayed("--version", "1"), "before") == {"Two"}
+    for each in replayed("--as-sent", "--version", "1")["emails"]:
+        assert each["before"] == each["after"]
+        assert each["as_sent"] is True
+
+
+@pytest.mark.usefixtures("later")
+def test_an_email_whose_version_is_gone_is_counted(stage: Cloud, tmp_path: Path) -> None:
+    push(tmp_path, "One")
+    make_cold()
+    send(stage)
+    push(tmp_path, "Two")
+    ControlRow("template_version", "000001").delete()
+    found = replayed("--as-sent", "--version", "2")
+    assert (found["replayed"], found["missing"]["templates"]) == (0, 3)
+
+
+@pytest.mark.usefixtures("later")
+def test_the_readers_of_a_candidate_are_compared_with_that(stage: Cloud, tmp_path: Path) -> None:
+    send(stage)
+    push(tmp_path, "News", "--percent", "50")
+    versions = DynamoTemplateVersions("control", ranges=RANGES)
+    expected = {user: version_for(user, versions.in_force()).number for user in READERS}
+    found = replayed("--version", "1")
+    assert {each["user_id"] for each in found["emails"] if each["before"]["subject"] == "News"} == {
+        user for user, version in expected.items() if version == 1
+    }
+    assert subjects(found, "after") == {"News"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--version", "7"), "--version 7: there is no version 7"),
+        (("--version", "1", "--variation", "2"), "--variation 2: Version 1 has no variation 2."),
+    ],
+)
+def test_an_option_that_the_versions_do_not_have_is_named(
+    stage: Cloud, tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    push(tmp_path, "News")
+    done = run(*arguments)
+    assert (done.exit_code, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert said in done.stderr
+
+
+def paragraphs(page: str) -> str:
+    """What the page says, without the emails."""
+    return " ".join(" ".join(document_fromstring(Path(page).read_text()).itertext()).split())
+
+
+@pytest.mark.usefixtures("later")
+def test_the_page_shows_the_version_in_force_and_names_it(stage: Cloud, tmp_path: Path) -> None:
+    """Its settings are those before: the tree has the stage's."""
+    send(stage)
+    push(tmp_path, "News", settings={"max_blocks": 1})
+    shutil.rmtree(tmp_path / "own")
+    found = replayed()
+    assert found["changed"] == 3
+    assert {each["version_before"] for each in found["emails"]} == {1}
+    told = paragraphs(found["page"])
+    assert "What this working tree would change in the emails of prod" in told
+    assert "Before: as prod works now; version 1 is in force for everybody." in told
+    assert "After: the templates of the working tree, and the settings of prod in cdk.json." in told
+    assert "max_blocks 1 20" in told
+    assert "before by" not in told
+    assert "subject (changed) News" in told
+
+
+@pytest.mark.usefixtures("later")
+def test_the_page_shows_a_version_in_place_of_the_tree(
+    stage: Cloud, tree: Tree, tmp_path: Path
+) -> None:
+    """Whatever the tree says, and with the exit status and the page that a mistake has."""
+    send(stage)
+    push(tmp_path, "News", settings={"max_blocks": 1})
+    (tree(max_blocks=7) / "templates" / "digest" / "subject.txt").write_text("{{ nothing }}")
+    done = CliRunner().invoke(app, ["templates", "rollback", "deployed", "--yes"])
+    assert done.exit_code == 0, done.output
+    found = replayed("--version", "1")
+    assert {each["version_before"] for each in found["emails"]} == {0}
+    told = paragraphs(found["page"])
+    assert "What version 1 would change in the emails of prod" in told
+    assert "what was deployed is in force for everybody. After: version 1, and of" in told
+    assert "max_blocks 20 1" in told
+    other = replayed("--version", "deployed")
+    assert other["changed"] == 0
+    told = paragraphs(other["page"])
+    assert "What the deployed templates would change in the emails of prod" in told
+    assert "Settings that differ" not in told
+
+
+@pytest.mark.usefixtures("later")
+def test_where_emails_were_sent_with_two_versions_the_page_says_both(
+    stage: Cloud, tmp_path: Path
+) -> None:
+    push(tmp_path, "One", settings={"max_blocks": 5})
+    make_cold()
+    send(stage)
+    push(tmp_path, "Two", settings={"max_blocks": 6})
+    with stage.meter.acting("somebody else"):
+        RunRow("ann", "daily#0000000001").update(actions=[RunRow.templates.set(2)])
+    found = replayed("--as-sent", "--version", "deployed")
+    assert {each["user_id"]: each["version_before"] for each in found["emails"]} == {
+        "ann": 2,
+        "bo": 1,
+        "cy": 1,
+    }
+    told = paragraphs(found["page"])
+    assert "as prod works now, but by the version of the templates each was sent with." in told
+    assert "max_blocks by version: 5 (version 1), 6 (version 2) 20" in told
+    assert told.count("before by version 1.") == 2
+    assert told.count("before by version 2.") == 1
+    in_force = paragraphs(replayed("--version", "deployed")["page"])
+    assert "max_blocks 6 20" in in_force
+    assert "by version:" not in in_force
+
+
+@pytest.mark.usefixtures("later")
+def test_a_version_that_shows_less_ends_with_a_page_and_its_exit_status(
+    stage: Cloud, tmp_path: Path
+) -> None:
+    """It has no file that could be named."""
+    send(stage)
+    push(tmp_path, "{% if 'post#p' in groups[0].shown.title %}{{ nothing_there }}{% endif %}News")
+    CliRunner().invoke(app, ["templates", "rollback", "deployed", "--yes"])
+    found = replayed("--version", "1", exits=command.BREAKS)
+    assert changes(found) == dict.fromkeys(READERS, ["skipped", "excluded"])
+    assert "What breaks ann-daily-1: " in paragraphs(found["page"])
+
+
+def test_without_emails_the_settings_of_the_current_version_are_compared(
+    stage: Cloud, tmp_path: Path
+) -> None:
+    push(tmp_path, "News", settings={"max_blocks": 5})
+    assert "max_blocks 5 20" in paragraphs(replayed()["page"])
 
 
 @pytest.mark.usefixtures("later")
@@ -344,7 +527,7 @@ def test_what_cannot_be_rendered_again_is_counted_and_said(stage: Cloud) -> None
             each.delete()
     found = replayed()
     assert found["replayed"] == 1
-    assert found["missing"] == {"reader": 1, "events": 1, "unreadable": 0}
+    assert found["missing"] == {"reader": 1, "events": 1, "unreadable": 0, "templates": 0}
     said = run().stderr
     assert "1 email cannot be rendered again: their readers have no profile any more." in said
     assert "1 email cannot be rendered again: their events are no longer stored." in said
@@ -508,6 +691,8 @@ def test_a_folder_that_cannot_be_written_is_named_before_anything_is_read(
     [
         (("--templates", "nowhere"), "--templates nowhere is no folder"),
         (("--variation", "3"), "--variation 3: There is no variation 3"),
+        (("--version", "next"), "--version next: 'next' is no version: give its number"),
+        (("--version", "1", "--templates", "own"), "--version and --templates exclude each other"),
         (("--user", ""), "--user '' cannot be a user id"),
         (("--days", "0"), "--days"),
         (("--days", "201"), "--days"),
@@ -573,6 +758,7 @@ def test_emails_at_once_and_critical_ones_are_compared_like_all_others(
 
 @pytest.mark.usefixtures("later")
 def test_each_row_is_read_once(stage: Cloud) -> None:
+    """Beside the versions in force, which are one row."""
     send(stage)
     stage.meter.clear()
     replayed()
@@ -580,7 +766,7 @@ def test_each_row_is_read_once(stage: Cloud) -> None:
     assert {name: calls[name] for name in calls if name.startswith("dynamodb.")} == {
         "dynamodb.DescribeTable": 1,
         "dynamodb.Scan": SEGMENTS,
-        "dynamodb.GetItem": len(READERS),
+        "dynamodb.GetItem": 1 + len(READERS),
         "dynamodb.Query": len(READERS),
     }
 
@@ -627,7 +813,7 @@ def test_what_breaks_on_both_sides_is_no_change_but_is_said(
     line.write_text("{{ group.data.stars }}")
     build_templates(tree() / "templates", tmp_path / "built")
     archive = archived(tmp_path / "built")
-    monkeypatch.setattr(deployed_templates, "fetch", {layers[1]: archive}.__getitem__)
+    monkeypatch.setattr(deployed, "fetch", {layers[1]: archive}.__getitem__)
     done = run()
     assert done.exit_code == 0
     assert "0 of 3 emails change" in done.stdout
@@ -644,16 +830,16 @@ def test_templates_of_the_stage_that_are_of_another_version_are_one_line(
 ) -> None:
     other = shutil.copytree(built_templates, tmp_path / "other")
     (other / "brand.json").write_text('{"name": "Shop", "slogan": "of tomorrow"}')
-    monkeypatch.setattr(deployed_templates, "fetch", {layers[1]: archived(other)}.__getitem__)
+    monkeypatch.setattr(deployed, "fetch", {layers[1]: archived(other)}.__getitem__)
     done = run()
     assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
-    assert "of another version than this command (brand.json: unknown field 'slogan'" in done.stderr
+    assert "cannot use the templates of what was deployed (brand.json: unknown" in done.stderr
 
 
 def test_a_layer_that_cannot_be_read_is_one_line(
     stage: Cloud, layers: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deployed_templates, "fetch", {layers[1]: b"no archive"}.__getitem__)
+    monkeypatch.setattr(deployed, "fetch", {layers[1]: b"no archive"}.__getitem__)
     done = run()
     assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
     assert f"The layer {layers[1]} cannot be read" in done.stderr

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -11,6 +12,7 @@ from typing import Protocol
 import boto3
 import pytest
 from gazette.adapters.dynamodb.control.experiments import DynamoExperiments
+from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVersions
 from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.domain.delivery.run import Reason, Status
@@ -18,7 +20,10 @@ from gazette.domain.feedback.delivery_events import EngagementEvent
 from gazette.domain.feedback.experiment import experiment, variant_of
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import SLOT
+from gazette.domain.templates.changes import Changed, pushed, taken_back
+from gazette.domain.templates.versions import Version
 from gazette.settings.feedback import FeedbackSettings
+from gazette.settings.ranges import RANGES
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
@@ -62,6 +67,7 @@ class Put(Protocol):
         schedule: str = "daily",
         due_at: datetime = NOW,
         number: int = 1,
+        templates: int = 0,
     ) -> None: ...
 
 
@@ -76,6 +82,7 @@ def put(stage: Cloud) -> Put:
         schedule: str = "daily",
         due_at: datetime = NOW,
         number: int = 1,
+        templates: int = 0,
     ) -> None:
         email = replace(
             a_run(),
@@ -84,6 +91,7 @@ def put(stage: Cloud) -> Put:
             locale="de",
             categories=("comment", "like"),
             variant=variant_of(reader, SUBJECTS),
+            templates=templates,
         )
         for event in events or ("sent",):
             engagements.record(email, EngagementEvent(event), due_at)
@@ -180,6 +188,66 @@ def test_an_experiment_that_was_stopped_can_still_be_told(stage: Cloud, put: Put
     told = run(stage, "--experiment", "subjects")
     assert line(told, "total")["sent"] == "1"
     assert lines(told, "readers")[0]["readers"] == "1"
+
+
+def roll_out(*, until: datetime | None = None) -> None:
+    """Version 2 for a part of the readers since NOW, beside version 1."""
+    versions = DynamoTemplateVersions("control", ranges=RANGES)
+    one, two = (Version(number, f"{number:064x}") for number in (1, 2))
+
+    def change(changed: Changed) -> None:
+        assert versions.change(versions.in_force(), *changed)
+
+    change(pushed(versions.in_force(), one, 100, at=NOW - timedelta(days=9), by="ann"))
+    change(pushed(versions.in_force(), two, 50, at=NOW, by="ann"))
+    if until:
+        change(taken_back(versions.in_force(), at=until, by="ann"))
+
+
+def test_a_rollout_compares_readers_of_the_candidate_with_the_others(
+    stage: Cloud, put: Put
+) -> None:
+    with stage.meter.acting("somebody else"):
+        roll_out()
+    for number in range(40):
+        put(f"one{number}", "delivered", templates=1)
+        put(f"two{number}", "delivered", *["unsubscribed"] * (number < 20), templates=2)
+    put("old", "delivered", templates=0)
+    told = run(stage, "--rollout", "2")
+    assert line(told, "total")["sent"] == "80"
+    assert line(told, "templates", "version 2")["sent"] == "40"
+    found = {
+        (each["outcome"], each["version"]): (each["readers"], each["did"])
+        for each in lines(told, "readers")
+    }
+    assert found["unsubscribed", "2"] == ("40", "20")
+    assert found["unsubscribed", "1"] == ("40", "0")
+    document = json.loads(run(stage, "--rollout", "2", "--json").stdout)
+    assert document["title"].startswith("Version 2 beside version 1, since 2026-11-22 07:03")
+    first, *_ = document["verdicts"]
+    assert first.startswith("unsubscribed: version 2 against 1: ")
+    assert "percentage points more readers unsubscribed" in first
+    assert {each["variation"] for each in document["readers"]} == {None}
+
+
+def test_readers_who_got_both_versions_are_told(stage: Cloud, put: Put) -> None:
+    with stage.meter.acting("somebody else"):
+        roll_out()
+    put("ann", "delivered", templates=1)
+    put("ann", "delivered", templates=2, number=2, due_at=NOW + SLOT)
+    put("bo", "delivered", templates=2)
+    notes = json.loads(run(stage, "--rollout", "2", "--json").stdout)["notes"]
+    assert any(
+        "The percent was changed: 1 readers were sent both versions" in each for each in notes
+    )
+
+
+def test_a_week_tells_emails_apart_by_version(stage: Cloud, put: Put) -> None:
+    put("ann", "delivered", templates=2)
+    put("bo", "delivered")
+    told = run(stage, "--batch", SLOT_ID)
+    assert line(told, "templates", "version 2")["sent"] == "1"
+    assert line(told, "templates", "deployed")["sent"] == "1"
 
 
 def test_without_anything_it_is_this_week_so_far(

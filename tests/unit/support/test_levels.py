@@ -8,6 +8,7 @@ from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.pace import EVER, PaceReading
 from gazette.domain.delivery.standing import Standing
 from gazette.domain.delivery.streams import Streams
+from gazette.domain.templates.versions import NOTHING_PUSHED
 from gazette.steps.support.overview import Overview
 
 from cli.doctor.data_checks import check_dead_letters
@@ -31,11 +32,14 @@ CALM = Seen(
         standing=Standing(age=timedelta(0), held_by_day=0),
         streams=Streams(digest=GOES, immediate=GOES),
         held=[],
+        templates=NOTHING_PUSHED,
+        pushed=[],
     ),
     queues={"ingest": 0},
     dead={"generate-dead": 0},
     quarantine=0,
     alarms=[],
+    layers=[],
 )
 
 

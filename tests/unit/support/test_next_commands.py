@@ -13,6 +13,7 @@ from gazette.domain.delivery.standing import Standing
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.model import RunKey
+from gazette.domain.templates.versions import NOTHING_PUSHED
 from gazette.steps.delivery.types import WaitingFor
 from gazette.steps.support.dead_letters import Forecast, Redrive
 from gazette.steps.support.overview import Overview, Upcoming
@@ -54,11 +55,14 @@ def seen(stage: str) -> Seen:
             ),
             streams=Streams(digest=stopped(by_hand=True), immediate=stopped(by_hand=False)),
             held=[category_hold("like", "complaints", NOW)],
+            templates=NOTHING_PUSHED,
+            pushed=[],
         ),
         queues={"ingest": 0},
         dead={"generate-dead": 1},
         quarantine=1,
         alarms=[],
+        layers=[],
     )
 
 
@@ -68,7 +72,7 @@ def commands(stage: str) -> list[str]:
 
 def test_each_command_of_an_overview_is_for_its_stage() -> None:
     told = commands("test")
-    assert len(told) == 12
+    assert len(told) == 13
     assert {each for each in told if not each.endswith(" --stage test")} == set()
     assert [f"{each} --stage test" for each in commands("prod")] == told
 

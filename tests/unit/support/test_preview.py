@@ -19,9 +19,10 @@ from cli.main import app
 from cli.preview import command, content, folder
 from cli.preview.content import Kind
 from cli.preview.inbox_row import after_subject
-from cli.preview.rendering import Templates, render, templates_of
+from cli.preview.rendering import render
 from cli.preview.sample import READER
 from cli.shared.console import NotPossible
+from cli.templates.building import Templates, templates_of
 from tests.builders import a_subscriber, an_event
 from tests.conftest import ROOT
 from tests.unit.support.test_cli_event import EVENT, PROFILE, entry

@@ -6,9 +6,12 @@ from datetime import timedelta
 
 import pytest
 from gazette.adapters.rendering.renderer import LONGEST_HTML
+from gazette.domain.delivery.arrangement import DEFAULT
 from gazette.domain.delivery.run import Run, Status
 from gazette.domain.model import DAILY, Edition, RunKey
 from gazette.domain.replay import BlockShown, Change, Missing, Rendition
+from gazette.domain.templates.versions import DEPLOYED, Version
+from gazette.steps.support.replay import Side
 from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
@@ -16,6 +19,7 @@ from cli.replay.comparison import WHOLE, Compared, Comparison, Problem, Seen
 from cli.replay.page import page
 from cli.replay.side_by_side import without_links
 from tests.builders import NOW, a_run, a_window, an_event
+from tests.fakes import FakeRenderer
 
 HOSTILE = "</title></iframe><script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
 LINK = "https://links.shop.example/unsubscribe/token-of-nobody"
@@ -29,6 +33,8 @@ BLOCKS = (
     BlockShown("post#2", "Two", ("like",)),
     BlockShown("post#3", "Three", ("like",)),
 )
+SIDE = Side(renderer=FakeRenderer(), max_blocks=20, arrangement=DEFAULT)
+A_VERSION = Version(7, "7" * 64)
 SUBJECT_ONLY = frozenset({Change.SUBJECT})
 
 
@@ -63,9 +69,12 @@ def add(
     *problems: Problem,
     user_id: str = "ann",
     as_sent: bool = True,
+    version: Version = DEPLOYED,
 ) -> Comparison:
-    compared = Compared(a_sent_run(user_id), 1, changes, as_sent, seen(was), seen(now, *problems))
-    comparison.add(compared, was, now)
+    run = a_sent_run(user_id)
+    sides = seen(was), seen(now, *problems)
+    comparison.versions[version] = SIDE
+    comparison.add(Compared(run, version, 1, changes, as_sent, *sides), was, now)
     return comparison
 
 
@@ -73,6 +82,8 @@ def drawn(comparison: Comparison) -> str:
     return page(
         comparison,
         title="What changes",
+        before="as prod works now",
+        after="version 7",
         settings=[("max_blocks", "20", "1")],
         notes=["Read 16 of 16 parts."],
         made_at=NOW + timedelta(hours=1),
@@ -249,6 +260,19 @@ def test_an_email_that_showed_something_else_when_sent_says_so() -> None:
     assert "showed something else when" not in words(parsed(drawn(one_changed())))
 
 
+def test_it_says_what_was_rendered_before_and_after() -> None:
+    assert "Before: as prod works now. After: version 7." in words(parsed(drawn(one_changed())))
+
+
+def test_the_version_before_is_said_of_each_email_where_there_are_several() -> None:
+    one = one_changed()
+    assert "before by" not in words(parsed(drawn(one)))
+    several = add(one, a_rendition(), a_rendition("Other"), user_id="bo", version=A_VERSION)
+    ann, bo = (words(each) for each in parsed(drawn(several)).iter("details"))
+    assert "variation 1, before by what was deployed." in ann
+    assert "variation 1, before by version 7." in bo
+
+
 def test_the_summary_is_on_top_with_each_change_and_each_setting() -> None:
     found = add(one_changed(), a_rendition(), a_rendition(), frozenset(), user_id="bo")
     found.missing[Missing.READER] += 1
@@ -291,3 +315,4 @@ def test_a_page_stays_small_however_many_and_long_the_emails_are() -> None:
     assert len(text.encode()) < 8_000_000
     assert len(found.whole) == WHOLE
     assert "1,480 more emails change" in text
+    assert text.count("-daily-1</th>") == 500

@@ -10,6 +10,7 @@ from gazette.domain.feedback.delivery_events import Engagement, EngagementEvent
 from gazette.domain.feedback.experiment import DEFAULT_VARIANT, Variant
 from gazette.domain.feedback.experiment_readers import Arm
 from gazette.domain.feedback.statistics import (
+    DEPLOYED,
     NO_EXPERIMENT,
     NOT_KNOWN,
     Dimension,
@@ -22,7 +23,7 @@ from gazette.domain.feedback.statistics import (
 )
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import SLOT, slot_of
-from gazette.steps.support.statistics import Statistics, collect_statistics
+from gazette.steps.support.statistics import Statistics, collect_statistics, of_experiment
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -67,7 +68,8 @@ class Shelf:
 def reported(emails: Iterable[Engagement], experiment: str = "") -> Statistics:
     those = list(emails)
     slots = sorted({email.slot for email in those})
-    return collect_statistics(slots, engagements=Shelf(those), experiment=experiment)
+    arm_of = of_experiment(experiment) if experiment else None
+    return collect_statistics(slots, engagements=Shelf(those), arm_of=arm_of)
 
 
 EVENTS = st.frozensets(st.sampled_from(EngagementEvent), min_size=1)
@@ -170,7 +172,7 @@ def test_an_email_counts_in_each_category_that_it_showed_and_once_in_all() -> No
             (Dimension.CATEGORY, "comment"),
             (Dimension.LOCALE, NOT_KNOWN),
             (Dimension.VARIATION, NO_EXPERIMENT),
-            (Dimension.TEMPLATES, "deployed"),
+            (Dimension.TEMPLATES, DEPLOYED),
         ]
         for measure in (Measure.SENT, Measure.UNCONFIRMED)
     }

@@ -149,7 +149,7 @@ def test_what_decides_comes_first_and_stands_out() -> None:
 
 def test_what_comes_from_outside_is_text() -> None:
     emails = [an_email(locale="<b>&amp;"), an_email(locale="en", number=2)]
-    span = replace(SPAN, title="</title><script>alert(1)</script>", experiment="")
+    span = replace(SPAN, title="</title><script>alert(1)</script>", arm_of=None)
     root = parsed(answer(span, reported(emails)))
     assert list(root.iter("script", "b")) == []
     assert "<b>&amp;" in root.xpath("//tbody//th/text()")
@@ -157,7 +157,7 @@ def test_what_comes_from_outside_is_text() -> None:
 
 def test_no_column_is_empty_and_what_is_left_out_is_named() -> None:
     """What was not tracked apart from what was, and of which there was none."""
-    root = parsed(answer(replace(SPAN, experiment=""), reported([an_email(DELIVERED)])))
+    root = parsed(answer(replace(SPAN, arm_of=None), reported([an_email(DELIVERED)])))
     assert [each.text for each in root.iterfind(".//thead//th")] == ["emails", "sent", "delivered"]
     notes = [each.text for each in root.find_class("notes")[0]]
     assert notes[0].startswith("Zero, and so not in the table: bounced, complained, unsubscribed")
@@ -168,5 +168,5 @@ def test_no_column_is_empty_and_what_is_left_out_is_named() -> None:
 
 @pytest.mark.parametrize("emails", [[], [an_email()]])
 def test_little_or_nothing_makes_a_page_too(emails: list[object]) -> None:
-    root = parsed(answer(replace(SPAN, experiment=""), reported(emails)))  # type: ignore[arg-type]
+    root = parsed(answer(replace(SPAN, arm_of=None), reported(emails)))  # type: ignore[arg-type]
     assert ("Nothing was reported of any." in root.text_content()) is not bool(emails)

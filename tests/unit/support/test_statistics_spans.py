@@ -1,16 +1,20 @@
-"""Which slots a report reads: of a batch, a week, or an experiment."""
+"""Which slots a report reads: of a batch, a week, an experiment or a rollout."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from gazette.domain.feedback.experiment import ExperimentPeriod
+from gazette.domain.feedback.experiment import ExperimentPeriod, Variant
+from gazette.domain.feedback.experiment_readers import Compared
 from gazette.domain.scheduling.calendar import SLOT
+from gazette.domain.templates.versions import Act, Change
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cli.shared.console import NotPossible
-from cli.statistics.periods import of_batch, of_experiment, of_week
+from cli.statistics.periods import of_batch, of_experiment, of_rollout, of_week
 from tests.builders import NOW
+from tests.unit.support.test_statistics import an_email
 
 SUNDAY = NOW
 LONG_AFTER = datetime(2030, 1, 1, tzinfo=UTC)
@@ -61,7 +65,9 @@ def test_an_experiment_that_runs_is_read_up_to_now_and_from_a_day_before() -> No
     began = NOW - timedelta(days=3)
     span = of_experiment("new", {"new": ExperimentPeriod(began, None)}, now=NOW)
     assert span.title == "Experiment new, since 2026-11-19 07:03 and still runs (UTC)"
-    assert span.experiment == "new"
+    assert span.arm_of
+    emails = [an_email(variant=Variant(2, "new")), an_email(variant=Variant(2, "old"))]
+    assert [span.arm_of(each) for each in emails] == [2, None]
     assert span.slots[0] <= began - timedelta(days=1) < span.slots[0] + SLOT
     assert span.slots[-1] <= NOW < span.slots[-1] + SLOT
 
@@ -78,3 +84,34 @@ def test_of_an_unknown_one_those_that_there_were_are_named() -> None:
     periods = {"old": ExperimentPeriod(NOW, NOW), "new": ExperimentPeriod(NOW, None)}
     with pytest.raises(NotPossible, match="'newer' never ran: there was new, old"):
         of_experiment("newer", periods, now=NOW)
+
+
+def rolled_out(*, ended: bool) -> list[Change]:
+    """Version 7 beside 6 since three days, the latest change first."""
+    began = NOW - timedelta(days=3)
+    pushed = Change(2, Act.PUSHED, began, "ann", current=6, candidate=7, percent=5)
+    end = Change(3, Act.TAKEN_BACK, NOW - timedelta(days=1), "ann", current=6)
+    return [end, pushed] if ended else [pushed]
+
+
+def test_a_rollout_is_compared_with_what_the_other_readers_had() -> None:
+    span = of_rollout(7, rolled_out(ended=False), now=NOW)
+    assert (
+        span.title == "Version 7 beside version 6, since 2026-11-19 07:03 and still goes on (UTC)"
+    )
+    assert (span.compared, span.base) == (Compared.VERSION, 6)
+    assert span.slots[-1] <= NOW < span.slots[-1] + 2 * SLOT
+    assert span.arm_of
+    emails = [replace(an_email(), templates=number) for number in (7, 6, 5, 0)]
+    assert [span.arm_of(each) for each in emails] == [7, 6, None, None]
+
+
+def test_a_rollout_that_has_ended_is_read_up_to_its_end() -> None:
+    span = of_rollout(7, rolled_out(ended=True), now=NOW)
+    assert "until 2026-11-21 07:03 (UTC)" in span.title
+    assert NOW - timedelta(days=1) < span.until < NOW - timedelta(hours=23)
+
+
+def test_a_version_that_everybody_got_at_once_has_nothing_to_be_compared_with() -> None:
+    with pytest.raises(NotPossible, match="--rollout 8: that version was never given to a part"):
+        of_rollout(8, rolled_out(ended=True), now=NOW)

@@ -61,7 +61,7 @@ def test_the_interval_is_newcombes_hybrid_of_two_of_wilsons() -> None:
 def test_of_several_variations_each_is_held_against_the_lowest_and_more_strictly() -> None:
     arms = [an_arm(2, clicked=50), an_arm(3, clicked=60), an_arm(5, clicked=70)]
     found = compare(arms)[CLICKED]
-    assert [(each.base.variation, each.arm.variation) for each in found] == [(2, 3), (2, 5)]
+    assert [(each.base.number, each.arm.number) for each in found] == [(2, 3), (2, 5)]
     alone = compare(arms[:2])[CLICKED][0]
     assert found[0].low < alone.low < alone.high < found[0].high
     low, high = confint_proportions_2indep(60, 1000, 50, 1000, method="newcomb", alpha=0.025)

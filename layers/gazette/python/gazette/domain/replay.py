@@ -55,12 +55,14 @@ class Missing(StrEnum):
     """Why a sent email cannot be rendered again.
 
     `READER`: there is no profile any more. `EVENTS`: none of its events is stored any more.
-    `UNREADABLE`: a row of it cannot be read by this version.
+    `UNREADABLE`: a row of it cannot be read by this version. `TEMPLATES`: the version of the
+    templates that it was sent with is no longer stored.
     """
 
     READER = "reader"
     EVENTS = "events"
     UNREADABLE = "unreadable"
+    TEMPLATES = "templates"
 
 
 @dataclass(frozen=True, slots=True)

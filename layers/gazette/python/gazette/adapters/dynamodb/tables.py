@@ -320,7 +320,8 @@ class ControlRow(Row):
     `templates`, one row once a version was pushed: what is in force: `version` (0 is what was
     deployed), `checksum` and `settings` (JSON), the same of the candidate and its `percent`, the
     `revision` of the row, and `since` when and `by` whom.
-    `template_version`, id is the number: `checksum`, `bytes`, `settings`, `since`, `by`, `why`.
+    `template_version`, id is the number: `checksum`, `bytes`, `settings`, `since`, `by`, `why`,
+    and for which `release` of the code and beside which deployed `layer` it was pushed.
     `template_change`, id is the revision: `what` was changed, to which `version`, `candidate` and
     `percent`, `since`, `by`, `why`.
     """
@@ -349,6 +350,8 @@ class ControlRow(Row):
     candidate_checksum = UnicodeAttribute(null=True)
     candidate_settings = UnicodeAttribute(null=True)
     percent = NumberAttribute(null=True)
+    release = UnicodeAttribute(null=True)
+    layer = UnicodeAttribute(null=True)
     revision = NumberAttribute(null=True)
     expires_at = TTLAttribute(null=True)
 

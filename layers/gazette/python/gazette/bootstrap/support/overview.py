@@ -4,11 +4,13 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
 
+from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVersions
 from gazette.adapters.dynamodb.runs import PARTITIONS
 from gazette.bootstrap.support.batches import build_batches
 from gazette.bootstrap.support.sending import build_sending
 from gazette.settings.delivery import SendingSettings
 from gazette.settings.fanout import FanoutSettings
+from gazette.settings.ranges import RANGES
 from gazette.steps.support.overview import Overview, read_overview
 
 
@@ -20,6 +22,7 @@ def build_overview(
         read_overview,
         batches=build_batches(fanout),
         sending=build_sending(sending),
+        versions=DynamoTemplateVersions(sending.control_table, ranges=RANGES),
         partitions=PARTITIONS,
         each_partition=workers.map,
         each_slot=workers.map,

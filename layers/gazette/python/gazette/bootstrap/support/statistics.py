@@ -3,9 +3,11 @@
 from datetime import timedelta
 
 from gazette.adapters.dynamodb.control.experiments import DynamoExperiments
+from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVersions
 from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.settings.feedback import FeedbackSettings
+from gazette.settings.ranges import RANGES
 from gazette.steps.support.statistics import StatisticsContext
 
 
@@ -16,6 +18,7 @@ def build_statistics(settings: FeedbackSettings, *, connections: int) -> Statist
         engagements=DynamoEngagements(
             settings.engagement_table, retention=retention, connections=connections
         ),
+        versions=DynamoTemplateVersions(settings.control_table, ranges=RANGES),
         experiments=DynamoExperiments(settings.control_table),
         runs=DynamoRuns(settings.runs_table, retention=retention),
     )

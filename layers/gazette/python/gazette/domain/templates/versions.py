@@ -74,13 +74,19 @@ NOTHING_PUSHED = InForce()
 
 @dataclass(frozen=True, slots=True)
 class PushedVersion:
-    """A version in the history. `size`: the bytes of its bundle. `pushed_at` is in UTC."""
+    """A version in the history. `size`: the bytes of its bundle. `pushed_at` is in UTC.
+
+    `release`: a fingerprint of the code that it was made for. `layer`: the ARN of the layer with
+    code and templates that the stage had then. Each is empty where nobody knows.
+    """
 
     version: Version
     size: int
     pushed_at: datetime
     pushed_by: str
     note: str = ""
+    release: str = ""
+    layer: str = ""
 
 
 class Act(StrEnum):

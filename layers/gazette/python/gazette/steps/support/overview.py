@@ -9,11 +9,15 @@ from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.run import Status
 from gazette.domain.delivery.standing import Standing, stands, together
 from gazette.domain.delivery.streams import Streams
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.feedback.reputation import CategoryHold
 from gazette.domain.ports.ledgers import Runs
+from gazette.domain.ports.templates import TemplateVersions
 from gazette.domain.scheduling.calendar import SLOT, slot_of
+from gazette.domain.templates.versions import InForce, PushedVersion
 from gazette.steps.support.batches import BatchContext, BatchView, latest_batches
 from gazette.steps.support.sending import SendingContext, held_categories, read_streams
+from gazette.steps.support.templates import versions_in
 
 LATEST = 3
 """Batches that are looked at. A look at one reads every run of it."""
@@ -38,6 +42,8 @@ class Overview:
     """What the tables say at `at`.
 
     `batches`: the latest ones that had begun. `standing`: of the runs that have not ended.
+    `templates`: the versions in force, or the row that cannot be read; `pushed`: those of them that
+    were pushed.
     """
 
     at: datetime
@@ -46,6 +52,8 @@ class Overview:
     standing: Standing
     streams: Streams[PaceReading]
     held: Sequence[CategoryHold]
+    templates: InForce | UnreadableRow
+    pushed: Sequence[PushedVersion]
 
     @property
     def going_out(self) -> list[BatchView]:
@@ -62,6 +70,7 @@ def read_overview(
     *,
     batches: BatchContext,
     sending: SendingContext,
+    versions: TemplateVersions,
     partitions: int,
     each_partition: EachInt = map,
     each_slot: EachSlot = map,
@@ -76,6 +85,7 @@ def read_overview(
     counts = each_slot(partial(_due, context=batches), slots)
     streams = read_streams(context=sending)
     look = partial(_standing, runs=batches.runs, streams=streams, now=at)
+    templates, pushed = _templates(versions)
     return Overview(
         at=at,
         upcoming=[Upcoming(slot, number) for slot, number in zip(slots, counts, strict=True)],
@@ -83,7 +93,19 @@ def read_overview(
         standing=together([*each_partition(look, range(partitions))]),
         streams=streams,
         held=held_categories(context=sending),
+        templates=templates,
+        pushed=pushed,
     )
+
+
+def _templates(
+    versions: TemplateVersions,
+) -> tuple[InForce | UnreadableRow, Sequence[PushedVersion]]:
+    try:
+        in_force = versions.in_force()
+        return in_force, versions_in(in_force, versions=versions)
+    except UnreadableRow as err:
+        return err, ()
 
 
 def _standing(

@@ -7,20 +7,25 @@ from datetime import datetime
 from functools import partial
 
 from gazette.domain.delivery.run import Status
+from gazette.domain.feedback.delivery_events import Engagement
 from gazette.domain.feedback.experiment_readers import Readers
 from gazette.domain.feedback.statistics import Counts, kinds
 from gazette.domain.ports.control import Experiments
 from gazette.domain.ports.ledgers import Engagements, Runs
+from gazette.domain.ports.templates import TemplateVersions
 from gazette.domain.stored import readable
 
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What became of emails. `readers`: those of the named experiment; empty if none is named."""
+    """What became of emails. `readers`: those who are compared; empty if none are."""
 
     counts: Counts
     readers: Readers
 
+
+ArmOf = Callable[[Engagement], int | None]
+"""Returns the variation or the version of an email; None if the email is not compared."""
 
 ForEach = Callable[[Callable[[datetime], Statistics], Iterable[datetime]], Iterable[Statistics]]
 """Applies a function to every slot, as `map` does."""
@@ -32,6 +37,7 @@ class StatisticsContext:
 
     engagements: Engagements
     experiments: Experiments
+    versions: TemplateVersions
     runs: Runs
 
 
@@ -44,26 +50,37 @@ def collect_statistics(
     slots: Iterable[datetime],
     *,
     engagements: Engagements,
-    experiment: str = "",
+    arm_of: ArmOf | None = None,
     each: ForEach = map,
 ) -> Statistics:
-    """Count the emails that were due in the slots; only those of `experiment`, if it is named.
+    """Count the emails that were due in the slots; with `arm_of` only those that have an arm.
 
-    Keeps counts and the readers of the experiment in memory, but not the emails. `each` is `map`,
+    Keeps counts and the readers who are compared in memory, but not the emails. `each` is `map`,
     or a parallel replacement that may change the order.
     """
     found = Statistics(Counter(), Readers())
-    for part in each(partial(_of_slot, engagements=engagements, experiment=experiment), slots):
+    for part in each(partial(_of_slot, engagements=engagements, arm_of=arm_of), slots):
         found.counts.update(part.counts)
         found.readers.merge(part.readers)
     return found
 
 
-def _of_slot(slot: datetime, *, engagements: Engagements, experiment: str) -> Statistics:
+def of_experiment(name: str) -> ArmOf:
+    """Return the variation of each email of an experiment."""
+    return lambda email: email.variant.variation if email.variant.experiment == name else None
+
+
+def of_versions(*numbers: int) -> ArmOf:
+    """Return the version of each email that was made with one of these."""
+    return lambda email: email.templates if email.templates in numbers else None
+
+
+def _of_slot(slot: datetime, *, engagements: Engagements, arm_of: ArmOf | None) -> Statistics:
     part = Statistics(Counter(), Readers())
     for email in readable(engagements.of_slot(slot)):
-        if experiment in {"", email.variant.experiment}:
+        arm = arm_of(email) if arm_of else None
+        if arm_of is None or arm is not None:
             part.counts.update(kinds(email))
-        if experiment and email.variant.experiment == experiment:
-            part.readers.add(email)
+        if arm is not None:
+            part.readers.add(email, arm)
     return part

@@ -92,6 +92,8 @@ class DynamoTemplateVersions:
             row.since,
             row.by,
             row.why or "",
+            row.release or "",
+            row.layer or "",
         )
 
 
@@ -155,6 +157,8 @@ def _version_row(pushed: PushedVersion) -> ControlRow:
         checksum=version.checksum,
         settings=_written(version.settings),
         bytes=pushed.size,
+        release=pushed.release or None,
+        layer=pushed.layer or None,
     )
 
 

@@ -1,0 +1,38 @@
+"""An email as a version of the templates shows it, with the settings of the stage."""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from gazette.adapters.rendering.language import Languages
+from gazette.adapters.templates.library import Unpacked
+from gazette.bootstrap.support.templates import build_templates
+from gazette.domain.errors import RenderingFailed
+from gazette.domain.model import Edition
+from gazette.settings.delivery import GenerateSettings
+
+from cli.preview.content import EmailContent
+from cli.preview.rendering import render_with
+from cli.shared.console import NotPossible
+from cli.shared.deployed import settings_of
+from cli.templates.renderers import check_variation_of, renderer_of, side_of
+from cli.templates.stage import files_of, refusals, version_of
+
+
+def render_version(
+    letter: EmailContent, given: str, stage: str, *, variation: int
+) -> tuple[Edition, Collection[str]]:
+    """The email, and the languages that the version has. Raises NotPossible."""
+    settings = settings_of(stage, "generate", GenerateSettings)
+    with refusals(stage):
+        context = build_templates(settings)
+        version = version_of(given, context)
+        files = files_of(version, context, stage)
+    check_variation_of(version, files, variation)
+    side = replace(
+        side_of(version, files, settings), renderer=renderer_of(version, files), variation=variation
+    )
+    unpacked = Unpacked(files)
+    try:
+        return render_with(letter, side), Languages(unpacked.path).tags
+    except RenderingFailed as err:
+        raise NotPossible(f"Version {version.number} cannot show this: {err}.") from err

@@ -1,0 +1,84 @@
+"""What a replay has found, as rows and for programs."""
+
+from collections.abc import Sequence
+
+from gazette.domain.identity import run_id
+from gazette.domain.replay import Change, Missing
+
+from cli.replay.comparison import Compared, Comparison, Seen
+from cli.replay.summary import counts, kilobytes, medians, names
+from cli.shared.answers import Document, Rows, Shown
+
+
+def rows(changed: Sequence[Compared]) -> Rows:
+    """The runs that change, for people."""
+    return Rows(
+        "changed",
+        {
+            "run": "run",
+            "changes": "changes",
+            "before": "subject before",
+            "after": "after",
+            "size": "HTML",
+        },
+        [
+            (
+                run_id(each.run.key),
+                ", ".join(names(each)),
+                each.before.subject or None,
+                Shown(each.after.subject, _same(each)),
+                f"{kilobytes(each.before.html_bytes)} → {kilobytes(each.after.html_bytes)}",
+            )
+            for each in changed
+        ],
+    )
+
+
+def document(comparison: Comparison) -> Document:
+    """For programs: all emails, the most changed first."""
+    sizes = medians(comparison)
+    return {
+        "replayed": len(comparison.emails),
+        "changed": len(comparison.changed),
+        "breaks": sum(each.breaks for each in comparison.emails),
+        "not_as_sent": sum(not each.as_sent for each in comparison.emails),
+        "missing": {why.value: comparison.missing[why] for why in Missing},
+        "changes": {change.value: counts(comparison)[change] for change in Change},
+        "median_html_bytes": {side: sizes[side] for side in ("before", "after")},
+        "emails": [_email(each) for each in sorted(comparison.emails, key=lambda each: each.place)],
+    }
+
+
+def _email(each: Compared) -> Document:
+    run = each.run
+    return {
+        "run": run_id(run.key),
+        "user_id": run.key.user_id,
+        "schedule": run.key.schedule,
+        "due_at": run.due_at,
+        "sent_at": run.sent_at,
+        "version_before": each.version.number,
+        "variation": each.variation,
+        "as_sent": each.as_sent,
+        "changes": names(each),
+        "before": _side(each.before),
+        "after": _side(each.after),
+    }
+
+
+def _side(seen: Seen) -> Document:
+    return {
+        "subject": seen.subject,
+        "preheader": seen.preheader,
+        "html_bytes": seen.html_bytes,
+        "text_bytes": seen.text_bytes,
+        "blocks": seen.blocks,
+        "left_out": seen.left_out,
+        "problems": [{"event": each.event, "why": each.why} for each in seen.problems],
+    }
+
+
+def _same(each: Compared) -> str:
+    if each.before.subject == each.after.subject:
+        return "the same"
+    return each.after.subject or "-"

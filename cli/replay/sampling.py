@@ -1,0 +1,36 @@
+"""The sent runs that are rendered again: a sample of the table, or those of a reader."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+
+from gazette.bootstrap.support.replay import Replay
+from gazette.steps.support.replay import Sample, runs_of_reader, take_sample
+
+from cli.find.scan import SEGMENTS, size_of
+
+_PART, _PARTS = 1_000_000, 2**19
+"""Bytes of a part of the table, and the most parts: DynamoDB allows a million segments.
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Scan.html"""
+
+_MOST_PARTS = 1_000
+"""Parts that are read at most: of a megabyte each, they take some 125,000 read units."""
+
+
+def sent_runs(
+    reading: Replay, table: str, *, since: datetime, sample: int, user: str | None
+) -> Sample:
+    """At most `sample` runs that were sent at `since` or later, of `user` if given."""
+    if user is not None:
+        return runs_of_reader(user, sample, since=since, runs=reading.runs)
+    parts, size = SEGMENTS, size_of(table).size
+    while parts < _PARTS and parts * _PART < size:
+        parts *= 2
+    with ThreadPoolExecutor(SEGMENTS) as pool:
+        return take_sample(
+            sample,
+            since=since,
+            parts=parts,
+            most_parts=_MOST_PARTS,
+            sent=reading.sent,
+            each=pool.map,
+        )

@@ -1,0 +1,52 @@
+"""Settings of digests that a change of templates or settings changes."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from gazette.domain.templates.versions import Version
+from gazette.steps.support.replay import Side
+
+from cli.templates.stage import named
+
+_NOT_SET = "not set"
+
+
+def settings_changed(before: Mapping[Version, Side], after: Side) -> list[tuple[str, str, str]]:
+    """Settings that differ: a name, and its value before and after.
+
+    `before`: the versions that emails were rendered with. Where they differ, it has each value,
+    such as `by version: 20 (what was deployed), 5 (version 7)`. Nothing without a version.
+    """
+    were, now = {version: _settings(side) for version, side in before.items()}, _settings(after)
+    names = dict.fromkeys(name for each in (*were.values(), now) for name in each)
+    return [
+        (name, _value(name, were), now.get(name, _NOT_SET))
+        for name in names
+        if any(each.get(name) != now.get(name) for each in were.values())
+    ]
+
+
+def _value(name: str, were: Mapping[Version, Mapping[str, str]]) -> str:
+    versions = defaultdict[str, list[str]](list)
+    for version in sorted(were, key=lambda each: each.number):
+        versions[were[version].get(name, _NOT_SET)].append(named(version))
+    if len(versions) == 1:
+        return next(iter(versions))
+    told = (f"{value} ({', '.join(some)})" for value, some in versions.items())
+    return f"by version: {', '.join(told)}"
+
+
+def _settings(side: Side) -> dict[str, str]:
+    arrangement = side.arrangement
+    weights = {
+        f"category_weights, {category}": f"{weight:g}"
+        for category, weight in sorted(arrangement.weights.items())
+    }
+    return {
+        "ranking": arrangement.ranking.value,
+        "sections": arrangement.sections.value,
+        "max_blocks": str(side.max_blocks),
+        "full_blocks": str(arrangement.full_blocks),
+        "variation": "that of each run" if side.variation is None else str(side.variation),
+        **weights,
+    }

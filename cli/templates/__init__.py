@@ -1,0 +1,1 @@
+"""`gazette templates`: versions of the templates, put in force without a deployment."""

@@ -1,0 +1,40 @@
+"""Whether other code or templates were deployed since a version in force was pushed."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from gazette.domain.errors import UnreadableRow
+from gazette.domain.templates.versions import InForce, PushedVersion
+from gazette.steps.support.templates import TemplatesContext, versions_in
+
+from cli.doctor.findings import Finding, Unseen, ok, unseen, warning
+from cli.doctor.questions import asked
+from cli.shared.deployed import layers
+from cli.templates.listing import deployed_since
+from cli.templates.stage import in_words_of
+
+_CHECK = "templates and deployment"
+_PAGE = "docs/templates.md"
+
+
+def check_deployment(stage: str, context: TemplatesContext) -> Iterator[Finding]:
+    """Nothing where no version was pushed. Whether one can be read is another check."""
+    try:
+        found = asked("dynamodb:GetItem on the table control", partial(_in_force, context))
+    except UnreadableRow:
+        return  # which that other check tells
+    if not isinstance(found, tuple):
+        yield unseen(_CHECK, found or Unseen("there is no table `control`"))
+        return
+    in_force, pushed = found
+    if not pushed:
+        return
+    if todo := deployed_since(in_force, pushed, layers(stage, "generate")):
+        yield warning(_CHECK, in_words_of(in_force), todo, _PAGE)
+    else:
+        yield ok(_CHECK, in_words_of(in_force))
+
+
+def _in_force(context: TemplatesContext) -> tuple[InForce, Sequence[PushedVersion]]:
+    in_force = context.versions.in_force()
+    return in_force, versions_in(in_force, versions=context.versions)

@@ -1,0 +1,180 @@
+"""`gazette templates list`: the versions, what is in force, and who changed it."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Annotated
+
+import typer
+from gazette.domain.templates.versions import DEPLOYED, Change, InForce, PushedVersion, Version
+
+from cli.shared.answers import NOTHING, Document, Rows, Shown, moment
+from cli.shared.console import note, say, wants_json
+from cli.shared.deployed import StageName, layers
+from cli.templates.stage import in_words_of, named, refusals, versions_of
+
+_SHORT = 12
+"""Characters of a checksum that tell versions apart for people."""
+
+_COLUMNS = {
+    "version": "version",
+    "readers": "readers",
+    "pushed_at": "pushed at",
+    "by": "by",
+    "note": "note",
+    "settings": "settings",
+    "bytes": "bytes",
+    "checksum": "checksum",
+    "release": "",
+    "layer": "",
+}
+
+_LOG_COLUMNS = {
+    "at": "at",
+    "by": "by",
+    "what": "what",
+    "version": "in force",
+    "candidate": "candidate",
+    "percent": "percent",
+    "note": "note",
+}
+
+
+def show(
+    stage: StageName = "prod",
+    log: Annotated[
+        bool, typer.Option("--log", help="Show who changed what is in force, the latest first.")
+    ] = False,
+) -> None:
+    """List the versions of the templates, who pushed them, and which readers get them.
+
+    Version 0 is what was deployed. With `--log`: each change of what is in force.
+    """
+    with refusals(stage):
+        context = versions_of(stage)
+        in_force, history = context.versions.in_force(), context.versions.history()
+        changes = context.versions.changes()
+    deployed = layers(stage, "generate")
+    say(f"{in_words_of(in_force)}{_since(in_force)}")
+    beside = {
+        "in_force": in_force_document(in_force),
+        "deployed_since": is_deployed_since(in_force, history, deployed),
+    }
+    versions, entries = _versions(in_force, history), _log(changes)
+    if wants_json():
+        versions.show(log=entries.document, **beside)
+    elif log:
+        entries.show()
+    else:
+        versions.show()
+    if sentence := deployed_since(in_force, history, deployed):
+        note(sentence)
+
+
+def in_force_document(in_force: InForce) -> Document:
+    """What is in force, for programs. `percent`: of the readers who get the candidate."""
+    candidate = in_force.candidate
+    return {
+        "version": in_force.current.number,
+        "candidate": candidate.version.number if candidate else None,
+        "percent": candidate.percent if candidate else None,
+        "since": in_force.changed_at,
+        "by": in_force.changed_by or None,
+    }
+
+
+def is_deployed_since(
+    in_force: InForce, history: Sequence[PushedVersion], layers: Collection[str]
+) -> bool:
+    """Whether other code or templates were deployed since a version in force was pushed.
+
+    `layers`: the ARNs of those that the stage works with.
+    """
+    candidate = in_force.candidate
+    versions = {in_force.current, *([candidate.version] if candidate else ())}
+    return any(
+        each.version in versions and each.layer and each.layer not in layers for each in history
+    )
+
+
+def deployed_since(
+    in_force: InForce, history: Sequence[PushedVersion], layers: Collection[str]
+) -> str:
+    """What that means and what to do; empty if it is not so."""
+    if not is_deployed_since(in_force, history, layers):
+        return ""
+    if in_force.current.is_deployed:
+        return (
+            "The stage was deployed since the candidate was pushed, which stays with its readers. "
+            "End its rollout, and push it anew from the release that is deployed."
+        )
+    return (
+        f"The stage was deployed since {named(in_force.current)} was pushed, which stays in force: "
+        "the templates of the deployment reach nobody. `gazette templates rollback deployed` puts "
+        "them in force; a push from the release that is deployed takes in both."
+    )
+
+
+def settings_text(settings: Mapping[str, object]) -> str:
+    """Such as `max_blocks 5, ranking latest`."""
+    return ", ".join(f"{name} {value}" for name, value in settings.items())
+
+
+def _since(in_force: InForce) -> str:
+    if in_force.changed_at is None:
+        return ""
+    return f", since {moment(in_force.changed_at)}, by {in_force.changed_by}"
+
+
+def _versions(in_force: InForce, history: Sequence[PushedVersion]) -> Rows:
+    rows: list[Sequence[object]] = [
+        (
+            each.version.number,
+            _share(each.version, in_force),
+            each.pushed_at,
+            each.pushed_by,
+            Shown(each.note or None, each.note or NOTHING),
+            _settings(each.version),
+            each.size,
+            Shown(each.version.checksum, each.version.checksum[:_SHORT]),
+            each.release or None,
+            each.layer or None,
+        )
+        for each in history
+    ]
+    deployed = Shown(None, "what was deployed")
+    rows.append(
+        (0, _share(DEPLOYED, in_force), None, None, deployed, _settings(DEPLOYED), *(None,) * 4)
+    )
+    return Rows("versions", _COLUMNS, rows)
+
+
+def _share(version: Version, in_force: InForce) -> Shown:
+    """The percent of the readers who get it."""
+    candidate = in_force.candidate
+    of_candidate = candidate.percent if candidate else 0
+    if candidate and version == candidate.version:
+        return Shown(of_candidate, f"{of_candidate} %")
+    if version == in_force.current:
+        rest = 100 - of_candidate
+        return Shown(rest, "everybody" if rest == 100 else f"{rest} %")
+    return Shown(0, "")
+
+
+def _settings(version: Version) -> Shown:
+    settings = version.settings.as_written()
+    return Shown(settings, settings_text(settings) or NOTHING)
+
+
+def _log(changes: Sequence[Change]) -> Rows:
+    rows = [
+        (
+            each.at,
+            each.by,
+            each.act.value,
+            each.current,
+            each.candidate or None,
+            each.percent if each.candidate else None,
+            each.note or None,
+        )
+        for each in changes
+    ]
+    return Rows("log", _LOG_COLUMNS, rows)

@@ -1,0 +1,113 @@
+"""Renderers of the versions of a stage, as its functions have them."""
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import cache
+
+from gazette.adapters.rendering.brand import BrandError
+from gazette.adapters.rendering.environment import VARIATIONS
+from gazette.adapters.rendering.renderer import JinjaRenderer
+from gazette.adapters.rendering.sandbox import SandboxedTemplates
+from gazette.adapters.rendering.variations import VariationError
+from gazette.adapters.templates.library import Unpacked
+from gazette.domain.delivery.run import Run
+from gazette.domain.replay import Missing
+from gazette.domain.templates.versions import DEPLOYED, Version, version_for
+from gazette.settings.delivery import GenerateSettings
+from gazette.steps.support.replay import Side
+from gazette.steps.support.templates import TemplatesContext
+
+from cli.shared.console import NotPossible
+from cli.templates.differences import Files
+from cli.templates.stage import files_of, named
+
+
+def renderer_of(version: Version, files: Files) -> JinjaRenderer:
+    """What was deployed as it is; what was pushed in the sandbox. Raises NotPossible."""
+    unpacked = Unpacked(files)
+    kind = None if version.is_deployed else SandboxedTemplates
+    try:
+        return JinjaRenderer(unpacked.path, kind=kind, held=unpacked)
+    except (BrandError, VariationError) as err:
+        raise NotPossible(
+            f"This command cannot use the templates of {named(version)} "
+            f"({str(err).replace(f'{unpacked.path}/', '')}): use the command of the release that "
+            "they were made for."
+        ) from err
+
+
+def side_of(version: Version, files: Files, settings: GenerateSettings) -> Side:
+    """A version as it is sent with, on the settings of the stage. Raises NotPossible.
+
+    SES removes the marks of links that it does not count: they are no change.
+    """
+    says = version.settings
+    return Side(
+        renderer=renderer_of(version, files).for_sending(
+            tracks_clicks=bool(settings.track_clicks), measured=nullcontext
+        ),
+        max_blocks=says.max_blocks or settings.max_blocks,
+        arrangement=says.arranged(settings.arrangement),
+    )
+
+
+def check_variation_of(version: Version, files: Files, variation: int) -> None:
+    """Raise NotPossible if a version has no such variation."""
+    folder = f"{VARIATIONS}/{variation}/"
+    if variation != 1 and not any(name.startswith(folder) for name in files):
+        raise NotPossible(f"Version {version.number} has no variation {variation}.")
+
+
+@dataclass(frozen=True, slots=True)
+class VersionSide:
+    """A version, and emails by it."""
+
+    version: Version
+    side: Side
+
+
+class SidesOfRuns:
+    """What a stage makes of the emails of runs. Each version is fetched once.
+
+    By the version that is in force for the reader of a run, or `as_sent`, by that of the run.
+    """
+
+    def __init__(
+        self,
+        *,
+        context: TemplatesContext,
+        settings: GenerateSettings,
+        stage: str,
+        as_sent: bool,
+    ) -> None:
+        self._context, self._settings, self._stage = context, settings, stage
+        self.in_force = context.versions.in_force()
+        self._as_sent = as_sent
+        self._made, self._version = cache(self._make), cache(self._find)
+        if not as_sent:
+            self._made(self.in_force.current)  # what it cannot read is told before all else
+
+    def __call__(self, run: Run) -> VersionSide | Missing:
+        """The version of a run; Missing if that with which it was sent is no longer stored."""
+        if not self._as_sent:
+            return self._made(version_for(run.key.user_id, self.in_force))
+        version = self._version(run.templates)
+        return self._made(version) if version else Missing.TEMPLATES
+
+    def without_runs(self) -> dict[Version, Side]:
+        """What the stage makes of emails if there are none: the current version."""
+        current = self.in_force.current
+        return {} if self._as_sent else {current: self._made(current).side}
+
+    def _find(self, number: int) -> Version | None:
+        """The version by its number, if it is still stored."""
+        if number == DEPLOYED.number:
+            return DEPLOYED
+        pushed = self._context.versions.find(number)
+        if pushed is None or self._context.bundles.get(pushed.version) is None:
+            return None
+        return pushed.version
+
+    def _make(self, version: Version) -> VersionSide:
+        files = files_of(version, self._context, self._stage)
+        return VersionSide(version, side_of(version, files, self._settings))

@@ -1,0 +1,29 @@
+"""Versions of the templates that somebody has pushed."""
+
+from gazette.adapters.templates.bundle import checksum_of
+from gazette.bootstrap.support.templates import build_templates
+from gazette.domain.templates.settings import NO_SETTINGS
+from gazette.domain.templates.versions import EVERYBODY, Version
+from gazette.settings.delivery import GenerateSettings
+from gazette.steps.support.templates import Bundle, push
+
+from cli.templates.building import Templates
+from cli.templates.pushing import PROJECT, packed
+
+
+def push_version(
+    *, layer: str = "", percent: int = EVERYBODY, content: bytes | None = None
+) -> Version:
+    """Our templates, or a bundle as given, beside a deployed layer, for some readers."""
+    bundle = packed(Templates(PROJECT / "templates")).content if content is None else content
+    return push(
+        Bundle(
+            content=bundle,
+            checksum=checksum_of(bundle),
+            settings=NO_SETTINGS,
+            layer=layer,
+        ),
+        percent,
+        by="arn:aws:iam::123456789012:user/ann",
+        context=build_templates(GenerateSettings.from_env()),
+    ).version.version
