@@ -15,6 +15,12 @@ CDK_NAG: Mapping[str, str] = MappingProxyType(
         "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:"
         "identity/*]": "In the sandbox SES asks for the recipient's, too; a condition names the "
         "sender.",
+        "AwsSolutions-IAM5[Resource::GazetteDataProd:ExportsOutputFnGetAttTemplates785E9C36Arn/"
+        "versions/*]": "Each version of the templates is an object of its own.",
+        "AwsSolutions-S1": (
+            "A handful of reads by functions a day. Who changed what is in force is in the table "
+            "control, and CloudTrail can log who reads objects."
+        ),
         "AwsSolutions-DDB3": "What the other tables hold is told again, or soon over (restorable).",
         "AwsSolutions-L1": "The layers are built and tested for Python 3.13.",
         "AwsSolutions-SQS3": (
@@ -36,6 +42,10 @@ _KEY_OF_AWS = (
 )
 CHECKOV: Mapping[str, str] = MappingProxyType(
     {
+        "CKV_AWS_18": (
+            "A handful of reads by functions a day. Who changed what is in force is in the table "
+            "control, and CloudTrail can log who reads objects."
+        ),
         "CKV_AWS_26": _KEY_OF_AWS,
         "CKV_AWS_27": "SQS encrypts by itself (SSE-SQS); " + _KEY_OF_AWS,
         "CKV_AWS_119": _KEY_OF_AWS,
