@@ -95,9 +95,6 @@ def asked(service: str, operation: str, request: Mapping[str, Any]) -> Iterator[
                 yield Asked(
                     "events:PutEvents", "bus", entry["EventBusName"], "", frozenset(context)
                 )
-        case "s3", "GetObject" | "PutObject":
-            # https://docs.aws.amazon.com/AmazonS3/latest/userguide/using-with-s3-policy-actions.html
-            yield Asked(f"s3:{operation}", "bucket", request["Bucket"], f"/{request['Key']}")
         case "sts", "GetCallerIdentity":
             # Takes no permission, and cannot be denied.
             # https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html

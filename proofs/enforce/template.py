@@ -18,7 +18,6 @@ _HASH = re.compile(r"(?:[0-9A-F]{8})+$")
 
 _NAMED_BY = {
     "AWS::SQS::Queue": "QueueName",
-    "AWS::S3::Bucket": "BucketName",
     "AWS::DynamoDB::Table": "TableName",
     "AWS::Lambda::Function": "FunctionName",
     "AWS::SNS::Topic": "TopicName",
@@ -36,7 +35,6 @@ _ARN = {
     "AWS::SQS::Queue": "sqs:{place}:{name}",
     "AWS::DynamoDB::Table": "dynamodb:{place}:table/{name}",
     "AWS::Lambda::Function": "lambda:{place}:function:{name}",
-    "AWS::S3::Bucket": "s3:::{name}",
     "AWS::SecretsManager::Secret": "secretsmanager:{place}:secret:{name}",
     "AWS::SNS::Topic": "sns:{place}:{name}",
     "AWS::Events::EventBus": "events:{place}:event-bus/{name}",

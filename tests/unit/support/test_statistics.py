@@ -178,15 +178,6 @@ def test_an_email_counts_in_each_category_that_it_showed_and_once_in_all() -> No
     }
 
 
-def test_versions_of_the_templates_stand_side_by_side() -> None:
-    emails = [replace(an_email(number=n), templates=each) for n, each in enumerate([0, 7, 8, 7])]
-    assert values(reported(emails).counts, Dimension.TEMPLATES) == [
-        "version 7",
-        "deployed",
-        "version 8",
-    ]
-
-
 def test_the_most_frequent_comes_first() -> None:
     emails = [an_email(locale=locale, number=n) for n, locale in enumerate(["de", "en", "en", "a"])]
     assert values(reported(emails).counts, Dimension.LOCALE) == ["en", "a", "de"]
