@@ -52,7 +52,10 @@ def test_amounts_are_numbers_of_a_stage_or_the_day_on_which_its_warm_up_begins()
     assert {kinds[name] for name in AMOUNTS - {"GAZETTE_WARMUP_FROM"}} == {int}
 
 
-ASKS = {"GAZETTE_CONTENT_SOURCES": '["events", "recommendations"]', "GAZETTE_CONTENT_QUEUE_URL": "q"}
+ASKS = {
+    "GAZETTE_CONTENT_SOURCES": '["events", "recommendations"]',
+    "GAZETTE_CONTENT_QUEUE_URL": "q",
+}
 ASKS_NONE = {"GAZETTE_CONTENT_SOURCES": '["events"]', "GAZETTE_CONTENT_QUEUE_URL": ""}
 
 
