@@ -5,7 +5,7 @@ What is deployed goes by the settings of the stage, in cdk.json.
 
 from pathlib import Path
 
-from gazette.adapters.contract.decoding import UnreadableError, read_json
+from gazette.adapters.contract.strict_json import UnreadableError, read_json
 from gazette.adapters.templates.bundle import SETTINGS_FILE
 from gazette.domain.templates.settings import (
     NO_SETTINGS,

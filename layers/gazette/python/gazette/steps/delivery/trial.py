@@ -53,6 +53,7 @@ def try_out(templates: VersionTemplates) -> None:
             templates=templates,
             max_blocks=1,
             arrangement=DEFAULT,
+            sources=(),
             until=_AT,
             due_at=_AT,
         )
