@@ -2,7 +2,7 @@
 
 import webbrowser
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
@@ -108,6 +108,7 @@ def replay(
     with refusals(stage):
         context = build_templates(settings)
         before = SidesOfRuns(context=context, settings=settings, stage=stage, as_sent=as_sent)
+        made: AbstractContextManager[sides.After]
         if version is None:
             made = sides.after_tree(tree, stage, variation, settings)
         else:

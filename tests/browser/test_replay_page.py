@@ -11,8 +11,9 @@ from gazette.domain.replay import Change, Rendition
 from playwright.sync_api import Browser, Page, Route
 
 from cli.preview.content import Kind, sample
-from cli.preview.rendering import Templates, render
+from cli.preview.rendering import render
 from cli.replay.comparison import Comparison
+from cli.templates.building import Templates
 from demo.engine import ROOT
 from tests.browser.accessibility import inspected, problems
 from tests.unit.support.test_replay_page import a_rendition, add, drawn
