@@ -47,14 +47,20 @@ class FakeTemplateVersions:
 
 @dataclass
 class FakeBundles:
-    """The port `BundleStore`; counts its reads, and raises while it is not `working`."""
+    """The port `BundleStore`; counts its reads, and raises while it is not `working`.
+
+    `raises`: an error that the port does not name.
+    """
 
     stored: dict[Version, bytes] = field(default_factory=dict)
     working: bool = True
+    raises: Exception | None = None
     reads: int = 0
 
     def get(self, version: Version) -> bytes | None:
         self.reads += 1
+        if self.raises:
+            raise self.raises
         if not self.working:
             raise Unavailable("The store does not answer.")
         return self.stored.get(version)

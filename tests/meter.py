@@ -184,7 +184,9 @@ def _grants(service: str, operation: str, request: dict[str, Any]) -> Iterator[t
             name = _SUFFIX.sub("", request["SecretId"].rpartition(":")[2])
             yield f"secret/{name}", f"secretsmanager:{operation}"
         case "s3":
-            yield f"bucket/{request['Bucket']}", f"s3:{operation}"
+            yield f"bucket/{request['Bucket']}/versions/*", f"s3:{operation}"
+            if operation == "GetObject":  # else what is missing is denied
+                yield f"bucket/{request['Bucket']}", "s3:ListBucket"
         case "sts" if operation == "GetCallerIdentity":
             return  # takes no permission, and cannot be denied
         case "sesv2" if operation in _OF_A_SENDER:

@@ -77,6 +77,12 @@ _LIVE = [
 _COUNT = ("GetQueueUrl", "GetQueueAttributes")
 _LOOK = (*_COUNT, "ReceiveMessage", "ChangeMessageVisibility")
 
+_READ_VERSIONS = _on("bucket/templates/versions/*", "GetObject") | _on(
+    "bucket/templates", "ListBucket"
+)
+"""Who may not list a bucket is denied what is missing there, as if it were there.
+https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html"""
+
 _DRY_RUN = (
     _settings_of("generate")
     | _SUPPRESSION_KEY
@@ -177,7 +183,7 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     | _on("mapping/*", "GetEventSourceMapping")
     | _on("function/*", "GetAlias", "ListVersionsByFunction")
     | _on("table/control", "GetItem", "Query")
-    | _on("bucket/templates", "GetObject")
+    | _READ_VERSIONS
     | _on("table/pace", "GetItem")
     | _on("identity/*", "SendEmail")
     | _on("configuration-set/*", "SendEmail"),
@@ -204,14 +210,14 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     "preview": _settings_of("generate")
     | _on("layer/*", "GetLayerVersion")
     | _on("table/control", "GetItem")
-    | _on("bucket/templates", "GetObject")
+    | _READ_VERSIONS
     | _on("table/subscribers", "GetItem")
     | _on("table/runs", "Query")
     | _on("table/events/index/*", "Query"),
     "replay": _settings_of("generate")
     | _on("layer/*", "GetLayerVersion")
     | _on("table/control", "GetItem")
-    | _on("bucket/templates", "GetObject")
+    | _READ_VERSIONS
     | _on("table/runs", "DescribeTable", "Query", "Scan")
     | _on("table/subscribers", "GetItem")
     | _on("table/events/index/*", "Query"),
@@ -226,15 +232,16 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     "templates diff": _settings_of("generate")
     | _on("layer/*", "GetLayerVersion")
     | _on("table/control", "GetItem")
-    | _on("bucket/templates", "GetObject"),
+    | _READ_VERSIONS,
     "templates push": _settings_of("generate")
     | _on("layer/*", "GetLayerVersion")
     | _on("table/control", "GetItem", "Query", "PutItem")
-    | _on("bucket/templates", "GetObject", "PutObject"),
+    | _READ_VERSIONS
+    | _on("bucket/templates/versions/*", "PutObject"),
     "templates rollout": _settings_of("generate") | _on("table/control", "GetItem", "PutItem"),
     "templates rollback": _settings_of("generate")
     | _on("table/control", "GetItem", "Query", "PutItem")
-    | _on("bucket/templates", "GetObject"),
+    | _READ_VERSIONS,
     "statistics": _settings_of("feedback")
     | _on("table/engagement", "Query")
     | _on("table/runs/index/*", "Query")
@@ -303,7 +310,8 @@ def _arn(resource: str, stage: str) -> str:
         case "layer":
             return "arn:aws:lambda:*:*:layer:*"
         case "bucket":  # CloudFormation draws its name in lower case
-            return f"arn:aws:s3:::gazettedata{stage}-{name}*/versions/*"
+            bucket, _, inside = name.partition("/")
+            return f"arn:aws:s3:::gazettedata{stage}-{bucket}*" + (f"/{inside}" if inside else "")
         case "identity":
             return "arn:aws:ses:*:*:identity/*"
         case "configuration-set":

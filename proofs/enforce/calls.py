@@ -77,6 +77,13 @@ def asked(service: str, operation: str, request: Mapping[str, Any]) -> Iterator[
             # https://docs.aws.amazon.com/lambda/latest/dg/lambda-api-permissions-ref.html
             qualifier = f":{request['Qualifier']}" if "Qualifier" in request else ""
             yield Asked(f"lambda:{operation}", "function", request["FunctionName"], qualifier)
+        case "s3", "GetObject":
+            # Who may not list the bucket is told "403" of an object that is missing, and not "404".
+            # https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
+            yield Asked("s3:GetObject", "bucket", request["Bucket"], f"/{request['Key']}")
+            yield Asked("s3:ListBucket", "bucket", request["Bucket"])
+        case "s3", "PutObject":
+            yield Asked("s3:PutObject", "bucket", request["Bucket"], f"/{request['Key']}")
         case "secretsmanager", _:
             yield Asked(f"secretsmanager:{operation}", "secret", request["SecretId"])
         case "events", "PutEvents":
@@ -88,9 +95,6 @@ def asked(service: str, operation: str, request: Mapping[str, Any]) -> Iterator[
                 yield Asked(
                     "events:PutEvents", "bus", entry["EventBusName"], "", frozenset(context)
                 )
-        case "s3", "GetObject" | "PutObject":
-            # https://docs.aws.amazon.com/AmazonS3/latest/userguide/using-with-s3-policy-actions.html
-            yield Asked(f"s3:{operation}", "bucket", request["Bucket"], f"/{request['Key']}")
         case "sts", "GetCallerIdentity":
             # Takes no permission, and cannot be denied.
             # https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html

@@ -18,9 +18,9 @@ _HASH = re.compile(r"(?:[0-9A-F]{8})+$")
 
 _NAMED_BY = {
     "AWS::SQS::Queue": "QueueName",
-    "AWS::S3::Bucket": "BucketName",
     "AWS::DynamoDB::Table": "TableName",
     "AWS::Lambda::Function": "FunctionName",
+    "AWS::S3::Bucket": "BucketName",
     "AWS::SNS::Topic": "TopicName",
     "AWS::Events::EventBus": "Name",
     "AWS::Events::Rule": "Name",
@@ -36,8 +36,8 @@ _ARN = {
     "AWS::SQS::Queue": "sqs:{place}:{name}",
     "AWS::DynamoDB::Table": "dynamodb:{place}:table/{name}",
     "AWS::Lambda::Function": "lambda:{place}:function:{name}",
-    "AWS::S3::Bucket": "s3:::{name}",
     "AWS::SecretsManager::Secret": "secretsmanager:{place}:secret:{name}",
+    "AWS::S3::Bucket": "s3:::{name}",
     "AWS::SNS::Topic": "sns:{place}:{name}",
     "AWS::Events::EventBus": "events:{place}:event-bus/{name}",
     "AWS::Events::Rule": "events:{place}:rule/{name}",

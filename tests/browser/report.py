@@ -52,5 +52,5 @@ def _counts(arms: list[Arm]) -> Counts:
         }
         for measure, number in found.items():
             counts[Dimension.TOTAL, "", measure] += number
-            counts[Dimension.VARIATION, f"subjects {arm.variation}", measure] += number
+            counts[Dimension.VARIATION, f"subjects {arm.number}", measure] += number
     return counts

@@ -11,7 +11,7 @@ def test_every_resource_of_a_policy_is_deployed(prod: Synthesis) -> None:
     deployed = {
         *(f"table/GazetteDataProd-{name}*" for name in data("AWS::DynamoDB::Table")),
         *(f"secret:{name}*" for name in data("AWS::SecretsManager::Secret")),
-        *(f"gazettedataprod-{name.lower()}*/versions/*" for name in data("AWS::S3::Bucket")),
+        *(f"gazettedataprod-{name.lower()}*" for name in data("AWS::S3::Bucket")),
         *(each["QueueName"] for each in service("AWS::SQS::Queue").values()),
         *(
             f"function:{each['FunctionName']}{qualifier}"

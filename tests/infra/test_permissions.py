@@ -17,6 +17,10 @@ _WILDCARDS = {
         "arn:{AWS::Partition}:ses:{AWS::Region}:{AWS::AccountId}:identity/*",
     ): "the identity is the address or its domain, and in the sandbox also the recipient's; "
     "a condition names the sender",
+    (
+        "s3:GetObject",
+        "{Templates.Arn}/versions/*",
+    ): "each version of the templates is an object of its own",
     ("ses:GetAccount", "*"): "the account is no resource to name",
     ("cloudwatch:GetMetricData", "*"): "metrics are no resources to name",
 }

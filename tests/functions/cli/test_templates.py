@@ -600,7 +600,9 @@ def deploy_again(
         known: Any = deployed.fetch
         packages, core = layers
         with zipfile.ZipFile(io.BytesIO(known(core))) as archive:
-            content = archive_of({name: archive.read(name) for name in archive.namelist()} | files)
+            content = archive_of(
+                {name: archive.read(name) for name in archive.namelist()} | dict(files)
+            )
         newer = publish_layer("Core", content)
         links = {newer: content}
         monkeypatch.setattr(deployed, "fetch", lambda link: links.get(link) or known(link))

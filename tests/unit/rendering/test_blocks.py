@@ -336,7 +336,8 @@ def test_own_links_count_for_the_longest_html(leaving: JinjaRenderer) -> None:
 def test_the_page_of_all_updates_has_a_block_for_each_thing(built_templates: Path) -> None:
     events = [*ONE_POST, an_event("o", entity_id="other")]
     shown = compose(events, max_blocks=len(events), max_lines=len(events))
-    html = JinjaPages(Sheets(built_templates)).updates(shown, a_subscriber())
+    said = JinjaRenderer(built_templates).said(shown, a_subscriber())
+    html = JinjaPages(Sheets(built_templates)).updates(shown, a_subscriber(), said)
     items = lxml.html.document_fromstring(html).xpath("//ol/li")
     assert [(texts(item.xpath("./h2")), len(item.xpath("./p"))) for item in items] == [
         (["Title of post1"], 4),

@@ -148,7 +148,7 @@ def test_whatever_loading_raises_the_version_is_unusable(place: Place) -> None:
 def test_whatever_the_store_raises_is_an_answer_of_the_library(place: Place) -> None:
     """An error that nobody expected must not fail emails that can be made otherwise."""
     version = place.push(7)
-    place.bundles.get = lambda _: {}["documentation"]  # type: ignore[method-assign]
+    place.bundles.raises = KeyError("documentation")
     with pytest.raises(Unavailable, match="Version 7: KeyError: 'documentation'"):
         place.library.get(version)
     assert [number for number, _ in place.failed] == [7]
