@@ -412,7 +412,7 @@ def test_a_version_that_shows_less_ends_with_a_page_and_its_exit_status(
     push(tmp_path, "{% if 'post#p' in groups[0].shown.title %}{{ nothing_there }}{% endif %}News")
     CliRunner().invoke(app, ["templates", "rollback", "deployed", "--yes"])
     found = replayed("--version", "1", exits=command.BREAKS)
-    assert changes(found) == {key: ["skipped", "excluded"] for key in READERS}
+    assert changes(found) == {user_id: ["skipped", "excluded"] for user_id in READERS}
     assert "What breaks ann-daily-1: " in paragraphs(found["page"])
 
 
