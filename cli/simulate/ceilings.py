@@ -21,7 +21,7 @@ _HOUR, _DAY = 3600.0, 86_400.0
 _SLOTS_AN_HOUR = 6
 _TEN = 10
 _UNEVEN = 2
-"""Events and delivery events come unevenly: as settings.concurrency leaves room for."""
+"""Events come unevenly, as settings.concurrency leaves room for; emails go out evenly."""
 
 A_PARTITION = 1000
 """Write units a second of one partition key.
@@ -174,7 +174,7 @@ def _of_functions(found: Forecast, peak: Peaks, times: Times) -> Iterator[Ceilin
         )
     for name, load, ten in (
         ("ingest", peak.events * _UNEVEN, TEN_EVENTS),
-        ("feedback", peak.emails * 2 * _UNEVEN, TEN_REPORTS),
+        ("feedback", peak.emails * installation.reports, TEN_REPORTS),
     ):
         yield Ceiling(
             name=f"concurrency of {name}",

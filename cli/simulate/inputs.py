@@ -67,7 +67,7 @@ class Account:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installation:
     """What counts of a stage. `plan`: of both streams. `hold`: of immediate email. `sizes`: of each
-    function, by name. Nothing is about what emails show.
+    function, by name. `reports`: delivery events of an email. Nothing is about what emails show.
     """
 
     plan: PacePlan
@@ -77,7 +77,7 @@ class Installation:
     max_lateness: timedelta
     hold: timedelta
     sizes: Mapping[str, Size]
-    account_concurrency: int
+    reports: int = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,7 +56,7 @@ def plot(title: str, unit: str, values: Mapping[str, Sequence[float]], *, minute
         says=f"{title}, {unit}: {most}",
         lines=lines,
         across=tuple(_hours(minutes)),
-        up=tuple(Mark(_up(part * top / 2, top), f"{part * top / 2:,g}") for part in range(3)),
+        up=tuple(Mark(_up(part * top / 2, top), f"{part * top / 2:,.10g}") for part in range(3)),
     )
 
 

@@ -36,7 +36,7 @@ def installation_of(name: str, instead: Mapping[str, object]) -> Installation:
         max_lateness=timedelta(seconds=stage.max_lateness),
         hold=timedelta(seconds=stage.collapse + stage.settle_lag + stage.clock_skew),
         sizes=stage.sizes,
-        account_concurrency=stage.account_concurrency,
+        reports=1 + stage.report_deliveries + stage.track_clicks + stage.track_opens,
     )
 
 

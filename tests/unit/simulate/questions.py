@@ -25,7 +25,6 @@ def installation(rate: float = 14, **changed: Any) -> Installation:
         "max_lateness": timedelta(hours=6),
         "hold": timedelta(seconds=40),
         "sizes": sizes(load),
-        "account_concurrency": 1000,
     }
     return Installation(**given | changed)
 
