@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.content import CATEGORY_OF, EVENTS, RECOMMENDATIONS
 from gazette.domain.scheduling.asking import ContentSources
 from gazette.domain.subscribers.frequency import (
@@ -23,7 +24,17 @@ FIELD = "category-recommendation"
 
 
 def overview(**chosen: Frequency) -> Overview:
-    return Overview(subscriber=a_subscriber(**chosen), now=NOW, defaults=(), asked=ASKED)
+    reader = replace(a_subscriber(), choices=((NOW, frequencies(chosen)),))
+    return Overview(subscriber=reader, now=NOW, defaults=(), asked=ASKED)
+
+
+def immediately(world: World) -> Overview:
+    """What is told Ann, who wants everything right away."""
+    everything = replace(a_subscriber(), choices=((NOW, frequencies({EVERYTHING: "immediate"})),))
+    world.say(ChangeSubscriber(everything))
+    seen = world.read_overview()
+    assert seen
+    return seen
 
 
 def test_the_categories_are_those_of_the_sources() -> None:
@@ -58,9 +69,7 @@ def test_who_wants_everything_right_away_reads_that_it_comes_daily(
 
 def test_the_next_digest_of_who_gets_the_rest_right_away_is_told() -> None:
     world = World(content=ContentSources(sources=(EVENTS, RECOMMENDATIONS)))
-    world.choose(**{EVERYTHING: Frequency.IMMEDIATE})
-    seen = world.read_overview()
-    assert seen
+    seen = immediately(world)
     assert seen.asked == ASKED
     assert seen.next_due_at
     assert NOW < seen.next_due_at <= NOW + timedelta(days=1)
@@ -68,7 +77,5 @@ def test_the_next_digest_of_who_gets_the_rest_right_away_is_told() -> None:
 
 def test_on_a_stage_without_a_source_nothing_of_it_is_told() -> None:
     world = World()
-    world.choose(**{EVERYTHING: Frequency.IMMEDIATE})
-    seen = world.read_overview()
-    assert seen
+    seen = immediately(world)
     assert (seen.asked, seen.next_due_at) == ((), None)

@@ -65,7 +65,8 @@ def record_delivery(done: Delivery | Postponed | None, message_id: str) -> None:
     whole stream) and `permits_unused` (a permit lapsed because no email was sent with it). Of
     events, count `events_excluded` (no template can show them), `events_deferred` (their category
     is held), `events_expired` (no email showed them in time) and `events_lapsed` (no email showed
-    them before their service no longer wanted it).
+    them before their service no longer wanted it). Count `sent_without_content`: emails that
+    did not wait for a content source any longer.
     Measure `slot_to_accepted`: how long after its due time the provider accepted a digest. Measure
     `stored_to_accepted`: how long after its first event was stored it accepted an immediate email,
     of which the sequence is that second (decision 11).
@@ -93,6 +94,8 @@ def record_delivery(done: Delivery | Postponed | None, message_id: str) -> None:
     if done.accepted_at and run.key.is_immediate:
         began = datetime.fromtimestamp(run.key.sequence, UTC)
         measure_seconds("stored_to_accepted", done.accepted_at - began)
+    if done.accepted_at and run.without:
+        count("sent_without_content")
     if isinstance(done.outcome, Uncertain):
         count("run_unknown")
     if isinstance(done.outcome, RefusedAccount):
