@@ -20,7 +20,11 @@ from proofs.enforce.stages import STAGES, Judged, synthesised
 from proofs.enforce.template import ACCOUNT, REGION, Templates
 from proofs.enforce.verdict import Verdict
 
-_TESTS = ("tests/functions/test_grants.py", "tests/functions/test_grants_besides_tables.py")
+_TESTS = (
+    "tests/functions/test_grants.py",
+    "tests/functions/test_grants_besides_tables.py",
+    "tests/functions/delivery/test_template_versions.py",
+)
 """Whole modules, whose tests use every grant of every function between them, in each stage."""
 
 

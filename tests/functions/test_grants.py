@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 from botocore.client import BaseClient
+from gazette.adapters.aws.queues import decode_run_key
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
@@ -257,6 +258,19 @@ def an_unknown_outcome_that_is_carried(
     assert sent.status is Status.SENT
 
 
+def a_run_whose_version_is_not_in_force(cloud: Cloud, step: str, user_id: str) -> None:
+    """It was claimed with a version of the templates, which is looked up in the history."""
+    cloud.say("subscriber.changed", profile(user_id))
+    cloud.say("event.created", event(1, user_id=user_id))
+    message = next(body for body in fan_out(cloud, user_id) if user_id in body)
+    with cloud.meter.acting("somebody else"):
+        runs = DynamoRuns("runs", retention=timedelta(days=180))
+        found = runs.get(decode_run_key(message))
+        assert found
+        runs.swap(found, replace(found, status=Status.RETRYING, attempt=1, templates=7))
+    cloud.work(step, message)
+
+
 def a_digest_without_held_categories(cloud: Cloud, step: str, user_id: str) -> None:
     """One event is deferred, the other goes out."""
     holds = DynamoCategoryHolds("control")
@@ -434,6 +448,8 @@ def test_every_function_uses_exactly_what_it_may_do_to_tables(
     an_unknown_outcome_that_is_carried(cloud, meanwhile, "resend", "max")
     a_digest_without_held_categories(cloud, "generate", "ned")
     a_digest_without_held_categories(cloud, "resend", "oli")
+    a_run_whose_version_is_not_in_force(cloud, "generate", "pam")
+    a_run_whose_version_is_not_in_force(cloud, "resend", "quy")
     a_run_that_failed_and_is_redriven(cloud)
     an_unknown_outcome_that_a_delivery_event_settles_and_one_that_the_sweep_does(cloud)
     a_schedule_that_changes_while_it_is_due(cloud, meanwhile)
