@@ -26,8 +26,8 @@ test: setup ## Run all tests that need no deployed stage, on all cores
 seeds: setup ## Run a short seed of each proof
 	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder proofs
 
-e2e: setup .awscli/.ready zsh ## Test the stacks as deployed to the embedded engine, and the runbook; beside them a seed of chaos
-	@$(BIN)/python -m pytest -n 2 -m e2e tests/e2e tests/runbook tests/lifetime proofs/chaos
+e2e: setup .awscli/.ready zsh ## Test the stacks as deployed to the embedded engine, and the runbook; beside them seeds of chaos and sources
+	@$(BIN)/python -m pytest -n 2 -m e2e tests/e2e tests/runbook tests/lifetime proofs/chaos proofs/sources
 
 browser: setup chromium ## Test emails and pages in Chromium on the deployed stacks: keyboard, axe-core
 	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -vv -m browser tests/browser

@@ -15,6 +15,13 @@ from proofs.enforce.template import Templates
 
 ROOT = Path(__file__).parents[2]
 
+_ASKS: Mapping[str, Any] = {
+    "content_sources": ["events", "recommendations"],
+    "recommendations_url": "https://recommend.gazette.dev/v1/items",
+    "recommendations_secret": "recommend-token",
+}
+"""A content source with a token. A stage has it with either provider."""
+
 EVERYTHING: Mapping[str, Any] = {
     "sender": "Gazette <digest@gazette.dev>",
     "immediate_sender": "Now <now@gazette.dev>",
@@ -27,9 +34,7 @@ EVERYTHING: Mapping[str, Any] = {
     "track_opens": True,
     "feedback_by_sns": True,
     "archive_days": 7,
-    "content_sources": ["events", "recommendations"],
-    "recommendations_url": "https://recommend.gazette.dev/v1/items",
-    "recommendations_secret": "recommend-token",
+    **_ASKS,
 }
 """With these every grant exists that a stage with SES may have, in the sandbox."""
 
@@ -52,6 +57,7 @@ SMTP: Mapping[str, Any] = {
     "mail_provider": "smtp",
     "smtp_host": "smtp.gazette.dev",
     "smtp_secret": "gazette-smtp",
+    **_ASKS,
     "emails_per_second": 50,
     "unknown_policy": "carry_over",
     "sandbox": False,

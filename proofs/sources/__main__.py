@@ -3,18 +3,20 @@
 The real stacks on the embedded engine, with workers of their own; the service is a server on
 loopback. For each behaviour some readers are due at once, half of whom had an event. Then a day
 passes, the service is well, and all of them are due again: nothing comes twice, and who went
-without gets their items now. Ends with exit status 1 if an event is lost, anything comes twice, or
-more requests came in a second than the limit and one for each worker, who may be late with one.
+without gets their items now. Ends with exit status 1 if an event is lost, an item is missing at the
+end, anything comes twice, or more requests came in any second, or in any ten, than the limit and
+one for each worker, who may be late with one.
 """
 
 import argparse
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from gazette.domain.scheduling.calendar import slot_of
@@ -26,12 +28,17 @@ from demo.ses import StandIn
 from proofs.sources.audit import Found, look
 from proofs.sources.behaviours import BEHAVIOURS, item_ids, well
 from proofs.sources.service import Service as Recommendations
-from proofs.sources.service import most_in_a_second, serving
+from proofs.sources.service import most_in, serving
 
 _FOLDER = ROOT / "build" / "sources"
-_RATE, _WORKERS = 20, 4
-_PATIENCE = 60
-"""Seconds: the least that a stage may say."""
+_RATE, _WORKERS = 4, 4
+"""Fewer requests a second than the engine makes on two processors, so that the limit is reached."""
+
+_PATIENCE = 180
+"""Seconds: longer than the circuit breaker is open at first."""
+
+_LONG = 10.0
+"""Seconds. Over so long a time, what single workers are late with hardly counts."""
 
 _WITHIN = 600
 """Seconds within which all digests of a behaviour must have gone."""
@@ -44,6 +51,7 @@ class Row:
     behaviour: str
     requests: int
     most: int
+    most_in_long: int
     found: Found
 
     @property
@@ -54,7 +62,8 @@ class Row:
             "events lost": found.lost,
             "things shown twice": found.twice,
             "things shown to somebody else": found.foreign,
-            "requests in a second beyond the limit": max(self.most - _RATE - _WORKERS, 0),
+            "requests in a second beyond the limit": _beyond(self.most, 1),
+            "requests in ten seconds beyond the limit": _beyond(self.most_in_long, _LONG),
         }
         return [f"{self.behaviour}: {number} {what}" for what, number in wrong.items() if number]
 
@@ -96,7 +105,13 @@ class Stage:
         requests = list(self._recommendations.requests)
         emails = self._ses.accepted[before:]
         self._slots.append(slot)
-        return Row(name, len(requests), most_in_a_second(requests), look(known, with_event, emails))
+        return Row(
+            name,
+            len(requests),
+            most_in(requests, 1),
+            most_in(requests, _LONG),
+            look(known, with_event, emails),
+        )
 
     def next_day(self, known: list[str]) -> Row:
         """A day later all are due again, and the service is well."""
@@ -115,6 +130,11 @@ class Stage:
         self._service.wait_until_drained("content", within=_WITHIN)
         table = self._service.settings("content")["GAZETTE_PACE_TABLE"]
         tables.delete_item(TableName=table, Key={"name": {"S": "recommendations"}})
+
+
+def _beyond(most: int, seconds: float) -> int:
+    """Requests that no permit explains, even if each worker was late with one."""
+    return max(most - int(_RATE * seconds) - _WORKERS, 0)
 
 
 def _profile(user_id: str, slot: datetime, at: str) -> dict[str, Any]:
@@ -147,7 +167,7 @@ def _event(user_id: str, at: str) -> dict[str, Any]:
 def main() -> int:
     """Run it."""
     parser = argparse.ArgumentParser(prog="make sources", description=__doc__)
-    parser.add_argument("--readers", type=int, default=80)
+    parser.add_argument("--readers", type=int, default=30)
     parser.add_argument("--only", default="", help="behaviours, between commas")
     given = parser.parse_args()
     names = [each for each in given.only.split(",") if each] or list(BEHAVIOURS)
@@ -156,7 +176,7 @@ def main() -> int:
     for ending in (signal.SIGINT, signal.SIGTERM):
         signal.signal(ending, signal.default_int_handler)
     try:
-        return _run(names, given.readers)
+        return sources(names, given.readers, folder=_FOLDER, progress=_say)
     except (EngineError, ServiceError) as err:
         sys.stderr.write(f"sources: {err}\n")
         return 1
@@ -170,24 +190,27 @@ def _say(text: str) -> None:
     sys.stdout.flush()
 
 
-def _run(names: list[str], readers: int) -> int:
+def sources(
+    names: list[str], readers: int, *, folder: Path, progress: Callable[[str], None]
+) -> int:
+    """Run these behaviours, then the day after. Returns the exit status."""
     began = time.monotonic()
     rows: list[Row] = []
     everybody: list[str] = []
     with (
         StandIn() as ses,
         serving() as recommendations,
-        running(ses_url=ses.url, folder=_FOLDER) as engine,
+        running(ses_url=ses.url, folder=folder) as engine,
     ):
-        outputs = deploy(engine, _FOLDER, base_url=ses.url, **_settings(recommendations.url))
+        outputs = deploy(engine, folder, base_url=ses.url, **_settings(recommendations.url))
         ses.forward = partial(engine.request, outputs["PreferencesUrl"])
-        _say(f"{time.monotonic() - began:6.1f} s  stage deployed")
+        progress(f"{time.monotonic() - began:6.1f} s  stage deployed")
         stage = Stage(Service.at(engine, outputs), ses, recommendations)
         for name in names:
             row, known, _ = stage.run(name, readers)
             everybody += known
             rows.append(row)
-            _say(f"{time.monotonic() - began:6.1f} s  {name}")
+            progress(f"{time.monotonic() - began:6.1f} s  {name}")
         rows.append(stage.next_day(everybody))
         all_found = look(everybody, (), ses.accepted)
         got = _items_of(ses, everybody)
@@ -197,14 +220,14 @@ def _run(names: list[str], readers: int) -> int:
         problems.append(f"over both days: {all_found.twice} things shown twice")
     if missing:
         problems.append(f"over both days: {missing} items never shown")
-    _say(_table(rows))
+    progress(_table(rows))
     for problem in problems:
         sys.stderr.write(f"sources: {problem}\n")
-    most = max(row.most for row in rows)
-    _say(
+    most, in_ten = max(row.most for row in rows), max(row.most_in_long for row in rows)
+    progress(
         f"sources: behaviours={len(names)} digests={all_found.digests} "
         f"lost={sum(row.found.lost for row in rows)} twice={all_found.twice} "
-        f"items_missing={missing} most_in_a_second={most} limit={_RATE} "
+        f"items_missing={missing} most_in_1_s={most} most_in_10_s={in_ten} limit={_RATE} "
         f"seconds={time.monotonic() - began:.0f}"
     )
     return 1 if problems else 0
@@ -216,7 +239,8 @@ def _settings(url: str) -> Mapping[str, Any]:
         "recommendations_url": url,
         "recommendations_per_second": _RATE,
         "recommendations_concurrency": _WORKERS,
-        "recommendations_ramp_from": 5,
+        "recommendations_ramp_from": 2,
+        "ramp_every": 15,
         "recommendations_timeout": 1,
         "recommendations_patience": _PATIENCE,
     }
@@ -231,12 +255,13 @@ def _items_of(ses: StandIn, readers: list[str]) -> dict[str, set[str]]:
 
 
 def _table(rows: list[Row]) -> str:
-    head = ("behaviour", "requests", "most in 1 s", "limit", "digests", "with items", "without")
-    lines: list[tuple[str, ...]] = [(*head, "lost", "twice")]
+    head = ("behaviour", "requests", "most in 1 s", "in 10 s", "limit", "digests", "with items")
+    lines: list[tuple[str, ...]] = [(*head, "without", "lost", "twice")]
     for row in rows:
         found = row.found
-        numbers = (row.requests, row.most, _RATE, found.digests, found.with_items, found.without)
-        lines.append((row.behaviour, *map(str, (*numbers, found.lost, found.twice))))
+        asked = (row.requests, row.most, row.most_in_long, _RATE)
+        got = (found.digests, found.with_items, found.without, found.lost, found.twice)
+        lines.append((row.behaviour, *map(str, (*asked, *got))))
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(

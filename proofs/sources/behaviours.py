@@ -74,12 +74,12 @@ class Refusing:
 class Thrashing:
     """The more requests are in progress, the longer each takes; an autoscaler flaps below it.
 
-    With capacity for `n`, a request takes 0.1 s; beyond it, the square of how often that is in
-    progress. The autoscaler looks every eight seconds at what came since, adds an instance of two
-    where that was more than it has, and takes one away where it was less.
+    Within its capacity a request takes 0.1 s, and beyond it the cube of how often that is in
+    progress. The autoscaler looks every eight seconds at what came since: it doubles its one
+    instance where that was more than one a second, and takes the other away where it was less.
     """
 
-    capacity: int = 2
+    capacity: int = 1
     looked: float = field(default_factory=time.monotonic)
     came: int = 0
 
@@ -87,11 +87,10 @@ class Thrashing:
         """Answer after as long as the load makes it."""
         self.came += 1
         if asked.at - self.looked > 8:
-            self.capacity += 2 if self.came > 8 * self.capacity else -2
-            self.capacity = min(max(self.capacity, 1), 6)
+            self.capacity = 2 if self.came > 8 else 1
             self.looked, self.came = asked.at, 0
         load = asked.in_progress / self.capacity
-        return Reply(body=items(*item_ids(asked.user_id)), delay=0.1 * max(1.0, 4 * load) ** 2)
+        return Reply(body=items(*item_ids(asked.user_id)), delay=0.1 * max(1.0, load) ** 3)
 
 
 BEHAVIOURS: Mapping[str, Callable[[], Behaviour]] = {

@@ -87,12 +87,12 @@ class Service:
         self.behaviour = lambda _: waiting.popleft() if len(waiting) > 1 else waiting[0]
 
 
-def most_in_a_second(requests: Sequence[Asked]) -> int:
-    """The most requests that came in any second, wherever it begins."""
+def most_in(requests: Sequence[Asked], seconds: float) -> int:
+    """The most requests that came in any so many seconds, wherever those begin."""
     most, recent = 0, deque[float]()
     for asked in sorted(requests, key=lambda each: each.at):
         recent.append(asked.at)
-        while recent[0] <= asked.at - 1:
+        while recent[0] <= asked.at - seconds:
             recent.popleft()
         most = max(most, len(recent))
     return most

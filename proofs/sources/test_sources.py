@@ -1,13 +1,15 @@
 """What `make sources` counts with."""
 
 from email.message import EmailMessage
+from pathlib import Path
 
 import pytest
 
 from demo.ses import Accepted
+from proofs.sources.__main__ import sources
 from proofs.sources.audit import look
 from proofs.sources.behaviours import BEHAVIOURS, Refusing, Thrashing, item_ids
-from proofs.sources.service import Asked, most_in_a_second
+from proofs.sources.service import Asked, most_in
 
 
 def an_email(user_id: str, *paths: str) -> Accepted:
@@ -42,7 +44,7 @@ def test_emails_of_others_do_not_count() -> None:
     ("times", "most"), [((), 0), ((0.5, 1.5), 1), ((0.5, 1.4, 1.49), 3), ((0, 0, 0, 5), 3)]
 )
 def test_the_most_in_a_second_is_of_any_second(times: tuple[float, ...], most: int) -> None:
-    assert most_in_a_second([asked(at) for at in times]) == most
+    assert most_in([asked(at) for at in times], 1) == most
 
 
 def test_who_refuses_says_for_how_long_and_then_answers() -> None:
@@ -60,3 +62,11 @@ def test_who_thrashes_takes_longer_the_more_is_in_progress() -> None:
 def test_each_behaviour_is_made_anew_and_names_no_other_reader() -> None:
     assert all(made() for made in BEHAVIOURS.values())
     assert {each.partition("x")[0] for each in item_ids("ann")} == {"ann"}
+
+
+@pytest.mark.e2e
+@pytest.mark.enable_socket
+def test_a_service_that_fails_costs_no_digest_and_nothing_comes_twice(tmp_path: Path) -> None:
+    said: list[str] = []
+    assert sources(["failing"], 8, folder=tmp_path, progress=said.append) == 0, said
+    assert "lost=0 twice=0 items_missing=0" in said[-1]

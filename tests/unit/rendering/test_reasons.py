@@ -149,3 +149,17 @@ def test_a_reason_is_in_the_readers_language(
     renderer: JinjaRenderer, locale: str, said: str
 ) -> None:
     assert said in rows(edition(renderer, FOR_ME, FOLLOWED, locale=locale))
+
+
+@pytest.mark.parametrize(
+    ("schedule", "said"),
+    [(DAILY, "this daily digest"), ("weekly", "this weekly digest"), ("custom", "this digest, on")],
+)
+def test_a_digest_of_recommendations_alone_does_not_say_that_they_involve_the_reader(
+    renderer: JinjaRenderer, schedule: str, said: str
+) -> None:
+    item = an_event("recommendations:a", category="recommendation", source="recommendations")
+    alone = foot(edition(renderer, item, schedule=schedule))
+    assert said in alone
+    assert alone.endswith("because of what is recommended for you on Gazette.")
+    assert "that involves you" in foot(edition(renderer, item, FOR_ME, schedule=schedule))

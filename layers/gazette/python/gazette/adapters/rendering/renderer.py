@@ -60,6 +60,7 @@ class Reason(NamedTuple):
     """Why a reader gets an email: because something was for them, or because of what they follow.
 
     `followed`: at least one block came by a follow, `involved`: something was addressed to them.
+    If it is neither, all of it is what content sources were asked for.
     """
 
     involved: bool
@@ -234,7 +235,11 @@ def _edition(
 
 def _reason_of(digest: Digest) -> Reason:
     return Reason(
-        involved=any(group.is_addressed for block in digest.blocks for group in block.groups),
+        involved=any(
+            group.is_addressed and not group.latest.source
+            for block in digest.blocks
+            for group in block.groups
+        ),
         followed=any(_via(block) for block in digest.blocks),
     )
 
