@@ -14,8 +14,9 @@ from gazette.domain.errors import RenderingFailed, SourceFailed
 from gazette.domain.identity import shard_of
 from gazette.domain.model import Edition, Mail
 from gazette.domain.ports.rendering import Links
-from gazette.domain.scheduling.asking import ContentPlan, SourcePolicy
+from gazette.domain.scheduling.asking import ContentPlan
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.domain.templates.settings import SourcePolicy
 
 from proofs.prove import without
 from proofs.prove.provider import Answer, Provider

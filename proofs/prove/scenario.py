@@ -6,8 +6,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from gazette.domain.delivery.signals import Policy
-from gazette.domain.scheduling.asking import SourcePolicy
 from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.templates.settings import SourcePolicy
 
 from proofs.prove.provider import Answer, Evidence
 from proofs.prove.strikes import How, Worker

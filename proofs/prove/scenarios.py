@@ -5,8 +5,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 from gazette.domain.delivery.signals import Policy
-from gazette.domain.scheduling.asking import SourcePolicy
 from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.templates.settings import SourcePolicy
 
 from proofs.prove.acts import (
     at,
