@@ -41,6 +41,8 @@ _ENDS: Mapping[Status, Collection[Reason]] = {
     },
     Status.SKIPPED: {
         Reason.EMPTY,
+        Reason.NOTHING_NEW,
+        Reason.NO_CONTENT,
         Reason.NOTHING_WAITED,
         Reason.EXPIRED,
         Reason.LAPSED,

@@ -93,5 +93,5 @@ class Idleness:
     def _visited_in_vain(self) -> Iterator[str]:
         for user_id, name in sorted(self._in_vain):
             schedule = self._life.onlooker.schedules.get(user_id, name)
-            if schedule and not schedule.is_idle:
+            if schedule and not schedule.is_idle and not schedule.sources:
                 yield f"rule 23: {name} of {user_id} was visited in vain, and is {schedule.state}"

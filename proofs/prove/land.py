@@ -2,22 +2,26 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from gazette.domain import content
+from gazette.domain.content import EVENTS, RECOMMENDATIONS, Item, Question
 from gazette.domain.delivery.compose import Digest
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.delivery.signals import Policy, SendOutcome
-from gazette.domain.errors import RenderingFailed
+from gazette.domain.errors import RenderingFailed, SourceFailed
 from gazette.domain.identity import shard_of
 from gazette.domain.model import Edition, Mail
 from gazette.domain.ports.rendering import Links
+from gazette.domain.scheduling.asking import ContentPlan, SourcePolicy
 from gazette.domain.subscribers.subscriber import Subscriber
 
 from proofs.prove import without
 from proofs.prove.provider import Answer, Provider
 from proofs.prove.queues import (
     BusMessages,
+    FetchMessages,
     FollowerMessages,
     GivenUp,
     Queue,
@@ -27,7 +31,7 @@ from proofs.prove.queues import (
 )
 from proofs.prove.strikes import Calls, unavailable
 from tests.fake_stores import PARTITIONS, FakeRateLimiter
-from tests.fakes import FakeBacklog, FakeCanary, FakeMailer, FakeRenderer
+from tests.fakes import FakeBacklog, FakeCanary, FakeMailer, FakeRenderer, FakeSource
 from tests.world import World
 
 
@@ -44,6 +48,38 @@ class Wiring:
     queues: Mapping[str, Queue]
     provider: Provider
     calls: Calls
+    source: "OfferingSource | None"
+    source_policy: SourcePolicy
+
+
+ITEMS = ("i1", "i2")
+"""What the content source offers each reader, each time."""
+
+_PLAN = ContentPlan(sources=(EVENTS, RECOMMENDATIONS), lead=0, fresh_for=timedelta(hours=2))
+
+
+class OfferingSource(FakeSource):
+    """The port `ContentSource`: fails so many times, then offers the same to everybody."""
+
+    def __init__(self, down: int) -> None:
+        super().__init__()
+        self._down = down
+
+    def ask(self, question: Question) -> content.Answer:
+        self.asked.append(question)
+        if len(self.asked) <= self._down:
+            raise SourceFailed("It is down.")
+        return content.Answer(tuple(map(_item, ITEMS)))
+
+
+def _item(name: str) -> Item:
+    return Item(
+        source=RECOMMENDATIONS,
+        id=name,
+        title=f"Title of {name}",
+        url=f"https://example.com/{name}",
+        published=datetime(2026, 1, 1, tzinfo=UTC),
+    )
 
 
 @dataclass(frozen=True)
@@ -99,10 +135,18 @@ class Register(FakeRenderer):
         variation: int = 1,
         due_at: datetime | None = None,
     ) -> Edition:
-        events = [actor.id for group in digest.groups for actor in group.actors]
+        events = [
+            each
+            for group in digest.groups
+            for each in ([actor.id for actor in group.actors] or [group.latest.id])
+        ]
         if odd := self.cannot_show.intersection(events):
             raise RenderingFailed(f"cannot show {sorted(odd)}")
-        texts = {group.actors[0].id: f"\t{group.latest.excerpt}" for group in digest.groups}
+        texts = {
+            group.actors[0].id: f"\t{group.latest.excerpt}"
+            for group in digest.groups
+            if group.actors
+        }
         lines = [f"{event}{texts.get(event, '')}" for event in events]
         text = "\n".join([subscriber.name, *lines, schedule, links.unsubscribe])
         return Edition("", "", text, digest.categories)
@@ -159,6 +203,10 @@ def on_fakes(wiring: Wiring) -> Land:
         mailer=ProvidedMailer(wiring.provider),
         canary=HeardCanary(wiring.provider),
         backlog=QueuedEvidence(queues["feedback"]),
+        content=_PLAN if wiring.source else None,
+        source=wiring.source or FakeSource(),
+        source_policy=wiring.source_policy,
+        fetch_queue=FetchMessages(queues["content"]),
     )
     world.events.around = calls.around
     return Land(world.seen_through(calls.around), world)

@@ -10,6 +10,7 @@ from itertools import count, cycle
 from typing import NamedTuple
 
 from gazette.domain.commands import Command
+from gazette.domain.content import RECOMMENDATIONS, event_id
 from gazette.domain.delivery.run import Run, Status, settled_until
 from gazette.domain.errors import Hidden, InvalidEvent, NotYet, Unavailable
 from gazette.domain.feedback.delivery_events import DeliveryEvent
@@ -19,9 +20,9 @@ from gazette.domain.redelivery import FEW, MANY
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.stored import readable
 
-from infra.topology import STEPS, VISIBILITY_FACTOR
+from infra.topology import CONTENT, STEPS, VISIBILITY_FACTOR
 from proofs.prove.idleness import Idleness
-from proofs.prove.land import FAKES, Ground, Wiring
+from proofs.prove.land import FAKES, ITEMS, Ground, OfferingSource, Wiring
 from proofs.prove.provider import Provider
 from proofs.prove.queues import Message, Queue
 from proofs.prove.scenario import Scenario
@@ -32,8 +33,8 @@ from tests.builders import NOW, SettableClock
 FIRST_DUE = datetime(2026, 11, 23, 7, 0, tzinfo=NOW.tzinfo)
 """Eight in the morning in Berlin, the day after the readers registered."""
 
-_STEPS = {step.name: step for step in STEPS}
-_QUEUES = ("ingest", "followers", "fanout", "generate", "resend", "feedback", "sweep")
+_STEPS = {step.name: step for step in (*STEPS, CONTENT)}
+_QUEUES = ("ingest", "followers", "fanout", "content", "generate", "resend", "feedback", "sweep")
 _EVERY = timedelta(minutes=5)
 _DAY = timedelta(days=1)
 _MOMENTS = 4000
@@ -79,7 +80,7 @@ class Life:
                 timedelta(seconds=_STEPS[name].timeout * VISIBILITY_FACTOR),
                 _STEPS[name].max_receives,
                 FEW if name == "feedback" else MANY,
-                scenario.copies if name in {"generate", "resend"} else 1,
+                scenario.copies if name in {"content", "generate", "resend"} else 1,
             )
             for name in _QUEUES
         }
@@ -116,6 +117,8 @@ class Life:
                 self.queues,
                 self.provider,
                 self.calls,
+                OfferingSource(scenario.source_down) if scenario.asks else None,
+                scenario.source_policy,
             )
         )
         self.world = self.land.world
@@ -123,7 +126,12 @@ class Life:
         self.onlooker = self.land.onlooker
         self.holds = self.onlooker.category_holds
         self.world.held_categories = self.holds.names
-        self.events: list[tuple[str, str]] = []
+        self.events: list[tuple[str, str]] = [
+            (reader, event_id(RECOMMENDATIONS, item))
+            for reader in scenario.readers
+            for item in ITEMS
+            if scenario.asks
+        ]
         self.acknowledged: dict[tuple[str, str], int] = {}
         self.settled: dict[RunKey, int] = {}
         self.delivery_events: list[DeliveryEvent] = []

@@ -12,6 +12,7 @@ from itertools import repeat
 from gazette.domain.model import RunKey
 from gazette.domain.ports.bus import BusCommand
 from gazette.domain.ports.clock import Clock
+from gazette.domain.ports.content import QueuedFetch
 from gazette.domain.ports.queues import FollowerPage, QueuedRun, Shard, Walk
 from gazette.domain.redelivery import MANY, pause_before
 
@@ -164,6 +165,18 @@ class BusMessages(FakeBus):
         for one in commands:
             self._queue.put(one)
         return super().put(commands)
+
+
+class FetchMessages(FakeQueue[QueuedFetch]):
+    """The port `FetchQueue`, onto a queue that delivers."""
+
+    def __init__(self, queue: Queue) -> None:
+        super().__init__()
+        self._queue = queue
+
+    def send(self, messages: Iterable[QueuedFetch]) -> None:
+        for message in messages:
+            self._queue.put(message.fetch, message.delay)
 
 
 class FollowerMessages(FakeQueue[Walk | FollowerPage]):

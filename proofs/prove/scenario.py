@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from gazette.domain.delivery.signals import Policy
+from gazette.domain.scheduling.asking import SourcePolicy
 from gazette.domain.subscribers.frequency import Frequency
 
 from proofs.prove.provider import Answer, Evidence
@@ -51,7 +52,9 @@ class Scenario:
     long dead letters wait for somebody; `sweeps_from`: until then, the sweep is out of order.
     `skews`: how far the clock of each function is from the true time. `delays`: how long messages
     take to ingest, one after the other, round. `sunset`: after how long a reader is dormant.
-    `settling`: so many days more, and everything must have settled.
+    `settling`: so many days more, and everything must have settled. `asks`: the digest of each
+    reader asks a content source, which answers the same two items whenever it is asked, but fails
+    `source_down` times before; `source_policy`: what the digests do meanwhile.
     """
 
     name: str
@@ -76,3 +79,6 @@ class Scenario:
     delays: tuple[timedelta, ...] = ()
     sunset: timedelta | None = None
     settling: int = 8
+    asks: bool = False
+    source_down: int = 0
+    source_policy: SourcePolicy = SourcePolicy.WITHOUT

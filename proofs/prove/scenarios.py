@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from gazette.domain.delivery.signals import Policy
+from gazette.domain.scheduling.asking import SourcePolicy
 from gazette.domain.subscribers.frequency import Frequency
 
 from proofs.prove.acts import (
@@ -88,6 +89,23 @@ def _plain() -> Iterator[Scenario]:
     )
     yield Scenario(name="fan-out/three readers", readers=("ann", "bo", "cy"), events=("e1",))
     yield Scenario(name="weekly", frequency=Frequency.WEEKLY, days=8)
+
+
+def _content() -> Iterator[Scenario]:
+    """Digests that ask a content source, which is there, or down for a while."""
+    asking = Scenario(name="content", asks=True, days=2, settling=4)
+    for down in (0, 3, 8):
+        for events in (("e1",), ()):
+            has = "events" if events else "none"
+            yield replace(
+                asking, name=f"content/down {down}/{has}", source_down=down, events=events, days=3
+            )
+    yield replace(asking, name="content/copies", copies=2)
+    yield replace(asking, name="content/spread", spread=_SPREAD)
+    yield replace(asking, name="content/waits", source_down=12, source_policy=SourcePolicy.WAIT)
+    yield replace(asking, name="content/retry", answers=(_NOW, _NOW))
+    yield replace(asking, name="content/unknown", answers=(_LOST,), evidence=Evidence.LATER)
+    yield replace(asking, name="content/event comes", acts=(at(put("e3"), seconds=1),), days=3)
 
 
 def _unknown() -> Iterator[Scenario]:
@@ -702,6 +720,7 @@ def _together() -> Iterator[Scenario]:
 
 SCENARIOS = (
     *_plain(),
+    *_content(),
     *_unknown(),
     *_messages(),
     *_supersede(),

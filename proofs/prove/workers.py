@@ -52,6 +52,10 @@ class Workers:
         self._world.fan_out_shard(shard)
         return None
 
+    def content(self, message: Message) -> Done:
+        self._world.fetch(_body(message))
+        return None
+
     def generate(self, message: Message) -> Done:
         return self._world.generate(_body(message))
 

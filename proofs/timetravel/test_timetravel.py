@@ -5,6 +5,7 @@ from unittest.mock import patch
 from gazette.domain.model import Schedule
 from gazette.domain.scheduling.calendar import next_occurrence
 from gazette.steps.occurrences.context import FanoutContext
+from gazette.steps.occurrences.start import Quiet, go_idle
 
 from proofs.timetravel.travel import travel
 
@@ -34,3 +35,18 @@ def test_a_visit_for_nothing_is_found() -> None:
 def test_an_event_behind_an_idle_schedule_is_found() -> None:
     with patch("proofs.timetravel.travel.arm", lambda *_, **__: None):
         assert travel(subscribers=12, days=30).missing > 10
+
+
+def test_a_schedule_that_asks_a_source_and_goes_idle_is_found() -> None:
+    def leave(quiet: Quiet, *, context: FanoutContext) -> Schedule | None:
+        return go_idle(quiet.occurrence.schedule, context=context)
+
+    with patch("gazette.steps.fanout.fanout.stay_armed", leave):
+        assert travel(subscribers=12, days=20).missing > 3
+
+
+def test_a_source_is_asked_about_once_for_an_occurrence() -> None:
+    tally = travel(subscribers=24, days=20)
+    assert tally.is_clean, str(tally)
+    assert tally.asked > 50
+    assert tally.fetches < 1.3 * tally.asked, "what was not answered is asked again"

@@ -5,17 +5,23 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
+from functools import partial
 from operator import itemgetter
 from random import Random
 
 from gazette.adapters.aws.queues import decode_shard, encode_shard
+from gazette.domain.content import EVENTS, RECOMMENDATIONS, Fetch
 from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status
 from gazette.domain.model import RunKey, Schedule, Window
+from gazette.domain.ports.content import QueuedFetch
 from gazette.domain.ports.queues import QueuedRun, Shard
+from gazette.domain.scheduling.asking import ContentPlan
 from gazette.domain.scheduling.calendar import SLOT, Days, DigestTimes, Recurrence, slot_of
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.steps.fanout.ahead import look_ahead
 from gazette.steps.fanout.fanout import fan_out, tick
+from gazette.steps.occurrences.asking import AskingContext
 from gazette.steps.occurrences.context import FanoutContext, FanoutLimits
 from gazette.steps.subscribers.schedules import arm, set_schedule
 
@@ -54,6 +60,13 @@ _BEGIN = datetime.combine(FIRST + timedelta(days=240), time(), UTC)
 _PAUSES = (timedelta(hours=12), timedelta(days=9), None)
 """How long it is, on average, from one event of a reader to the next; for one in three none."""
 
+_ASKS = 4
+"""One reader in so many asks a content source: one for whom much, little or nothing happens."""
+
+_PLAN = ContentPlan(sources=(EVENTS, RECOMMENDATIONS), lead=6, fresh_for=timedelta(hours=4))
+_ANSWERED, _NEW = 0.95, 0.3
+"""How often a fetch is answered before the digest, and how often it has something new."""
+
 _MONDAY = date(2001, 1, 1)
 _DAY = timedelta(days=1)
 
@@ -63,7 +76,9 @@ class Tally:
     """Occurrences at which something waited: `missing` and `doubled` ones.
 
     `wrong_hour`: runs that are due when nobody asked for it. `quiet_visits`: how often fan-out
-    looked at a schedule in which nothing waited, and did not take it out.
+    looked at a schedule in which nothing waited, and did not take it out. `asked`: occurrences of
+    schedules that ask a content source; each had a run, or was passed, or is `missing`. `fetches`:
+    how often their sources were asked.
     """
 
     subscribers: int
@@ -73,6 +88,8 @@ class Tally:
     doubled: int
     wrong_hour: int
     quiet_visits: int
+    asked: int
+    fetches: int
 
     @property
     def is_clean(self) -> bool:
@@ -149,6 +166,41 @@ class _Events:
         return found
 
 
+@dataclass
+class _Fetches(FakeQueue[QueuedFetch]):
+    """The port `FetchQueue`. What is asked is answered behind the tick, or not at all.
+
+    An item that is new waits as an event does, and is remembered in `items`.
+    """
+
+    schedules: _Schedules = field(default_factory=_Schedules)
+    events: _Events = field(default_factory=lambda: _Events(_Schedules()))
+    clock: Callable[[], datetime] = field(default=lambda: _BEGIN)
+    random: Random = field(default_factory=Random)
+    items: list[Visit] = field(default_factory=list)
+    requests: int = 0
+
+    def work_off(self) -> None:
+        """Answer what was asked."""
+        queued, self.sent = self.sent, []
+        for message in queued:
+            self._answer(message.fetch)
+
+    def _answer(self, wanted: Fetch) -> None:
+        schedule = self.schedules.rows[wanted.user_id, wanted.schedule]
+        if _PLAN.is_fetched(schedule, wanted.due_at):
+            return
+        self.requests += 1
+        if self.random.random() > _ANSWERED:
+            return
+        now = self.clock()
+        if self.random.random() < _NEW:
+            self.events.stored[wanted.user_id] = now
+            self.items.append((wanted.user_id, now))
+        fetched = schedule.fetched(now, wanted.due_at, b"")
+        assert self.schedules.put(fetched, replacing=schedule)
+
+
 class _Everybody(FakeSubscribers):
     """The port `Subscribers`: every user id is registered."""
 
@@ -175,7 +227,9 @@ def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
     schedules, runs = _Schedules(shards=SHARDS[0]), _Runs(clock=clock)
     everybody = _Everybody()
     context = replace(World(clock).context, subscribers=everybody, schedules=schedules, runs=runs)
+    asking = replace(context, content=_PLAN)
     events = _Events(schedules)
+    fetches = _Fetches(schedules=schedules, events=events, clock=clock, random=random)
     zones = sorted(zones_that_differ().values())
     zones = [zones[number * len(zones) // ZONES] for number in range(ZONES)]
     for number in range(subscribers):
@@ -183,7 +237,12 @@ def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
             a_subscriber(str(number), changed_at=_BEGIN, times=_times(random)),
             time_zone=zones[number % ZONES],
         )
-        set_schedule(reader, Frequency.CUSTOM, context=context, current=None, is_new=True)
+        if number % _ASKS == 0:
+            choices = ((_BEGIN, (("recommendation", Frequency.CUSTOM),)),)
+            reader = replace(reader, choices=choices)
+            set_schedule(reader, Frequency.CUSTOM, context=asking, current=None, is_new=True)
+        else:
+            set_schedule(reader, Frequency.CUSTOM, context=context, current=None, is_new=True)
     fanout = FanoutContext(
         subscribers=everybody,
         schedules=schedules,
@@ -212,7 +271,24 @@ def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
         is_tried = timedelta(days=2) < passed < timedelta(days=2) + _TAKEN_BACK[1]
         schedules.shards = _TAKEN_BACK[0] if is_tried else shards_now
         fanout.batches.announce(schedules.shards)
-        tick(slot, batches=fanout.batches, shard_queue=shards, shards=shards_now, lookback=2)
+        content = AskingContext(plan=_PLAN, fetch_queue=fetches, shards=shards_now)
+        now = replace(fanout, content=content)
+        tick(
+            slot,
+            batches=fanout.batches,
+            shard_queue=shards,
+            shards=shards_now,
+            lookback=2,
+            looks_ahead=True,
+        )
+        ahead = partial(
+            look_ahead,
+            schedules=schedules,
+            content=content,
+            shard_queue=shards,
+            clock=clock,
+            random=random.random,
+        )
         for shard in shards.sent:  # what is handed on comes behind
             for _ in range(_times_delivered(random)):
                 left = iter(range(random.choice((5, 10_000)), 0, -1))
@@ -220,12 +296,14 @@ def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
                     encode_shard(shard).body,
                     lambda left=left: timedelta(seconds=30 * next(left, 0)),  # type: ignore[misc]
                     decode=decode_shard,
-                    context=fanout,
+                    context=now,
                     shard_queue=shards,
+                    look_ahead=ahead,
                 )
-    missing = doubled = wrong_hour = occurrences = 0
+        fetches.work_off()
+    missing = doubled = wrong_hour = occurrences = asked = 0
     spent = _by_reader((run.key.user_id, run.due_at) for run in runs.spent)
-    stored = _by_reader(coming)
+    stored = _by_reader(sorted([*coming, *fetches.items], key=itemgetter(1)))
     for (user_id, _), schedule in schedules.rows.items():
         started = [(at, run) for at, run in runs.started[user_id] if run.due_at < end]
         due = Counter(run.due_at for _, run in started)
@@ -233,11 +311,25 @@ def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
         wanted = _waited_for(sorted(all_due), stored[user_id], started)
         occurrences += len(wanted)
         missing += len(wanted - due.keys())
+        if schedule.sources:
+            asked += len(all_due)
+            missing += len(all_due - wanted - due.keys() - {*spent[user_id]})
         found = due.keys() | {at for at in spent[user_id] if at < end}
         wrong_hour += len(found - all_due)
         doubled += sum(due.values()) - len(due)
-    quiet_visits = len(events.in_vain - schedules.taken_out)
-    return Tally(subscribers, days, occurrences, missing, doubled, wrong_hour, quiet_visits)
+    idle = {each for each in events.in_vain if int(each[0]) % _ASKS}
+    quiet_visits = len(idle - schedules.taken_out)
+    return Tally(
+        subscribers,
+        days,
+        occurrences,
+        missing,
+        doubled,
+        wrong_hour,
+        quiet_visits,
+        asked,
+        fetches.requests,
+    )
 
 
 def _coming(subscribers: int, end: datetime, random: Random) -> list[Visit]:
