@@ -122,7 +122,7 @@ def report_on(stages: Sequence[Judged], folder: Path) -> Reports:
 
     A call counts in the stages whose settings of its function are those that it was made with. If
     there is none, the one with the fewest other settings says whether it would be denied: of those
-    where it can be told what the call names.
+    where it can be told what the call names. Of a function that only some stages have, those count.
     """
     verdicts = {stage.name: Verdict.of(stage.account) for stage in stages}
     commands = Commands(stages[0].account)
@@ -131,7 +131,11 @@ def report_on(stages: Sequence[Judged], folder: Path) -> Reports:
             commands.judge(actor, asked, told)
         if actor not in stages[0].account.functions:
             continue
-        own = {stage.name: stage.account.settings_of(actor) for stage in stages}
+        own = {
+            stage.name: stage.account.settings_of(actor)
+            for stage in stages
+            if actor in stage.account.functions
+        }
         far = {
             name: len(differing(told, settings))
             for name, settings in own.items()

@@ -9,6 +9,7 @@ _LINKS = "tests/unit/preferences/test_which_links_work.py"
 _CRITICAL = "tests/unit/routing/test_critical.py"
 _LEAVING = "tests/unit/subscribers/test_leaving.py"
 _LEAVING_PAGES = "tests/functions/preferences/test_leaving.py"
+_CONTENT = "tests/unit/content/test_digests.py"
 _NOT_ACKNOWLEDGED = (
     "tests/functions/test_acknowledging.py::test_a_message_whose_commit_failed_is_not_acknowledged"
 )
@@ -267,7 +268,7 @@ RULES: Final = (
     Mutation(
         "a new reader is not visited before an event comes",
         "steps/subscribers/schedules.py",
-        "        state=ScheduleState.IDLE,\n",
+        "        state=ScheduleState.ARMED if sources else ScheduleState.IDLE,\n",
         "",
         "tests/unit/routing/test_arming.py::test_nobody_visits_a_new_reader_for_whom_nothing_waits",
     ),
@@ -477,5 +478,41 @@ RULES: Final = (
         "        if True:\n",
         "tests/unit/templates/test_runs.py"
         "::test_what_a_pushed_version_cannot_show_is_shown_by_what_was_deployed",
+    ),
+    Mutation(
+        "a run waits until what was fetched can be read",
+        "steps/delivery/content.py",
+        "            return () if readable_at < now else Awaited(readable_at + _ROUNDING)\n",
+        "            return ()\n",
+        f"{_CONTENT}::test_the_run_waits_until_all_that_was_fetched_can_be_read",
+    ),
+    Mutation(
+        "a run asks its content sources once",
+        "steps/delivery/content.py",
+        "None if run.asked_at else fetch)\n",
+        "fetch)\n",
+        f"{_CONTENT}::test_a_run_asks_its_sources_once_however_often_it_looks",
+    ),
+    Mutation(
+        "a schedule that asks a content source stays armed",
+        "steps/fanout/fanout.py",
+        "        if quiet.asks:\n",
+        "        if False:\n",
+        f"{_CONTENT}::test_it_stays_armed_for_a_year_of_nothing_and_then_shows_an_item",
+    ),
+    Mutation(
+        "what has gone stale at the hour is fetched again",
+        "domain/content.py",
+        " and now - fetched_at <= fresh_for\n",
+        "\n",
+        f"{_CONTENT}::test_what_has_gone_stale_at_the_hour_is_fetched_again",
+    ),
+    Mutation(
+        "whoever gives readers a source looks at the profile again",
+        "steps/support/sources.py",
+        "            if latest.is_unchanged_since(reader):\n",
+        "            if latest:\n",
+        "tests/unit/content/test_arming.py"
+        "::test_who_mutes_the_category_meanwhile_is_asked_for_no_more",
     ),
 )

@@ -167,10 +167,10 @@ PREVENTED: Final = (
     Mutation(
         "an existing run gets its message",
         "steps/occurrences/start.py",
-        "    return Started(occurrence, context.runs.create(run), until)\n",
+        "    return Started(occurrence, context.runs.create(run), until, waits=waits)\n",
         "    found = context.runs.create(run)\n"
         "    gone = replace(found, status=Status.SKIPPED)\n"
-        "    return Started(occurrence, run if found is run else gone, until)\n",
+        "    return Started(occurrence, run if found is run else gone, until, waits=waits)\n",
         "tests/unit/fanout/test_fanout.py::test_trace_j_a_crash_after_the_row_is_mended_by_the_message",
         "j",
     ),
@@ -987,7 +987,7 @@ PREVENTED: Final = (
     Mutation(
         "a sequence that was used where nothing waited starts no run",
         "steps/occurrences/start.py",
-        "is_of_another or self.run.reason in {Reason.NOTHING_WAITED, Reason.EMPTY}\n",
+        "is_of_another or self.run.reason in sent_nothing\n",
         "is_of_another\n",
         "tests/unit/routing/test_arming.py"
         "::test_trace_ah_a_sequence_that_was_used_where_nothing_waited_is_not_used_again",
@@ -1082,8 +1082,8 @@ PREVENTED: Final = (
     Mutation(
         "the date decides whether a reader is dormant",
         "steps/routing/target.py",
-        "                event.occurred_at, sunset=context.sunset\n",
-        "                event.occurred_at, sunset=None\n",
+        "paused_or_dormant_at(event.counts_at, sunset=context.sunset)\n",
+        "paused_or_dormant_at(event.counts_at, sunset=None)\n",
         "tests/unit/subscribers/test_sunset.py"
         "::test_trace_aj_what_comes_for_who_is_dormant_by_the_date_waits_for_the_digest",
         "aj",

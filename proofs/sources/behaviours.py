@@ -72,25 +72,26 @@ class Refusing:
 
 @dataclass
 class Thrashing:
-    """The more requests are in progress, the longer each takes; an autoscaler flaps below it.
+    """The more requests come, the longer each takes; an autoscaler flaps behind that.
 
-    Within its capacity a request takes 0.1 s, and beyond it the cube of how often that is in
-    progress. The autoscaler looks every eight seconds at what came since: it doubles its one
-    instance where that was more than one a second, and takes the other away where it was less.
+    An instance answers one request a second in 0.2 s, and takes the cube of how often that came in
+    the last two seconds. Every eight seconds the autoscaler has two instances where more than eight
+    requests came since, and one where fewer did: too late each time.
     """
 
-    capacity: int = 1
+    instances: int = 1
     looked: float = field(default_factory=time.monotonic)
-    came: int = 0
+    came: list[float] = field(default_factory=list)
 
     def __call__(self, asked: Asked) -> Reply:
         """Answer after as long as the load makes it."""
-        self.came += 1
+        self.came.append(asked.at)
         if asked.at - self.looked > 8:
-            self.capacity = 2 if self.came > 8 else 1
-            self.looked, self.came = asked.at, 0
-        load = asked.in_progress / self.capacity
-        return Reply(body=items(*item_ids(asked.user_id)), delay=0.1 * max(1.0, load) ** 3)
+            self.instances = 2 if sum(at > self.looked for at in self.came) > 8 else 1
+            self.looked = asked.at
+        recent = sum(at > asked.at - 2 for at in self.came)
+        load = max(1.0, recent / 2 / self.instances)
+        return Reply(body=items(*item_ids(asked.user_id)), delay=min(0.2 * load**3, 3))
 
 
 BEHAVIOURS: Mapping[str, Callable[[], Behaviour]] = {

@@ -24,7 +24,7 @@ from gazette.domain.ports.content import QueuedFetch
 
 from proofs.sources.service import Reply, Service, items, serving
 from tests.functions.conftest import Cloud, fan_out, make_cold
-from tests.functions.messages import profile
+from tests.functions.messages import profile, records
 
 _SCHEDULES = "schedules"
 
@@ -79,6 +79,7 @@ def recommendations_of_every_kind(
         _change(cloud, schedule_of("tom").leaving())
         meanwhile(_SCHEDULES, "PutItem", lambda: _erase("tom"))
         cloud.work("content", toms)
+        assert cloud.invoke("content", records("no JSON", queue="content"))["batchItemFailures"]
         _wait_for_the_breaker(cloud)
         _a_digest_that_asks_by_itself(cloud)
 

@@ -21,6 +21,7 @@ _STEPS = {
     "resend": "resend",
     "feedback": "feedback",
     "sweep": "sweep",
+    "content": "content",
 }
 """Functions whose messages fail one by one, with a queue of each."""
 
