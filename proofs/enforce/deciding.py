@@ -51,7 +51,7 @@ AMOUNTS = frozenset(
 """How much, how long, how often: the same calls, more or fewer, sooner or later. The rate of emails
 is kept in the row that has the account's quota, and read with it."""
 
-_NAMED = re.compile(r"GAZETTE_(.*_(TABLE|URL|SECRET|SET)|(IMMEDIATE_)?SENDER|BUS)")
+_NAMED = re.compile(r"GAZETTE_(.*_(TABLE|URL|SECRET|SET|BUCKET)|(IMMEDIATE_)?SENDER|BUS)")
 """What calls name: the same setting names it in another stage, if it names anything."""
 
 _ON_OR_OFF = frozenset(

@@ -15,6 +15,8 @@ from proofs.enforce.template import ACCOUNT, in_account
 _OTHER_ACCOUNT = "999999999999"
 _OTHER_REGION = "ap-southeast-2"
 _STREAM = ":log-stream:"
+_VERSIONS = "/versions/"
+"""Functions may read each version of the templates, and nothing else of the bucket."""
 
 
 def strangers_of(account: Account, request: Request) -> Iterator[Request]:
@@ -34,8 +36,8 @@ def strangers_of(account: Account, request: Request) -> Iterator[Request]:
 
 
 def _other_resources(account: Account, resource: str) -> Iterator[str]:
-    """Beside it, and within it: another index, but not another stream of the same log; and what has
-    its name in another account or region."""
+    """Beside it, and within it: another index, but not another stream of the same log or another
+    version; and what has its name in another account or region."""
     if resource == "*":
         return
     yield from _elsewhere(resource)
@@ -47,7 +49,9 @@ def _other_resources(account: Account, resource: str) -> Iterator[str]:
     whole = _whole(account, resource)
     within = resource.removeprefix(whole)
     yield f"{whole}-x{within}"
-    if within and not within.startswith(_STREAM):
+    if within.startswith(_VERSIONS):
+        yield f"{whole}/x{within}"
+    elif within and not within.startswith(_STREAM):
         yield f"{resource}-x"
 
 
