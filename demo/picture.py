@@ -38,7 +38,9 @@ _STYLE = (
 def shown() -> dict[str, list[Panel]]:
     """The panels that the picture has, by question."""
     return {
-        question: [panel for panel in panels if panel.own and not panel.tracked]
+        question: [
+            panel for panel in panels if panel.own and not panel.tracked and not panel.asks_source
+        ]
         for question, panels in PANELS.items()
     }
 

@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 from gazette.adapters.rendering.environment import VARIATIONS
 from gazette.bootstrap.parts.clock import now
-from gazette.bootstrap.support.experiments import build_experiments
+from gazette.bootstrap.support.statistics import build_experiments
 from gazette.domain.feedback.experiment import Experiment, InvalidExperiment
 from gazette.domain.ports.control import Experiments
 from gazette.settings.delivery import GenerateSettings
-from gazette.steps.support.experiments import start_experiment
+from gazette.steps.support.statistics import start_experiment
 
 from cli.shared.answers import Document, confirm, facts, moment, tell
 from cli.shared.aws_errors import refusals_of_tables

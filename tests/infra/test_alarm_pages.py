@@ -36,8 +36,8 @@ def test_where_the_runbook_is_read_elsewhere_the_page_is_an_address(stages: Stag
     assert {page.rpartition("/")[0] for page in pages} == {_THERE}
 
 
-def test_the_doctor_names_the_page_that_the_alarm_of_a_queue_names(prod: Synthesis) -> None:
-    told = texts(prod)
+def test_the_doctor_names_the_page_that_the_alarm_of_a_queue_names(asking: Synthesis) -> None:
+    told = texts(asking)
     for queue in DEAD:
         assert page_of_queue(queue) == page_of(told[f"gazette-prod-{queue}-not-empty"]), queue
 

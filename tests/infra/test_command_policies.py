@@ -6,8 +6,8 @@ from cli.reference.permissions import PERMISSIONS, arns
 from tests.infra.synthesis import Synthesis
 
 
-def test_every_resource_of_a_policy_is_deployed(prod: Synthesis) -> None:
-    data, service = prod.data.of_type, prod.service.of_type
+def test_every_resource_of_a_policy_is_deployed(asking: Synthesis) -> None:
+    data, service = asking.data.of_type, asking.service.of_type
     deployed = {
         *(f"table/GazetteDataProd-{name}*" for name in data("AWS::DynamoDB::Table")),
         *(f"secret:{name}*" for name in data("AWS::SecretsManager::Secret")),

@@ -160,11 +160,11 @@ def test_threads_share_what_their_fragments_are_kept_by(
     calls, both = [], Barrier(2)
 
     def slow(real: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*given: Any) -> Any:
+        def call(*given: Any, **named: Any) -> Any:
             calls.append(given)
             with suppress(BrokenBarrierError):
                 both.wait(0.2)  # as long as it takes for a second one to come, if one may
-            return real(*given)
+            return real(*given, **named)
 
         return call
 

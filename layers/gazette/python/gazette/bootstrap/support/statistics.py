@@ -1,4 +1,4 @@
-"""For `gazette statistics`."""
+"""For `gazette statistics`, and for `gazette experiment`, whose variations it compares."""
 
 from datetime import timedelta
 
@@ -6,6 +6,7 @@ from gazette.adapters.dynamodb.control.experiments import DynamoExperiments
 from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVersions
 from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
 from gazette.adapters.dynamodb.runs import DynamoRuns
+from gazette.settings.delivery import SendingSettings
 from gazette.settings.feedback import FeedbackSettings
 from gazette.settings.ranges import RANGES
 from gazette.steps.support.statistics import StatisticsContext
@@ -22,3 +23,8 @@ def build_statistics(settings: FeedbackSettings, *, connections: int) -> Statist
         experiments=DynamoExperiments(settings.control_table),
         runs=DynamoRuns(settings.runs_table, retention=retention),
     )
+
+
+def build_experiments(settings: SendingSettings) -> DynamoExperiments:
+    """The port `Experiments`, from the settings of generate."""
+    return DynamoExperiments(settings.control_table)

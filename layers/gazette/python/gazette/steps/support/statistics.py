@@ -1,15 +1,17 @@
-"""Count what became of emails, slot by slot."""
+"""Count what became of emails, slot by slot, and start the experiments that counts compare."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
 from gazette.domain.delivery.run import Status
 from gazette.domain.feedback.delivery_events import Engagement
+from gazette.domain.feedback.experiment import Experiment, experiment
 from gazette.domain.feedback.experiment_readers import Readers
 from gazette.domain.feedback.statistics import Counts, kinds
+from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.control import Experiments
 from gazette.domain.ports.ledgers import Engagements, Runs
 from gazette.domain.ports.templates import TemplateVersions
@@ -84,3 +86,17 @@ def _of_slot(slot: datetime, *, engagements: Engagements, arm_of: ArmOf | None) 
         if arm is not None:
             part.readers.add(email, arm)
     return part
+
+
+def start_experiment(
+    name: str, weights: Mapping[int, int], *, experiments: Experiments, clock: Clock
+) -> Experiment:
+    """Replace the running experiment; under the same name, it keeps its start.
+
+    Raises InvalidExperiment.
+    """
+    running = experiments.running()
+    since = running.since if running and running.name == name else clock()
+    wanted = experiment(name, weights, since)
+    experiments.start(wanted)
+    return wanted
