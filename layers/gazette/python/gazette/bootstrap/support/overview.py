@@ -4,11 +4,14 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
 
+from gazette.adapters.dynamodb.pacing.pace import RECOMMENDATIONS_ROW, DynamoRateLimiter
 from gazette.adapters.dynamodb.runs import PARTITIONS
 from gazette.bootstrap.support.batches import build_batches
 from gazette.bootstrap.support.sending import build_sending
+from gazette.domain.delivery.pace import PacePlan
 from gazette.settings.delivery import SendingSettings
 from gazette.settings.fanout import FanoutSettings
+from gazette.settings.ranges import ASKED_SOURCE
 from gazette.steps.support.overview import Overview, read_overview
 
 
@@ -16,6 +19,7 @@ def build_overview(
     fanout: FanoutSettings, sending: SendingSettings, *, workers: Executor
 ) -> Callable[[], Overview]:
     """Looks once, in threads of `workers`. From the settings of fan-out and generate."""
+    is_asked = ASKED_SOURCE in fanout.content_sources
     return partial(
         read_overview,
         batches=build_batches(fanout),
@@ -23,4 +27,7 @@ def build_overview(
         partitions=PARTITIONS,
         each_partition=workers.map,
         each_slot=workers.map,
+        source=DynamoRateLimiter(fanout.pace_table, PacePlan(rate=None), name=RECOMMENDATIONS_ROW)
+        if is_asked
+        else None,
     )

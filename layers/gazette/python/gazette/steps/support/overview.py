@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.run import Status
 from gazette.domain.delivery.standing import Standing, stands, together
@@ -13,7 +14,7 @@ from gazette.domain.feedback.reputation import CategoryHold
 from gazette.domain.ports.ledgers import Runs
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.steps.support.batches import BatchContext, BatchView, latest_batches
-from gazette.steps.support.sending import SendingContext, held_categories, read_streams
+from gazette.steps.support.sending import SendingContext, Stream, held_categories, read_streams
 
 LATEST = 3
 """Batches that are looked at. A look at one reads every run of it."""
@@ -38,6 +39,7 @@ class Overview:
     """What the tables say at `at`.
 
     `batches`: the latest ones that had begun. `standing`: of the runs that have not ended.
+    `source`: why the recommendation service is not asked, if it is not.
     """
 
     at: datetime
@@ -46,6 +48,7 @@ class Overview:
     standing: Standing
     streams: Streams[PaceReading]
     held: Sequence[CategoryHold]
+    source: OpenBreaker | None = None
 
     @property
     def going_out(self) -> list[BatchView]:
@@ -65,11 +68,12 @@ def read_overview(
     partitions: int,
     each_partition: EachInt = map,
     each_slot: EachSlot = map,
+    source: Stream | None = None,
 ) -> Overview:
     """Look once. Eventually consistent, and each part at its own moment.
 
     `partitions`: of the open runs. `each_partition` and `each_slot` are `map`, or do it in
-    parallel.
+    parallel. `source`: what limits the requests to the recommendation service, if there is one.
     """
     at = batches.clock()
     slots = [slot_of(at) + number * SLOT for number in range(SLOTS)]
@@ -83,6 +87,7 @@ def read_overview(
         standing=together([*each_partition(look, range(partitions))]),
         streams=streams,
         held=held_categories(context=sending),
+        source=source.read(at).breaker if source else None,
     )
 
 
