@@ -82,6 +82,11 @@ def _stops(seen: Seen) -> Iterator[Line]:
             command = "sending resume" if pace.breaker.by_hand else "sending status"
             text = f"{name}: {stopped_text(pace.breaker)}"
             yield Line(level, "stopped", text, seen.to_run(command))
+    if source := seen.tables.source:
+        level = Level.WARNING if source.by_hand else Level.PROBLEM
+        how = "by hand" if source.by_hand else "automatically"
+        text = f"recommendations: not asked since {moment(source.since)}, {how}: {source.why}"
+        yield Line(level, "stopped", printable(text), seen.to_run("sources status"))
     for held in seen.tables.held:
         text = f"category {held.category}, since {moment(held.since)}: {held.why}"
         yield Line(Level.WARNING, "held", printable(text), seen.to_run("sending status"))

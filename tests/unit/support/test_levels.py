@@ -94,3 +94,21 @@ def test_what_the_day_holds_up_is_a_line_of_its_own_and_no_run_that_is_stuck() -
     assert found["held by day"].text.startswith("1,200 emails wait for the next day")
     assert found["held by day"].command == "gazette sending status"
     assert "held by day" not in {line.area for line in lines(CALM)}
+
+
+@pytest.mark.parametrize(
+    ("by_hand", "level", "how"),
+    [(True, Level.WARNING, "by hand"), (False, Level.PROBLEM, "automatically")],
+)
+def test_that_a_source_is_not_asked_is_told(by_hand: bool, level: Level, how: str) -> None:
+    step = timedelta(minutes=1)
+    breaker = OpenBreaker(why="503", since=NOW, until=NOW + step, step=step, by_hand=by_hand)
+    stopped_source = replace(CALM.tables, source=breaker)
+    (line,) = (
+        each
+        for each in lines(replace(CALM, tables=stopped_source))
+        if each.text.startswith("recommendations")
+    )
+    assert (line.level, line.command) == (level, "gazette sources status")
+    assert how in line.text
+    assert "503" in line.text

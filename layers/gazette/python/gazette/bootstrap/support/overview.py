@@ -4,13 +4,22 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
 
+<<<<<<< HEAD
 from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVersions
+=======
+from gazette.adapters.dynamodb.pacing.pace import RECOMMENDATIONS_ROW, DynamoRateLimiter
+>>>>>>> srcflow
 from gazette.adapters.dynamodb.runs import PARTITIONS
 from gazette.bootstrap.support.batches import build_batches
 from gazette.bootstrap.support.sending import build_sending
+from gazette.domain.delivery.pace import PacePlan
 from gazette.settings.delivery import SendingSettings
 from gazette.settings.fanout import FanoutSettings
+<<<<<<< HEAD
 from gazette.settings.ranges import RANGES
+=======
+from gazette.settings.ranges import ASKED_SOURCE
+>>>>>>> srcflow
 from gazette.steps.support.overview import Overview, read_overview
 
 
@@ -18,6 +27,7 @@ def build_overview(
     fanout: FanoutSettings, sending: SendingSettings, *, workers: Executor
 ) -> Callable[[], Overview]:
     """Looks once, in threads of `workers`. From the settings of fan-out and generate."""
+    is_asked = ASKED_SOURCE in fanout.content_sources
     return partial(
         read_overview,
         batches=build_batches(fanout),
@@ -26,4 +36,7 @@ def build_overview(
         partitions=PARTITIONS,
         each_partition=workers.map,
         each_slot=workers.map,
+        source=DynamoRateLimiter(fanout.pace_table, PacePlan(rate=None), name=RECOMMENDATIONS_ROW)
+        if is_asked
+        else None,
     )

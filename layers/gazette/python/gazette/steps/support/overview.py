@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.run import Status
 from gazette.domain.delivery.standing import Standing, stands, together
@@ -16,8 +17,12 @@ from gazette.domain.ports.templates import TemplateVersions
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.templates.versions import InForce, PushedVersion
 from gazette.steps.support.batches import BatchContext, BatchView, latest_batches
+<<<<<<< HEAD
 from gazette.steps.support.sending import SendingContext, held_categories, read_streams
 from gazette.steps.support.templates import versions_in
+=======
+from gazette.steps.support.sending import SendingContext, Stream, held_categories, read_streams
+>>>>>>> srcflow
 
 LATEST = 3
 """Batches that are looked at. A look at one reads every run of it."""
@@ -42,8 +47,12 @@ class Overview:
     """What the tables say at `at`.
 
     `batches`: the latest ones that had begun. `standing`: of the runs that have not ended.
+<<<<<<< HEAD
     `templates`: the versions in force, or the row that cannot be read; `pushed`: those of them that
     were pushed.
+=======
+    `source`: why the recommendation service is not asked, if it is not.
+>>>>>>> srcflow
     """
 
     at: datetime
@@ -52,8 +61,12 @@ class Overview:
     standing: Standing
     streams: Streams[PaceReading]
     held: Sequence[CategoryHold]
+<<<<<<< HEAD
     templates: InForce | UnreadableRow
     pushed: Sequence[PushedVersion]
+=======
+    source: OpenBreaker | None = None
+>>>>>>> srcflow
 
     @property
     def going_out(self) -> list[BatchView]:
@@ -74,11 +87,12 @@ def read_overview(
     partitions: int,
     each_partition: EachInt = map,
     each_slot: EachSlot = map,
+    source: Stream | None = None,
 ) -> Overview:
     """Look once. Eventually consistent, and each part at its own moment.
 
     `partitions`: of the open runs. `each_partition` and `each_slot` are `map`, or do it in
-    parallel.
+    parallel. `source`: what limits the requests to the recommendation service, if there is one.
     """
     at = batches.clock()
     slots = [slot_of(at) + number * SLOT for number in range(SLOTS)]
@@ -93,8 +107,12 @@ def read_overview(
         standing=together([*each_partition(look, range(partitions))]),
         streams=streams,
         held=held_categories(context=sending),
+<<<<<<< HEAD
         templates=templates,
         pushed=pushed,
+=======
+        source=source.read(at).breaker if source else None,
+>>>>>>> srcflow
     )
 
 
