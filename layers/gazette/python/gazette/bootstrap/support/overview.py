@@ -4,22 +4,15 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
 
-<<<<<<< HEAD
 from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVersions
-=======
 from gazette.adapters.dynamodb.pacing.pace import RECOMMENDATIONS_ROW, DynamoRateLimiter
->>>>>>> srcflow
 from gazette.adapters.dynamodb.runs import PARTITIONS
 from gazette.bootstrap.support.batches import build_batches
 from gazette.bootstrap.support.sending import build_sending
 from gazette.domain.delivery.pace import PacePlan
 from gazette.settings.delivery import SendingSettings
 from gazette.settings.fanout import FanoutSettings
-<<<<<<< HEAD
-from gazette.settings.ranges import RANGES
-=======
-from gazette.settings.ranges import ASKED_SOURCE
->>>>>>> srcflow
+from gazette.settings.ranges import ASKED_SOURCE, RANGES
 from gazette.steps.support.overview import Overview, read_overview
 
 

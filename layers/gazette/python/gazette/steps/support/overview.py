@@ -17,12 +17,8 @@ from gazette.domain.ports.templates import TemplateVersions
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.templates.versions import InForce, PushedVersion
 from gazette.steps.support.batches import BatchContext, BatchView, latest_batches
-<<<<<<< HEAD
-from gazette.steps.support.sending import SendingContext, held_categories, read_streams
-from gazette.steps.support.templates import versions_in
-=======
 from gazette.steps.support.sending import SendingContext, Stream, held_categories, read_streams
->>>>>>> srcflow
+from gazette.steps.support.templates import versions_in
 
 LATEST = 3
 """Batches that are looked at. A look at one reads every run of it."""
@@ -47,12 +43,9 @@ class Overview:
     """What the tables say at `at`.
 
     `batches`: the latest ones that had begun. `standing`: of the runs that have not ended.
-<<<<<<< HEAD
     `templates`: the versions in force, or the row that cannot be read; `pushed`: those of them that
     were pushed.
-=======
     `source`: why the recommendation service is not asked, if it is not.
->>>>>>> srcflow
     """
 
     at: datetime
@@ -61,12 +54,9 @@ class Overview:
     standing: Standing
     streams: Streams[PaceReading]
     held: Sequence[CategoryHold]
-<<<<<<< HEAD
     templates: InForce | UnreadableRow
     pushed: Sequence[PushedVersion]
-=======
     source: OpenBreaker | None = None
->>>>>>> srcflow
 
     @property
     def going_out(self) -> list[BatchView]:
@@ -107,12 +97,9 @@ def read_overview(
         standing=together([*each_partition(look, range(partitions))]),
         streams=streams,
         held=held_categories(context=sending),
-<<<<<<< HEAD
         templates=templates,
         pushed=pushed,
-=======
         source=source.read(at).breaker if source else None,
->>>>>>> srcflow
     )
 
 
