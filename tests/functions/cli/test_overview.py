@@ -231,13 +231,12 @@ def test_a_look_makes_as_many_calls_as_it_says(
     watching(monkeypatch, calls)
     run(stage)
     first, second = looked
-    assert second - first == _calls(shards=1, batches=1, asks=True)
+    assert second - first == _calls(shards=1, batches=1)
     said = inspect.getdoc(overview) or ""
     assert f"{_calls(shards=16, batches=3).total()} calls with 16 shards" in " ".join(said.split())
 
 
-def _calls(*, shards: int, batches: int, asks: bool = False) -> Counter[str]:
-    """`asks`: the stage asks a content source, so it has that queue too."""
+def _calls(*, shards: int, batches: int) -> Counter[str]:
     partitions = 16
     return Counter(
         {
@@ -247,7 +246,7 @@ def _calls(*, shards: int, batches: int, asks: bool = False) -> Counter[str]:
             + batches * (shards + partitions)
             + 1,  # held categories
             "dynamodb.GetItem": 2 + 1,  # the pace of both streams, and which templates are in force
-            "sqs.GetQueueAttributes": len(LIVE) + len(KNOWN) - (0 if asks else len(OPTIONAL)) + 1,
+            "sqs.GetQueueAttributes": len(LIVE) + len(KNOWN) - len(OPTIONAL) + 1,
             "cloudwatch.DescribeAlarms": 1,
         }
     )
