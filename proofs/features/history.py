@@ -1,6 +1,6 @@
 """What a history is made of: what people and services do, and which calls are struck. By number."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from random import Random
 
@@ -94,6 +94,13 @@ AIMS = {
 }
 """The calls between which something may come, by function; a strike is aimed at one of them."""
 
+_AIMS_OF_CONTENT = {
+    "content": ("schedules.get", "source.ask", "events.store", "schedules.put", "message.delete"),
+    "generate": ("schedules.get", "fetch_queue.send", "runs.swap"),
+    "fanout": ("fetch_queue.send", "runs.create", "schedules.put"),
+}
+"""Where something may come between, besides, in a history that asks a content source."""
+
 _HOWS = (*(How.OVERTAKEN,) * 5, *How)
 _HOWS_AT = {
     "events.write": (*(How.HELD_UP,) * 4, How.KILLED_AFTER, How.OVERTAKEN, How.FROZEN),
@@ -141,6 +148,7 @@ class History:
 
     `delays` are those of messages on their way to ingest, one after the other, round.
     `ends_daily`: in the end everybody wants a digest a day, so everything that waits moves.
+    `asks`: digests ask a content source, which fails `source_down` times first.
     """
 
     policy: Policy
@@ -153,11 +161,40 @@ class History:
     ends_daily: bool
     deeds: tuple[Deed, ...]
     strikes: tuple[Strike, ...]
+    asks: bool = False
+    source_down: int = 0
+
+
+_ASKS = 4
+"""One history in so many asks a content source."""
 
 
 def history(number: int) -> History:
     """The history of that number, always the same."""
-    return _Drawn(Random(number)).history()
+    drawn = _Drawn(Random(number)).history()
+    if number % _ASKS:
+        return drawn
+    asking = Random(-number - 1)
+    return replace(
+        drawn,
+        asks=True,
+        source_down=asking.choice((0, 0, 0, 3, 9)),
+        strikes=(*drawn.strikes, *(_strike_of_content(asking) for _ in range(2))),
+    )
+
+
+def _strike_of_content(random: Random) -> Strike:
+    """At a call of whoever asks, or of who waits for the items."""
+    function = random.choice(("content", "content", "generate", "fanout"))
+    return Strike(
+        function,
+        random.choice(_AIMS_OF_CONTENT[function]),
+        timedelta(days=random.choice(_DAYS)),
+        random.choice(_SKIPPED),
+        random.choice(_HOWS),
+        pause=_seconds(random.choice(_PAUSES)),
+        is_copied=random.random() < 0.3,
+    )
 
 
 class _Drawn:

@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from itertools import combinations
 from zoneinfo import ZoneInfo
 
+from gazette.domain.content import source_of
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.model import DAILY, RunKey, StoredEvent
 from gazette.domain.scheduling.kinds import Unsent
@@ -49,7 +50,12 @@ def judge(life: Life, town: Town) -> Outcome:
     outcome = Outcome()
     runs, taken, policy = life.runs(), life.provider.taken, life.scenario.policy
     shown = [(one.key.user_id, event) for one in taken for event in one.shows]
+    items = [each for each in shown if source_of(each[1])]
+    shown = [each for each in shown if not source_of(each[1])]
     outcome.violations += in_too_many_emails(shown, policy)
+    outcome.violations += in_too_many_emails(
+        [each for each in items if not town.people[each[0]].erased[0]], policy
+    )
     outcome.violations += accepted_too_often((one.key for one in taken), policy)
     outcome.violations += ended_badly(runs, policy)
     outcome.violations += unknown_for_ever(runs)

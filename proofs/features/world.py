@@ -127,6 +127,8 @@ def live(history: History) -> tuple[Life, Outcome]:
         skews=dict(history.skews),
         sunset=history.sunset,
         settling=_SETTLING,
+        asks=history.asks,
+        source_down=history.source_down,
     )
     life = Observed(scenario, history.strikes)
     town = life.town
