@@ -367,10 +367,10 @@ PREVENTED: Final = (
     Mutation(
         "an event that no email can show is excluded",
         "steps/delivery/edition.py",
-        "                since = context.deferred_events.exclude(\n"
-        "                    event, run, str(why), for_good=event.id in may_have_been_sent\n"
-        "                )\n",
-        "                raise RenderingFailed(str(why)) from why\n",
+        "        since = context.deferred_events.exclude(\n"
+        "            event, run, str(why), for_good=event.id in may_have_been_sent\n"
+        "        )\n",
+        "        raise RenderingFailed(str(why)) from why\n",
         "tests/unit/delivery/test_edition.py"
         "::test_trace_q_a_poison_event_is_excluded_and_the_rest_goes_out",
         "q",
@@ -540,9 +540,9 @@ PREVENTED: Final = (
     ),
     Mutation(
         "a digest rarer than daily is never too late in a queue",
-        "steps/delivery/prepare.py",
-        "    is_daily = run.key.schedule == DAILY\n",
-        '    is_daily = run.key.schedule != "custom"\n',
+        "domain/delivery/run.py",
+        "        is_daily = self.key.schedule == DAILY\n",
+        '        is_daily = self.key.schedule != "custom"\n',
         "tests/unit/calendar/test_lifetime.py"
         "::test_trace_v_a_digest_that_comes_rarely_and_is_beyond_the_cap_goes_out_the_next_day",
         "v",
