@@ -99,7 +99,7 @@ class State:
     def begin(self) -> None:
         """Nothing is wrong, and Ann's digest waits to be sent."""
         self.deployed.ses.script.clear()
-        for queue in (*(dead.name for dead in KNOWN), *_OTHERS):
+        for queue in (*(dead.name for dead in KNOWN if not dead.is_optional), *_OTHERS):
             self.empty(queue)
         resume_sending(context=self.sending)
         is_new = self.sending.holds.release(CATEGORY)
