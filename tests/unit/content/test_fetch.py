@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from gazette.domain.content import Fetch
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.errors import NotYet, SourceFailed, Unavailable
 from gazette.domain.model import DAILY
@@ -156,6 +157,19 @@ def test_a_digest_that_goes_without_its_items_is_not_fetched_for_any_more() -> N
     found.world.clock.now = due_at + timedelta(minutes=31)
     assert found.fetch(due_at).outcome is FetchOutcome.TOO_LATE
     assert found.source.asked == []
+
+
+def test_a_digest_that_was_started_late_is_fetched_for_as_long_as_it_waits() -> None:
+    """Fan-out was silent for hours: the digest waits since its sources were asked."""
+    found = asking()
+    due_at = found.schedule.next_due_at
+    found.next_occurrence()
+    asked_at = found.world.clock.now = due_at + timedelta(hours=5)
+    wanted = Fetch("ann", DAILY, due_at, asked_at=asked_at)
+    found.world.clock.pass_time(minutes=29)
+    assert found.work(wanted).outcome is FetchOutcome.NOTHING_NEW
+    found.world.clock.pass_time(minutes=2)
+    assert found.work(wanted).outcome is FetchOutcome.TOO_LATE
 
 
 def test_without_a_permit_nothing_is_asked_and_the_message_comes_again() -> None:

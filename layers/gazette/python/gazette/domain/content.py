@@ -98,12 +98,21 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """Ask the sources of a schedule for its occurrence at `due_at`. `tries`: failed ones so far."""
+    """Ask the sources of a schedule for its occurrence at `due_at`.
+
+    `tries`: failed ones so far. `asked_at`: since when a digest waits for it; None: none does yet.
+    """
 
     user_id: str
     schedule: str
     due_at: datetime
     tries: int = 0
+    asked_at: datetime | None = None
+
+    @property
+    def waits_since(self) -> datetime:
+        """Since when a digest waits, or will: fan-out may have been late."""
+        return max(self.due_at, self.asked_at or self.due_at)
 
 
 def event_id(source: str, item_id: str) -> str:

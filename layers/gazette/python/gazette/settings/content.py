@@ -9,7 +9,7 @@ WAITS = "wait"
 """The value of `recommendations_policy` with which a digest waits for its items."""
 
 _STARTED_LATE = timedelta(minutes=20)
-"""A digest may start so much later than it is due: `spread`, and a full queue."""
+"""A digest may come to generate so much later than it was started: `spread`, and a full queue."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class ContentSettings(RoutingSettings):
 
     @property
     def useful_for(self) -> timedelta:
-        """How long after it is due a digest may still wait for its items."""
+        """How long a digest may wait for its items, once they were asked for."""
         if self.recommendations_policy == WAITS:
             return timedelta(seconds=self.max_lateness)
         return timedelta(seconds=self.recommendations_patience) + _STARTED_LATE

@@ -17,6 +17,7 @@ def encode_fetch(queued: QueuedFetch) -> Encoded:
         "schedule": fetch.schedule,
         "due_at": fetch.due_at.isoformat(),
         "tries": fetch.tries,
+        **({"asked_at": fetch.asked_at.isoformat()} if fetch.asked_at else {}),
     }
     return Encoded(json.dumps(body), queued.delay)
 
@@ -28,11 +29,16 @@ def decode_fetch(body: str) -> Fetch:
         return Fetch(
             str(fields["user_id"]),
             str(fields["schedule"]),
-            datetime.fromisoformat(fields["due_at"]).astimezone(UTC),
+            _instant(fields["due_at"]),
             int(fields.get("tries", 0)),
+            _instant(fields["asked_at"]) if "asked_at" in fields else None,
         )
     except (ValueError, KeyError, TypeError, AttributeError) as err:
         raise InvalidEvent(
             "A message on the content queue must be a JSON object with user_id, schedule and "
             f"due_at: {err!r}"
         ) from err
+
+
+def _instant(text: str) -> datetime:
+    return datetime.fromisoformat(text).astimezone(UTC)

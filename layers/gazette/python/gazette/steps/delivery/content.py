@@ -68,7 +68,7 @@ class ContentContext:
         if now >= until:
             return tuple(name for name in run.sources if name in CATEGORY_OF)
         pause = min(max((now - asked_at) / 2, _SOONEST), LONGEST_DELAY)
-        fetch = Fetch(run.key.user_id, run.key.schedule, run.due_at)
+        fetch = Fetch(run.key.user_id, run.key.schedule, run.due_at, asked_at=now)
         return Awaited(min(now + pause, until), None if run.asked_at else fetch)
 
     def ask(self, fetch: Fetch) -> None:

@@ -37,7 +37,10 @@ class AskingContext:
         In half of that delay, so that the items are mostly there when the run is delivered.
         """
         return self.queue(
-            QueuedFetch(Fetch(run.key.user_id, run.key.schedule, run.due_at), delay / 2)
+            QueuedFetch(
+                Fetch(run.key.user_id, run.key.schedule, run.due_at, asked_at=run.asked_at),
+                delay / 2,
+            )
             for run, delay in runs
         )
 
