@@ -4,6 +4,7 @@ from typing import Any
 
 from gazette.domain.content import RECOMMENDATIONS
 from gazette.domain.delivery.run import Reason
+from gazette.domain.subscribers.frequency import Frequency
 
 from cli.explain.document import document
 from cli.explain.sections import sections
@@ -68,3 +69,10 @@ def test_of_a_schedule_it_says_what_it_asks_and_when_it_did_last() -> None:
     fetch_ahead(world)
     (*_, after) = rows(world, "schedule")
     assert after[2].startswith("shows events, recommendations; fetched last at 2026-11-23 06:")
+
+
+def test_of_a_choice_it_says_what_it_comes_to() -> None:
+    world = a_world()
+    world.clock.pass_time(minutes=1)
+    world.choose(recommendation=Frequency.IMMEDIATE)
+    assert rows(world, "choice")[0][:2] == ("recommendation", "daily")

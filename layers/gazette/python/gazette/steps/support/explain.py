@@ -36,7 +36,14 @@ from gazette.domain.scheduling.calendar import (
 )
 from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
 from gazette.domain.stored import readable
-from gazette.domain.subscribers.frequency import EVERYTHING, Frequencies, Frequency, frequency_for
+from gazette.domain.subscribers.frequency import (
+    ASKED_CATEGORIES,
+    EVERYTHING,
+    Frequencies,
+    Frequency,
+    frequency_for,
+    in_digest,
+)
 from gazette.domain.subscribers.subscriber import Reader, Subscriber
 from gazette.steps.subscribers.schedules import is_active
 from gazette.steps.support.pending import by_schedule, unsent
@@ -108,7 +115,13 @@ def explain(
             )
             for each in present
         ),
-        choices=_choices(chosen, defaults, stored, critical),
+        choices=_choices(
+            chosen,
+            defaults,
+            stored,
+            critical,
+            asked=ASKED_CATEGORIES if any(each.sources for each in present) else (),
+        ),
         critical=tuple(sorted(critical)),
         follows=followed,
         overrides=overrides,
@@ -217,19 +230,27 @@ def _choices(
     defaults: Frequencies,
     stored: Mapping[str, Sequence[StoredEvent]],
     critical: Collection[str],
+    *,
+    asked: Collection[str],
 ) -> tuple[Choice, ...]:
     """Return the choice for each category that was chosen, has a default, or has an event.
 
-    A choice for everything else comes first. What is critical comes at once, whatever was chosen.
+    A choice for everything else comes first. What is critical comes at once, whatever was chosen;
+    what is `asked` of a content source comes in a digest.
     """
+
+    def counts(category: str) -> Frequency:
+        if category in critical:
+            return Frequency.IMMEDIATE
+        often = frequency_for(category, chosen=chosen, defaults=defaults)
+        return in_digest(often) if category in asked else often
+
     own, given = dict(chosen), dict(defaults)
     seen = {each.event.category for events in stored.values() for each in events} - {NEW_LINK}
     return tuple(
         Choice(
             category,
-            Frequency.IMMEDIATE
-            if category in critical
-            else frequency_for(category, chosen=chosen, defaults=defaults),
+            counts(category),
             own.get(category) or own.get(EVERYTHING),
             given.get(category),
         )
