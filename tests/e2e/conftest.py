@@ -34,7 +34,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     return scheduler
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
     """The stage, with delivery events by both ways. At the end: AWS would have denied no call."""
     folder = tmp_path_factory.mktemp("engine")

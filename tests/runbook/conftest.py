@@ -34,7 +34,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(str(command))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
     """The stage as the pages name it."""
     folder = tmp_path_factory.mktemp("engine")
