@@ -12,7 +12,7 @@ import argparse
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -208,9 +208,14 @@ def _say(text: str) -> None:
 
 
 def sources(
-    names: list[str], readers: int, *, folder: Path, progress: Callable[[str], None]
+    names: list[str],
+    readers: int,
+    *,
+    folder: Path,
+    progress: Callable[[str], None],
+    days_after: Sequence[int] = (1, 2),
 ) -> int:
-    """Run these behaviours, then the day after. Returns the exit status."""
+    """Run these behaviours, then so many days after. Returns the exit status."""
     began = time.monotonic()
     rows: list[Row] = []
     everybody: list[str] = []
@@ -228,7 +233,7 @@ def sources(
             everybody += known
             rows.append(row)
             progress(f"{time.monotonic() - began:6.1f} s  {name}")
-        rows += [stage.later(days, everybody) for days in (1, 2)]
+        rows += [stage.later(days, everybody) for days in days_after]
         all_found = look(everybody, (), ses.accepted)
         got = _items_of(ses, everybody)
     missing = sum(len({*item_ids(each)} - got[each]) for each in everybody)
