@@ -63,8 +63,11 @@ from gazette.steps.delivery.versions import RunTemplates
 from gazette.steps.fanout.ahead import look_ahead
 from gazette.steps.fanout.fanout import FannedOut, fan_out, tick
 from gazette.steps.feedback.bounces import SuppressionContext
-from gazette.steps.feedback.category_stats import CategoryStatsContext
-from gazette.steps.feedback.feedback import FeedbackContext, process_delivery_event
+from gazette.steps.feedback.feedback import (
+    CategoryStatsContext,
+    FeedbackContext,
+    process_delivery_event,
+)
 from gazette.steps.ingest.followers import walk_followers
 from gazette.steps.ingest.ingest import ingest
 from gazette.steps.occurrences.asking import AskingContext

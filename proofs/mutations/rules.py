@@ -55,7 +55,7 @@ RULES: Final = (
     ),
     Mutation(
         "a worker that finds another's claim does not send",
-        "steps/delivery/claim.py",
+        "steps/runs.py",
         "            return stored if stored.is_claimed_like(claimed) else None\n",
         "            return stored\n",
         "tests/unit/delivery/test_deliver.py::test_a_claim_made_by_another_between_read_and_claim_wins",

@@ -92,7 +92,7 @@ PREVENTED: Final = (
     ),
     Mutation(
         "closing the predecessor and claiming are one transaction",
-        "steps/delivery/claim.py",
+        "steps/runs.py",
         "                return claimed if runs.swap_together(pairs) else None\n",
         "                for before, after in reversed(pairs):\n"
         "                    runs.swap(before, after)\n"
@@ -138,7 +138,7 @@ PREVENTED: Final = (
     ),
     Mutation(
         "a worker recognises its own claim by the nonce",
-        "steps/delivery/claim.py",
+        "steps/runs.py",
         "            return stored if stored.is_claimed_like(claimed) else None\n",
         "            return stored if not attempt and stored.is_claimed_like(claimed) else None\n",
         "tests/unit/delivery/test_deliver.py::test_trace_g_a_claim_that_nobody_answered_is_asked_for_again",

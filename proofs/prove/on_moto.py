@@ -37,8 +37,7 @@ from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
 from gazette.adapters.dynamodb.deferred_events import DynamoDeferredEvents
 from gazette.adapters.dynamodb.events import DynamoEventReader, DynamoEvents
 from gazette.adapters.dynamodb.feedback.bounces import DynamoBounces
-from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
-from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
+from gazette.adapters.dynamodb.feedback.statistics import DynamoCategoryStats, DynamoEngagements
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.follows import DynamoFollows
 from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoRateLimiter

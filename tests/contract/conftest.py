@@ -13,7 +13,7 @@ from gazette.adapters.dynamodb.activities import DynamoActivities
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.events import DynamoEventReader, DynamoEvents
 from gazette.adapters.dynamodb.feedback.bounces import DynamoBounces
-from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
+from gazette.adapters.dynamodb.feedback.statistics import DynamoEngagements
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.follows import DynamoFollows
 from gazette.adapters.dynamodb.pacing.pace import DynamoQuota, DynamoRateLimiter

@@ -13,7 +13,7 @@ from botocore.client import BaseClient
 from botocore.exceptions import ReadTimeoutError
 from gazette.adapters.aws.queues import encode_failed_run, encode_run_key
 from gazette.adapters.cached import Coalescer, once
-from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
+from gazette.adapters.dynamodb.feedback.statistics import DynamoCategoryStats
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.mail.ses import SesMailer
 from gazette.bootstrap.parts import sending

@@ -16,8 +16,7 @@ from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
 from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.feedback.bounces import DynamoBounces
-from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
-from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
+from gazette.adapters.dynamodb.feedback.statistics import DynamoCategoryStats, DynamoEngagements
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.follows import DynamoFollows
 from gazette.adapters.dynamodb.pacing.pace import ROWS, DynamoQuota, DynamoRateLimiter

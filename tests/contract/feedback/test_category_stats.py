@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
+from gazette.adapters.dynamodb.feedback.statistics import DynamoCategoryStats
 from gazette.adapters.dynamodb.tables import CategoryStatsRow
 from gazette.domain.errors import Unavailable
 from gazette.domain.feedback.delivery_events import Mark

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
-from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
+from gazette.adapters.dynamodb.feedback.statistics import DynamoCategoryStats
 from gazette.domain.feedback.delivery_events import Mark
 from gazette.domain.feedback.reputation import SPAN, CategoryCounts, CategoryHold, category_hold
 from gazette.settings.delivery import GenerateSettings

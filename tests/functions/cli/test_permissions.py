@@ -14,7 +14,7 @@ from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 from gazette.adapters.aws.queues import decode_run_key, encode_run_key
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
-from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
+from gazette.adapters.dynamodb.feedback.statistics import DynamoCategoryStats
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.pacing.pace import RECOMMENDATIONS_ROW, DynamoRateLimiter
 from gazette.adapters.dynamodb.runs import DynamoRuns

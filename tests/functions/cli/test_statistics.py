@@ -13,7 +13,7 @@ import boto3
 import pytest
 from gazette.adapters.dynamodb.control.experiments import DynamoExperiments
 from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVersions
-from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
+from gazette.adapters.dynamodb.feedback.statistics import DynamoEngagements
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.feedback.delivery_events import EngagementEvent

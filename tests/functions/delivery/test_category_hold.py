@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from gazette.adapters.dynamodb.client import bind
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
-from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
+from gazette.adapters.dynamodb.feedback.statistics import DynamoCategoryStats
 from gazette.adapters.dynamodb.tables import CategoryStatsRow
 from gazette.bootstrap import feedback
 from gazette.domain.errors import Unavailable

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from threading import Barrier, BrokenBarrierError, Thread, get_ident
+from threading import Barrier, BrokenBarrierError, Lock, Thread, get_ident
 from typing import Any
 
 import pytest
@@ -105,10 +105,10 @@ def test_the_cache_is_read_and_changed_only_under_its_lock(
     shared = JinjaRenderer(built_templates)
     cache = shared._fragments
 
-    def locked(real: Callable[..., Any]) -> Callable[..., Any]:
+    def locked(real: Callable[..., Any], lock: Lock = cache._lock) -> Callable[..., Any]:
         def call(*given: Any, **named: Any) -> Any:
             called.add(real.__name__)
-            assert cache._lock.locked()
+            assert lock.locked()
             return real(*given, **named)
 
         return call
@@ -121,7 +121,7 @@ def test_the_cache_is_read_and_changed_only_under_its_lock(
 
     called = set[str]()
     cache._kept = Kept()
-    monkeypatch.setattr(fragments, "CacheCount", locked(CacheCount))
+    monkeypatch.setattr(fragments, "CacheCount", locked(CacheCount, shared._count._lock))
     monkeypatch.setattr(fragments, "CACHED_BYTES", 30_000)
     for number in (1, 1, 2, 3):
         email(shared, number)

@@ -11,8 +11,7 @@ from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
 from gazette.adapters.dynamodb.control.evidence import DynamoEvidenceLog
 from gazette.adapters.dynamodb.feedback.bounces import DynamoBounces
-from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
-from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
+from gazette.adapters.dynamodb.feedback.statistics import DynamoCategoryStats, DynamoEngagements
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
@@ -25,8 +24,12 @@ from gazette.domain.subscribers.suppression import SoftLimit
 from gazette.run_metrics import record_category_held
 from gazette.settings.feedback import FeedbackSettings
 from gazette.steps.feedback.bounces import SuppressionContext
-from gazette.steps.feedback.category_stats import CategoryStatsContext
-from gazette.steps.feedback.feedback import Feedback, FeedbackContext, process_delivery_event
+from gazette.steps.feedback.feedback import (
+    CategoryStatsContext,
+    Feedback,
+    FeedbackContext,
+    process_delivery_event,
+)
 
 
 @dataclass(frozen=True, slots=True)

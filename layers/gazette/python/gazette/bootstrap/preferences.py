@@ -11,7 +11,7 @@ from gazette.adapters.aws.link_keys import cached_keys
 from gazette.adapters.aws.queues import sqs_client
 from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.dynamodb.events import DynamoEventReader
-from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
+from gazette.adapters.dynamodb.feedback.statistics import DynamoEngagements
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.adapters.rendering.pages import JinjaPages
 from gazette.adapters.rendering.places import zones

@@ -5,10 +5,13 @@ from collections.abc import Iterable, Sequence
 from gazette.domain.delivery.lifecycle import Ignored, transition
 from gazette.domain.delivery.run import Reason, Run
 from gazette.domain.delivery.signals import Cancel, Claim, Signal, Stop
-from gazette.domain.errors import Overtaken, UnreadableRow
+from gazette.domain.errors import Overtaken, Unavailable, UnreadableRow
 from gazette.domain.identity import run_id
 from gazette.domain.ports.ledgers import Runs
 from gazette.domain.stored import readable
+
+_CLAIMS = 5
+"""Tries of one claim if its answer is lost: the nonce shows whether it was made already."""
 
 Change = tuple[Run, Run]
 """A run as it was read, and as it is once the change is stored."""
@@ -69,3 +72,26 @@ def raise_epochs(stopped: Iterable[Run | UnreadableRow], *, runs: Runs) -> list[
     read are skipped, because nobody can claim them. Returns the runs as they are stored then.
     """
     return [apply(run, Stop(), runs=runs) for run in readable(stopped)]
+
+
+def make_claim(run: Run, claim: Claim, carried: Sequence[Change], *, runs: Runs) -> Run | None:
+    """Claim the run and return it; None if another worker was faster.
+
+    Repeats the write if no answer came. The same transaction closes the older runs that this run
+    carries: evidence that arrives for one of them in the meantime makes the claim fail (rule 5).
+    """
+    claimed = transition(run, claim)
+    if isinstance(claimed, Ignored):
+        return None
+    for attempt in range(_CLAIMS):
+        try:
+            if carried:
+                pairs = ((run, claimed), *carried)
+                return claimed if runs.swap_together(pairs) else None
+            stored = runs.swap(run, claimed)
+        except Unavailable:
+            if attempt == _CLAIMS - 1:
+                raise
+        else:
+            return stored if stored.is_claimed_like(claimed) else None
+    return None

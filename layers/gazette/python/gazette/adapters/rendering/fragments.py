@@ -55,6 +55,27 @@ _Key = tuple[str, Environment, Language, bool, int, tuple[Picked, ...]]
 """What a fragment depends on: with the number, which of the lines has the latest event."""
 
 
+class FragmentCount:
+    """Hits and misses of the caches of several renderers, since they were last taken."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._found = self._made = 0
+
+    def add(self, *, found: int, made: int) -> None:
+        """Count what came from a cache, and what was rendered."""
+        with self._lock:
+            self._found += found
+            self._made += made
+
+    def take(self) -> CacheCount:
+        """How many came from a cache, and how many were rendered, since the last call."""
+        with self._lock:
+            count = CacheCount(found=self._found, made=self._made)
+            self._found = self._made = 0
+        return count
+
+
 class Fragments:
     """Renders fragments, and caches the most recently used ones. Threads may share it.
 
@@ -63,12 +84,12 @@ class Fragments:
     same fragment at once, each renders it, and the first one is kept.
     """
 
-    def __init__(self, brand: Brand) -> None:
+    def __init__(self, brand: Brand, count: FragmentCount) -> None:
         self._brand = brand
+        self._count = count
         self._lock = Lock()
         self._kept: OrderedDict[_Key, Fragment] = OrderedDict()
         self._bytes = 0
-        self._found = self._made = 0
         self._leave = lru_cache(maxsize=_ROWS)(self._rendered_leave)
 
     def of(
@@ -101,15 +122,9 @@ class Fragments:
                 if fragment is None:
                     fragment = made[key] = printer.fragment(key, blocks[place])
                 known[place] = fragment
-            self._keep(made, used=len(missed))
+            self._keep(made)
+        self._count.add(found=len(blocks) - len(made), made=len(made))
         return [fragment for fragment in known if fragment is not None]
-
-    def take_count(self) -> CacheCount:
-        """How many came from the cache, and how many were rendered, since the last call."""
-        with self._lock:
-            count = CacheCount(found=self._found, made=self._made)
-            self._found = self._made = 0
-        return count
 
     def _rendered_leave(
         self, environment: Environment, language: Language, categories: tuple[str, ...]
@@ -132,14 +147,11 @@ class Fragments:
             for key, fragment in zip(keys, found, strict=True):
                 if fragment is not None:
                     self._kept.move_to_end(key)
-                    self._found += 1
         return found
 
-    def _keep(self, made: Mapping[_Key, Fragment], *, used: int) -> None:
-        """Cache what was made for an email that shows it `used` times."""
+    def _keep(self, made: Mapping[_Key, Fragment]) -> None:
+        """Cache what was made."""
         with self._lock:
-            self._made += len(made)
-            self._found += used - len(made)
             for key, fragment in made.items():
                 if self._kept.setdefault(key, fragment) is fragment:
                     self._bytes += fragment.size

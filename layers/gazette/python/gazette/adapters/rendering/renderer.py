@@ -20,6 +20,7 @@ from gazette.adapters.rendering.fragments import (
     ALONE,
     DIGEST,
     Fragment,
+    FragmentCount,
     Fragments,
     Lines,
     template_of,
@@ -78,19 +79,26 @@ class JinjaRenderer:
 
     `kind`: of the environment in which they are rendered; None: our own, without a sandbox.
     `held`: what must live as long as the renderer, such as a folder that is deleted with it.
+    `count`: what counts, for several renderers together, how often a cache had a block.
     """
 
     def __init__(
-        self, templates: Path, *, kind: type[Environment] | None = None, held: object = None
+        self,
+        templates: Path,
+        *,
+        kind: type[Environment] | None = None,
+        held: object = None,
+        count: FragmentCount | None = None,
     ) -> None:
         self._templates = templates
         self._kind, self._held = kind, held
+        self._count = count or FragmentCount()
         self._brand: Brand = read_brand(templates / "brand.json")
         self._languages = Languages(templates)
         self._changes = read_changes(templates)
         self._environments: dict[int, Environment] = {}
         self._lock = Lock()
-        self._fragments = Fragments(self._brand)
+        self._fragments = Fragments(self._brand, self._count)
         self._tracks_clicks = False
         self._measured: Measure = nullcontext
 
@@ -107,7 +115,7 @@ class JinjaRenderer:
 
     def take_count(self) -> CacheCount:
         """How many blocks came from the cache, and how many were rendered, since the last call."""
-        return self._fragments.take_count()
+        return self._count.take()
 
     def arrangement(self, variation: int, of_stage: Arrangement) -> Arrangement:
         """The arrangement of the stage with what the variation says otherwise."""

@@ -7,13 +7,13 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
-from weakref import WeakSet
 
 from gazette.adapters.cached import once
 from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVersions
+from gazette.adapters.rendering.fragments import FragmentCount
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.bootstrap.parts.clock import now
-from gazette.domain.ports.rendering import CacheCount, TemplateLibrary, VersionTemplates
+from gazette.domain.ports.rendering import TemplateLibrary, VersionTemplates
 from gazette.domain.ports.templates import VersionsInForce
 from gazette.domain.templates.settings import NO_SETTINGS, version_settings
 from gazette.domain.templates.versions import Version
@@ -22,6 +22,11 @@ from gazette.steps.delivery.versions import RunTemplates, Unusable
 
 if TYPE_CHECKING:
     from gazette.adapters.templates.library import Unpacked
+
+_FRAGMENTS = FragmentCount()
+
+take_count = _FRAGMENTS.take
+"""Returns how often blocks were found in the caches of all versions, since the last call."""
 
 ForSending = Callable[[JinjaRenderer], JinjaRenderer]
 """Returns the renderer as a function sends with it."""
@@ -35,18 +40,7 @@ def templates() -> Path:
 @cache
 def renderer() -> JinjaRenderer:
     """Return the renderer of what was deployed, which caches groups that many readers share."""
-    return JinjaRenderer(templates())
-
-
-@cache
-def _pushed() -> "WeakSet[JinjaRenderer]":
-    return WeakSet()
-
-
-def take_count() -> CacheCount:
-    """Return how often blocks were found in the caches of all versions, since the last call."""
-    counts = [each.take_count() for each in (renderer(), *_pushed())]
-    return CacheCount(sum(each.found for each in counts), sum(each.made for each in counts))
+    return JinjaRenderer(templates(), count=_FRAGMENTS)
 
 
 def run_templates(
@@ -102,10 +96,10 @@ def _library(
         file, settings = unpacked.path / SETTINGS_FILE, NO_SETTINGS
         if file.exists():
             settings = version_settings(json.loads(file.read_text("utf-8")), ranges=RANGES)
-        made = JinjaRenderer(unpacked.path, kind=SandboxedTemplates, held=unpacked)
+        made = JinjaRenderer(
+            unpacked.path, kind=SandboxedTemplates, held=unpacked, count=_FRAGMENTS
+        )
         try_out(VersionTemplates(number, made, settings))
-        made.take_count()
-        _pushed().add(made)
         return VersionTemplates(number, for_sending(made), settings)
 
     return Library(

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from gazette.adapters.dynamodb.control.category_holds import DynamoCategoryHolds
-from gazette.adapters.dynamodb.feedback.category_stats import DynamoCategoryStats
+from gazette.adapters.dynamodb.feedback.statistics import DynamoCategoryStats
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.rate_limiters import rate_limiters
 from gazette.settings.delivery import SendingSettings

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from gazette.adapters.dynamodb.control.experiments import DynamoExperiments
 from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVersions
-from gazette.adapters.dynamodb.feedback.engagement import DynamoEngagements
+from gazette.adapters.dynamodb.feedback.statistics import DynamoEngagements
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.settings.delivery import SendingSettings
 from gazette.settings.feedback import FeedbackSettings

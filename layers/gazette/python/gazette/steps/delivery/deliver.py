@@ -27,14 +27,13 @@ from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.ledgers import Batches
 from gazette.domain.ports.rendering import Links
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
-from gazette.steps.delivery.claim import make_claim
 from gazette.steps.delivery.context import DeliveryContext
 from gazette.steps.delivery.edition import Made, address, edit
 from gazette.steps.delivery.pacing import record_outcome, wait_for_permit, without_permit
 from gazette.steps.delivery.predecessors import chain_of
 from gazette.steps.delivery.prepare import Prepared, prepare, settle
 from gazette.steps.delivery.types import Delivery, Ending, WaitingFor
-from gazette.steps.runs import apply, store
+from gazette.steps.runs import apply, make_claim, store
 
 _SOON = timedelta(minutes=1)
 
@@ -148,7 +147,7 @@ def _claim(
         templates_gone=rendered.templates_gone,
         at=at,
     )
-    claimed = make_claim(run, claim, prepared.older, runs=context.runs)
+    claimed = make_claim(run, claim, prepared.older.carried, runs=context.runs)
     if claimed is None:
         raise Overtaken(f"Run {run_id(key)} has changed since it was read.")
     return _Claimed(claimed, deadline, permit, rendered)

@@ -24,6 +24,7 @@ from gazette.domain.ports.control import RunningExperiment
 from gazette.domain.ports.rendering import Links, VersionTemplates
 from gazette.domain.ports.stores import DeferredEvents
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.domain.templates.settings import NO_SETTINGS
 from gazette.steps.delivery.versions import Chosen, Unusable
 
 HARMLESS = Event(
@@ -187,10 +188,13 @@ def make_edition(
     `until`: the end of the window, which gives all of them their age. `sources`: as in Run.
     """
     settings, renderer = templates.settings, templates.renderer
+    if settings is not NO_SETTINGS:
+        max_blocks = settings.max_blocks or max_blocks
+        arrangement = settings.arranged(arrangement)
     digest = compose(
         events,
-        max_blocks=settings.max_blocks or max_blocks,
-        arrangement=renderer.arrangement(variation, settings.arranged(arrangement)),
+        max_blocks=max_blocks,
+        arrangement=renderer.arrangement(variation, arrangement),
         until=until,
         sources=sources,
     )

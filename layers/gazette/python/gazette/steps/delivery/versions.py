@@ -7,7 +7,7 @@ from gazette.domain.delivery.run import Run
 from gazette.domain.errors import Unavailable, VersionGone, VersionUnusable
 from gazette.domain.ports.rendering import TemplateLibrary, VersionTemplates
 from gazette.domain.ports.templates import VersionsInForce
-from gazette.domain.templates.versions import version_for
+from gazette.domain.templates.versions import NOTHING_PUSHED, version_for
 
 Unusable = Callable[[int, Exception], None]
 """Is told the number of a version that a run cannot be made with, and why. Never raises."""
@@ -72,6 +72,8 @@ class RunTemplates:
         deployed.
         """
         in_force = self._in_force()
+        if in_force is NOTHING_PUSHED:
+            return self._library.deployed
         current = in_force.current
         for version in dict.fromkeys((version_for(user_id, in_force), current)):
             if version.is_deployed:

@@ -11,17 +11,32 @@ from gazette.domain.feedback.delivery_events import (
     AGAINST_RECIPIENT,
     DeliveryEvent,
     DeliveryEventType,
+    Mark,
     engagement_of,
+    mark_of,
 )
+from gazette.domain.feedback.reputation import SPAN, CategoryHold, category_hold, hold_reason
 from gazette.domain.identity import run_id
 from gazette.domain.ports.bus import Bus
-from gazette.domain.ports.ledgers import Engagements, Runs
+from gazette.domain.ports.clock import Clock
+from gazette.domain.ports.ledgers import CategoryHolds, CategoryStats, Engagements, Runs
 from gazette.domain.ports.mail import EvidenceLog
 from gazette.domain.ports.queues import Quarantine
 from gazette.domain.subscribers.suppression import Cause
 from gazette.steps.feedback.bounces import SuppressionContext, suppress_recipient
-from gazette.steps.feedback.category_stats import CategoryStatsContext, count_event
 from gazette.steps.runs import apply
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryStatsContext:
+    """The counts, and the holds that they lead to. `tell` is called for each new hold, at once:
+    after a crash the event is no longer the first of its kind, and counts nothing.
+    """
+
+    category_stats: CategoryStats
+    holds: CategoryHolds
+    tell: Callable[[CategoryHold], None]
+    clock: Clock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,3 +138,25 @@ def _unknown_attempt(event: DeliveryEvent, run: Run) -> str:
 def _mark_active(run: Run, event: DeliveryEvent, bus: Bus) -> None:
     if not bus.put([MarkActive(run.key.user_id, event.happened_at)]):
         raise Unavailable("The bus did not accept a sign of life. The message will be retried.")
+
+
+def count_event(event: DeliveryEvent, run: Run, *, context: CategoryStatsContext) -> None:
+    """Count the event for each category that its email showed, and hold those at a threshold.
+
+    For the first event of a kind alone, so that an email counts once. A crash loses a count; a lost
+    answer may count the email twice, because AWS's client repeats the call. The next bounce or
+    complaint looks at the counts again.
+    """
+    mark = mark_of(event)
+    if mark is None:
+        return
+    for category in run.categories:
+        context.category_stats.add(category, mark, event.sent_at)
+    if mark is Mark.SENT:
+        return
+    now = context.clock()
+    for category in run.categories:
+        if why := hold_reason(context.category_stats.since(category, now - SPAN)):
+            hold = category_hold(category, why, now)
+            if context.holds.add(hold):
+                context.tell(hold)
