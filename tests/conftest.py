@@ -49,11 +49,21 @@ def clients_are_made_anew() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def css_is_inlined_once() -> Iterator[None]:
-    """The same page with the same style sheet comes to the same; premailer takes its time."""
+def templates_are_worked_on_once() -> Iterator[None]:
+    """The same page with the same style sheet comes to the same, and what compiled compiles again:
+    premailer and Jinja take their time.
+    """
+    check, compiled = templates._check, set[str]()
+
+    def check_once(text: str, origin: Path, target: Path) -> None:
+        if text not in compiled:
+            check(text, origin, target)
+            compiled.add(text)
+
     with pytest.MonkeyPatch.context() as patch:
         for name in ("inline", "inline_part"):
             patch.setattr(templates, name, cache(getattr(templates, name)))
+        patch.setattr(templates, "_check", check_once)
         yield
 
 

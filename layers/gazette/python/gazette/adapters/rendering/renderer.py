@@ -384,7 +384,7 @@ def _without(excess: int, pieces: list[_Piece]) -> list[_Piece]:
     return kept
 
 
-_LINK = re.compile(r"<a(?=\s((?:[^>\"']|\"[^\"]*\"|'[^']*')*))", re.IGNORECASE)
+_LINK = re.compile(r"(<a)(\s(?:[^>\"']|\"[^\"]*\"|'[^']*')*)", re.IGNORECASE)
 _HREF = re.compile(r"\bhref\s*=\s*([\"'])(.*?)\1", re.IGNORECASE | re.DOTALL)
 _MARKED = " ses:no-track"
 
@@ -402,8 +402,8 @@ def without_tracking(html: str, links: Links, more: Collection[str] = ()) -> str
     addresses = tuple(str(escape(link)).lower() for link in own if link)
 
     def marked(link: re.Match[str]) -> str:
-        is_own = any(_leads_to(href.lower(), addresses) for _, href in _HREF.findall(link[1]))
-        return link[0] + _MARKED if is_own else link[0]
+        is_own = any(_leads_to(href.lower(), addresses) for _, href in _HREF.findall(link[2]))
+        return link[1] + _MARKED + link[2] if is_own else link[0]
 
     return _LINK.sub(marked, html)
 
