@@ -221,6 +221,9 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(service: Service) -> N
         ("9" * 40, timedelta(seconds=999_999_999)),
         ("Sun, 22 Nov 2026 07:05:00 GMT", timedelta(minutes=2)),
         ("Sun, 22 Nov 2025 07:05:00 GMT", timedelta(0)),
+        (f"Sun, 22 Nov {'9' * 20} 07:05:00 GMT", timedelta(0)),
+        (f"Sun, 22 Nov 2026 {'9' * 20}:05:00 GMT", timedelta(0)),
+        (f"Sun, 22 Nov 2026 07:05:00 +{'9' * 20}", timedelta(0)),
     ],
 )
 def test_retry_after_is_seconds_or_a_date(given_: str, waits: timedelta) -> None:
