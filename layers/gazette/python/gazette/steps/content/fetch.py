@@ -80,8 +80,8 @@ class FetchResult:
 class FetchContext:
     """What a fetch needs.
 
-    `limit`: how many items a digest shows at most. `useful_for`: how long a digest may
-    wait for its items. `longest`: how long a fetch may take.
+    `limit`: how many items a digest shows at most. `is_useful`: whether a digest of a user id that
+    has waited so long may still wait for its items. `longest`: how long a fetch may take.
     """
 
     routing: RoutingContext
@@ -89,7 +89,7 @@ class FetchContext:
     queue: FetchQueue
     plan: ContentPlan
     limit: int
-    useful_for: timedelta
+    is_useful: Callable[[str, timedelta], bool]
     longest: timedelta
 
 
@@ -153,7 +153,7 @@ def _fetch(wanted: Fetch, schedule: Schedule, permit: Permit, context: FetchCont
 
 def _schedule_to_ask_for(wanted: Fetch, context: FetchContext) -> Schedule | FetchOutcome:
     """The schedule as stored now, or why the source need not be asked for it any more."""
-    if context.routing.clock() > wanted.waits_since + context.useful_for:
+    if not context.is_useful(wanted.user_id, context.routing.clock() - wanted.waits_since):
         return FetchOutcome.TOO_LATE
     schedule = context.routing.schedules.get(wanted.user_id, wanted.schedule)
     if schedule is None or not _is_of(schedule, wanted.due_at):
