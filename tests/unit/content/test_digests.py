@@ -301,6 +301,25 @@ def test_who_mutes_the_category_is_asked_for_no_more() -> None:
     assert daily(world).state is ScheduleState.IDLE
 
 
+@pytest.mark.parametrize("frequency", [Frequency.NEVER, Frequency.WEEKLY])
+def test_a_digest_that_waits_goes_at_once_when_its_reader_wants_no_items_in_it(
+    frequency: Frequency,
+) -> None:
+    """Nobody fetches for it any more, so it would wait for as long as it may."""
+    world = a_world(*[DOWN] * 99)
+    world.source_policy = SourcePolicy.WAIT
+    world.create(an_event())
+    run = come_due(world)
+    assert run
+    world.fetch_queued()
+    wait(world, minutes=5)
+    assert lines(world) == []
+    world.choose(recommendation=frequency)
+    wait(world, minutes=4)
+    assert lines(world) == [("post1: 1",)]
+    assert world.runs.rows[run.key].without == ()
+
+
 def test_a_digest_that_asks_nothing_makes_no_call_more() -> None:
     asking = a_world()
     without = World(SettableClock(), max_lateness=6 * HOUR)
