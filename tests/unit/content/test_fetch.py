@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from gazette.domain.commands import RetractEvent
 from gazette.domain.content import Fetch
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.errors import NotYet, SourceFailed, Unavailable
@@ -74,6 +75,27 @@ def test_what_was_in_a_digest_does_not_come_again() -> None:
     assert found.send() == [("a: 1", "b: 1")]
     found.fetch()
     assert found.send() == [("c: 1",)]
+
+
+def test_what_was_in_a_digest_takes_no_place_although_the_schedule_has_forgotten_it() -> None:
+    """As after a long time, or when the reader wants items in another digest."""
+    found = asking()
+    found.answers(an_answer("a", "b", "c"), an_answer("a", "b", "c", "d", "e", "f", "g"))
+    found.fetch()
+    assert found.send() == [("a: 1", "b: 1", "c: 1")]
+    found.world.schedules.rows["ann", DAILY] = replace(found.schedule, shown=b"")
+    done = found.fetch()
+    assert (done.outcome, done.items, done.requests) == (FetchOutcome.STORED, 3, 1)
+    assert found.remembers("a", "b", "c", "d", "e", "f", "g") == [True] * 6 + [False]
+    assert found.send() == [("d: 1", "e: 1", "f: 1")]
+
+
+def test_what_the_service_has_withdrawn_takes_no_place() -> None:
+    found = asking()
+    found.world.say(RetractEvent("ann", "recommendations:a"))
+    found.answers(an_answer("a", "b", "c", "d"))
+    assert found.fetch().items == 3
+    assert found.send() == [("b: 1", "c: 1", "d: 1")]
 
 
 def test_an_item_that_waits_is_kept_while_the_source_still_has_it() -> None:

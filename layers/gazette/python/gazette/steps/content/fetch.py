@@ -15,9 +15,7 @@ from gazette.domain.content import (
     Broken,
     Fetch,
     Question,
-    Refreshed,
     Shown,
-    refreshed,
 )
 from gazette.domain.delivery.pace import NoPermit, Permit
 from gazette.domain.delivery.run import BEGINNING, settled_until
@@ -39,9 +37,8 @@ from gazette.steps.content.ask import (
     no_permit_near,
     wait_for_permit,
 )
+from gazette.steps.content.store import Kept, store_items
 from gazette.steps.context import RoutingContext
-from gazette.steps.routing.move import take_back
-from gazette.steps.routing.route import route
 from gazette.steps.subscribers.schedules import is_active
 from gazette.steps.time_budget import require_time
 
@@ -132,21 +129,19 @@ def _fetch(wanted: Fetch, schedule: Schedule, permit: Permit, context: FetchCont
         answer = ask(_question(wanted, reader, since, context), permit, context=context.asking)
     except SourceFailed as err:
         return _failed(wanted, err, context)
-    found = refreshed(
+    kept = store_items(
         answer.items,
+        schedule=schedule,
         waiting=waiting,
-        shown=Shown(schedule.shown),
-        user_id=wanted.user_id,
         at=asked_at,
         limit=context.limit,
+        context=context.routing,
     )
-    gone = [each.event.id for each in found.gone if take_back(each, context=context.routing)]
-    route(found.put, context=context.routing)
-    _mark(wanted, found, gone, context)
+    _mark(wanted, kept, context)
     return FetchResult(
         fetch=wanted,
-        outcome=FetchOutcome.STORED if found.put else FetchOutcome.NOTHING_NEW,
-        items=len(found.offered),
+        outcome=FetchOutcome.STORED if kept.put else FetchOutcome.NOTHING_NEW,
+        items=len(kept.offered),
         broken=answer.broken,
     )
 
@@ -195,7 +190,7 @@ def _question(
     )
 
 
-def _mark(wanted: Fetch, found: Refreshed, gone: Sequence[str], context: FetchContext) -> None:
+def _mark(wanted: Fetch, kept: Kept, context: FetchContext) -> None:
     """Write into the schedule what was fetched, after it was stored. Raises NotYet.
 
     What another worker has written meanwhile stays: fan-out advances the schedule, and a repeated
@@ -206,7 +201,7 @@ def _mark(wanted: Fetch, found: Refreshed, gone: Sequence[str], context: FetchCo
         schedule = schedules.get(wanted.user_id, wanted.schedule)
         if schedule is None:
             return
-        shown = Shown(schedule.shown).without(gone).with_(found.offered)
+        shown = Shown(schedule.shown).without(kept.gone).with_((*kept.had, *kept.offered))
         now = context.routing.clock()
         fetched = schedule.fetched(now, wanted.due_at, shown.hashes)
         if schedules.put(fetched, replacing=schedule):
