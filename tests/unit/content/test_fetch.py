@@ -222,6 +222,46 @@ def test_each_request_has_a_permit_of_its_own() -> None:
     assert found.permits.row.pace.taken == 2
 
 
+def test_workers_that_stall_with_their_permits_ask_no_faster_for_it() -> None:
+    """Ten have a permit each, of ten seconds; then the tables answer all of them at once."""
+    found = asking()
+    due_at = found.schedule.next_due_at
+    found.permits = FakeRateLimiter(PacePlan(rate=1))
+    permits = found.permits.row
+
+    def stall() -> None:
+        found.world.clock.pass_time(seconds=10)
+
+    with found.world.meanwhile("subscribers.get", stall):
+        found.fetch(due_at)
+    assert len(found.source.asked) == 1
+    assert permits.pace.taken == 2, "the permit of ten seconds ago is void"
+    begun = found.world.clock()
+    assert permits.pace.next_at == begun + timedelta(seconds=1), "the next one a second later"
+
+
+def test_who_stalls_until_there_is_no_permit_asks_nobody_and_comes_again() -> None:
+    found = asking()
+
+    def stall() -> None:
+        found.world.clock.pass_time(seconds=10)
+        found.permits.open_by_hand("why", found.world.clock())
+
+    with found.world.meanwhile("subscribers.get", stall):
+        assert found.fetch().outcome is FetchOutcome.BREAKER_OPEN
+    assert found.source.asked == []
+    assert len(found.queue.sent) == 1
+
+
+def test_a_probe_goes_however_late() -> None:
+    found = asking()
+    found.permits.trip("down", found.world.clock())
+    found.world.clock.pass_time(minutes=1)
+    with found.world.meanwhile("subscribers.get", lambda: found.world.clock.pass_time(seconds=10)):
+        assert found.fetch().outcome is FetchOutcome.NOTHING_NEW
+    assert found.permits.row.pace.breaker is None
+
+
 def test_a_failed_fetch_comes_again_later_and_later() -> None:
     found = asking()
     delays = []

@@ -35,6 +35,7 @@ from gazette.steps.content.ask import (
     again_after_failure,
     ask,
     no_permit_near,
+    still_in_time,
     wait_for_permit,
 )
 from gazette.steps.content.store import Kept, store_items
@@ -124,9 +125,12 @@ def _fetch(wanted: Fetch, schedule: Schedule, permit: Permit, context: FetchCont
     if not is_active(reader):
         return FetchResult(fetch=wanted, outcome=FetchOutcome.NOT_ASKED)
     since, waiting = _waiting(wanted, context)
+    in_time = still_in_time(permit, context.asking)
+    if isinstance(in_time, NoPermit):
+        return _requeue(wanted, in_time, context)
     asked_at = context.routing.clock()
     try:
-        answer = ask(_question(wanted, reader, since, context), permit, context=context.asking)
+        answer = ask(_question(wanted, reader, since, context), in_time, context=context.asking)
     except SourceFailed as err:
         return _failed(wanted, err, context)
     kept = store_items(
