@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 from gazette.domain.commands import RetractEvent
-from gazette.domain.content import Fetch
+from gazette.domain.content import Answer, Fetch
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.errors import NotYet, SourceFailed, Unavailable
 from gazette.domain.model import DAILY
@@ -96,6 +96,18 @@ def test_what_the_service_has_withdrawn_takes_no_place() -> None:
     found.answers(an_answer("a", "b", "c", "d"))
     assert found.fetch().items == 3
     assert found.send() == [("b: 1", "c: 1", "d: 1")]
+
+
+def test_what_will_be_over_when_the_digest_is_due_takes_no_place() -> None:
+    """Items may be fetched a day ahead, and no email shows one that is over."""
+    found = asking()
+    due_at = found.schedule.next_due_at
+    over = replace(an_item("over"), expires_at=due_at)
+    lasts = replace(an_item("lasts"), expires_at=due_at + timedelta(hours=1))
+    found.answers(Answer((over, lasts, an_item("a"), an_item("b"), an_item("c"))))
+    found.fetch()
+    assert found.waiting() == ["a", "b", "lasts"]
+    assert found.remembers("over") == [False]
 
 
 def test_an_item_that_waits_is_kept_while_the_source_still_has_it() -> None:

@@ -57,6 +57,10 @@ class Item:
     summary: str = ""
     expires_at: datetime | None = None
 
+    def lasts_until(self, at: datetime) -> bool:
+        """Whether an email at that instant may show it."""
+        return self.expires_at is None or self.expires_at > at
+
 
 @dataclass(frozen=True, slots=True)
 class Broken:

@@ -134,7 +134,7 @@ def _fetch(wanted: Fetch, schedule: Schedule, permit: Permit, context: FetchCont
     except SourceFailed as err:
         return _failed(wanted, err, context)
     kept = store_items(
-        answer.items,
+        [item for item in answer.items if item.lasts_until(wanted.due_at)],
         schedule=schedule,
         waiting=waiting,
         at=asked_at,
