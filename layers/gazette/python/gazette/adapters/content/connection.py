@@ -151,7 +151,9 @@ class Connection:
             if left < _LEAST:
                 break
             try:
-                return socket.create_connection(address[:2], timeout=min(_CONNECT, left))
+                return socket.create_connection(
+                    (str(address[0]), port), timeout=min(_CONNECT, left)
+                )
             except OSError as err:
                 refused = err
         raise refused
