@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from gazette.adapters.templates.bundle import MAX_PACKED
 from gazette.domain.errors import Unavailable, VersionGone
 from gazette.domain.ports.rendering import VersionTemplates
 from gazette.domain.templates.versions import (
@@ -63,7 +64,8 @@ class FakeBundles:
             raise self.raises
         if not self.working:
             raise Unavailable("The store does not answer.")
-        return self.stored.get(version)
+        content = self.stored.get(version)
+        return None if content is None else content[: MAX_PACKED + 1]
 
     def put(self, version: Version, content: bytes) -> None:
         self.stored[version] = content

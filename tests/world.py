@@ -510,7 +510,7 @@ class World:
                 queue=self.fetch_queue,
                 plan=self.content,
                 limit=3,
-                useful_for=self.max_lateness,
+                is_useful=lambda _, waited: waited <= self.max_lateness,
                 longest=timedelta(seconds=21),
             ),
         )

@@ -81,6 +81,7 @@ def recommendations_of_every_kind(
         cloud.work("content", toms)
         assert cloud.invoke("content", records("no JSON", queue="content"))["batchItemFailures"]
         _wait_for_the_breaker(cloud)
+        _come_too_late(cloud)
         _a_digest_that_asks_by_itself(cloud)
 
 
@@ -104,6 +105,11 @@ def _wait_for_the_breaker(cloud: Cloud) -> None:
     cloud.work("content", fetch_for("uma"))
     with cloud.meter.acting("somebody else"):
         limiter.close_by_hand()
+
+
+def _come_too_late(cloud: Cloud) -> None:
+    long_ago = Fetch("uma", DAILY, now() - timedelta(days=2))
+    cloud.work("content", encode_fetch(QueuedFetch(long_ago, timedelta(0))).body)
 
 
 def _a_digest_that_asks_by_itself(cloud: Cloud) -> None:

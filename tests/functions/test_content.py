@@ -11,6 +11,7 @@ from gazette.adapters.aws.fetch_messages import decode_fetch, encode_fetch
 from gazette.adapters.aws.queues import decode_run_key, decode_shard
 from gazette.adapters.content.connection import Connection
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
+from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVersions
 from gazette.adapters.dynamodb.pacing.pace import RECOMMENDATIONS_ROW, DynamoRateLimiter
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
@@ -21,6 +22,10 @@ from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.model import DAILY, Schedule
 from gazette.domain.ports.content import QueuedFetch
 from gazette.domain.scheduling.calendar import SLOT, slot_of
+from gazette.domain.templates.changes import pushed
+from gazette.domain.templates.settings import SourcePolicy, VersionSettings
+from gazette.domain.templates.versions import EVERYBODY, NOTHING_PUSHED, Version
+from gazette.settings.ranges import RANGES
 
 from cli.cost.actions import Units
 from cli.cost.actions import fetch as fetch_of
@@ -122,6 +127,48 @@ def test_while_the_breaker_is_open_the_message_is_requeued_and_nobody_is_asked(
     assert 60 <= requeued["DelaySeconds"] <= 180
     assert service.requests == []
     assert stored(ann) == []
+
+
+@pytest.mark.parametrize(
+    ("of_stage", "of_version", "asked_for"),
+    [
+        ("without", None, timedelta(minutes=30)),
+        ("without", "wait", timedelta(hours=6)),
+        ("wait", None, timedelta(hours=6)),
+        ("wait", "without", timedelta(minutes=30)),
+    ],
+)
+def test_a_digest_is_fetched_for_as_long_as_the_version_of_its_reader_lets_it_wait(
+    cloud: Cloud,
+    service: Service,
+    monkeypatch: pytest.MonkeyPatch,
+    of_stage: str,
+    of_version: str | None,
+    asked_for: timedelta,
+) -> None:
+    """Ended as the stage has it, the digest would wait for hours for what nobody asks for."""
+    monkeypatch.setenv("GAZETTE_RECOMMENDATIONS_POLICY", of_stage)
+    if of_version:
+        _put_in_force(VersionSettings(source_policy=SourcePolicy(of_version)))
+    cloud.say("subscriber.changed", profile())
+    cloud.work("content", _due_since(asked_for + timedelta(minutes=2)))
+    assert service.requests == []
+    cloud.work("content", _due_since(asked_for - timedelta(minutes=2)))
+    assert len(service.requests) == 1
+
+
+def _put_in_force(settings: VersionSettings) -> None:
+    version = Version(1, "0" * 64, settings)
+    after, entry = pushed(NOTHING_PUSHED, version, EVERYBODY, at=now(), by="somebody")
+    assert DynamoTemplateVersions("control", ranges=RANGES).change(NOTHING_PUSHED, after, entry)
+
+
+def _due_since(waited: timedelta) -> str:
+    """The message for a digest of Ann that was started, and waits for so long."""
+    before, due_at = schedule(), now() - waited
+    started = replace(before, last_due_at=due_at, revision=before.revision + 1)
+    assert DynamoSchedules("schedules", shards=1).put(started, replacing=before)
+    return encode_fetch(QueuedFetch(Fetch("ann", DAILY, due_at), timedelta(0))).body
 
 
 def test_a_failed_request_is_repeated_once_and_then_comes_again(

@@ -3,6 +3,7 @@
 import boto3
 import pytest
 from gazette.adapters.aws.clients import forget
+from gazette.adapters.templates.bundle import MAX_PACKED
 from gazette.adapters.templates.s3 import S3Bundles, key_of
 from gazette.domain.errors import Unavailable
 from gazette.domain.ports.templates import BundleStore
@@ -27,6 +28,15 @@ def test_what_was_stored_is_read_byte_for_byte(bundles: BundleStore) -> None:
     bundles.put(SEVEN, content)
     bundles.put(SEVEN, content)
     assert bundles.get(SEVEN) == content
+
+
+@pytest.mark.parametrize("size", [MAX_PACKED, MAX_PACKED + 1, 2 * MAX_PACKED])
+def test_of_what_is_too_large_only_enough_to_tell_is_read(bundles: BundleStore, size: int) -> None:
+    """Whoever may write to the bucket could else take the memory of every worker."""
+    bundles.put(SEVEN, bytes(size))
+    assert bundles.get(SEVEN) == bytes(min(size, MAX_PACKED + 1))
+    bundles.put(SEVEN, b"whole")
+    assert bundles.get(SEVEN) == b"whole", "the connection goes on"
 
 
 @pytest.mark.parametrize("other", [Version(8, "7" * 64), Version(7, "8" * 64)])

@@ -5,6 +5,7 @@ import ssl
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from urllib.parse import urlsplit
 
 import pytest
 from gazette.adapters.content.connection import Connection
@@ -195,6 +196,46 @@ def test_nobody_listens() -> None:
     assert "connection failed" in str(failure(source_at(url)))
 
 
+def test_however_many_addresses_a_host_has_the_deadline_holds_for_all_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A load balancer has one in each zone; none of these answers."""
+    spent = [0.0]
+
+    def hang(address: tuple[str, int], timeout: float) -> socket.socket:
+        assert address[1] == 81
+        spent.append(timeout)
+        raise TimeoutError("timed out")
+
+    eight = [(socket.AF_INET, 1, 6, "", (f"192.0.2.{each}", 81)) for each in range(8)]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: eight)
+    monkeypatch.setattr(socket, "create_connection", hang)
+    connection = Connection(
+        "http://many.example:81/", deadline=3, largest=LARGEST, clock=lambda: sum(spent)
+    )
+    with pytest.raises(SourceFailed, match="no whole answer within 3 s"):
+        connection.get("/", {})
+    assert sum(spent) == 3
+
+
+def test_the_next_address_is_tried_where_one_refuses(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = urlsplit(service.url).port
+    two = [(socket.AF_INET, 1, 6, "", (host, port)) for host in ("127.0.0.2", "127.0.0.1")]
+    connect = socket.create_connection
+
+    def refuse(address: tuple[str, int], timeout: float) -> socket.socket:
+        if address[0] == "127.0.0.2":
+            raise ConnectionRefusedError("refused")
+        return connect(address, timeout)
+
+    monkeypatch.setattr(socket, "create_connection", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: two)
+    assert source_at(service.url).ask(QUESTION) == Answer()
+    assert len(service.requests) == 1
+
+
 def test_a_server_that_accepts_and_says_nothing_is_left_in_time() -> None:
     """Over TLS too: the deadline holds for the handshake."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -221,6 +262,9 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(service: Service) -> N
         ("9" * 40, timedelta(seconds=999_999_999)),
         ("Sun, 22 Nov 2026 07:05:00 GMT", timedelta(minutes=2)),
         ("Sun, 22 Nov 2025 07:05:00 GMT", timedelta(0)),
+        (f"Sun, 22 Nov {'9' * 20} 07:05:00 GMT", timedelta(0)),
+        (f"Sun, 22 Nov 2026 {'9' * 20}:05:00 GMT", timedelta(0)),
+        (f"Sun, 22 Nov 2026 07:05:00 +{'9' * 20}", timedelta(0)),
     ],
 )
 def test_retry_after_is_seconds_or_a_date(given_: str, waits: timedelta) -> None:

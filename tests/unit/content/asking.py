@@ -89,7 +89,7 @@ class Asking:
                 queue=self.queue,
                 plan=ContentPlan(sources=SOURCES, lead=0, fresh_for=timedelta(hours=24)),
                 limit=self.limit,
-                useful_for=timedelta(minutes=30),
+                is_useful=lambda _, waited: waited <= timedelta(minutes=30),
                 longest=timedelta(seconds=21),
             ),
         )

@@ -228,6 +228,19 @@ def test_while_the_source_is_down_it_waits_within_its_tolerance_and_goes_without
     assert (sent.status, sent.without) == (Status.SENT, (RECOMMENDATIONS,))
 
 
+def test_what_has_gone_stale_is_shown_where_the_source_answers_nobody() -> None:
+    """It waits for what is fresh, and goes with what there is; the run says that it was not."""
+    world = a_world(an_answer("a"), *[DOWN] * 99)
+    due_at = daily(world).next_due_at
+    world.clock.now = due_at - 3 * HOUR
+    world.fetch(_fetch_of(world))
+    run = come_due(world)
+    assert run
+    wait(world, minutes=12)
+    assert lines(world) == [("a: 1",)]
+    assert world.runs.rows[run.key].without == (RECOMMENDATIONS,)
+
+
 def test_with_neither_items_nor_events_it_is_skipped_with_the_reason() -> None:
     world = a_world(*[DOWN] * 99)
     run = come_due(world)
@@ -299,6 +312,25 @@ def test_who_mutes_the_category_is_asked_for_no_more() -> None:
     assert not world.source.asked
     come_due(world)
     assert daily(world).state is ScheduleState.IDLE
+
+
+@pytest.mark.parametrize("frequency", [Frequency.NEVER, Frequency.WEEKLY])
+def test_a_digest_that_waits_goes_at_once_when_its_reader_wants_no_items_in_it(
+    frequency: Frequency,
+) -> None:
+    """Nobody fetches for it any more, so it would wait for as long as it may."""
+    world = a_world(*[DOWN] * 99)
+    world.source_policy = SourcePolicy.WAIT
+    world.create(an_event())
+    run = come_due(world)
+    assert run
+    world.fetch_queued()
+    wait(world, minutes=5)
+    assert lines(world) == []
+    world.choose(recommendation=frequency)
+    wait(world, minutes=4)
+    assert lines(world) == [("post1: 1",)]
+    assert world.runs.rows[run.key].without == ()
 
 
 def test_a_digest_that_asks_nothing_makes_no_call_more() -> None:

@@ -4,7 +4,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from gazette.domain.content import Fetch
+from gazette.domain.commands import RetractEvent
+from gazette.domain.content import Answer, Fetch
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.errors import NotYet, SourceFailed, Unavailable
 from gazette.domain.model import DAILY
@@ -74,6 +75,39 @@ def test_what_was_in_a_digest_does_not_come_again() -> None:
     assert found.send() == [("a: 1", "b: 1")]
     found.fetch()
     assert found.send() == [("c: 1",)]
+
+
+def test_what_was_in_a_digest_takes_no_place_although_the_schedule_has_forgotten_it() -> None:
+    """As after a long time, or when the reader wants items in another digest."""
+    found = asking()
+    found.answers(an_answer("a", "b", "c"), an_answer("a", "b", "c", "d", "e", "f", "g"))
+    found.fetch()
+    assert found.send() == [("a: 1", "b: 1", "c: 1")]
+    found.world.schedules.rows["ann", DAILY] = replace(found.schedule, shown=b"")
+    done = found.fetch()
+    assert (done.outcome, done.items, done.requests) == (FetchOutcome.STORED, 3, 1)
+    assert found.remembers("a", "b", "c", "d", "e", "f", "g") == [True] * 6 + [False]
+    assert found.send() == [("d: 1", "e: 1", "f: 1")]
+
+
+def test_what_the_service_has_withdrawn_takes_no_place() -> None:
+    found = asking()
+    found.world.say(RetractEvent("ann", "recommendations:a"))
+    found.answers(an_answer("a", "b", "c", "d"))
+    assert found.fetch().items == 3
+    assert found.send() == [("b: 1", "c: 1", "d: 1")]
+
+
+def test_what_will_be_over_when_the_digest_is_due_takes_no_place() -> None:
+    """Items may be fetched a day ahead, and no email shows one that is over."""
+    found = asking()
+    due_at = found.schedule.next_due_at
+    over = replace(an_item("over"), expires_at=due_at)
+    lasts = replace(an_item("lasts"), expires_at=due_at + timedelta(hours=1))
+    found.answers(Answer((over, lasts, an_item("a"), an_item("b"), an_item("c"))))
+    found.fetch()
+    assert found.waiting() == ["a", "b", "lasts"]
+    assert found.remembers("over") == [False]
 
 
 def test_an_item_that_waits_is_kept_while_the_source_still_has_it() -> None:
@@ -198,6 +232,46 @@ def test_each_request_has_a_permit_of_its_own() -> None:
     done = found.fetch()
     assert (done.outcome, done.requests) == (FetchOutcome.STORED, 2)
     assert found.permits.row.pace.taken == 2
+
+
+def test_workers_that_stall_with_their_permits_ask_no_faster_for_it() -> None:
+    """Ten have a permit each, of ten seconds; then the tables answer all of them at once."""
+    found = asking()
+    due_at = found.schedule.next_due_at
+    found.permits = FakeRateLimiter(PacePlan(rate=1))
+    permits = found.permits.row
+
+    def stall() -> None:
+        found.world.clock.pass_time(seconds=10)
+
+    with found.world.meanwhile("subscribers.get", stall):
+        found.fetch(due_at)
+    assert len(found.source.asked) == 1
+    assert permits.pace.taken == 2, "the permit of ten seconds ago is void"
+    begun = found.world.clock()
+    assert permits.pace.next_at == begun + timedelta(seconds=1), "the next one a second later"
+
+
+def test_who_stalls_until_there_is_no_permit_asks_nobody_and_comes_again() -> None:
+    found = asking()
+
+    def stall() -> None:
+        found.world.clock.pass_time(seconds=10)
+        found.permits.open_by_hand("why", found.world.clock())
+
+    with found.world.meanwhile("subscribers.get", stall):
+        assert found.fetch().outcome is FetchOutcome.BREAKER_OPEN
+    assert found.source.asked == []
+    assert len(found.queue.sent) == 1
+
+
+def test_a_probe_goes_however_late() -> None:
+    found = asking()
+    found.permits.trip("down", found.world.clock())
+    found.world.clock.pass_time(minutes=1)
+    with found.world.meanwhile("subscribers.get", lambda: found.world.clock.pass_time(seconds=10)):
+        assert found.fetch().outcome is FetchOutcome.NOTHING_NEW
+    assert found.permits.row.pace.breaker is None
 
 
 def test_a_failed_fetch_comes_again_later_and_later() -> None:

@@ -150,6 +150,19 @@ def test_a_version_that_cannot_be_had_leaves_the_one_before(world: World, err: E
     assert choose(run).templates.number == 7
 
 
+def test_what_was_rolled_back_is_not_used_where_the_version_behind_it_cannot_be_had(
+    world: World,
+) -> None:
+    choose, run = world.run_templates(), run_like(world)
+    assert choose(run).templates.number == 7
+    in_force(world, SIX)
+    world.broken_versions[6] = Unavailable("no answer")
+    assert choose(run).templates.number == 0
+    in_force(world, EIGHT)
+    world.broken_versions[8] = VersionUnusable("broken")
+    assert choose(run).templates.number == 0
+
+
 def test_a_candidate_that_cannot_be_had_leaves_the_current_version(world: World) -> None:
     in_force(world, SEVEN, Candidate(EIGHT, 99))
     reader = next(

@@ -17,12 +17,14 @@ from gazette.adapters.contract.items import Normaliser
 from gazette.adapters.dynamodb.pacing.pace import RECOMMENDATIONS_ROW, DynamoRateLimiter
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.routing import announce, routing_context
-from gazette.bootstrap.parts.versions import versions_in_force
+from gazette.bootstrap.parts.versions import settings_for, versions_in_force
 from gazette.domain.content import RECOMMENDATIONS
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.hosts import LinkHosts
 from gazette.domain.ports.clock import TimeLeft
+from gazette.domain.ports.templates import VersionsInForce
 from gazette.domain.scheduling.asking import ContentPlan
+from gazette.domain.templates.settings import SourcePolicy
 from gazette.settings.content import ContentSettings
 from gazette.steps.content.ask import AskContext, ProcessHealth
 from gazette.steps.content.fetch import FetchContext, FetchResult, fetch
@@ -39,8 +41,9 @@ def build() -> Callable[[str, TimeLeft], FetchResult]:
     sqs = sqs_client()
     backlog = SqsBacklog(sqs, settings.content_queue_url)
     permits = rate_limiter(settings)
+    in_force = versions_in_force(settings.control_table)
     context = FetchContext(
-        routing=routing_context(settings, sqs, in_force=versions_in_force(settings.control_table)),
+        routing=routing_context(settings, sqs, in_force=in_force),
         asking=AskContext(
             source=_source(settings),
             rate_limiter=permits,
@@ -58,10 +61,29 @@ def build() -> Callable[[str, TimeLeft], FetchResult]:
             fresh_for=timedelta(minutes=settings.recommendations_fresh_for),
         ),
         limit=settings.recommendations_items,
-        useful_for=settings.useful_for,
+        is_useful=_is_useful(settings, in_force),
         longest=timedelta(seconds=_TABLES + 2 * settings.recommendations_timeout),
     )
     return partial(fetch, decode=decode_fetch, context=context)
+
+
+def _is_useful(
+    settings: ContentSettings, in_force: VersionsInForce
+) -> Callable[[str, timedelta], bool]:
+    """Return whether a digest may still wait: a version of the templates may say how long.
+
+    That is read only where the answer depends on it.
+    """
+    of_stage = SourcePolicy(settings.recommendations_policy)
+    of_reader = settings_for(in_force)
+    surely = settings.useful_for(SourcePolicy.WITHOUT)
+
+    def is_useful(user_id: str, waited: timedelta) -> bool:
+        if waited <= surely:
+            return True
+        return waited <= settings.useful_for(of_reader(user_id).source_policy or of_stage)
+
+    return is_useful
 
 
 def rate_limiter(settings: ContentSettings) -> DynamoRateLimiter:

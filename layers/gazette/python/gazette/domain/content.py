@@ -57,6 +57,10 @@ class Item:
     summary: str = ""
     expires_at: datetime | None = None
 
+    def lasts_until(self, at: datetime) -> bool:
+        """Whether an email at that instant may show it."""
+        return self.expires_at is None or self.expires_at > at
+
 
 @dataclass(frozen=True, slots=True)
 class Broken:
@@ -153,14 +157,13 @@ def event_of(item: Item, user_id: str, fetched_at: datetime) -> Event:
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
-    """What to do with an answer: which events to put, and which to take back.
+    """What to do with an answer.
 
-    `put`: new items, and those that wait and have changed. `gone`: items that wait and are not
-    wanted any more. `offered`: the ids of all events that the next digest may show.
+    `put`: the events of new items, and of those that wait and have changed. `offered`: the ids of
+    all events that the next digest may show.
     """
 
     put: tuple[Event, ...]
-    gone: tuple[StoredEvent, ...]
     offered: tuple[str, ...]
 
 
@@ -191,8 +194,7 @@ def refreshed(
         offered.append(event.id)
         if before is None or replace(event, amended_at=before.event.amended_at) != before.event:
             put.append(event)
-    gone = tuple(stored for event_id, stored in there.items() if event_id not in offered)
-    return Refreshed(tuple(put), gone, tuple(offered))
+    return Refreshed(tuple(put), tuple(offered))
 
 
 def is_fresh(

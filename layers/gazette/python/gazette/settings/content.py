@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
+from gazette.domain.templates.settings import SourcePolicy
 from gazette.settings.ingest import RoutingSettings
-
-WAITS = "wait"
-"""The value of `recommendations_policy` with which a digest waits for its items."""
 
 _STARTED_LATE = timedelta(minutes=20)
 """A digest may come to generate so much later than it was started: `spread`, and a full queue."""
@@ -42,9 +40,8 @@ class ContentSettings(RoutingSettings):
     recommendations_fallback_image: str
     link_hosts: str
 
-    @property
-    def useful_for(self) -> timedelta:
-        """How long a digest may wait for its items, once they were asked for."""
-        if self.recommendations_policy == WAITS:
+    def useful_for(self, policy: SourcePolicy) -> timedelta:
+        """How long a digest with this policy may wait for its items, once they were asked for."""
+        if policy is SourcePolicy.WAIT:
             return timedelta(seconds=self.max_lateness)
         return timedelta(seconds=self.recommendations_patience) + _STARTED_LATE

@@ -117,8 +117,7 @@ class Connection:
         """Connect by hand, so that the deadline holds for the TLS handshake too."""
         connection: http.client.HTTPConnection
         port = self._port or (443 if self._context else 80)
-        patience = min(_CONNECT, self._deadline)
-        plain = socket.create_connection((self._host, port), timeout=patience)
+        plain = self._reached(port, until)
         try:
             plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if self._context is None:
@@ -140,6 +139,24 @@ class Connection:
         connection = http.client.HTTPSConnection(self._host, port, context=self._context)
         connection.sock = secure
         return connection
+
+    def _reached(self, port: int, until: float) -> socket.socket:
+        """The first address of the host that accepts, all of them tried before `until`.
+
+        `create_connection` with the name would take its time-out for each address. Raises OSError.
+        """
+        refused = OSError("no address of the host answered in time")
+        for *_, address in socket.getaddrinfo(self._host, port, type=socket.SOCK_STREAM):
+            left = until - self._clock()
+            if left < _LEAST:
+                break
+            try:
+                return socket.create_connection(
+                    (str(address[0]), port), timeout=min(_CONNECT, left)
+                )
+            except OSError as err:
+                refused = err
+        raise refused
 
     @contextmanager
     def _at_most(self, until: float, sock: socket.socket) -> Iterator[None]:

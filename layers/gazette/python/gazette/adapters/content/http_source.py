@@ -82,7 +82,7 @@ def retry_after(given: str, *, now: datetime) -> timedelta:
         return timedelta(seconds=min(int(given[:9]), 999_999_999))
     try:
         at = parsedate_to_datetime(given)
-    except (TypeError, ValueError, IndexError):
+    except (TypeError, ValueError, IndexError, OverflowError):
         return timedelta(0)
     at = at.replace(tzinfo=UTC) if at.tzinfo is None else at
     return max(timedelta(seconds=math.ceil((at - now).total_seconds())), timedelta(0))

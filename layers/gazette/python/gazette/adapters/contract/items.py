@@ -142,7 +142,7 @@ class Normaliser:
         for place, given in enumerate(_items_in(body)[:MOST_ITEMS]):
             item, wrong = self._item(place, given)
             broken += wrong
-            if item and (item.expires_at is None or item.expires_at > now):
+            if item and item.lasts_until(now):
                 found.setdefault(item.id, item)
         return Answer(tuple(sorted(found.values(), key=_rank)), tuple(broken))
 

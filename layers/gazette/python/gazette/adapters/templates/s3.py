@@ -1,10 +1,12 @@
 """Bundles in S3, one object each, by number and checksum."""
 
+from contextlib import closing
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from gazette.adapters.aws.clients import Patience, client
+from gazette.adapters.templates.bundle import MAX_PACKED
 from gazette.domain.errors import Unavailable
 from gazette.domain.templates.versions import Version
 
@@ -37,7 +39,8 @@ class S3Bundles:
         """
         try:
             found = _s3().get_object(Bucket=self._bucket, Key=key_of(version))
-            content: bytes = found["Body"].read()
+            with closing(found["Body"]) as body:
+                content: bytes = body.read(MAX_PACKED + 1)
         except ClientError as err:
             if err.response.get("Error", {}).get("Code") == "NoSuchKey":
                 return None

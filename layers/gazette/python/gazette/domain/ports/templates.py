@@ -47,7 +47,11 @@ class BundleStore(Protocol):
     """Where bundles are stored, by number and checksum."""
 
     def get(self, version: Version) -> bytes | None:
-        """Return the stored bytes, unverified, or None if there surely are none."""
+        """Return the stored bytes, unverified, or None if there surely are none.
+
+        Of more bytes than a bundle may have it returns only the first, so that none fills the
+        memory: their checksum is another one.
+        """
 
     def put(self, version: Version, content: bytes) -> None:
         """Store the bundle of a version. Can be repeated: what is stored is never changed."""

@@ -22,6 +22,9 @@ _BREAKER_OPEN = (timedelta(seconds=60), timedelta(seconds=180))
 """Delay of a fetch while the breaker is open: often enough that some fetch is there for each probe,
 and that a digest that waits ten minutes gets its items after an outage of five."""
 
+_IN_TIME = timedelta(seconds=1)
+"""A request begins so long after its permit at most: reading three rows takes a tenth of it."""
+
 _FIRST_PAUSE = timedelta(seconds=30)
 """The mean delay of a fetch that failed once; doubled each time."""
 
@@ -70,6 +73,17 @@ def wait_for_permit(context: AskContext) -> Permit | NoPermit:
     if isinstance(permit, Permit) and (wait := permit.at - context.clock()) > timedelta(0):
         context.sleep(wait)
     return permit
+
+
+def still_in_time(permit: Permit, context: AskContext) -> Permit | NoPermit:
+    """The permit, or another one if it is too late for this: or say why there is none.
+
+    Whoever stalls between permit and request, all at once, would ask in a burst. A probe goes,
+    however late: there is one at a time.
+    """
+    if permit.is_probe or context.clock() - permit.at <= _IN_TIME:
+        return permit
+    return wait_for_permit(context)
 
 
 def again_after(why: NoPermit, context: AskContext) -> timedelta:

@@ -15,9 +15,7 @@ from gazette.domain.content import (
     Broken,
     Fetch,
     Question,
-    Refreshed,
     Shown,
-    refreshed,
 )
 from gazette.domain.delivery.pace import NoPermit, Permit
 from gazette.domain.delivery.run import BEGINNING, settled_until
@@ -37,11 +35,11 @@ from gazette.steps.content.ask import (
     again_after_failure,
     ask,
     no_permit_near,
+    still_in_time,
     wait_for_permit,
 )
+from gazette.steps.content.store import Kept, store_items
 from gazette.steps.context import RoutingContext
-from gazette.steps.routing.move import take_back
-from gazette.steps.routing.route import route
 from gazette.steps.subscribers.schedules import is_active
 from gazette.steps.time_budget import require_time
 
@@ -80,8 +78,8 @@ class FetchResult:
 class FetchContext:
     """What a fetch needs.
 
-    `limit`: how many items a digest shows at most. `useful_for`: how long a digest may
-    wait for its items. `longest`: how long a fetch may take.
+    `limit`: how many items a digest shows at most. `is_useful`: whether a digest of a user id that
+    has waited so long may still wait for its items. `longest`: how long a fetch may take.
     """
 
     routing: RoutingContext
@@ -89,7 +87,7 @@ class FetchContext:
     queue: FetchQueue
     plan: ContentPlan
     limit: int
-    useful_for: timedelta
+    is_useful: Callable[[str, timedelta], bool]
     longest: timedelta
 
 
@@ -127,33 +125,34 @@ def _fetch(wanted: Fetch, schedule: Schedule, permit: Permit, context: FetchCont
     if not is_active(reader):
         return FetchResult(fetch=wanted, outcome=FetchOutcome.NOT_ASKED)
     since, waiting = _waiting(wanted, context)
+    in_time = still_in_time(permit, context.asking)
+    if isinstance(in_time, NoPermit):
+        return _requeue(wanted, in_time, context)
     asked_at = context.routing.clock()
     try:
-        answer = ask(_question(wanted, reader, since, context), permit, context=context.asking)
+        answer = ask(_question(wanted, reader, since, context), in_time, context=context.asking)
     except SourceFailed as err:
         return _failed(wanted, err, context)
-    found = refreshed(
-        answer.items,
+    kept = store_items(
+        [item for item in answer.items if item.lasts_until(wanted.due_at)],
+        schedule=schedule,
         waiting=waiting,
-        shown=Shown(schedule.shown),
-        user_id=wanted.user_id,
         at=asked_at,
         limit=context.limit,
+        context=context.routing,
     )
-    gone = [each.event.id for each in found.gone if take_back(each, context=context.routing)]
-    route(found.put, context=context.routing)
-    _mark(wanted, found, gone, context)
+    _mark(wanted, kept, context)
     return FetchResult(
         fetch=wanted,
-        outcome=FetchOutcome.STORED if found.put else FetchOutcome.NOTHING_NEW,
-        items=len(found.offered),
+        outcome=FetchOutcome.STORED if kept.put else FetchOutcome.NOTHING_NEW,
+        items=len(kept.offered),
         broken=answer.broken,
     )
 
 
 def _schedule_to_ask_for(wanted: Fetch, context: FetchContext) -> Schedule | FetchOutcome:
     """The schedule as stored now, or why the source need not be asked for it any more."""
-    if context.routing.clock() > wanted.waits_since + context.useful_for:
+    if not context.is_useful(wanted.user_id, context.routing.clock() - wanted.waits_since):
         return FetchOutcome.TOO_LATE
     schedule = context.routing.schedules.get(wanted.user_id, wanted.schedule)
     if schedule is None or not _is_of(schedule, wanted.due_at):
@@ -195,7 +194,7 @@ def _question(
     )
 
 
-def _mark(wanted: Fetch, found: Refreshed, gone: Sequence[str], context: FetchContext) -> None:
+def _mark(wanted: Fetch, kept: Kept, context: FetchContext) -> None:
     """Write into the schedule what was fetched, after it was stored. Raises NotYet.
 
     What another worker has written meanwhile stays: fan-out advances the schedule, and a repeated
@@ -206,7 +205,7 @@ def _mark(wanted: Fetch, found: Refreshed, gone: Sequence[str], context: FetchCo
         schedule = schedules.get(wanted.user_id, wanted.schedule)
         if schedule is None:
             return
-        shown = Shown(schedule.shown).without(gone).with_(found.offered)
+        shown = Shown(schedule.shown).without(kept.gone).with_((*kept.had, *kept.offered))
         now = context.routing.clock()
         fetched = schedule.fetched(now, wanted.due_at, shown.hashes)
         if schedules.put(fetched, replacing=schedule):

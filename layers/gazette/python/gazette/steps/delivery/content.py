@@ -41,10 +41,11 @@ class ContentContext:
         """What the run waits for; if for nothing, those of its sources that it goes without.
 
         What was stored within the settle lag is in no window yet, so the run waits for that too
-        (rule 2). A schedule that is gone, as after an erasure, is not waited for. Writes nothing.
+        (rule 2). A schedule that is gone, as after an erasure, or that asks no source any more, as
+        after its reader turned the category off, is not waited for. Writes nothing.
         """
         schedule = self.schedules.get(run.key.user_id, run.key.schedule)
-        if schedule is None:
+        if schedule is None or not set(schedule.sources) & set(CATEGORY_OF):
             return ()
         is_there = is_fresh(
             fetched_at=schedule.fetched_at,

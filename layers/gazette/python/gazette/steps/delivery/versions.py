@@ -69,12 +69,14 @@ class RunTemplates:
         """The version that is in force for a reader, as far as this process can use it.
 
         Otherwise the current one, the last current one that this process could use, or what was
-        deployed.
+        deployed. What was rolled back is not used again, although this process could.
         """
         in_force = self._in_force()
         if in_force is NOTHING_PUSHED:
             return self._library.deployed
         current = in_force.current
+        if current.number < self._before.number:
+            self._before = self._library.deployed
         for version in dict.fromkeys((version_for(user_id, in_force), current)):
             if version.is_deployed:
                 found = self._library.deployed
