@@ -159,6 +159,19 @@ def test_a_digest_that_goes_without_its_items_is_not_fetched_for_any_more() -> N
     assert found.source.asked == []
 
 
+def test_a_fetch_that_is_too_late_does_not_come_again_where_no_permit_is_near() -> None:
+    """Else those of an overload would make it longer: each permit would find some of them first."""
+    found = asking()
+    due_at = found.schedule.next_due_at
+    found.world.clock.now = due_at + timedelta(minutes=31)
+    found.permits = FakeRateLimiter(PacePlan(rate=1 / 60))
+    found.permits.reserve(found.world.clock(), found.world.clock())
+    with found.world.calls() as calls:
+        assert found.fetch(due_at).outcome is FetchOutcome.TOO_LATE
+    assert calls == []
+    assert found.queue.sent == []
+
+
 def test_a_digest_that_was_started_late_is_fetched_for_as_long_as_it_waits() -> None:
     """Fan-out was silent for hours: the digest waits since its sources were asked."""
     found = asking()

@@ -1,8 +1,8 @@
 """Fetch what a content source has for one digest of one reader, and store it as events.
 
-The order is what protects the source and the reader: first what this process knows of permits, at
-no cost; then whether the fetch is still wanted; then a permit; and only then everything else. The
-schedule is marked last, so that a fetch that died is made again, and puts the same events.
+The order is what protects the source and the reader: first the clock and what this process knows of
+permits, at no cost; then whether the fetch is still wanted; then a permit; and only then everything
+else. The schedule is marked last, so that a fetch that died is made again, and puts the same events.
 """
 
 from collections.abc import Callable, Sequence
@@ -107,6 +107,8 @@ def fetch(
     `decode` does.
     """
     wanted = decode(body)
+    if context.routing.clock() > wanted.waits_since + context.useful_for:
+        return FetchResult(fetch=wanted, outcome=FetchOutcome.TOO_LATE)
     if no_permit_near(context.asking):
         return _requeue(wanted, NoPermit.BUSY, context)
     schedule = _schedule_to_ask_for(wanted, context)
@@ -153,8 +155,6 @@ def _fetch(wanted: Fetch, schedule: Schedule, permit: Permit, context: FetchCont
 
 def _schedule_to_ask_for(wanted: Fetch, context: FetchContext) -> Schedule | FetchOutcome:
     """The schedule as stored now, or why the source need not be asked for it any more."""
-    if context.routing.clock() > wanted.waits_since + context.useful_for:
-        return FetchOutcome.TOO_LATE
     schedule = context.routing.schedules.get(wanted.user_id, wanted.schedule)
     if schedule is None or not _is_of(schedule, wanted.due_at):
         return FetchOutcome.NOT_ASKED
