@@ -1,8 +1,9 @@
 """Fetch what a content source has for one digest of one reader, and store it as events.
 
-The order is what protects the source and the reader: first the clock and what this process knows of
-permits, at no cost; then whether the fetch is still wanted; then a permit; and only then everything
-else. The schedule is marked last, so that a fetch that died is made again, and puts the same events.
+The order is what protects the source and the reader: first the clock and what this process knows
+of permits, at no cost; then whether the fetch is still wanted; then a permit; and only then
+everything else. The schedule is marked last, so that a fetch that died is made again, and puts the
+same events.
 """
 
 from collections.abc import Callable, Sequence
