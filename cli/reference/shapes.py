@@ -377,7 +377,7 @@ SHAPES: Mapping[str, Shape] = {
         "dead_letters": "number",
     },
     "sources stop": _SOURCE_STOPPED,
-    "sources start": _SOURCE_STOPPED,
+    "sources resume": _SOURCE_STOPPED,
     "sources arm": {
         "armed": "number",
         "right": "number",
