@@ -507,7 +507,9 @@ class World:
                 queue=self.fetch_queue,
                 plan=self.content,
                 limit=3,
+                policy_of=lambda _: self.source_policy,
                 useful_for=self.max_lateness,
+                max_lateness=self.max_lateness,
                 longest=timedelta(seconds=21),
             ),
         )

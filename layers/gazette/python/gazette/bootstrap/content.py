@@ -17,18 +17,22 @@ from gazette.adapters.contract.items import Normaliser
 from gazette.adapters.dynamodb.pacing.pace import RECOMMENDATIONS_ROW, DynamoRateLimiter
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.routing import announce, routing_context
-from gazette.bootstrap.parts.versions import versions_in_force
+from gazette.bootstrap.parts.versions import settings_for, versions_in_force
 from gazette.domain.content import RECOMMENDATIONS
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.hosts import LinkHosts
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.scheduling.asking import ContentPlan
+from gazette.domain.templates.settings import SourcePolicy
 from gazette.settings.content import ContentSettings
 from gazette.steps.content.ask import AskContext, ProcessHealth
 from gazette.steps.content.fetch import FetchContext, FetchResult, fetch
 
 _TABLES = 15
 """Seconds for what a fetch reads and writes; two requests come on top."""
+
+_STARTED_LATE = timedelta(minutes=20)
+"""A digest may come to generate so much later than it was started: `spread`, and a full queue."""
 
 
 @once
@@ -39,8 +43,10 @@ def build() -> Callable[[str, TimeLeft], FetchResult]:
     sqs = sqs_client()
     backlog = SqsBacklog(sqs, settings.content_queue_url)
     permits = rate_limiter(settings)
+    in_force = versions_in_force(settings.control_table)
+    of_reader, of_stage = settings_for(in_force), SourcePolicy(settings.recommendations_policy)
     context = FetchContext(
-        routing=routing_context(settings, sqs, in_force=versions_in_force(settings.control_table)),
+        routing=routing_context(settings, sqs, in_force=in_force),
         asking=AskContext(
             source=_source(settings),
             rate_limiter=permits,
@@ -58,7 +64,9 @@ def build() -> Callable[[str, TimeLeft], FetchResult]:
             fresh_for=timedelta(minutes=settings.recommendations_fresh_for),
         ),
         limit=settings.recommendations_items,
-        useful_for=settings.useful_for,
+        policy_of=lambda user_id: of_reader(user_id).source_policy or of_stage,
+        useful_for=timedelta(seconds=settings.recommendations_patience) + _STARTED_LATE,
+        max_lateness=timedelta(seconds=settings.max_lateness),
         longest=timedelta(seconds=_TABLES + 2 * settings.recommendations_timeout),
     )
     return partial(fetch, decode=decode_fetch, context=context)

@@ -1,15 +1,8 @@
 """What the function `content` needs to ask a source."""
 
 from dataclasses import dataclass
-from datetime import timedelta
 
 from gazette.settings.ingest import RoutingSettings
-
-WAITS = "wait"
-"""The value of `recommendations_policy` with which a digest waits for its items."""
-
-_STARTED_LATE = timedelta(minutes=20)
-"""A digest may come to generate so much later than it was started: `spread`, and a full queue."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,10 +34,3 @@ class ContentSettings(RoutingSettings):
     max_lateness: int
     recommendations_fallback_image: str
     link_hosts: str
-
-    @property
-    def useful_for(self) -> timedelta:
-        """How long a digest may wait for its items, once they were asked for."""
-        if self.recommendations_policy == WAITS:
-            return timedelta(seconds=self.max_lateness)
-        return timedelta(seconds=self.recommendations_patience) + _STARTED_LATE

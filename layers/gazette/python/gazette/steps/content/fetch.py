@@ -31,6 +31,7 @@ from gazette.domain.ports.queues import LONGEST_DELAY
 from gazette.domain.scheduling.asking import ContentPlan
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.domain.templates.settings import SourcePolicy
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.content.ask import (
     AskContext,
@@ -81,8 +82,9 @@ class FetchResult:
 class FetchContext:
     """What a fetch needs.
 
-    `limit`: how many items a digest shows at most. `useful_for`: how long a digest may
-    wait for its items. `longest`: how long a fetch may take.
+    `limit`: how many items a digest shows at most. `policy_of`: what the digests of a user id do
+    whose items are not there. `useful_for`: how long they may wait for them if they go without them
+    then; else it is `max_lateness`. `longest`: how long a fetch may take.
     """
 
     routing: RoutingContext
@@ -90,7 +92,9 @@ class FetchContext:
     queue: FetchQueue
     plan: ContentPlan
     limit: int
+    policy_of: Callable[[str], SourcePolicy]
     useful_for: timedelta
+    max_lateness: timedelta
     longest: timedelta
 
 
@@ -108,7 +112,7 @@ def fetch(
     `decode` does.
     """
     wanted = decode(body)
-    if context.routing.clock() > wanted.waits_since + context.useful_for:
+    if _is_too_late(wanted, context):
         return FetchResult(fetch=wanted, outcome=FetchOutcome.TOO_LATE)
     if no_permit_near(context.asking):
         return _requeue(wanted, NoPermit.BUSY, context)
@@ -152,6 +156,16 @@ def _fetch(wanted: Fetch, schedule: Schedule, permit: Permit, context: FetchCont
         items=len(found.offered),
         broken=answer.broken,
     )
+
+
+def _is_too_late(wanted: Fetch, context: FetchContext) -> bool:
+    """Whether no digest waits for it any more. How long one does is said by the stage, or by the
+    version of the templates that its reader gets: that is asked only where it matters.
+    """
+    waits = context.routing.clock() - wanted.waits_since
+    if waits <= context.useful_for:
+        return False
+    return waits > context.max_lateness or context.policy_of(wanted.user_id) is SourcePolicy.WITHOUT
 
 
 def _schedule_to_ask_for(wanted: Fetch, context: FetchContext) -> Schedule | FetchOutcome:
