@@ -310,7 +310,7 @@ CONTENT = Step(
         ("events", ("GetItem", "PutItem", "UpdateItem", "DeleteItem")),
         ("events/stored", ("Query",)),
         ("runs", ("Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
-        ("control", ("UpdateItem",)),
+        ("control", ("GetItem", "UpdateItem")),
         ("pace", ("UpdateItem",)),
     ),
 )

@@ -67,7 +67,9 @@ def recommendations_of_every_kind(
     monkeypatch: pytest.MonkeyPatch,
     meanwhile: Callable[[str, str, Callable[[], None]], None],
 ) -> None:
-    """Items are fetched, amended and taken back; readers vanish; a digest waits for its items."""
+    """Items are fetched, amended and taken back; readers vanish; a digest waits for its items, and
+    one is too late for them.
+    """
     with recommending(monkeypatch) as service:
         for user_id in ("rex", "sam", "tom", "uma"):
             cloud.say("subscriber.changed", profile(user_id))
@@ -81,6 +83,7 @@ def recommendations_of_every_kind(
         cloud.work("content", toms)
         assert cloud.invoke("content", records("no JSON", queue="content"))["batchItemFailures"]
         _wait_for_the_breaker(cloud)
+        _fetch_late(cloud, "uma")
         _a_digest_that_asks_by_itself(cloud)
 
 
@@ -104,6 +107,11 @@ def _wait_for_the_breaker(cloud: Cloud) -> None:
     cloud.work("content", fetch_for("uma"))
     with cloud.meter.acting("somebody else"):
         limiter.close_by_hand()
+
+
+def _fetch_late(cloud: Cloud, user_id: str) -> None:
+    fetch = Fetch(user_id, DAILY, now() - timedelta(hours=2))
+    cloud.work("content", encode_fetch(QueuedFetch(fetch, timedelta(0))).body)
 
 
 def _a_digest_that_asks_by_itself(cloud: Cloud) -> None:

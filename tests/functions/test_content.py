@@ -21,6 +21,7 @@ from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.model import DAILY, Schedule
 from gazette.domain.ports.content import QueuedFetch
 from gazette.domain.scheduling.calendar import SLOT, slot_of
+from gazette.domain.templates.settings import SourcePolicy, VersionSettings
 
 from cli.cost.actions import Units
 from cli.cost.actions import fetch as fetch_of
@@ -28,6 +29,7 @@ from proofs.sources.service import Reply, Service, items, serving
 from tests.functions.conftest import Cloud, due_shard, fan_out
 from tests.functions.costs_page import promised
 from tests.functions.messages import profile, records
+from tests.functions.pushed import push_version
 from tests.meter import calls
 
 pytestmark = pytest.mark.enable_socket
@@ -100,6 +102,22 @@ def test_a_fetch_costs_two_units_and_two_an_item(ann: Cloud, service: Service, n
     assert ann.meter.calls == (
         calls(GetItem=3, Query=2, UpdateItem=1, PutItem=1) + calls(PutItem=number) + routing
     )
+
+
+@pytest.mark.parametrize("policy", [None, SourcePolicy.WAIT])
+def test_the_version_of_the_reader_says_for_how_long_its_digest_is_fetched_for(
+    ann: Cloud, service: Service, policy: SourcePolicy | None
+) -> None:
+    """Two hours late: by the policy of the stage its digest has gone without."""
+    asked_at = now() - timedelta(hours=2)
+    before = schedule()
+    started = replace(before, last_due_at=asked_at, revision=before.revision + 1)
+    with ann.meter.acting("somebody else"):
+        DynamoSchedules("schedules", shards=1).put(started, replacing=before)
+        push_version(settings=VersionSettings(source_policy=policy))
+    fetch = Fetch("ann", DAILY, asked_at, asked_at=asked_at)
+    ann.work("content", encode_fetch(QueuedFetch(fetch, timedelta(0))).body)
+    assert len(service.requests) == (1 if policy else 0)
 
 
 def test_a_repeated_message_costs_one_read(ann: Cloud, service: Service) -> None:
