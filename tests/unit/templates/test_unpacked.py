@@ -1,5 +1,6 @@
 """The folders of versions: what a killed process leaves behind, the next one deletes."""
 
+import fcntl
 import gc
 import subprocess
 import sys
@@ -81,13 +82,13 @@ def test_a_folder_that_is_deleted_before_it_is_locked_is_made_anew(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Another process looks between the two, and takes it for one that was left behind."""
-    lock, deleted = unpacked.flock, []
+    deleted: list[Path] = []
 
     def first_deleted(folder: int, how: int) -> None:
         if not deleted:
             deleted.extend(Path(tempfile.gettempdir()).glob(f"{PREFIX}*"))
             deleted[0].rmdir()
-        lock(folder, how)
+        fcntl.flock(folder, how)
 
     monkeypatch.setattr(unpacked, "flock", first_deleted)
     held = Unpacked(FILES)
