@@ -510,7 +510,9 @@ class World:
                 queue=self.fetch_queue,
                 plan=self.content,
                 limit=3,
-                is_useful=lambda _, waited: waited <= self.max_lateness,
+                policy_of=lambda _: self.source_policy,
+                useful_for=self.max_lateness,
+                max_lateness=self.max_lateness,
                 longest=timedelta(seconds=21),
             ),
         )

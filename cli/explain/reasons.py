@@ -287,7 +287,7 @@ def _asked(at: datetime) -> Words:
     """Why a run waits that asks content sources: for them, or as any other."""
     return Words(
         f"its content sources were asked at {utc(at)} because their items were not there: it waits "
-        "for them, as long as the stage is patient, then for a permit",
+        "for them, as long as recommendations_policy lets it, then for a permit",
         "`gazette sources status` says whether the service answers, and the log of generate what "
         "the digest waits for.",
     )

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from gazette.adapters.rendering.language import Languages
-from gazette.adapters.templates.library import Unpacked
+from gazette.adapters.templates.unpacked import Unpacked
 from gazette.bootstrap.support.templates import build_templates
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.model import Edition

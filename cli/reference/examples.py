@@ -27,7 +27,7 @@ EXAMPLES: Mapping[str, str] = {
     "sending resume": "gazette sending resume --category like",
     "sources status": "gazette sources status",
     "sources stop": 'gazette sources stop "the service is being moved"',
-    "sources start": "gazette sources start",
+    "sources resume": "gazette sources resume",
     "sources arm": "gazette sources arm",
     "suppression list": "gazette suppression list --reason bounced --since 2026-11-01",
     "suppression add": "gazette suppression add ann@example.com",

@@ -154,7 +154,7 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     | _on("table/pace", "GetItem")
     | _each(("queue/content", "queue/content-dead"), *_COUNT),
     "sources stop": _settings_of("content") | _on("table/pace", "UpdateItem"),
-    "sources start": _settings_of("content") | _on("table/pace", "GetItem", "UpdateItem"),
+    "sources resume": _settings_of("content") | _on("table/pace", "GetItem", "UpdateItem"),
     "sources arm": _settings_of("content")
     | _on("table/subscribers", "GetItem", "Scan")
     | _on("table/schedules", "BatchGetItem", "PutItem", "Query")

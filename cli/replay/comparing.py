@@ -58,7 +58,7 @@ def compare(
             made.version,
             variation,
             changes_between(was, now, preheader_of=preheader_of),
-            _is_as_sent(run, was),
+            _has_same_categories(run, was),
             _seen(was, _plainly(was)),
             _seen(now, mistakes.of(email, now)),
         )
@@ -82,8 +82,8 @@ def _read_ahead(
             yield first, email.result()
 
 
-def _is_as_sent(run: Run, was: Rendition) -> bool:
-    """As far as the row of a run tells: it has the categories that its email showed."""
+def _has_same_categories(run: Run, was: Rendition) -> bool:
+    """Whether it has the categories that the email had, by rank: the row tells no more."""
     return was.edition is not None and run.categories in {(), was.edition.categories}
 
 

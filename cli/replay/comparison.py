@@ -37,16 +37,17 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A run, and what has changed. `as_sent`: the stage still makes of it what was sent.
+    """A run, and what has changed. `version`: that of the templates before the change.
 
-    `version`: that of the templates before the change.
+    `same_categories`: before the change it has the categories, by rank, that it had when it was
+    sent. The row of the run tells no more of that email.
     """
 
     run: Run
     version: Version
     variation: int
     changes: frozenset[Change]
-    as_sent: bool
+    same_categories: bool
     before: Seen
     after: Seen
 

@@ -61,7 +61,7 @@ class EmailShown:
     run: str
     about: str
     changes: Sequence[str]
-    as_sent: bool
+    same_categories: bool
     facts: Sequence[Fact]
     halves: Sequence[HalfShown]
     text: Sequence[tuple[str, str]]
@@ -81,7 +81,7 @@ def side_by_side(whole: Whole, *, names_version: bool) -> EmailShown:
             f"{version}"
         ),
         changes=summary.names(each),
-        as_sent=each.as_sent,
+        same_categories=each.same_categories,
         facts=[*_facts(whole)],
         halves=(
             _half("before", whole.was, each.before, other=whole.now, missing="gone after"),

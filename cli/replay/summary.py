@@ -84,10 +84,11 @@ def not_compared(comparison: Comparison) -> list[str]:
         f"{number} {_emails(number)} cannot be rendered again: {_MISSING[why]}."
         for why, number in sorted(comparison.missing.items())
     ]
-    if others := sum(not each.as_sent for each in comparison.emails):
+    if others := sum(not each.same_categories for each in comparison.emails):
         said.append(
-            f"{others} {_emails(others)} showed something else when sent: events, profile, "
-            "templates or settings have changed since."
+            f"{others} {_emails(others)} showed other categories, or in another order, when sent: "
+            "events, profile, templates or settings have changed since. Of other changes the row "
+            "of a run tells nothing."
         )
     if both := [each for each in comparison.emails if each.after.problems and not each.breaks]:
         first = both[0]

@@ -31,12 +31,19 @@ from cli.simulate.stage import installation_of, usage_of
 from cli.statistics.files import check_writable, write
 
 _MOST_DAYS = 14
+_MOST_EVENTS = 10_000
+_MOST_A_SECOND = 1_000_000
+_A_DAY = 86_400
+_YEARS = range(2000, 2101)
 
 
 def simulate(
     readers: Annotated[int, typer.Option(min=1, help="Readers with a daily digest.")],
     events: Annotated[
-        float, typer.Option(min=0, help="Events that each reader hears of in a day, on average.")
+        float,
+        typer.Option(
+            min=0, max=_MOST_EVENTS, help="Events that each reader hears of in a day, on average."
+        ),
     ] = 3,
     immediate: Annotated[
         float,
@@ -58,7 +65,10 @@ def simulate(
         ),
     ] = None,
     quota: Annotated[
-        float, typer.Option(min=0.01, help="Emails a second that SES lets the account send.")
+        float,
+        typer.Option(
+            min=0.01, max=_MOST_A_SECOND, help="Emails a second that SES lets the account send."
+        ),
     ] = 14,
     daily_quota: Annotated[
         int | None,
@@ -76,6 +86,7 @@ def simulate(
         float,
         typer.Option(
             min=0,
+            max=_MOST_A_SECOND,
             help="Requests a second of one instance of a service that each digest asks once; "
             "0: none.",
         ),
@@ -83,7 +94,7 @@ def simulate(
     service_least: Annotated[int, typer.Option(min=1, help="Its fewest instances.")] = 2,
     service_most: Annotated[int, typer.Option(min=1, help="Its most instances.")] = 100,
     service_boots: Annotated[
-        float, typer.Option(min=0, help="Seconds until a new instance answers.")
+        float, typer.Option(min=0, max=_A_DAY, help="Seconds until a new instance answers.")
     ] = 120,
     days: Annotated[int, typer.Option(min=1, max=_MOST_DAYS, help="Days to simulate.")] = 1,
     begin: Annotated[
@@ -200,6 +211,9 @@ def _day(given: str) -> date:
     if not given:
         return now().date()
     try:
-        return date.fromisoformat(given)
+        day = date.fromisoformat(given)
     except ValueError as err:
         raise NotPossible(f"--begin {given!r} is no date such as 2026-11-24.") from err
+    if day.year not in _YEARS:
+        raise NotPossible(f"--begin {given} is in no year from {_YEARS[0]} to {_YEARS[-1]}.")
+    return day

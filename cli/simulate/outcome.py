@@ -10,12 +10,13 @@ from cli.cost.bill import bill
 from cli.cost.command import sums
 from cli.cost.prices import Prices
 from cli.cost.usage import Usage
-from cli.shared.answers import Document, Rows, Shown
+from cli.shared.answers import NOTHING, Document, Rows, Shown
 from cli.simulate.ceilings import Ceiling, ceilings
 from cli.simulate.forecast import Forecast
 
 _MONTH = 30
 _MINUTE = 60
+_TEN = 10
 _ALL = 0.999
 """Of the digests of a day, the share that counts as all of them."""
 
@@ -152,18 +153,10 @@ def last_line(told: Outcome) -> str:
 
 def sentences(told: Outcome) -> list[str]:
     """The answers, the most important first."""
-    first, dollars = told.ceilings[0], told.dollars
+    dollars = told.dollars
     found = [
-        (
-            f"{_verdict(told)}: {told.in_hour:.1%} of {told.due:,} digests go out in the hour that "
-            f"their readers chose, and {told.soon_after:.1%} in the ten minutes after it. "
-            f"The last one: {told.last_at:%Y-%m-%d %H:%M} UTC."
-        ),
-        (
-            f"First to break: {first.name}, at {first.multiple:.2f} times this load "
-            f"({first.load:,.0f} of {first.limit:,.0f} {first.unit}). "
-            f"What helps: {first.to_do}."
-        ),
+        _on_time(told),
+        _first_to_break(told.ceilings[0]),
         (
             f"A month costs ${dollars['total']:,.0f}: SES ${dollars['ses']:,.0f}, what else "
             f"grows with use ${dollars['grows']:,.0f}, fixed ${dollars['fixed']:,.0f}."
@@ -177,6 +170,31 @@ def sentences(told: Outcome) -> list[str]:
         if number:
             found.append(f"{number:,} emails {what}.")
     return found
+
+
+def _on_time(told: Outcome) -> str:
+    if not told.due:
+        return "No digest is due: nothing waits for any reader."
+    return (
+        f"{_verdict(told)}: {told.in_hour:.1%} of {told.due:,} digests go out in the hour that "
+        f"their readers chose, and {told.soon_after:.1%} in the ten minutes after it. "
+        f"The last one: {told.last_at:%Y-%m-%d %H:%M} UTC."
+    )
+
+
+def _first_to_break(first: Ceiling) -> str:
+    if not first.load:
+        return "Nothing breaks: there is no load."
+    return (
+        f"First to break: {first.name}, at {first.multiple:,.2f} times this load "
+        f"({_short(first.load)} of {_short(first.limit)} {first.unit}). "
+        f"What helps: {first.to_do}."
+    )
+
+
+def _short(number: float) -> str:
+    """Whole, unless it is so small that this would say nothing."""
+    return f"{number:,.0f}" if number >= _TEN else f"{number:.2g}"
 
 
 def _verdict(told: Outcome) -> str:
@@ -233,7 +251,7 @@ def ceiling_rows(told: Outcome) -> Rows:
         [
             (
                 each.name,
-                Shown(_finite(each.multiple), f"{each.multiple:,.2f}"),
+                _multiple(each),
                 Shown(each.load, f"{each.load:,.1f}"),
                 Shown(each.limit, f"{each.limit:,.0f}"),
                 each.unit,
@@ -299,6 +317,6 @@ def document(told: Outcome) -> Document:
     }
 
 
-def _finite(number: float) -> float | None:
-    """JSON has no infinity."""
-    return None if number == float("inf") else number
+def _multiple(each: Ceiling) -> Shown:
+    """JSON has no infinity, and neither have people."""
+    return Shown(each.multiple, f"{each.multiple:,.2f}") if each.load else Shown(None, NOTHING)

@@ -1,6 +1,6 @@
 """A forecast as one page that needs nothing else: figures, tables, and plots as SVG within it."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -13,6 +13,8 @@ from cli.simulate.outcome import Outcome, ceiling_rows, figures, queue_rows, sen
 from cli.simulate.plots import BOTTOM, HEIGHT, LEFT, WIDTH, Plot, plot
 
 _MINUTE = 60
+_A_SLOT = 10
+"""Minutes."""
 
 
 def page(told: Outcome, *, made_at: datetime) -> str:
@@ -73,14 +75,14 @@ def plots(found: Forecast) -> Iterator[Plot]:
         )
 
 
-def _due_a_minute(found: Forecast) -> Counter[int]:
+def _due_a_minute(found: Forecast) -> dict[int, float]:
     """What is due in a slot, spread over its ten minutes."""
-    due: Counter[int] = Counter()
+    due: defaultdict[int, float] = defaultdict(float)
     for at, number in found.due.items():
-        for minute in range(10):
-            due[int(at // _MINUTE) + minute] += number // 10
+        for minute in range(_A_SLOT):
+            due[int(at // _MINUTE) + minute] += number / _A_SLOT
     return due
 
 
-def _over(counted: Mapping[int, int], minutes: int) -> list[float]:
+def _over(counted: Mapping[int, float], minutes: int) -> list[float]:
     return [float(counted.get(minute, 0)) for minute in range(minutes)]

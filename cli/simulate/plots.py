@@ -50,7 +50,7 @@ def plot(title: str, unit: str, values: Mapping[str, Sequence[float]], *, minute
         Line(name, number, _path(line, top, minutes / every))
         for number, (name, line) in enumerate(thinned.items())
     )
-    most = "; ".join(f"{name} at most {max(line):,.0f}" for name, line in thinned.items())
+    most = "; ".join(f"{name} at most {ceil(max(line)):,}" for name, line in thinned.items())
     return Plot(
         title=f"{title} ({unit})",
         says=f"{title}, {unit}: {most}",

@@ -1,4 +1,4 @@
-"""`gazette sources`: whether the recommendation service is asked; stop, start, and arm readers."""
+"""`gazette sources`: whether the recommendation service is asked; stop, resume, and arm readers."""
 
 from collections import Counter
 from typing import Annotated
@@ -19,8 +19,8 @@ from cli.shared.console import NotPossible, note, printable
 from cli.shared.deployed import StageName, settings_of
 
 sources = typer.Typer(
-    help="Show whether the recommendation service is asked, stop and start that, and give existing "
-    "readers the content sources of the stage.",
+    help="Show whether the recommendation service is asked, stop and resume its requests, and give "
+    "existing readers the content sources of the stage.",
     no_args_is_help=True,
 )
 
@@ -51,7 +51,7 @@ def status(stage: StageName = "prod") -> None:
         _rows(found, waiting, dead),
     )
     if breaker and breaker.by_hand:
-        note(f"`gazette sources start --stage {stage}` asks it again.")
+        note(f"`gazette sources resume --stage {stage}` resumes the requests at once.")
 
 
 @sources.command("stop", cls=Command)
@@ -62,22 +62,22 @@ def stop(
     stage: StageName = "prod",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Ask the recommendation service nothing until somebody starts that again.
+    """Stop all requests to the recommendation service until somebody resumes them.
 
-    Digests wait for their items as long as the stage is patient, and go without them then.
+    Digests wait for their items as `recommendations_policy` says, and then go without them.
     """
     if not reason.strip():
-        raise NotPossible("REASON is empty: say in a few words why the service is not asked.")
+        raise NotPossible("REASON is empty: say in a few words why you stop the requests.")
     settings = _settings(stage)
     if not yes:
         confirm(
-            f"Ask the recommendation service of stage {stage} nothing until somebody runs "
-            f"`gazette sources start --stage {stage}`?"
+            f"Stop all requests to the service of stage {stage} until somebody runs "
+            f"`gazette sources resume --stage {stage}`?"
         )
     with refusals_of_tables(stage):
         build_permits(settings).open_by_hand(printable(reason.strip()), now())
     tell(
-        f"the recommendation service of stage {stage} is not asked until you start that again",
+        f"requests to the service of stage {stage} are stopped until you resume them",
         stopped=True,
         changed=True,
         since=None,
@@ -85,9 +85,9 @@ def stop(
     note("Requests that are in progress are still answered.")
 
 
-@sources.command("start", cls=Command)
-def start(stage: StageName = "prod") -> None:
-    """Ask the service again, whether that was stopped by hand or automatically."""
+@sources.command("resume", cls=Command)
+def resume(stage: StageName = "prod") -> None:
+    """Resume the requests, whether they were stopped by hand or automatically."""
     settings = _settings(stage)
     with refusals_of_tables(stage):
         permits = build_permits(settings)
@@ -95,15 +95,13 @@ def start(stage: StageName = "prod") -> None:
         if before:
             permits.close_by_hand()
     if before is None:
-        text = f"the recommendation service of stage {stage} was not stopped"
+        text = f"requests to the service of stage {stage} were not stopped"
     else:
         since = moment(before.since)
-        text = (
-            f"the recommendation service of stage {stage} is asked again; it was not since {since}"
-        )
+        text = f"the service of stage {stage} is asked again; requests were stopped since {since}"
     tell(text, stopped=False, changed=before is not None, since=before.since if before else None)
     if before:
-        note("It begins slowly: the rate doubles while there is work.")
+        note("The rate begins at recommendations_ramp_from, and doubles while there is work.")
 
 
 @sources.command("arm", cls=Command)
@@ -113,9 +111,9 @@ def arm(
 ) -> None:
     """Give the digests of existing readers the content sources of the stage.
 
-    Run it once content_sources, or the default frequency of a source's category, has changed: a
-    reader's profile would do it the next time a service puts it. Reads every reader; safe to
-    repeat. Without `--yes` it counts first, changes nothing, and asks.
+    Run it after you have changed content_sources, or the default frequency of a source's category.
+    Without it, each reader gets the change with their next profile. Reads every reader; safe to
+    repeat. Without `--yes` it first counts the readers it would change, and asks.
     """
     settings = _settings(stage)
     with refusals_of_tables(stage):
@@ -166,7 +164,7 @@ def _state(breaker: OpenBreaker | None) -> str:
 
 def _next_try(breaker: OpenBreaker) -> str:
     if breaker.by_hand:
-        return "none until you start it"
+        return "none until you resume them"
     return f"one at {moment(breaker.until)} or later"
 
 

@@ -100,6 +100,7 @@ def push(
             percent,
             by=caller(),
             context=context,
+            seen=before,
         )
     tell_pushed(done, before, found, stage)
 
@@ -128,7 +129,7 @@ def rollout(
         if before.candidate and not yes:
             whom = "everybody" if percent == EVERYBODY else f"{percent} % of the readers"
             confirm(f"Give {named(before.candidate.version)} to {whom} of stage {stage}?")
-        after = steps.roll_out(percent, by=caller(), context=context)
+        after = steps.roll_out(percent, by=caller(), context=context, seen=before)
     tell_in_force(after, stage, changed=True)
     note(SOON)
 
@@ -153,10 +154,11 @@ def rollback(
     to = None if version is None else number_of(version)
     with refusals(stage):
         context = versions_of(stage)
+        seen = None
         if not yes:
-            before = in_words_of(context.versions.in_force())
-            confirm(f"In stage {stage} {before}. {_question(to)}")
-        after = steps.roll_back(to, by=caller(), context=context)
+            seen = context.versions.in_force()
+            confirm(f"In stage {stage} {in_words_of(seen)}. {_question(to)}")
+        after = steps.roll_back(to, by=caller(), context=context, seen=seen)
     tell_in_force(after, stage, changed=True)
     note(SOON)
 

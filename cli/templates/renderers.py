@@ -9,7 +9,7 @@ from gazette.adapters.rendering.environment import VARIATIONS
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.rendering.sandbox import SandboxedTemplates
 from gazette.adapters.rendering.variations import VariationError
-from gazette.adapters.templates.library import Unpacked
+from gazette.adapters.templates.unpacked import Unpacked
 from gazette.domain.delivery.run import Run
 from gazette.domain.replay import Missing
 from gazette.domain.templates.versions import DEPLOYED, Version, version_for

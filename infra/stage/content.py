@@ -12,6 +12,9 @@ _URL = re.compile(
     r"https://[A-Za-z0-9\[][!-~]*|http://(?:localhost|127\.0\.0\.1|\[::1\])[:/][!-~]*"
 )
 _PICTURE = re.compile(r"https://[A-Za-z0-9\[][!-~]*")
+_SECRET_NAME = re.compile(r"[A-Za-z0-9/_+=.@-]{1,512}")
+"""https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_CreateSecret.html"""
+
 RECOMMENDATION = "recommendation"
 """The category of what the service gives."""
 
@@ -40,7 +43,8 @@ class Content:
     """The name of a secret in Secrets Manager whose text is the service's bearer token. Empty: the
     request has none.
 
-    If it is wrong, the service refuses all requests and the circuit breaker opens."""
+    Its name, and not its ARN. If the token is wrong, the service refuses all requests and the
+    circuit breaker opens."""
 
     recommendations_per_second: int = 10
     """[requests a second] The rate at which all workers together ask the service; retries count.
@@ -115,6 +119,12 @@ def wrong_with_content(stage: Content) -> Iterator[Wrong]:
             "recommendations_url must be an https URL (http on loopback only) of at most "
             f"{_LONGEST_URL} characters.",
             of=("recommendations_url",),
+        )
+    if stage.recommendations_secret and not _SECRET_NAME.fullmatch(stage.recommendations_secret):
+        yield Wrong(
+            "recommendations_secret must be the name of a secret, not its ARN: letters, digits and "
+            "/_+=.@-, at most 512 of them.",
+            of=("recommendations_secret",),
         )
     picture = stage.recommendations_fallback_image
     if picture and not _fits(_PICTURE, picture):

@@ -45,9 +45,10 @@ class Storage:
     `retain`."""
 
     retain: bool = True
-    """Keeps tables and keys when their stack is deleted, and protects them from deletion.
+    """Keeps tables, keys and pushed templates when their stack is deleted, and protects tables from
+    deletion.
 
-    `false`: deleting the stack deletes all data."""
+    `false`: deleting the stack deletes all data, once its bucket is [empty](runbook/destroy.md)."""
 
     def restores(self, table: Table) -> bool:
         """Whether the table has point-in-time recovery."""

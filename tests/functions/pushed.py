@@ -2,7 +2,7 @@
 
 from gazette.adapters.templates.bundle import checksum_of
 from gazette.bootstrap.support.templates import build_templates
-from gazette.domain.templates.settings import NO_SETTINGS
+from gazette.domain.templates.settings import NO_SETTINGS, VersionSettings
 from gazette.domain.templates.versions import EVERYBODY, Version
 from gazette.settings.delivery import GenerateSettings
 from gazette.steps.support.templates import Bundle, push
@@ -12,7 +12,11 @@ from cli.templates.pushing import PROJECT, packed
 
 
 def push_version(
-    *, layer: str = "", percent: int = EVERYBODY, content: bytes | None = None
+    *,
+    layer: str = "",
+    percent: int = EVERYBODY,
+    content: bytes | None = None,
+    settings: VersionSettings = NO_SETTINGS,
 ) -> Version:
     """Our templates, or a bundle as given, beside a deployed layer, for some readers."""
     bundle = packed(Templates(PROJECT / "templates")).content if content is None else content
@@ -20,7 +24,7 @@ def push_version(
         Bundle(
             content=bundle,
             checksum=checksum_of(bundle),
-            settings=NO_SETTINGS,
+            settings=settings,
             layer=layer,
         ),
         percent,

@@ -67,7 +67,9 @@ def recommendations_of_every_kind(
     monkeypatch: pytest.MonkeyPatch,
     meanwhile: Callable[[str, str, Callable[[], None]], None],
 ) -> None:
-    """Items are fetched, amended and taken back; readers vanish; a digest waits for its items."""
+    """Items are fetched, amended and taken back; readers vanish; a digest waits for its items, and
+    one is too late for them.
+    """
     with recommending(monkeypatch) as service:
         for user_id in ("rex", "sam", "tom", "uma"):
             cloud.say("subscriber.changed", profile(user_id))
@@ -81,7 +83,7 @@ def recommendations_of_every_kind(
         cloud.work("content", toms)
         assert cloud.invoke("content", records("no JSON", queue="content"))["batchItemFailures"]
         _wait_for_the_breaker(cloud)
-        _come_too_late(cloud)
+        _fetch_late(cloud, "uma")
         _a_digest_that_asks_by_itself(cloud)
 
 
@@ -107,9 +109,9 @@ def _wait_for_the_breaker(cloud: Cloud) -> None:
         limiter.close_by_hand()
 
 
-def _come_too_late(cloud: Cloud) -> None:
-    long_ago = Fetch("uma", DAILY, now() - timedelta(days=2))
-    cloud.work("content", encode_fetch(QueuedFetch(long_ago, timedelta(0))).body)
+def _fetch_late(cloud: Cloud, user_id: str) -> None:
+    fetch = Fetch(user_id, DAILY, now() - timedelta(hours=2))
+    cloud.work("content", encode_fetch(QueuedFetch(fetch, timedelta(0))).body)
 
 
 def _a_digest_that_asks_by_itself(cloud: Cloud) -> None:

@@ -11,7 +11,6 @@ from gazette.adapters.aws.fetch_messages import decode_fetch, encode_fetch
 from gazette.adapters.aws.queues import decode_run_key, decode_shard
 from gazette.adapters.content.connection import Connection
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
-from gazette.adapters.dynamodb.control.template_versions import DynamoTemplateVersions
 from gazette.adapters.dynamodb.pacing.pace import RECOMMENDATIONS_ROW, DynamoRateLimiter
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
@@ -22,10 +21,7 @@ from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.model import DAILY, Schedule
 from gazette.domain.ports.content import QueuedFetch
 from gazette.domain.scheduling.calendar import SLOT, slot_of
-from gazette.domain.templates.changes import pushed
 from gazette.domain.templates.settings import SourcePolicy, VersionSettings
-from gazette.domain.templates.versions import EVERYBODY, NOTHING_PUSHED, Version
-from gazette.settings.ranges import RANGES
 
 from cli.cost.actions import Units
 from cli.cost.actions import fetch as fetch_of
@@ -33,6 +29,7 @@ from proofs.sources.service import Reply, Service, items, serving
 from tests.functions.conftest import Cloud, due_shard, fan_out
 from tests.functions.costs_page import promised
 from tests.functions.messages import profile, records
+from tests.functions.pushed import push_version
 from tests.meter import calls
 
 pytestmark = pytest.mark.enable_socket
@@ -149,18 +146,12 @@ def test_a_digest_is_fetched_for_as_long_as_the_version_of_its_reader_lets_it_wa
     """Ended as the stage has it, the digest would wait for hours for what nobody asks for."""
     monkeypatch.setenv("GAZETTE_RECOMMENDATIONS_POLICY", of_stage)
     if of_version:
-        _put_in_force(VersionSettings(source_policy=SourcePolicy(of_version)))
+        push_version(settings=VersionSettings(source_policy=SourcePolicy(of_version)))
     cloud.say("subscriber.changed", profile())
     cloud.work("content", _due_since(asked_for + timedelta(minutes=2)))
     assert service.requests == []
     cloud.work("content", _due_since(asked_for - timedelta(minutes=2)))
     assert len(service.requests) == 1
-
-
-def _put_in_force(settings: VersionSettings) -> None:
-    version = Version(1, "0" * 64, settings)
-    after, entry = pushed(NOTHING_PUSHED, version, EVERYBODY, at=now(), by="somebody")
-    assert DynamoTemplateVersions("control", ranges=RANGES).change(NOTHING_PUSHED, after, entry)
 
 
 def _due_since(waited: timedelta) -> str:

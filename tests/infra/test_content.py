@@ -98,6 +98,10 @@ def test_its_alarms_are_there_where_a_stage_asks(prod: Synthesis, asking: Synthe
         ({"recommendations_items": 0}, "recommendations_items must be 1 to 20"),
         ({"recommendations_policy": "maybe"}, "recommendations_policy must be without or wait"),
         ({"recommendations_per_second": 0}, "recommendations_per_second must be 1 to 1000"),
+        (
+            {"recommendations_secret": "arn:aws:secretsmanager:eu-west-1:1:secret:token-AbCdEf"},
+            "recommendations_secret must be the name of a secret, not its ARN",
+        ),
         ({"recommendations_fallback_image": "x"}, "recommendations_fallback_image must be"),
         ({"critical_categories": ["recommendation"]}, "critical_categories must not name"),
         (

@@ -55,8 +55,8 @@ COUNTED = (
         meaning=(
             "The recommendation service fails or refuses, so Gazette has stopped asking it. "
             "Digests wait for their items as recommendations_policy says, and then go without; no "
-            "event is held up for longer. What to do: the log of gazette-{stage}-content says why "
-            "(field why): fix the service, or its token. One request goes at least every half "
+            "event is held up for longer. What to do: `gazette sources status --stage {stage}` "
+            "says why: fix the service, or its token. One request goes at least every half "
             "hour, and once it is answered, Gazette asks again, slowly at first. See "
             "docs/runbook/source-breaker-opened.md."
         ),

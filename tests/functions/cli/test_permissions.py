@@ -262,7 +262,7 @@ def test_sources(cloud: Cloud, run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     with cloud.meter.acting("somebody else"):
         DynamoRateLimiter("pace", PacePlan(rate=9), name=RECOMMENDATIONS_ROW).trip("503", now())
     run("sources status")
-    run("sources start")
+    run("sources resume")
     run("sources stop", "it moves", "--yes")
     run("sources status")
     run("sources arm", said="n\n", exits=1)

@@ -10,6 +10,7 @@ from gazette.domain.errors import SourceFailed
 from gazette.domain.model import DAILY, Schedule, StoredEvent
 from gazette.domain.ports.content import QueuedFetch
 from gazette.domain.scheduling.asking import ContentPlan, ContentSources
+from gazette.domain.templates.settings import SourcePolicy
 from gazette.steps.content.ask import AskContext, ProcessHealth
 from gazette.steps.content.fetch import FetchContext, FetchResult, fetch
 
@@ -51,6 +52,7 @@ class Asking:
     health: ProcessHealth = field(default_factory=ProcessHealth)
     time_left: timedelta = timedelta(minutes=1)
     limit: int = 3
+    policy: SourcePolicy = SourcePolicy.WITHOUT
 
     def answers(self, *answers: Answer | SourceFailed) -> None:
         """What the source says next."""
@@ -89,7 +91,9 @@ class Asking:
                 queue=self.queue,
                 plan=ContentPlan(sources=SOURCES, lead=0, fresh_for=timedelta(hours=24)),
                 limit=self.limit,
-                is_useful=lambda _, waited: waited <= timedelta(minutes=30),
+                policy_of=lambda _: self.policy,
+                useful_for=timedelta(minutes=30),
+                max_lateness=timedelta(hours=6),
                 longest=timedelta(seconds=21),
             ),
         )

@@ -10,6 +10,7 @@ from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.errors import NotYet, SourceFailed, Unavailable
 from gazette.domain.model import DAILY
 from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.templates.settings import SourcePolicy
 from gazette.steps.content.fetch import FetchOutcome
 
 from tests.fake_stores import FakeRateLimiter
@@ -191,6 +192,30 @@ def test_a_digest_that_goes_without_its_items_is_not_fetched_for_any_more() -> N
     found.world.clock.now = due_at + timedelta(minutes=31)
     assert found.fetch(due_at).outcome is FetchOutcome.TOO_LATE
     assert found.source.asked == []
+
+
+def test_a_fetch_that_is_too_late_does_not_come_again_where_no_permit_is_near() -> None:
+    """Else those of an overload would make it longer: each permit would find some of them first."""
+    found = asking()
+    due_at = found.schedule.next_due_at
+    found.world.clock.now = due_at + timedelta(minutes=31)
+    found.permits = FakeRateLimiter(PacePlan(rate=1 / 60))
+    found.permits.reserve(found.world.clock(), found.world.clock())
+    with found.world.calls() as calls:
+        assert found.fetch(due_at).outcome is FetchOutcome.TOO_LATE
+    assert calls == []
+    assert found.queue.sent == []
+
+
+def test_a_digest_that_waits_by_its_version_of_the_templates_is_fetched_for_as_long() -> None:
+    """Else it would wait for hours for a fetch that was dropped."""
+    found = asking()
+    due_at = found.schedule.next_due_at
+    found.policy = SourcePolicy.WAIT
+    found.world.clock.now = due_at + timedelta(hours=5, minutes=59)
+    assert found.fetch(due_at).outcome is FetchOutcome.NOTHING_NEW
+    found.world.clock.pass_time(minutes=2)
+    assert found.fetch(due_at).outcome is FetchOutcome.TOO_LATE
 
 
 def test_a_digest_that_was_started_late_is_fetched_for_as_long_as_it_waits() -> None:

@@ -9,7 +9,10 @@ from lxml.html import document_fromstring
 from typer.testing import CliRunner, Result
 
 from cli.main import app
+from cli.simulate.forecast import simulate
+from cli.simulate.page import plots
 from cli.simulate.published.table import ACTIVE, ONE_QUEUE, holds
+from tests.unit.simulate.questions import question
 
 _LAST = re.compile(
     r"simulate: readers=\d+ emails=\d+ in_hour=\d\.\d{4} usd=\d+\.\d\d peak_mb=\d+ wall_s=\d+"
@@ -43,6 +46,25 @@ def test_the_page_has_a_plot_of_emails_and_runs_nothing(tmp_path: Path) -> None:
     assert "https:" not in text
 
 
+def test_where_nothing_happens_nothing_breaks() -> None:
+    done = run("--events", "0")
+    assert done.exit_code == 0, done.output
+    first, second, *_ = done.stdout.splitlines()
+    assert first == "No digest is due: nothing waits for any reader."
+    assert second == "Nothing breaks: there is no load."
+    ceilings = json.loads(run("--events", "0", "--json").stdout)["ceilings"]
+    assert {each["multiple"] for each in ceilings} == {None}
+
+
+def test_the_plot_of_few_digests_has_each_of_them() -> None:
+    found = simulate(question(5))
+    emails, *_ = plots(found)
+    assert emails.title == "Emails (a minute)"
+    assert "digests due at most 1" in emails.says
+    due = next(each for each in emails.lines if each.name == "digests due")
+    assert len({point.split()[1] for point in due.d[1:].split("L")}) > 1
+
+
 def test_a_setting_is_tried_without_being_written() -> None:
     first = {
         name: json.loads(run("--json", *options).stdout)["ceilings"]
@@ -66,6 +88,10 @@ def test_a_setting_is_tried_without_being_written() -> None:
         (("--set", "sprad=1"), "sprad"),
         (("--set", 'mail_provider="smtp"'), "mail_provider"),
         (("--begin", "tomorrow"), "--begin 'tomorrow' is no date"),
+        (("--begin", "9999-12-31"), "--begin 9999-12-31 is in no year from 2000 to 2100"),
+        (("--events", "inf"), "--events"),
+        (("--quota", "inf"), "--quota"),
+        (("--service", "inf"), "--service"),
         (("--plan", "gold"), "There is no --plan 'gold'"),
         (("--service", "5", "--service-least", "9", "--service-most", "3"), "--service-least 9"),
         (("--html", "no/such/folder/day.html"), "make it first"),

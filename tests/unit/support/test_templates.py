@@ -167,3 +167,20 @@ def test_the_commands_need_neither_the_cdk_nor_node() -> None:
     ).stdout.split()
     assert "cli.templates.command" in loaded
     assert {"aws_cdk", "jsii", "constructs"}.isdisjoint(loaded)
+
+
+def test_what_was_confirmed_of_something_else_is_not_done() -> None:
+    """Between the question and the answer somebody else has pushed: a yes is not about that."""
+    context = a_context()
+    push(bundle("one"), 100, by="ann", context=context)
+    seen = context.versions.in_force()
+    push(bundle("two"), 5, by="bo", context=context, seen=seen)
+    now = context.versions.in_force()
+    with pytest.raises(Overtaken, match="in force meanwhile, so nothing was done"):
+        roll_back(None, by="ann", context=context, seen=seen)
+    with pytest.raises(Overtaken, match="meanwhile"):
+        roll_out(100, by="ann", context=context, seen=seen)
+    with pytest.raises(Overtaken, match="meanwhile"):
+        push(bundle("three"), 100, by="ann", context=context, seen=seen)
+    assert context.versions.in_force() == now
+    assert roll_back(None, by="ann", context=context, seen=now).candidate is None

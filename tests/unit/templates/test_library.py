@@ -13,7 +13,8 @@ import pytest
 from gazette.adapters.cached import READ_INTERVAL
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.templates.bundle import checksum_of, pack
-from gazette.adapters.templates.library import MOST, Library, Unpacked
+from gazette.adapters.templates.library import MOST, Library
+from gazette.adapters.templates.unpacked import Unpacked
 from gazette.domain.errors import Unavailable, VersionGone, VersionUnusable
 from gazette.domain.ports.rendering import VersionTemplates
 from gazette.domain.templates.versions import PushedVersion, Version

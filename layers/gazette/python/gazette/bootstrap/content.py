@@ -22,7 +22,6 @@ from gazette.domain.content import RECOMMENDATIONS
 from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.hosts import LinkHosts
 from gazette.domain.ports.clock import TimeLeft
-from gazette.domain.ports.templates import VersionsInForce
 from gazette.domain.scheduling.asking import ContentPlan
 from gazette.domain.templates.settings import SourcePolicy
 from gazette.settings.content import ContentSettings
@@ -31,6 +30,9 @@ from gazette.steps.content.fetch import FetchContext, FetchResult, fetch
 
 _TABLES = 15
 """Seconds for what a fetch reads and writes; two requests come on top."""
+
+_STARTED_LATE = timedelta(minutes=20)
+"""A digest may come to generate so much later than it was started: `spread`, and a full queue."""
 
 
 @once
@@ -42,6 +44,7 @@ def build() -> Callable[[str, TimeLeft], FetchResult]:
     backlog = SqsBacklog(sqs, settings.content_queue_url)
     permits = rate_limiter(settings)
     in_force = versions_in_force(settings.control_table)
+    of_reader, of_stage = settings_for(in_force), SourcePolicy(settings.recommendations_policy)
     context = FetchContext(
         routing=routing_context(settings, sqs, in_force=in_force),
         asking=AskContext(
@@ -61,29 +64,12 @@ def build() -> Callable[[str, TimeLeft], FetchResult]:
             fresh_for=timedelta(minutes=settings.recommendations_fresh_for),
         ),
         limit=settings.recommendations_items,
-        is_useful=_is_useful(settings, in_force),
+        policy_of=lambda user_id: of_reader(user_id).source_policy or of_stage,
+        useful_for=timedelta(seconds=settings.recommendations_patience) + _STARTED_LATE,
+        max_lateness=timedelta(seconds=settings.max_lateness),
         longest=timedelta(seconds=_TABLES + 2 * settings.recommendations_timeout),
     )
     return partial(fetch, decode=decode_fetch, context=context)
-
-
-def _is_useful(
-    settings: ContentSettings, in_force: VersionsInForce
-) -> Callable[[str, timedelta], bool]:
-    """Return whether a digest may still wait: a version of the templates may say how long.
-
-    That is read only where the answer depends on it.
-    """
-    of_stage = SourcePolicy(settings.recommendations_policy)
-    of_reader = settings_for(in_force)
-    surely = settings.useful_for(SourcePolicy.WITHOUT)
-
-    def is_useful(user_id: str, waited: timedelta) -> bool:
-        if waited <= surely:
-            return True
-        return waited <= settings.useful_for(of_reader(user_id).source_policy or of_stage)
-
-    return is_useful
 
 
 def rate_limiter(settings: ContentSettings) -> DynamoRateLimiter:

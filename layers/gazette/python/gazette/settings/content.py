@@ -1,13 +1,8 @@
 """What the function `content` needs to ask a source."""
 
 from dataclasses import dataclass
-from datetime import timedelta
 
-from gazette.domain.templates.settings import SourcePolicy
 from gazette.settings.ingest import RoutingSettings
-
-_STARTED_LATE = timedelta(minutes=20)
-"""A digest may come to generate so much later than it was started: `spread`, and a full queue."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,9 +34,3 @@ class ContentSettings(RoutingSettings):
     max_lateness: int
     recommendations_fallback_image: str
     link_hosts: str
-
-    def useful_for(self, policy: SourcePolicy) -> timedelta:
-        """How long a digest with this policy may wait for its items, once they were asked for."""
-        if policy is SourcePolicy.WAIT:
-            return timedelta(seconds=self.max_lateness)
-        return timedelta(seconds=self.recommendations_patience) + _STARTED_LATE

@@ -5,7 +5,7 @@ from gazette.domain.errors import InvalidKeys
 
 
 def read_token(secret: str) -> str:
-    """The token in `secret`, a name or an ARN, without spaces around it. One GetSecretValue.
+    """The token in the secret of that name, without spaces around it. One GetSecretValue.
 
     Raises Unavailable if it cannot be read, and InvalidKeys if it cannot be a token: a header with
     it would be malformed (RFC 6750, section 2.1).

@@ -1,19 +1,16 @@
 """The versions of the templates that a process has: each fetched, verified and loaded once."""
 
-import shutil
-import tempfile
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 from threading import Lock
-from weakref import finalize
 
 from gazette.adapters.cached import READ_INTERVAL
 from gazette.adapters.templates.bundle import BundleError, checksum_of, unpack
+from gazette.adapters.templates.unpacked import Unpacked
 from gazette.domain.errors import Unavailable, VersionGone, VersionUnusable
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.rendering import VersionTemplates
@@ -23,22 +20,11 @@ from gazette.domain.templates.versions import Version
 MOST = 3
 """Versions in a process: the current one, a candidate, and one that is still pinned."""
 
-Load = Callable[[int, "Unpacked"], VersionTemplates]
+Load = Callable[[int, Unpacked], VersionTemplates]
 """Makes a version of an unpacked bundle, and tries it out. May raise anything: it is not ours."""
 
 Failed = Callable[[int, Exception], None]
 """Is told of each version that could not be had, at most once a minute each. Never raises."""
-
-
-class Unpacked:
-    """A folder with the files of a bundle, which is deleted when nobody holds this any more."""
-
-    def __init__(self, files: Mapping[str, bytes]) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix="gazette-templates-"))
-        finalize(self, shutil.rmtree, self.path, ignore_errors=True)
-        for name, content in files.items():
-            (self.path / name).parent.mkdir(parents=True, exist_ok=True)
-            (self.path / name).write_bytes(content)
 
 
 @dataclass(slots=True)

@@ -21,7 +21,7 @@ from gazette.settings.ranges import RANGES
 from gazette.steps.delivery.versions import RunTemplates, Unusable
 
 if TYPE_CHECKING:
-    from gazette.adapters.templates.library import Unpacked
+    from gazette.adapters.templates.unpacked import Unpacked
 
 _FRAGMENTS = FragmentCount()
 

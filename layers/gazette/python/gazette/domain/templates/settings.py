@@ -31,8 +31,8 @@ class InvalidVersionSettings(ValueError):
 class SourcePolicy(StrEnum):
     """What a digest does whose items of a content source are not there when it is due.
 
-    `WITHOUT`: it waits as long as its stage is patient, and goes without them then. `WAIT`: it
-    waits for almost as long as a digest may be late.
+    `WITHOUT`: it waits for the patience of its stage, and goes without them then. `WAIT`: it waits
+    for almost as long as a digest may be late.
     """
 
     WAIT = "wait"

@@ -1,8 +1,9 @@
 """Fetch what a content source has for one digest of one reader, and store it as events.
 
-The order is what protects the source and the reader: first what this process knows of permits, at
-no cost; then whether the fetch is still wanted; then a permit; and only then everything else. The
-schedule is marked last, so that a fetch that died is made again, and puts the same events.
+The order is what protects the source and the reader: first the clock and what this process knows
+of permits, at no cost; then whether the fetch is still wanted; then a permit; and only then
+everything else. The schedule is marked last, so that a fetch that died is made again, and puts the
+same events.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,6 +29,7 @@ from gazette.domain.ports.queues import LONGEST_DELAY
 from gazette.domain.scheduling.asking import ContentPlan
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.domain.templates.settings import SourcePolicy
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.content.ask import (
     AskContext,
@@ -78,8 +80,9 @@ class FetchResult:
 class FetchContext:
     """What a fetch needs.
 
-    `limit`: how many items a digest shows at most. `is_useful`: whether a digest of a user id that
-    has waited so long may still wait for its items. `longest`: how long a fetch may take.
+    `limit`: how many items a digest shows at most. `policy_of`: what the digests of a user id do
+    whose items are not there. `useful_for`: how long they may wait for them if they go without them
+    then; else it is `max_lateness`. `longest`: how long a fetch may take.
     """
 
     routing: RoutingContext
@@ -87,7 +90,9 @@ class FetchContext:
     queue: FetchQueue
     plan: ContentPlan
     limit: int
-    is_useful: Callable[[str, timedelta], bool]
+    policy_of: Callable[[str], SourcePolicy]
+    useful_for: timedelta
+    max_lateness: timedelta
     longest: timedelta
 
 
@@ -105,6 +110,8 @@ def fetch(
     `decode` does.
     """
     wanted = decode(body)
+    if _is_too_late(wanted, context):
+        return FetchResult(fetch=wanted, outcome=FetchOutcome.TOO_LATE)
     if no_permit_near(context.asking):
         return _requeue(wanted, NoPermit.BUSY, context)
     schedule = _schedule_to_ask_for(wanted, context)
@@ -150,10 +157,18 @@ def _fetch(wanted: Fetch, schedule: Schedule, permit: Permit, context: FetchCont
     )
 
 
+def _is_too_late(wanted: Fetch, context: FetchContext) -> bool:
+    """Whether no digest waits for it any more. How long one does is said by the stage, or by the
+    version of the templates that its reader gets: that is asked only where it matters.
+    """
+    waits = context.routing.clock() - wanted.waits_since
+    if waits <= context.useful_for:
+        return False
+    return waits > context.max_lateness or context.policy_of(wanted.user_id) is SourcePolicy.WITHOUT
+
+
 def _schedule_to_ask_for(wanted: Fetch, context: FetchContext) -> Schedule | FetchOutcome:
     """The schedule as stored now, or why the source need not be asked for it any more."""
-    if not context.is_useful(wanted.user_id, context.routing.clock() - wanted.waits_since):
-        return FetchOutcome.TOO_LATE
     schedule = context.routing.schedules.get(wanted.user_id, wanted.schedule)
     if schedule is None or not _is_of(schedule, wanted.due_at):
         return FetchOutcome.NOT_ASKED

@@ -58,14 +58,21 @@ def refuse_push(before: InForce) -> None:
         )
 
 
-def push(bundle: Bundle, percent: int, *, by: str, context: TemplatesContext) -> Pushed:
+def push(
+    bundle: Bundle,
+    percent: int,
+    *,
+    by: str,
+    context: TemplatesContext,
+    seen: InForce | None = None,
+) -> Pushed:
     """Store a bundle, and then put it in force for `percent` of the readers.
 
     What breaks off between the two leaves nothing in force; the same push then goes on with what
     was stored. Raises InvalidRollout, and Overtaken if somebody else has changed something at the
-    same time: nothing is in force then that was not before.
+    same time, or since `seen`: nothing is in force then that was not before.
     """
-    before = context.versions.in_force()
+    before = _in_force(seen, context)
     refuse_push(before)
     known = _same(bundle, context.versions.history())
     if known:
@@ -78,20 +85,28 @@ def push(bundle: Bundle, percent: int, *, by: str, context: TemplatesContext) ->
     return Pushed(after, version, is_new=known is None, changes=True)
 
 
-def roll_out(percent: int, *, by: str, context: TemplatesContext) -> InForce:
-    """Give the candidate to `percent` of the readers. Raises InvalidRollout and Overtaken."""
-    before = context.versions.in_force()
+def roll_out(
+    percent: int, *, by: str, context: TemplatesContext, seen: InForce | None = None
+) -> InForce:
+    """Give the candidate to `percent` of the readers. `seen`: as in `roll_back`.
+
+    Raises InvalidRollout and Overtaken.
+    """
+    before = _in_force(seen, context)
     changed = changes.rolled_out(before, percent, at=context.clock(), by=by)
     return _put_in_force(before, changed, context)
 
 
-def roll_back(to: int | None, *, by: str, context: TemplatesContext) -> InForce:
+def roll_back(
+    to: int | None, *, by: str, context: TemplatesContext, seen: InForce | None = None
+) -> InForce:
     """Take the candidate back, or put the version `to` in force for everybody.
 
     Without a number and a candidate it is the version that was in force for everybody before.
-    Raises InvalidRollout, also for a version whose bundle cannot be read, and Overtaken.
+    `seen`: what was in force when a person confirmed this; None: whatever is now. Raises
+    InvalidRollout, also for a version whose bundle cannot be read, and Overtaken.
     """
-    before, at = context.versions.in_force(), context.clock()
+    before, at = _in_force(seen, context), context.clock()
     if to is None and before.candidate:
         return _put_in_force(before, changes.taken_back(before, at=at, by=by), context)
     if to is None:
@@ -117,6 +132,17 @@ def versions_in(in_force: InForce, *, versions: TemplateVersions) -> Sequence[Pu
 def version_by_number(number: int, *, versions: TemplateVersions) -> Version:
     """A version of the history, or what was deployed. Raises InvalidRollout."""
     return DEPLOYED if number == DEPLOYED.number else _pushed(number, versions).version
+
+
+def _in_force(seen: InForce | None, context: TemplatesContext) -> InForce:
+    """What is in force. Raises Overtaken if that is not what somebody has seen."""
+    found = context.versions.in_force()
+    if seen is not None and found != seen:
+        raise Overtaken(
+            "Somebody else has changed what is in force meanwhile, so nothing was done: "
+            "look at `gazette templates list`, then try again."
+        )
+    return found
 
 
 def _pushed(number: int, versions: TemplateVersions) -> PushedVersion:

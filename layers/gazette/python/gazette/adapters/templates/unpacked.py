@@ -1,0 +1,60 @@
+"""A bundle in a folder of its own, from which a process renders."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from fcntl import LOCK_EX, LOCK_NB, flock
+from pathlib import Path
+from weakref import finalize
+
+PREFIX = "gazette-templates-"
+"""What the names of these folders begin with."""
+
+
+class Unpacked:
+    """A folder with the files of a bundle, which is deleted when nobody holds this any more.
+
+    A process that is killed deletes nothing, and an environment of Lambda keeps its `/tmp` beyond
+    it. So each folder is locked as long as its process lives, and whoever makes one deletes those
+    that nobody has locked.
+    https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html
+    """
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        _delete_left_behind()
+        self.path, lock = _locked_folder()
+        finalize(self, _delete, self.path, lock)
+        for name, content in files.items():
+            (self.path / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.path / name).write_bytes(content)
+
+
+def _locked_folder() -> tuple[Path, int]:
+    """A new folder, and what keeps it locked. One that is deleted in between is made anew."""
+    while True:
+        path = Path(tempfile.mkdtemp(prefix=PREFIX))
+        with suppress(FileNotFoundError):
+            lock = os.open(path, os.O_RDONLY)
+            flock(lock, LOCK_EX)
+            if path.exists():
+                return path, lock
+            os.close(lock)
+
+
+def _delete_left_behind() -> None:
+    """Delete the folders of processes that are dead; leave those of other users alone."""
+    for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                flock(lock, LOCK_EX | LOCK_NB)
+                shutil.rmtree(path, ignore_errors=True)
+            finally:
+                os.close(lock)
+
+
+def _delete(path: Path, lock: int) -> None:
+    shutil.rmtree(path, ignore_errors=True)
+    os.close(lock)
