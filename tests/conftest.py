@@ -5,10 +5,12 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from types import CodeType
 
 import pytest
 from gazette.adapters.aws import clients
 from hypothesis import HealthCheck, settings
+from jinja2 import Environment
 
 from infra.assets import templates
 from infra.assets.templates import build_templates
@@ -64,6 +66,31 @@ def templates_are_worked_on_once() -> Iterator[None]:
         for name in ("inline", "inline_part"):
             patch.setattr(templates, name, cache(getattr(templates, name)))
         patch.setattr(templates, "_check", check_once)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def jinja_compiles_once() -> Iterator[None]:
+    """The same source of the same name compiles to the same code, whatever folder it is in."""
+    real, known = Environment.compile, dict[tuple[object, ...], CodeType]()
+
+    def compile_once(
+        self: Environment,
+        source: str,
+        name: str | None = None,
+        filename: str | None = None,
+        raw: bool = False,
+        defer_init: bool = False,
+    ) -> CodeType | str:
+        if raw or not isinstance(source, str):
+            return real(self, source, name, filename, raw, defer_init)
+        key = (type(self), *self.extensions, *self.filters, source, name, defer_init)
+        if key not in known:
+            known[key] = real(self, source, name, filename, raw, defer_init)
+        return known[key].replace(co_filename=filename or "<template>")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Environment, "compile", compile_once)
         yield
 
 
