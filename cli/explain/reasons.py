@@ -271,7 +271,7 @@ def words_for(run: Run) -> Words:
     words = REASON.get(run.reason, Words(f"{run.reason}, as another version of Gazette says"))
     if run.status is Status.SENT and run.without:
         missing = ", ".join(run.without)
-        why = f"{words.why}; it went without {missing}, which did not answer in time"
+        why = f"{words.why}; it went without new items of {missing}, which did not answer in time"
         return replace(words, why=why)
     return words
 
