@@ -155,18 +155,13 @@ def _schedule_to_ask_for(wanted: Fetch, context: FetchContext) -> Schedule | Fet
     if not context.is_useful(wanted.user_id, context.routing.clock() - wanted.waits_since):
         return FetchOutcome.TOO_LATE
     schedule = context.routing.schedules.get(wanted.user_id, wanted.schedule)
-    if schedule is None or not _is_of(schedule, wanted.due_at):
+    if schedule is None or not schedule.is_asked_for(wanted.due_at):
         return FetchOutcome.NOT_ASKED
     if not context.plan.asked_by(schedule):
         return FetchOutcome.NOT_ASKED
     if context.plan.is_fetched(schedule, wanted.due_at):
         return FetchOutcome.ALREADY_FETCHED
     return schedule
-
-
-def _is_of(schedule: Schedule, due_at: datetime) -> bool:
-    """Whether the schedule still has that occurrence: it is next, or has been started."""
-    return due_at == schedule.last_due_at or (schedule.listed and due_at == schedule.next_due_at)
 
 
 def _waiting(wanted: Fetch, context: FetchContext) -> tuple[datetime, Sequence[StoredEvent]]:
