@@ -497,3 +497,40 @@ def test_two_workers_of_fan_out_pass_an_occurrence_once() -> None:
         come_due(world)
         world.deliver_queued()
         assert lines(world) == [("post1: 1",)], where
+
+
+def test_two_fetches_with_different_answers_lose_no_item() -> None:
+    """What one stores and the other takes back was in no digest: it is shown once it is offered."""
+
+    def made() -> World:
+        world = a_world(an_answer("a"), an_answer("b"))
+        world.create(an_event())
+        come_due(world)
+        return world
+
+    def fetch(world: World) -> None:
+        (wanted, *_) = world.fetch_queue.sent
+        world.fetch(wanted.fetch)
+
+    count = 0
+    for world, where in interleavings(made, fetch, fetch):
+        world.fetch_queue.sent.clear()
+        wait(world, minutes=3)
+        world.source.answers.clear()
+        world.source.answers.append(an_answer("a", "b"))
+        fetch_ahead(world)
+        come_due(world)
+        wait(world, minutes=3)
+        found = [line for email in lines(world) for line in email]
+        assert sorted(found) == ["a: 1", "b: 1", "post1: 1"], (where, lines(world))
+        count += 1
+    assert count > 10
+
+
+def test_a_fetch_beside_nobody_looks_at_what_waits_once() -> None:
+    world = _due()
+    come_due(world)
+    (wanted, *_) = world.fetch_queue.sent
+    with world.calls() as calls:
+        world.fetch(wanted.fetch)
+    assert calls.count("events.stored_under") == 1
