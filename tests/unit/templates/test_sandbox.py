@@ -186,7 +186,12 @@ HEAVY = [
     "{{ gettext('%(a)s', a=doubled) }}",
     "{{ {'a': doubled} }}",
     "{{ {'a': doubled}.values() }}",
-    "{{ namespace(a=doubled) }}",
+    "{{ namespace(a=[doubled]) }}",
+    "{% set n = namespace() %}{% set n.a = doubled %}{{ n }}",
+    "{% call(link) own('x', doubled) %}a{% endcall %}",
+    "{{ own('x', category=doubled, caller=say) }}",
+    "{{ links.leave(doubled) }}",
+    "{{ language.isolated(doubled) }}",
     "{{ [doubled] * 9 }}",
     # By what is rendered.
     f"{MANY}{MANY}abc{END}{END}",

@@ -72,6 +72,11 @@ def size(value: Any, *, objects: Callable[[Any], int] = lambda value: len(str(va
 
 
 _HOLDING = (list, tuple, set, frozenset, KeysView, ValuesView, ItemsView)
+_SEVERAL = (*_HOLDING, Mapping, Namespace)
+
+
+_holds_others: Callable[[type], bool] = lru_cache(maxsize=256)(lambda of: issubclass(of, _SEVERAL))
+"""Whether a value of a type may hold many. To look at a type takes long, and most hold none."""
 
 
 def refuse(what: str) -> SecurityError:
@@ -104,9 +109,19 @@ def check_shown(value: Any) -> Any:
     """A value that a template shows. Raises SecurityError for a list that holds too much."""
     if isinstance(value, str):
         return value
-    if isinstance(value, (*_HOLDING, Mapping, Namespace)) and size(value) > LONGEST:
+    if _holds_others(type(value)) and size(value) > LONGEST:
         raise refuse("a long list")
     return value
+
+
+def check_given(args: Iterable[Any], kwargs: Mapping[str, Any]) -> None:
+    """Raise SecurityError for a list that holds too much: what gets it may write its text."""
+    for each in args:
+        if type(each) is not str and _holds_others(type(each)) and held(each) > LONGEST:
+            raise refuse("a long list")
+    for name, each in kwargs.items():
+        if name not in OF_JINJA and _holds_others(type(each)) and held(each) > LONGEST:
+            raise refuse("a long list")
 
 
 def check_filled(text: str, values: Any) -> None:

@@ -30,6 +30,7 @@ from gazette.adapters.rendering.sandbox.operations import (
 )
 from gazette.adapters.rendering.sandbox.rendered import Buffer, joined
 from gazette.adapters.rendering.sandbox.sizes import (
+    check_given,
     check_length,
     check_sentence,
     check_shown,
@@ -160,8 +161,12 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
                 check_sentence(args, kwargs)
             elif isinstance(called.__self__, str):
                 return bounded_method(called, args, kwargs)
+            else:
+                check_given(args, kwargs)
         elif of is BuiltinFunctionType and isinstance(called.__self__, (str, bytes, int)):
             return bounded_method(called, args, kwargs)
+        else:
+            check_given(args, kwargs)
         return context.call(called, *args, **kwargs)
 
     def getattr(self, obj: Any, attribute: str) -> Any:
