@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from gazette.domain.content import EVENTS, RECOMMENDATIONS, Answer, Fetch
 from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.delivery.signals import RefusedForNow
 from gazette.domain.errors import SourceFailed
 from gazette.domain.model import DAILY, RunKey, Schedule, ScheduleState
 from gazette.domain.ports.queues import Shard
@@ -349,6 +350,61 @@ def test_a_digest_that_asks_nothing_makes_no_call_more() -> None:
     assert called[0] == called[1]
 
 
+# A run of no occurrence: that of a redrive
+
+
+def _failed(*answers: Answer, sources: tuple[str, ...]) -> tuple[World, Run]:
+    """A digest with an event that the provider has refused to the end, with these sources."""
+    world = World(
+        SettableClock(),
+        content=ContentPlan(sources=sources, lead=6, fresh_for=2 * HOUR),
+        max_lateness=6 * HOUR,
+    )
+    world.source.answers.extend(answers)
+    world.source_policy = SourcePolicy.WAIT
+    world.choose()
+    world.create(an_event())
+    fetch_ahead(world)
+    run = come_due(world)
+    assert run
+    world.mailer.script.extend(RefusedForNow(each, "Throttling") for each in range(1, 7))
+    for _ in range(7):
+        world.deliver_queued()
+    return world, world.runs.rows[run.key]
+
+
+@pytest.mark.parametrize(
+    ("sources", "shown"),
+    [
+        ((EVENTS, RECOMMENDATIONS), ("post1: 1", "a: 1")),
+        ((RECOMMENDATIONS, EVENTS), ("a: 1", "post1: 1")),
+    ],
+)
+def test_a_redriven_digest_shows_its_sources_in_their_order_and_waits_for_none(
+    sources: tuple[str, ...], shown: tuple[str, ...]
+) -> None:
+    """What was fetched for the digest that failed is there; nobody fetches for another instant."""
+    world, failed = _failed(an_answer("a"), sources=sources)
+    asked = len(world.source.asked)
+    started = world.redrive(failed).run
+    assert started
+    world.deliver_queued()
+    assert lines(world) == [shown]
+    assert world.runs.rows[started.key].without == ()
+    assert not world.fetch_queue.sent
+    assert len(world.source.asked) == asked
+
+
+def test_a_redriven_digest_for_which_nothing_is_left_says_that_nothing_was_new() -> None:
+    world, failed = _failed(an_answer("a"), sources=BOTH)
+    started = world.redrive(failed).run
+    assert started
+    world.events.rows.clear()
+    world.deliver_queued()
+    ended = world.runs.rows[started.key]
+    assert (ended.status, ended.reason) == (Status.SKIPPED, Reason.NOTHING_NEW)
+
+
 # Whoever dies, and whoever is at work at once
 
 
@@ -441,3 +497,40 @@ def test_two_workers_of_fan_out_pass_an_occurrence_once() -> None:
         come_due(world)
         world.deliver_queued()
         assert lines(world) == [("post1: 1",)], where
+
+
+def test_two_fetches_with_different_answers_lose_no_item() -> None:
+    """What one stores and the other takes back was in no digest: it is shown once it is offered."""
+
+    def made() -> World:
+        world = a_world(an_answer("a"), an_answer("b"))
+        world.create(an_event())
+        come_due(world)
+        return world
+
+    def fetch(world: World) -> None:
+        (wanted, *_) = world.fetch_queue.sent
+        world.fetch(wanted.fetch)
+
+    count = 0
+    for world, where in interleavings(made, fetch, fetch):
+        world.fetch_queue.sent.clear()
+        wait(world, minutes=3)
+        world.source.answers.clear()
+        world.source.answers.append(an_answer("a", "b"))
+        fetch_ahead(world)
+        come_due(world)
+        wait(world, minutes=3)
+        found = [line for email in lines(world) for line in email]
+        assert sorted(found) == ["a: 1", "b: 1", "post1: 1"], (where, lines(world))
+        count += 1
+    assert count > 10
+
+
+def test_a_fetch_beside_nobody_looks_at_what_waits_once() -> None:
+    world = _due()
+    come_due(world)
+    (wanted, *_) = world.fetch_queue.sent
+    with world.calls() as calls:
+        world.fetch(wanted.fetch)
+    assert calls.count("events.stored_under") == 1

@@ -3,12 +3,14 @@
 import io
 from datetime import UTC, datetime
 from functools import partial
+from gettext import GNUTranslations
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+from babel import Locale
 from gazette.adapters.rendering.environment import environment
-from gazette.adapters.rendering.language import Languages
+from gazette.adapters.rendering.language import Language, Languages
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.adapters.rendering.sandbox import SandboxedTemplates
 from gazette.adapters.web.links import SignedLinks
@@ -41,6 +43,8 @@ def values(built_templates: Path) -> dict[str, object]:
         "made": partial(print, KEY, file=io.StringIO()),
         "items": [1, 2],
         "table": {"a": 1},
+        "width": 300_000,
+        "doubled": doubled(),
     }
 
 
@@ -111,6 +115,118 @@ ATTACKS = [
     "{{ 9 ** 9 ** 9 }}",
 ]
 
+MANY, END = "{% for _ in range(99999) %}", "{% endfor %}"
+
+HEAVY = [
+    # By a width.
+    "{{ '%0300000d' % 1 }}",
+    "{{ '%%%0300000d' % 1 }}",
+    "{{ '%*d' % (300000, 1) }}",
+    "{{ '%.300000f' % 1 }}",
+    "{{ '%.*f' % (300000, 1) }}",
+    "{{ '%(a(b)c)0300000d' % {'a(b)c': 1} }}",
+    "{{ '%0300000d'|format(1) }}",
+    "{{ '%(a)0300000d'|format(a=1) }}",
+    "{{ ['%0300000d'] | map('format', 1) | list }}",
+    "{{ gettext('%(a)0300000d', a=1) }}",
+    "{{ ngettext('%(num)0300000d', '%(num)0300000d', 1) }}",
+    "{{ '{:{}}'.format(1, 300000) }}",
+    "{{ '{:300000}'.format(1) }}",
+    "{{ ('{:300000}'|safe).format(1) }}",
+    "{{ '{a:300000}'.format_map({'a': 1}) }}",
+    "{{ ('{:300000}'|attr('format'))(1) }}",
+    "{{ 'a'.ljust(300000) }}",
+    "{{ 'a'.rjust(300000) }}",
+    "{{ 'a'.center(300000) }}",
+    "{{ 'a'.zfill(300000) }}",
+    "{{ ('a'|safe).ljust(300000) }}",
+    "{{ '\t'.expandtabs(300000) }}",
+    "{{ ('\t' * 9999).expandtabs(9999) }}",
+    "{{ ('a'|attr('ljust'))(300000) }}",
+    "{% set wide = 'a'.ljust %}{{ wide(width) }}",
+    "{{ 'a'.ljust(*[300000]) }}",
+    "{{ 'a'.encode().ljust(300000) }}",
+    "{{ (1).to_bytes(300000) }}",
+    "{{ 'a'|center(300000) }}",
+    "{{ 'a'|center(width=width) }}",
+    "{{ 'abc'|map('center', 300000) | list }}",
+    "{{ range(99999)|map('string')|map('center', 99999) | list }}",
+    "{% for _ in range(9999)|map('string')|map('center', 9999) %}{{ loop.length }}{% endfor %}",
+    "{{ items|batch(300000, 'x') | list | length }}",
+    "{{ items|slice(300000) | list | length }}",
+    "{{ 'a\nb'|indent(300000) }}",
+    "{{ ('a\n' * 40000)|indent(9999) }}",
+    "{{ [[1]]|tojson(indent=300000) }}",
+    "{{ 1|round(300000, 'ceil') }}",
+    # By what is put in many times.
+    "{{ ('a' * 50000).replace('a', 'b' * 50000) }}",
+    "{{ ('a' * 50000)|replace('a', 'b' * 50000) }}",
+    "{{ ('a' * 50000).join('b' * 50000) }}",
+    "{{ ('b' * 50000)|join('a' * 50000) }}",
+    "{{ range(50000)|map('string')|join('a' * 50000) }}",
+    "{{ ('a' * 50000).join(range(50000)|map('string')) }}",
+    "{{ ('a' * 50000).translate({97: 'b' * 50000}) }}",
+    "{{ ('{0}' * 30000).format('b' * 50000) }}",
+    "{{ ('%(a)s' * 10000) % {'a': 'b' * 50000} }}",
+    "{{ ('%s' * 3) % (doubled, doubled, doubled) }}",
+    "{{ ('a ' * 40000)|wordwrap(1, wrapstring='b' * 50000) }}",
+    "{{ ('a.example ' * 9000)|urlize(rel='b' * 50000) }}",
+    # By the text of what holds one thing very often.
+    "{{ doubled }}",
+    "{{ doubled ~ '' }}",
+    "{{ doubled|string }}",
+    "{{ doubled|escape }}",
+    "{{ doubled|tojson }}",
+    "{{ doubled|pprint }}",
+    "{{ doubled|join }}",
+    "{{ '%s' % doubled }}",
+    "{{ '%s' % (doubled,) }}",
+    "{{ '{}'.format(doubled) }}",
+    "{{ '{!r}'.format(doubled) }}",
+    "{{ gettext('%(a)s', a=doubled) }}",
+    "{{ {'a': doubled} }}",
+    "{{ {'a': doubled}.values() }}",
+    "{{ namespace(a=[doubled]) }}",
+    "{% set n = namespace() %}{% set n.a = doubled %}{{ n }}",
+    "{% call(link) own('x', doubled) %}a{% endcall %}",
+    "{{ own('x', category=doubled, caller=say) }}",
+    "{{ links.leave(doubled) }}",
+    "{{ language.isolated(doubled) }}",
+    "{{ [doubled] * 9 }}",
+    # By what is rendered.
+    f"{MANY}{MANY}abc{END}{END}",
+    f"{{% set x %}}{MANY}{MANY}abc{END}{END}{{% endset %}}",
+    f"{{% set x %}}{MANY}{MANY}{{{{ '' }}}}{END}{END}{{% endset %}}",
+    f"{MANY}{{{{ 'a'.ljust(99999) }}}}{END}",
+]
+
+DOUBLING = [
+    "'xx' {% set n.x = n.x ~ n.x %}",
+    "'xx' {% set n.x = n.x + n.x %}",
+    "[1] {% set n.x = n.x + n.x %}",
+    "9 {% set n.x = n.x * n.x %}",
+    "'xx' {% set n.x = '%s%s' % (n.x, n.x) %}",
+    "'xx' {% set n.x = '{0}{0}'.format(n.x) %}",
+    "'xx' {% set n.x = [n.x, n.x]|join %}",
+    "'xx' {% set x %}{{ n.x }}{{ n.x }}{% endset %}{% set n.x = x %}",
+    "'xx' {% set n.x = m(n.x) %}",
+]
+"""What a variable is at first, and what is done with it again and again."""
+
+HEAVY += [
+    "{% macro m(x) %}{{ x }}{{ x }}{% endmacro %}"
+    f"{{% set n = namespace(x={begin}) %}}{{% for _ in range(40) %}}{again}{END}"
+    for begin, _, again in (each.partition(" ") for each in DOUBLING)
+]
+
+
+def doubled() -> list[object]:
+    """A list whose text has 10**12 characters, and that takes no memory."""
+    made: list[object] = [1]
+    for _ in range(40):
+        made = [made, made]
+    return made
+
 
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_attack_a_pushed_template_reaches_nothing_but_its_values(
@@ -124,6 +240,17 @@ def test_attack_a_pushed_template_reaches_nothing_but_its_values(
     assert given["table"] == {"a": 1}
 
 
+@pytest.mark.parametrize("attack", HEAVY)
+def test_attack_a_pushed_template_makes_no_text_that_takes_the_memory(
+    sandbox: Environment, built_templates: Path, attack: str
+) -> None:
+    """Nor does it with HTML, which is escaped."""
+    for text in (attack, f"{{% autoescape true %}}{attack}{{% endautoescape %}}"):
+        template = sandbox.from_string(text)
+        with pytest.raises(SecurityError):
+            template.render(values(built_templates))
+
+
 @pytest.mark.parametrize(
     "attack", ["{{ links }}", "{{ links.leave }}", "{{ digest }}", "{{ own }}"]
 )
@@ -131,6 +258,26 @@ def test_attack_what_values_look_like_tells_no_key(
     sandbox: Environment, built_templates: Path, attack: str
 ) -> None:
     assert KEY.decode() not in sandbox.from_string(attack).render(values(built_templates))
+
+
+def test_attack_a_template_that_is_imported_makes_no_text_that_takes_the_memory(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "long.txt").write_text(f"{MANY}{{{{ 'a'.ljust(99999) }}}}{END}")
+    made = environment(tmp_path, kind=SandboxedTemplates)
+    for text in ("{% import 'long.txt' as long %}", "{% from 'long.txt' import x %}"):
+        with pytest.raises(SecurityError):
+            made.from_string(text).render()
+
+
+def test_attack_a_pushed_catalogue_makes_no_text_that_takes_the_memory(
+    sandbox: Environment,
+) -> None:
+    catalogue = GNUTranslations()
+    vars(catalogue).update(_catalog={"%(a)s": "%(a)0300000d"}, plural=lambda _: 0)
+    language = Language("de", Locale("de"), catalogue)
+    with pytest.raises(SecurityError):
+        sandbox.from_string("{% trans a=1 %}{{ a }}{% endtrans %}").render(language.values())
 
 
 @pytest.mark.parametrize(

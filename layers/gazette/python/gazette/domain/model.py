@@ -220,6 +220,10 @@ class Schedule:
             self.wanted, after=last_instant_of_slot(now), last=self.last_due_at, pending=None
         )
 
+    def is_asked_for(self, due_at: datetime) -> bool:
+        """Whether its sources are asked for `due_at`: its next occurrence, or the last started."""
+        return due_at == self.last_due_at or (self.listed and due_at == self.next_due_at)
+
     def advanced(
         self, next_due_at: datetime, *, active_until: datetime | None = None
     ) -> "Schedule":

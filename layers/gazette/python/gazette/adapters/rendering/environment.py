@@ -67,7 +67,7 @@ def _say(context: Context, sentence: str) -> str:
     if said is None:
         template = context.environment.get_template(f"parts/{sentence}.txt")
         inner = template.new_context(context.get_all(), shared=True)
-        said = " ".join("".join(template.root_render_func(inner)).split())
+        said = " ".join(context.environment.concat(template.root_render_func(inner)).split())
         known[sentence] = said
     return said
 
@@ -177,6 +177,6 @@ class Press:
             context.vars.clear()
             context.blocks = {name: [block] for name, block in template.blocks.items()}
         try:
-            return "".join(template.root_render_func(context))
+            return self.environment.concat(template.root_render_func(context))
         except Exception:  # noqa: BLE001 -- raised again, with the template's file and line
             self.environment.handle_exception()

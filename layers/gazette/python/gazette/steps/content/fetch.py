@@ -148,7 +148,7 @@ def _fetch(wanted: Fetch, schedule: Schedule, permit: Permit, context: FetchCont
         limit=context.limit,
         context=context.routing,
     )
-    _mark(wanted, kept, context)
+    _mark(wanted, kept, read=schedule, since=since, context=context)
     return FetchResult(
         fetch=wanted,
         outcome=FetchOutcome.STORED if kept.put else FetchOutcome.NOTHING_NEW,
@@ -170,18 +170,13 @@ def _is_too_late(wanted: Fetch, context: FetchContext) -> bool:
 def _schedule_to_ask_for(wanted: Fetch, context: FetchContext) -> Schedule | FetchOutcome:
     """The schedule as stored now, or why the source need not be asked for it any more."""
     schedule = context.routing.schedules.get(wanted.user_id, wanted.schedule)
-    if schedule is None or not _is_of(schedule, wanted.due_at):
+    if schedule is None or not schedule.is_asked_for(wanted.due_at):
         return FetchOutcome.NOT_ASKED
     if not context.plan.asked_by(schedule):
         return FetchOutcome.NOT_ASKED
     if context.plan.is_fetched(schedule, wanted.due_at):
         return FetchOutcome.ALREADY_FETCHED
     return schedule
-
-
-def _is_of(schedule: Schedule, due_at: datetime) -> bool:
-    """Whether the schedule still has that occurrence: it is next, or has been started."""
-    return due_at == schedule.last_due_at or (schedule.listed and due_at == schedule.next_due_at)
 
 
 def _waiting(wanted: Fetch, context: FetchContext) -> tuple[datetime, Sequence[StoredEvent]]:
@@ -209,18 +204,28 @@ def _question(
     )
 
 
-def _mark(wanted: Fetch, kept: Kept, context: FetchContext) -> None:
+def _mark(
+    wanted: Fetch, kept: Kept, *, read: Schedule, since: datetime, context: FetchContext
+) -> None:
     """Write into the schedule what was fetched, after it was stored. Raises NotYet.
 
     What another worker has written meanwhile stays: fan-out advances the schedule, and a repeated
-    message may have brought the same items.
+    message may have brought the same items. If it has brought others, it may have taken back what
+    this one stored: a reader is remembered to have had only what still waits, or was in a digest.
+    `read`, `since`: the schedule, and up to when events were in a digest, as this fetch read them.
     """
     schedules = context.routing.schedules
     for _ in ATTEMPTS:
         schedule = schedules.get(wanted.user_id, wanted.schedule)
         if schedule is None:
             return
-        shown = Shown(schedule.shown).without(kept.gone).with_((*kept.had, *kept.offered))
+        offered = kept.offered
+        if schedule.fetched_at != read.fetched_at:
+            rows = context.routing.events.stored_under(read.user_id, read.name, after=since)
+            there = {each.event.id for each in readable(rows)}
+            offered = tuple(each for each in offered if each in there)
+        gone = (*kept.gone, *(set(kept.offered) - set(offered)))
+        shown = Shown(schedule.shown).without(gone).with_((*kept.had, *offered))
         now = context.routing.clock()
         fetched = schedule.fetched(now, wanted.due_at, shown.hashes)
         if schedules.put(fetched, replacing=schedule):

@@ -42,10 +42,13 @@ class ContentContext:
 
         What was stored within the settle lag is in no window yet, so the run waits for that too
         (rule 2). A schedule that is gone, as after an erasure, or that asks no source any more, as
-        after its reader turned the category off, is not waited for. Writes nothing.
+        after its reader turned the category off, is not waited for; nor does a run wait that is of
+        no occurrence, such as that of a redrive: nobody asks for it. Writes nothing.
         """
         schedule = self.schedules.get(run.key.user_id, run.key.schedule)
         if schedule is None or not set(schedule.sources) & set(CATEGORY_OF):
+            return ()
+        if not schedule.is_asked_for(run.due_at):
             return ()
         is_there = is_fresh(
             fetched_at=schedule.fetched_at,

@@ -99,6 +99,7 @@ def plan_redrive(failed: Run, *, context: RedrivePlanContext) -> RedrivePlan:
         run = next_run(
             chain[0],
             at_least=schedule.sequence if schedule else 0,
+            sources=schedule.sources if schedule else (),
             now=context.clock(),
             check_after=context.check_after,
         )

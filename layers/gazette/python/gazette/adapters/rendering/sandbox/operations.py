@@ -1,0 +1,124 @@
+"""The operators, filters and methods of texts that a template may use, each within its bounds."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial, update_wrapper
+from typing import Any
+
+from gazette.adapters.rendering.sandbox.sizes import (
+    LONGEST,
+    OF_JINJA,
+    WIDEST,
+    WORST,
+    check_filled,
+    check_made,
+    counted,
+    held,
+    refuse,
+    size,
+)
+
+_READING = frozenset(
+    """abs attr count d default dictsort first float groupby int items last length list max min
+    random reject rejectattr reverse safe select selectattr sort unique""".split()
+)
+"""Filters that write no text, and make nothing that they are not given."""
+
+_EACH_LINE = frozenset({"expandtabs", "indent", "tojson"})
+"""Filters and methods that write a width many times."""
+
+_SHOWING_NUMBERS = frozenset({"format", "join", "sum"})
+"""Filters and methods whose numbers are no widths."""
+
+
+def add(left: Any, right: Any) -> Any:
+    """Add numbers, texts or lists. Raises SecurityError."""
+    if not isinstance(left, int | float) and held(left) + held(right) > LONGEST:
+        raise refuse("the operator +")
+    return check_made(left + right)
+
+
+def multiply(left: Any, right: Any) -> Any:
+    """Multiply numbers, or repeat a little. Raises SecurityError."""
+    for repeated, times in ((left, right), (right, left)):
+        is_number = isinstance(repeated, int | float)
+        if isinstance(times, int) and not is_number and held(repeated) * times > WIDEST:
+            raise refuse("the operator *")
+    return check_made(left * right)
+
+
+def fill(left: Any, right: Any) -> Any:
+    """Fill a text, or divide numbers. Raises SecurityError."""
+    if isinstance(left, str | bytes):
+        check_filled(left if isinstance(left, str) else left.decode("latin-1"), right)
+    return check_made(left % right)
+
+
+def concatenate(join: Callable[[Iterable[Any]], str], parts: Sequence[Any]) -> str:
+    """The operator `~`. Raises SecurityError."""
+    if sum(len(each) if isinstance(each, str) else size(each) for each in parts) > LONGEST:
+        raise refuse("the operator ~")
+    return join(parts)
+
+
+def bounded(
+    name: str,
+    called: Callable[..., Any],
+    on: Any,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> Any:
+    """Call a filter, or a method of a text, unless it may make too much. Raises SecurityError.
+
+    `on`: the value that it is applied to.
+    """
+    longest = worst = max(1, len(on) if isinstance(on, str) else size(on))
+    for value in (*args, *kwargs.values()):
+        if isinstance(value, str):
+            found = len(value)
+        elif isinstance(value, int):
+            if name not in _SHOWING_NUMBERS and abs(value) > WIDEST:
+                raise refuse(f"{name} with {value}")
+            found = value if name in _EACH_LINE else 1
+        else:
+            found = size(value)
+        longest = max(longest, found)
+        worst *= max(1, found)
+    if longest > LONGEST or worst > WORST:
+        raise refuse(name)
+    return check_made(called(*args, **kwargs))
+
+
+def bounded_method(called: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Call a method of a text, of bytes or of a number. Raises SecurityError."""
+    if args:
+        args = [_read(each) for each in args]
+    if kwargs:
+        kwargs = {name: each for name, each in kwargs.items() if name not in OF_JINJA}
+    return bounded(called.__name__, called, called.__self__, args, kwargs)
+
+
+def bounded_filters(filters: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
+    """The filters, with their bounds where they make more than they are given."""
+    return {
+        name: each if name in _READING else _bounded_filter(name, each)
+        for name, each in filters.items()
+    }
+
+
+def _bounded_filter(name: str, called: Callable[..., Any]) -> Callable[..., Any]:
+    """Filters that Jinja gives its context, or the like, have that as their first argument."""
+    passed = 1 if hasattr(called, "jinja_pass_arg") else 0
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if name == "map":
+            return check_made(called(*args, **kwargs))
+        value, given = _read(args[passed]), args[passed + 1 :]
+        if name == "format":
+            check_filled(str(value), kwargs or given)
+        return bounded(name, partial(called, *args[:passed], value), value, given, kwargs)
+
+    return update_wrapper(call, called)
+
+
+def _read(value: Any) -> Any:
+    return list(counted(value)) if isinstance(value, Iterator) else value

@@ -1,0 +1,225 @@
+"""The environment of templates that were pushed."""
+
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from datetime import tzinfo
+from functools import partial, update_wrapper
+from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, MethodType, ModuleType
+from typing import Any
+
+from jinja2 import Template, nodes
+from jinja2.compiler import CodeGenerator, Frame
+from jinja2.environment import TemplateModule
+from jinja2.exceptions import SecurityError
+from jinja2.runtime import Context
+from jinja2.sandbox import (
+    ImmutableSandboxedEnvironment,
+    SandboxedEscapeFormatter,
+    SandboxedFormatter,
+)
+from markupsafe import Markup
+
+from gazette.adapters.rendering.environment import QuickContext, QuickEnvironment
+from gazette.adapters.rendering.language import Language
+from gazette.adapters.rendering.sandbox.operations import (
+    add,
+    bounded_filters,
+    bounded_method,
+    concatenate,
+    fill,
+    multiply,
+)
+from gazette.adapters.rendering.sandbox.rendered import Buffer, joined
+from gazette.adapters.rendering.sandbox.sizes import (
+    check_given,
+    check_length,
+    check_sentence,
+    check_shown,
+    check_spec,
+)
+from gazette.adapters.rendering.view_models import Line
+
+_WITHOUT_ATTRIBUTES = (
+    BuiltinFunctionType,
+    FunctionType,
+    MethodType,
+    ModuleType,
+    partial,
+    type,
+)
+"""What templates call, or never see. A partial tells what it was made with: `partial.keywords`."""
+
+_ZONE = frozenset({"key"})
+"""What templates may ask of a time zone: the cache of zones is the whole process's."""
+
+_FIELDS = (FunctionType, MemberDescriptorType, property, type(vars(Line)["line"]))
+"""What methods, slots, properties and the fields of named tuples are in their class."""
+
+_METHODS = frozenset({BuiltinFunctionType, MethodType})
+
+_SENTENCES = frozenset({vars(Language)["_gettext"], vars(Language)["_ngettext"]})
+"""What `trans`, `gettext` and `ngettext` call."""
+
+_OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {"+": add, "*": multiply, "%": fill}
+
+
+class _BoundedCode(CodeGenerator):
+    """Jinja's code, with bounds where templates render to a variable, or join by `~`."""
+
+    def buffer(self, frame: Frame) -> None:
+        """Begin to render to a variable, as in a macro."""
+        frame.buffer = self.temporary_identifier()
+        self.writeline(f"{frame.buffer} = environment.buffer()")
+
+    def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802 -- Jinja's name
+        """Join by `~`: Jinja's own function, once the parts are known to be short."""
+        escaping = "markup_join" if frame.eval_ctx.autoescape else "str_join"
+        if frame.eval_ctx.volatile:
+            escaping = "(markup_join if context.eval_ctx.volatile else str_join)"
+        self.write(f"environment.concatenate({escaping}, (")
+        for each in node.nodes:
+            self.visit(each, frame)
+            self.write(", ")
+        self.write("))")
+
+
+class _BoundedFormatter(SandboxedFormatter):
+    """Counts what it makes. For one text."""
+
+    _made = 0
+
+    def get_field(
+        self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[Any, str]:
+        """As Jinja does, if the value may be shown."""
+        found, first = super().get_field(field_name, args, kwargs)
+        return check_shown(found), first
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """As Python does, up to a length."""
+        check_spec(format_spec)
+        made: str = super().format_field(value, format_spec)
+        self._made += len(made)
+        check_length(self._made)
+        return made
+
+
+class _BoundedEscapeFormatter(_BoundedFormatter, SandboxedEscapeFormatter):
+    """Besides, it escapes what it fills into a text that is HTML."""
+
+
+class _BoundedTemplate(Template):
+    """A template that others import: what it renders then is kept."""
+
+    def make_module(
+        self,
+        vars: dict[str, Any] | None = None,  # noqa: A002 -- Jinja's name
+        shared: bool = False,
+        locals: Mapping[str, Any] | None = None,  # noqa: A002 -- Jinja's name
+    ) -> TemplateModule:
+        """As Jinja does, and counted."""
+        context = self.new_context(vars, shared, locals)
+        rendered = joined(self.root_render_func(context))
+        return TemplateModule(self, context, (rendered,))
+
+
+class SandboxedTemplates(ImmutableSandboxedEnvironment):
+    """As our own environment, in Jinja's sandbox. In it, a call goes through `call` first.
+
+    `context_class` takes the short way only for what `call` has let pass.
+    """
+
+    context_class = QuickContext
+    code_generator_class = _BoundedCode
+    template_class = _BoundedTemplate
+    intercepted_binops = frozenset({"+", "*", "**", "%"})
+    buffer = Buffer
+    concat = staticmethod(joined)
+    concatenate = staticmethod(concatenate)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._fields: set[tuple[type, str]] = set()
+        self._checked: set[str] = set()
+        del self.globals["lipsum"]  # makes as much text as it is asked for
+        self.filters = bounded_filters(self.filters)
+        self.finalize = check_shown
+
+    def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
+        """As our own environment does."""
+        return QuickEnvironment.make_globals(self, d)  # type: ignore[arg-type]
+
+    def call(self, context: Context, called: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call what a template could reach: by then it is safe.
+
+        Jinja asks each function whether it is marked as unsafe; none of those that templates are
+        given is. What a template calls on a text is bounded, and so are sentences.
+        """
+        of = type(called)
+        if of is MethodType:
+            if called.__func__ in _SENTENCES:
+                self._check_catalogue(called.__self__)
+                check_sentence(args, kwargs)
+            elif isinstance(called.__self__, str):
+                return bounded_method(called, args, kwargs)
+            else:
+                check_given(args, kwargs)
+        elif of is BuiltinFunctionType and isinstance(called.__self__, (str, bytes, int)):
+            return bounded_method(called, args, kwargs)
+        else:
+            check_given(args, kwargs)
+        return context.call(called, *args, **kwargs)
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """As Jinja does, but at once for a public field or method of our own values.
+
+        What it holds is held against the rules when the template goes on from there.
+        """
+        of = type(obj)
+        if (of, attribute) in self._fields:
+            return getattr(obj, attribute)
+        if (
+            attribute[:1] != "_"
+            and type(getattr(of, attribute, None)) in _FIELDS
+            and of.__module__.startswith("gazette.")
+        ):
+            self._fields.add((of, attribute))
+        return super().getattr(obj, attribute)
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        """As Jinja does, and nothing of functions, types, modules and the cache of zones."""
+        if isinstance(obj, _WITHOUT_ATTRIBUTES):
+            return False
+        if isinstance(obj, tzinfo) and attr not in _ZONE:
+            return False
+        return super().is_safe_attribute(obj, attr, value)
+
+    def _check_catalogue(self, language: Language) -> None:
+        """Once for each language of a version: it was pushed like the templates."""
+        if language.tag not in self._checked:
+            check_sentence(tuple(language.sentences()), {})
+            self._checked.add(language.tag)
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:  # noqa: ARG002
+        """Calculate, or join and repeat a little. Raises SecurityError for more."""
+        if operator == "**":
+            raise SecurityError("a power can take all memory: multiply instead")
+        return _OPERATORS[operator](left, right)
+
+    def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
+        """As Jinja does, with a formatter that bounds what it makes."""
+        if type(value) not in _METHODS or value.__name__ not in {"format", "format_map"}:
+            return None
+        text = value.__self__
+        if not isinstance(text, str):
+            return None
+        kind = _BoundedEscapeFormatter if isinstance(text, Markup) else _BoundedFormatter
+        made = {"escape": text.escape} if isinstance(text, Markup) else {}
+
+        def formatted(*args: Any, **kwargs: Any) -> str:
+            return type(text)(kind(self, **made).vformat(text, args, kwargs))
+
+        def formatted_map(values: Mapping[str, Any]) -> str:
+            return type(text)(kind(self, **made).vformat(text, (), values))
+
+        is_map = value.__name__ == "format_map"
+        return update_wrapper(formatted_map if is_map else formatted, value)
