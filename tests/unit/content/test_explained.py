@@ -38,7 +38,9 @@ def test_of_one_that_went_without_it_says_so() -> None:
     world.create(an_event())
     come_due(world)
     wait(world, minutes=12)
-    assert "it went without new items of recommendations, which did not answer in time" in answer(world)
+    assert "it went without new items of recommendations, which did not answer in time" in answer(
+        world
+    )
     runs: Any = document(explained(world), stage="prod")["runs"]
     assert [run["without"] for run in runs] == [(RECOMMENDATIONS,)]
 
