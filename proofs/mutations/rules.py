@@ -515,4 +515,64 @@ RULES: Final = (
         "tests/unit/content/test_arming.py"
         "::test_who_mutes_the_category_meanwhile_is_asked_for_no_more",
     ),
+    Mutation(
+        "a digest whose reader wants no items in it waits for none",
+        "steps/delivery/content.py",
+        "        if schedule is None or not set(schedule.sources) & set(CATEGORY_OF):\n",
+        "        if schedule is None:\n",
+        f"{_CONTENT}::test_a_digest_that_waits_goes_at_once_when_its_reader_wants_no_items_in_it",
+    ),
+    Mutation(
+        "a run that is of no occurrence waits for no items",
+        "steps/delivery/content.py",
+        "        if not schedule.is_asked_for(run.due_at):\n",
+        "        if False:\n",
+        f"{_CONTENT}::test_a_redriven_digest_shows_its_sources_in_their_order_and_waits_for_none",
+    ),
+    Mutation(
+        "a redriven run has the sources of its schedule",
+        "steps/occurrences/redrive.py",
+        "sources=schedule.sources if schedule else (),\n",
+        "sources=(),\n",
+        f"{_CONTENT}::test_a_redriven_digest_for_which_nothing_is_left_says_that_nothing_was_new",
+    ),
+    Mutation(
+        "of two fetches that answer differently, the reader has had only what still waits",
+        "steps/content/fetch.py",
+        "        if schedule.fetched_at != read.fetched_at:\n",
+        "        if False:\n",
+        f"{_CONTENT}::test_two_fetches_with_different_answers_lose_no_item",
+    ),
+    Mutation(
+        "a fetch is made for as long as the version of its reader lets the digest wait",
+        "steps/content/fetch.py",
+        "    if waits <= context.useful_for:\n        return False\n",
+        "    if True:\n        return waits > context.useful_for\n",
+        "tests/functions/test_content.py"
+        "::test_a_digest_is_fetched_for_as_long_as_the_version_of_its_reader_lets_it_wait",
+    ),
+    Mutation(
+        "a permit that is a second old is void",
+        "steps/content/ask.py",
+        "    if permit.is_probe or context.clock() - permit.at <= _IN_TIME:\n",
+        "    if True:\n",
+        "tests/unit/content/test_fetch.py"
+        "::test_workers_that_stall_with_their_permits_ask_no_faster_for_it",
+    ),
+    Mutation(
+        "an item that a digest has shown takes no place of a new one",
+        "steps/content/store.py",
+        "            if outcome in _NOT_NEW and event.id not in there\n",
+        "            if False\n",
+        "tests/unit/content/test_fetch.py"
+        "::test_what_was_in_a_digest_takes_no_place_although_the_schedule_has_forgotten_it",
+    ),
+    Mutation(
+        "a version that was rolled back is not used in the place of another",
+        "steps/delivery/versions.py",
+        "        if current.number < self._before.number:\n",
+        "        if False:\n",
+        "tests/unit/templates/test_runs.py"
+        "::test_what_was_rolled_back_is_not_used_where_the_version_behind_it_cannot_be_had",
+    ),
 )
