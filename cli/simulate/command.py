@@ -14,18 +14,18 @@ from cli.cost.prices import OURS, read_prices
 from cli.shared.answers import answer, give, grid
 from cli.shared.console import NotPossible, say, wants_json
 from cli.shared.deployed import StageName
-from cli.simulate.engine.service import ServicePlan
-from cli.simulate.forecast import simulate as forecast
-from cli.simulate.inputs import WORLD, Account, Question, Traffic
-from cli.simulate.outcome import (
+from cli.simulate.answer import (
     ceiling_rows,
     document,
     figures,
     last_line,
-    outcome,
     queue_rows,
     sentences,
 )
+from cli.simulate.engine.service import ServicePlan
+from cli.simulate.forecast import simulate as forecast
+from cli.simulate.inputs import WORLD, Account, Question, Traffic
+from cli.simulate.outcome import outcome
 from cli.simulate.page import page
 from cli.simulate.stage import installation_of, usage_of
 from cli.statistics.files import check_writable, write

@@ -8,8 +8,9 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from cli.shared.answers import moment
+from cli.simulate.answer import ceiling_rows, figures, queue_rows, sentences
 from cli.simulate.forecast import Forecast
-from cli.simulate.outcome import Outcome, ceiling_rows, figures, queue_rows, sentences
+from cli.simulate.outcome import Outcome
 from cli.simulate.plots import BOTTOM, HEIGHT, LEFT, WIDTH, Plot, plot
 
 _MINUTE = 60
