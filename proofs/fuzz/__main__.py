@@ -26,6 +26,8 @@ def main() -> int:
     logger().setLevel(logging.CRITICAL)
     with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):  # metrics go there
         tally = run(examples)
+    for batch in tally.batches:
+        print(f"{batch}\n")  # noqa: T201 -- what is to be looked at
     print(tally)  # noqa: T201 -- what the command is for
     return 1 if tally.lost or tally.raised or tally.examples < examples else 0
 

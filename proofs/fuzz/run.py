@@ -1,7 +1,7 @@
 """Each message through the real handler: it must be stored or quarantined, never lost."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from gazette.adapters.contract import decode
@@ -21,7 +21,7 @@ from gazette.domain.commands import (
 from gazette.domain.errors import InvalidEvent
 from gazette.domain.model import Event, Retracted
 from gazette.domain.subscribers.following import effective_frequency
-from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.frequency import EVERYTHING, Frequencies, Frequency
 from gazette.domain.subscribers.subscriber import Erased, Subscriber
 from gazette.steps.routing.route import Routed
 
@@ -33,13 +33,17 @@ from tests.world import World
 
 @dataclass
 class Tally:
-    """What became of the messages: each counts once, and a list that half fits as both."""
+    """What became of the messages: each counts once, and a list that half fits as both.
+
+    `batches`: those in which something was lost.
+    """
 
     examples: int = 0
     stored: int = 0
     quarantined: int = 0
     lost: int = 0
     raised: int = 0
+    batches: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         return (
@@ -59,6 +63,8 @@ class Fuzz:
         """Process up to ten messages in one invocation, as the queue delivers them."""
         self.tally.examples += len(bodies)
         kept = len(self.world.quarantine.kept)
+        muted = set().union(*(self._muted(command) for command in map(_command, bodies)))
+        lost = self.tally.lost
         returned = self._handle(*bodies)
         self.tally.raised += len(returned)
         quarantined = {entry for entry, _ in self.world.quarantine.kept[kept:]}
@@ -68,8 +74,44 @@ class Fuzz:
                 stored = command is not None and (
                     is_accounted_for(self.world, command)
                     or (len(bodies) > 1 and self._was_erased(command))
+                    or (len(bodies) > 1 and self._was_muted(command, muted))
                 )
                 self._judge(stored=stored, is_quarantined=body in quarantined)
+        if self.tally.lost > lost:
+            self.tally.batches.append("\n".join(bodies))
+
+    def _muted(self, command: Command | None) -> set[tuple[str, str]]:
+        """Readers, and what is or was muted for them before the command, or is by it.
+
+        Nothing is stored of what is muted when it comes, even if a later one of several messages
+        says that it was not: that is the one thing whose order matters.
+        """
+        known: list[tuple[str, Frequencies]] = []
+        match command:
+            case ChangeSubscriber(reader):
+                known = [(reader.user_id, chosen) for _, chosen in reader.choices]
+            case ChoosePreferences(user_id, choice):
+                known = [(user_id, choice.frequencies or ())]
+                if choice.frequency:
+                    known.append((user_id, ((EVERYTHING, choice.frequency),)))
+            case CreateEvents(events):
+                for event in events:
+                    found = self.world.subscribers.get(event.user_id)
+                    if isinstance(found, Subscriber):
+                        known += [(event.user_id, chosen) for _, chosen in found.choices]
+        return {
+            (user_id, category)
+            for user_id, chosen in known
+            for category, often in chosen
+            if often is Frequency.NEVER
+        }
+
+    def _was_muted(self, command: Command, muted: set[tuple[str, str]]) -> bool:
+        return isinstance(command, CreateEvents) and all(
+            _has(self.world, event)
+            or muted & {(event.user_id, event.category), (event.user_id, EVERYTHING)}
+            for event in command.events
+        )
 
     def _was_erased(self, command: Command) -> bool:
         """Of several messages, an earlier or later one may have erased their reader."""

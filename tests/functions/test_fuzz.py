@@ -10,6 +10,6 @@ def test_whatever_is_put_is_stored_or_quarantined(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("functions.ingest.handler.build", build)
     tally = run(300)
     assert tally.examples >= 300
-    assert (tally.lost, tally.raised) == (0, 0)
+    assert (tally.lost, tally.raised) == (0, 0), "\n\n".join(tally.batches)
     assert tally.stored > 30
     assert tally.quarantined > 30
