@@ -11,9 +11,9 @@ pytestmark = [pytest.mark.e2e, pytest.mark.enable_socket]
 
 def test_versions_that_come_and_go_mix_no_email_and_lose_none(tmp_path: Path) -> None:
     said: list[str] = []
-    done = rollout(120, rate=2, folder=tmp_path, within=600, progress=said.append)
+    done = rollout(150, rate=1, folder=tmp_path, within=900, progress=said.append)
     assert done.problems == []
     assert (done.mixed, done.unlike, done.wrong) == (0, 0, 0)
-    assert (done.emails, done.lost, done.twice) == (120, 0, 0)
+    assert (done.emails, done.lost, done.twice) == (150, 0, 0)
     assert done.repeated
     assert len(done.versions) > 1
