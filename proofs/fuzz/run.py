@@ -63,18 +63,20 @@ class Fuzz:
         """Process up to ten messages in one invocation, as the queue delivers them."""
         self.tally.examples += len(bodies)
         kept = len(self.world.quarantine.kept)
-        muted = set().union(*(self._muted(command) for command in map(_command, bodies)))
+        commands = [_command(body) for body in bodies]
+        muted = set().union(*map(self._muted, commands))
         lost = self.tally.lost
         returned = self._handle(*bodies)
         self.tally.raised += len(returned)
         quarantined = {entry for entry, _ in self.world.quarantine.kept[kept:]}
-        for number, body in enumerate(bodies):
+        for number, (body, command) in enumerate(zip(bodies, commands, strict=True)):
             if number not in returned:
-                command = _command(body)
                 stored = command is not None and (
                     is_accounted_for(self.world, command)
-                    or (len(bodies) > 1 and self._was_erased(command))
-                    or (len(bodies) > 1 and self._was_muted(command, muted))
+                    or (
+                        len(bodies) > 1
+                        and (self._was_erased(command) or self._was_muted(command, muted))
+                    )
                 )
                 self._judge(stored=stored, is_quarantined=body in quarantined)
         if self.tally.lost > lost:

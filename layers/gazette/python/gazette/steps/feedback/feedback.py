@@ -96,7 +96,7 @@ def process_delivery_event(
         return None
     recorded = record_event(event, body, context=context)
     if context.category_stats and recorded.run and recorded.is_first:
-        count_event(event, recorded.run, context=context.category_stats)
+        _count_event(event, recorded.run, context=context.category_stats)
     suppressed = None
     if event.type in AGAINST_RECIPIENT:
         suppressed = suppress_recipient(event, context=context.suppression)
@@ -140,7 +140,7 @@ def _mark_active(run: Run, event: DeliveryEvent, bus: Bus) -> None:
         raise Unavailable("The bus did not accept a sign of life. The message will be retried.")
 
 
-def count_event(event: DeliveryEvent, run: Run, *, context: CategoryStatsContext) -> None:
+def _count_event(event: DeliveryEvent, run: Run, *, context: CategoryStatsContext) -> None:
     """Count the event for each category that its email showed, and hold those at a threshold.
 
     For the first event of a kind alone, so that an email counts once. A crash loses a count; a lost
