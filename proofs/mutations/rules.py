@@ -518,7 +518,7 @@ RULES: Final = (
     Mutation(
         "a digest whose reader wants no items in it waits for none",
         "steps/delivery/content.py",
-        "        if schedule is None or not set(schedule.sources) & set(CATEGORY_OF):\n",
+        "        if schedule is None or not asked_among(schedule.sources):\n",
         "        if schedule is None:\n",
         f"{_CONTENT}::test_a_digest_that_waits_goes_at_once_when_its_reader_wants_no_items_in_it",
     ),

@@ -130,6 +130,11 @@ def event_id(source: str, item_id: str) -> str:
     return f"{source}#{hashlib.sha256(item_id.encode()).hexdigest()}"
 
 
+def asked_among(sources: Iterable[str]) -> tuple[str, ...]:
+    """Those of a schedule's or a run's sources that are asked: events come by themselves."""
+    return tuple(source for source in sources if source in CATEGORY_OF)
+
+
 def source_of(event_id: str) -> str:
     """The content source to which an event's id belongs; empty if a service may put it."""
     for source in CATEGORY_OF:

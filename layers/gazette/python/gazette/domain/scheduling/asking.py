@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
 
-from gazette.domain.content import CATEGORY_OF, EVENTS, is_fresh
+from gazette.domain.content import CATEGORY_OF, EVENTS, asked_among, is_fresh
 from gazette.domain.model import DAILY, Schedule
 from gazette.domain.scheduling.calendar import SLOT
 from gazette.domain.subscribers.frequency import Frequencies, Frequency, frequency_for, in_digest
@@ -35,9 +35,7 @@ class ContentSources:
 
     def asked_by(self, schedule: Schedule) -> tuple[str, ...]:
         """The sources that a schedule asks, of those that the stage still has."""
-        return tuple(
-            name for name in schedule.sources if name in self.sources and name in CATEGORY_OF
-        )
+        return tuple(name for name in asked_among(schedule.sources) if name in self.sources)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from gazette.domain.content import CATEGORY_OF, Fetch, is_fresh
+from gazette.domain.content import Fetch, asked_among, is_fresh
 from gazette.domain.delivery.run import Run
 from gazette.domain.ports.content import FetchQueue, QueuedFetch
 from gazette.domain.ports.ledgers import RunSequences
@@ -46,7 +46,7 @@ class ContentContext:
         no occurrence, such as that of a redrive: nobody asks for it. Writes nothing.
         """
         schedule = self.schedules.get(run.key.user_id, run.key.schedule)
-        if schedule is None or not set(schedule.sources) & set(CATEGORY_OF):
+        if schedule is None or not asked_among(schedule.sources):
             return ()
         if not schedule.is_asked_for(run.due_at):
             return ()
@@ -70,7 +70,7 @@ class ContentContext:
             max_lateness=self.max_lateness,
         )
         if now >= until:
-            return tuple(name for name in run.sources if name in CATEGORY_OF)
+            return asked_among(run.sources)
         pause = min(max((now - asked_at) / 2, _SOONEST), LONGEST_DELAY)
         fetch = Fetch(run.key.user_id, run.key.schedule, run.due_at, asked_at=now)
         return Awaited(min(now + pause, until), None if run.asked_at else fetch)
