@@ -366,6 +366,20 @@ def test_a_follow_that_is_said_again_every_half_hour_still_began_when_it_began()
     assert world.waiting() == {"a1": "daily"}
 
 
+@pytest.mark.parametrize("at", [NOW - 10 * DAY, NOW - 9 * DAY], ids=["before it", "with it"])
+def test_a_follow_from_before_an_erasure_leaves_one_since_then_as_it_is(at: datetime) -> None:
+    """A service that says everything again says the follow of the time before, too."""
+    world = World()
+    world.erase(at=NOW - 9 * DAY)
+    world.choose(at=NOW - 8 * DAY)
+    world.follow(at=NOW - 8 * DAY)
+    happen(world, replace(ON_BOTH, occurred_at=NOW - 2 * DAY))
+    world.follow(at=NOW)
+    assert world.follow(at=at) is Outcome.ERASED
+    world.choose(comment=Frequency.WEEKLY)
+    assert world.waiting() == {"a1": Frequency.WEEKLY}
+
+
 def test_an_unfollow_of_the_entity_leaves_what_comes_through_its_parent() -> None:
     world = a_reader()
     world.follow(entity=BLOG, at=NOW - DAY)

@@ -12,16 +12,32 @@ from gazette.steps.context import RoutingContext
 
 
 def remember_follow(command: ChangeFollow, context: RoutingContext) -> Follow:
-    """Store a change of a follow; returns the follow. Assumes a new follow first: most are."""
+    """Store a change of a follow; returns the follow. Assumes a new follow first: most are.
+
+    A change from before an erasure is not stored beside later ones: one that repeats it would be
+    forgotten, and with it since when the reader follows.
+    """
     entity, user_id = command.entity, command.user_id
     current: Follow | None = None
     for _ in ATTEMPTS:
+        if current and _is_from_before_an_erasure(command, current, context):
+            return current
         changes = current.changes if current else ()
         follow = Follow(entity, user_id, remember(changes, command.at, command.state))
         if follow == current or context.follows.put(follow, replacing=current):
             return follow
         current = context.follows.get(entity, user_id)
     raise kept_changing(f"The follow of {entity} by {user_id}")
+
+
+def _is_from_before_an_erasure(
+    command: ChangeFollow, current: Follow, context: RoutingContext
+) -> bool:
+    """Whether the reader was erased since. Only for a change before all others they are read."""
+    if current.changes and current.changes[0][0] <= command.at:
+        return False
+    reader = context.subscribers.get(command.user_id)
+    return bool(reader and reader.erased_at and command.at <= reader.erased_at)
 
 
 def forgotten_until(reader: Subscriber | Erased) -> datetime | None:
