@@ -9,9 +9,8 @@ from pathlib import Path
 
 from gazette.observability import logger
 from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
 
-from proofs.fuzz.details import bodies
+from proofs.fuzz.details import batches
 from proofs.fuzz.run import Fuzz, Tally
 from tests.world import World
 
@@ -44,7 +43,7 @@ def run(examples: int) -> Tally:
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    @given(st.lists(bodies(), min_size=1, max_size=10))
+    @given(batches())
     def put(together: list[str]) -> None:
         nonlocal world, until
         if tally.examples >= until:

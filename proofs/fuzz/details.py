@@ -1,6 +1,7 @@
 """What services might put on the bus: valid, slightly invalid, and nonsense."""
 
 import json
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -70,36 +71,15 @@ junk: st.SearchStrategy[Any] = st.one_of(
     ),
 )
 
-_user = st.sampled_from(USERS)
 _instant = st.integers(0, 30_000).map(
     lambda minutes: (NOW - timedelta(minutes=minutes)).isoformat()
 )
 _frequency = st.sampled_from(["never", "immediate", "daily", "weekly", "custom"])
 _category = st.sampled_from(["comment", "like", "mention"])
-_reference = st.fixed_dictionaries(
-    {"type": st.sampled_from(["post", "comment"]), "id": st.sampled_from(["p1", "p2", "c|#1"])}
-)
-_entity = st.builds(
-    lambda reference, title, more: {
-        **reference,
-        "title": title,
-        "url": "https://example.com/p1",
-        **more,
-    },
-    _reference,
-    st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp", "Cn")), min_size=1),
-    st.sampled_from([{}, {"image": {"url": "https://example.com/1.png", "text": "One"}}]),
-)
-_happening = {
-    "id": st.integers(0, 30).map(lambda number: f"id{number}"),
-    "category": _category,
-    "entity": _entity,
-    "occurred_at": _instant,
-}
 _image = st.just("https://example.com/1.png")
 _optional = {
     "actor": st.fixed_dictionaries(
-        {"id": _user, "name": st.just("Bo")},
+        {"id": st.sampled_from(USERS), "name": st.just("Bo")},
         optional={"url": st.just("https://example.com/bo"), "avatar": _image},
     ),
     "excerpt": st.just("Well said."),
@@ -110,54 +90,89 @@ _optional = {
     ),
     "data": st.dictionaries(st.sampled_from(["a", "b"]), junk),
 }
-_event = st.fixed_dictionaries({**_happening, "user_id": _user}, optional=_optional)
-_follow = {"user_id": _user, "entity": _reference, "changed_at": _instant}
 
-DETAILS: dict[str, st.SearchStrategy[Any]] = {
-    "event.created": _event
-    | st.fixed_dictionaries({"events": st.lists(_event | junk, min_size=1, max_size=5)}),
-    "activity.created": st.fixed_dictionaries(
-        _happening, optional={**_optional, "parent": _reference}
-    ),
-    "event.retracted": st.fixed_dictionaries({"id": _happening["id"], "user_id": _user})
-    | st.fixed_dictionaries({"id": _happening["id"], "entity": _reference}),
-    "subscriber.changed": st.fixed_dictionaries(
-        {
-            "user_id": _user,
-            "email": _user.map(lambda user: f"{user}@example.com"),
-            "name": st.just("Ann"),
-            "time_zone": st.sampled_from(["Europe/Berlin", "Asia/Tokyo", "UTC"]),
-            "changed_at": _instant,
+Details = dict[str, st.SearchStrategy[Any]]
+"""The details of each detail type."""
+
+
+def _entity(reference: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.builds(
+        lambda reference, title, more: {
+            **reference,
+            "title": title,
+            "url": "https://example.com/p1",
+            **more,
         },
-        optional={
-            "frequencies": st.dictionaries(_category, _frequency),
-            "digest": st.fixed_dictionaries(
-                {},
-                optional={
-                    "hour": st.integers(0, 23),
-                    "minute": st.integers(0, 59),
-                    "paused_until": st.integers(-9, 99).map(
-                        lambda days: (NOW + timedelta(days=days)).date().isoformat()
-                    ),
-                },
-            ),
-        },
-    ),
-    "preferences.chosen": st.fixed_dictionaries(
-        {"user_id": _user, "chosen_at": _instant, "frequency": _frequency},
-        optional={
-            "frequencies": st.dictionaries(_category, _frequency),
-            "time_zone": st.sampled_from(["Europe/Berlin", "Asia/Tokyo", "UTC"]),
-            "digest": st.fixed_dictionaries({"hour": st.integers(0, 23)}),
-        },
-    ),
-    "subscriber.active": st.fixed_dictionaries({"user_id": _user, "active_at": _instant}),
-    "subscriber.deleted": st.fixed_dictionaries(
-        {"user_id": st.sampled_from(["cy", "dee"]), "deleted_at": _instant}
-    ),
-    "follow.created": st.fixed_dictionaries(_follow, optional={"frequency": _frequency}),
-    "follow.deleted": st.fixed_dictionaries(_follow),
-}
+        reference,
+        st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp", "Cn")), min_size=1),
+        st.sampled_from([{}, {"image": {"url": "https://example.com/1.png", "text": "One"}}]),
+    )
+
+
+def _details(users: Sequence[str], ids: Sequence[str], entities: Sequence[str]) -> Details:
+    """Of these readers, the first of whom is never erased, and with these ids."""
+    user, id_ = st.sampled_from(users), st.sampled_from(ids)
+    reference = st.fixed_dictionaries(
+        {"type": st.sampled_from(["post", "comment"]), "id": st.sampled_from(entities)}
+    )
+    happening = {
+        "id": id_,
+        "category": _category,
+        "entity": _entity(reference),
+        "occurred_at": _instant,
+    }
+    event = st.fixed_dictionaries({**happening, "user_id": user}, optional=_optional)
+    follow = {"user_id": user, "entity": reference, "changed_at": _instant}
+    return {
+        "event.created": event
+        | st.fixed_dictionaries({"events": st.lists(event | junk, min_size=1, max_size=5)}),
+        "activity.created": st.fixed_dictionaries(
+            happening, optional={**_optional, "parent": reference}
+        ),
+        "event.retracted": st.fixed_dictionaries({"id": id_, "user_id": user})
+        | st.fixed_dictionaries({"id": id_, "entity": reference}),
+        "subscriber.changed": st.fixed_dictionaries(
+            {
+                "user_id": user,
+                "email": user.map(lambda user: f"{user}@example.com"),
+                "name": st.just("Ann"),
+                "time_zone": st.sampled_from(["Europe/Berlin", "Asia/Tokyo", "UTC"]),
+                "changed_at": _instant,
+            },
+            optional={
+                "frequencies": st.dictionaries(_category, _frequency),
+                "digest": st.fixed_dictionaries(
+                    {},
+                    optional={
+                        "hour": st.integers(0, 23),
+                        "minute": st.integers(0, 59),
+                        "paused_until": st.integers(-9, 99).map(
+                            lambda days: (NOW + timedelta(days=days)).date().isoformat()
+                        ),
+                    },
+                ),
+            },
+        ),
+        "preferences.chosen": st.fixed_dictionaries(
+            {"user_id": user, "chosen_at": _instant, "frequency": _frequency},
+            optional={
+                "frequencies": st.dictionaries(_category, _frequency),
+                "time_zone": st.sampled_from(["Europe/Berlin", "Asia/Tokyo", "UTC"]),
+                "digest": st.fixed_dictionaries({"hour": st.integers(0, 23)}),
+            },
+        ),
+        "subscriber.active": st.fixed_dictionaries({"user_id": user, "active_at": _instant}),
+        "subscriber.deleted": st.fixed_dictionaries(
+            {"user_id": st.sampled_from(users[1:]), "deleted_at": _instant}
+        ),
+        "follow.created": st.fixed_dictionaries(follow, optional={"frequency": _frequency}),
+        "follow.deleted": st.fixed_dictionaries(follow),
+    }
+
+
+DETAILS = _details(USERS, [f"id{number}" for number in range(31)], ["p1", "p2", "c|#1"])
+_CLOSE = _details(["ann", "bo"], ["id0", "id1"], ["p1"])
+"""Of so few readers and things that most messages of a batch concern each other."""
 
 
 @st.composite
@@ -218,3 +233,16 @@ def bodies(draw: st.DrawFn) -> str:
             return whole[: draw(st.integers(0, len(whole)))]
         case _:
             return draw(st.one_of(st.text(max_size=60), st.just("[" * 100_000)))
+
+
+@st.composite
+def _close_bodies(draw: st.DrawFn) -> str:
+    detail_type = draw(st.sampled_from(sorted(_CLOSE)))
+    return _envelope(detail_type, draw(_CLOSE[detail_type]))
+
+
+def batches() -> st.SearchStrategy[list[str]]:
+    """The bodies of up to ten messages: of any, or of valid ones that concern each other."""
+    return st.lists(bodies(), min_size=1, max_size=10) | st.lists(
+        _close_bodies(), min_size=1, max_size=10
+    )
