@@ -39,8 +39,8 @@ model: setup ## Search the states of delivery under each policy, then those of t
 	@$(BIN)/python -m proofs.model $(if $(DEEP),--deep)
 	@$(BIN)/python -m proofs.arming
 
-rollout: setup ## Send 2,000 digests on the deployed stacks while versions of the templates come and go (DIGESTS=…, RATE=…)
-	@$(BIN)/python -m proofs.rollout $(if $(DIGESTS),--digests $(DIGESTS)) $(if $(RATE),--rate $(RATE))
+rollout: setup ## Send 2,000 digests on the deployed stacks while versions of the templates come and go (DIGESTS=…, OVER=… seconds)
+	@$(BIN)/python -m proofs.rollout $(if $(DIGESTS),--digests $(DIGESTS)) $(if $(OVER),--over $(OVER))
 
 chaos: setup ## Send 2,000 digests on the deployed stacks and kill workers at random (DIGESTS=… sets how many)
 	@$(BIN)/python -m proofs.chaos $(if $(DIGESTS),--digests $(DIGESTS))

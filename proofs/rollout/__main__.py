@@ -20,7 +20,7 @@ def main() -> int:
     """Exit status 0 only if every reader has one email, all of it of the version of its run."""
     parser = argparse.ArgumentParser(prog="make rollout", description=__doc__)
     parser.add_argument("--digests", type=int, default=2000)
-    parser.add_argument("--rate", type=int, default=5, help="emails a second")
+    parser.add_argument("--over", type=int, default=400, help="seconds, at most 900")
     given = parser.parse_args()
     for ending in (signal.SIGINT, signal.SIGTERM):
         signal.signal(ending, signal.default_int_handler)
@@ -33,7 +33,7 @@ def main() -> int:
     try:
         done = rollout(
             given.digests,
-            rate=given.rate,
+            over=given.over,
             folder=ROOT / "build" / "rollout",
             within=1800,
             progress=progress,

@@ -99,14 +99,15 @@ class _Operator:
         self.history.append((now(), after))
 
 
-def rollout(digests: int, *, rate: int, folder: Path, within: float, progress: Progress) -> Rollout:
-    """Send `digests` at `rate` a second; four changes are spread over that time.
+def rollout(digests: int, *, over: int, folder: Path, within: float, progress: Progress) -> Rollout:
+    """Send `digests` over so many seconds, at most 900; four changes come in that time.
 
-    Raises ServiceError where it does not settle `within` so many seconds.
+    Their messages have random delays, as in every stage. Raises ServiceError where it does not
+    settle `within` so many seconds.
     """
     done = Rollout(digests)
     with StandIn() as ses, running(ses_url=ses.url, folder=folder) as engine:
-        outputs = deploy(engine, folder, base_url=ses.url, emails_per_second=rate)
+        outputs = deploy(engine, folder, base_url=ses.url, spread=over)
         service = Service.at(engine, outputs)
         ses.forward = partial(engine.request, outputs["PreferencesUrl"])
         progress("stage `local` deployed by the CDK command line")
@@ -123,7 +124,7 @@ def rollout(digests: int, *, rate: int, folder: Path, within: float, progress: P
             )
             began = time.monotonic()
             service.tick(slot)
-            _change_while_sending(operator, ses, digests / rate, progress)
+            _change_while_sending(operator, ses, over, progress)
             _wait(service, ses, digests, within, progress)
             done.seconds = time.monotonic() - began
             runs = _runs(settings.runs_table)

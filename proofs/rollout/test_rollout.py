@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.enable_socket]
 
 def test_versions_that_come_and_go_mix_no_email_and_lose_none(tmp_path: Path) -> None:
     said: list[str] = []
-    done = rollout(150, rate=1, folder=tmp_path, within=900, progress=said.append)
+    done = rollout(150, over=120, folder=tmp_path, within=420, progress=said.append)
     assert done.problems == []
     assert (done.mixed, done.unlike, done.wrong) == (0, 0, 0)
     assert (done.emails, done.lost, done.twice) == (150, 0, 0)
