@@ -516,6 +516,15 @@ RULES: Final = (
         "::test_who_mutes_the_category_meanwhile_is_asked_for_no_more",
     ),
     Mutation(
+        "a follow from before an erasure is not stored beside later ones",
+        "steps/routing/follows.py",
+        "        if current and _is_from_before_an_erasure(command, current, context):\n"
+        "            return current\n",
+        "",
+        "tests/unit/ingest/test_activities.py"
+        "::test_a_follow_from_before_an_erasure_leaves_one_since_then_as_it_is",
+    ),
+    Mutation(
         "a digest whose reader wants no items in it waits for none",
         "steps/delivery/content.py",
         "        if schedule is None or not asked_among(schedule.sources):\n",
