@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,6 +74,7 @@ def read_layer(stage: str) -> DeployedLayer:
     )
 
 
+@cache
 def release_here() -> str:
     """The release of the code that this command was started from."""
     root = Path(gazette.__path__[0])

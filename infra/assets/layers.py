@@ -8,6 +8,7 @@ import sys
 import sysconfig
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,7 @@ def core_code(target: Target, overlay: Path | None) -> lambda_.Code:
     return _bundled(ROOT / "layers" / "gazette", build, sources, str(target), target)
 
 
+@cache
 def interpreter_for(target: Target) -> str | None:
     """A Python of the target's version on this machine, to write .pyc files; None if missing."""
     if target.python == HOST.python:
