@@ -80,8 +80,9 @@ class Deployed:
 
 def mark_below(folder: Path, marker: str, items: list[pytest.Item]) -> None:
     """Give `marker` to the tests below a folder, and sockets: what is deployed is asked by HTTP."""
+    below = f"{folder}{os.sep}"
     for item in items:
-        if folder in item.path.parents:
+        if str(item.path).startswith(below):
             item.add_marker(marker)
             item.add_marker("enable_socket")
 

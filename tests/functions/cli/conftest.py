@@ -1,31 +1,62 @@
 """docs/cli.md grants each command every call to AWS that it makes."""
 
+import hashlib
 import io
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import gazette
 import pytest
+from jinja2 import Environment
 from typer.testing import CliRunner
 
 from cli.reference.permissions import PERMISSIONS, Grant
-from cli.templates import deployed
+from cli.templates import building, deployed
+from infra.assets.trial import try_out
 from tests.functions.conftest import Cloud
 from tests.functions.deployed import publish_layer
 
 PACKAGE = Path(gazette.__path__[0])
 
 
+@pytest.fixture(scope="session")
+def layer(built_templates: Path) -> bytes:
+    """The layer that has the templates as we ship them."""
+    return archived(built_templates)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def templates_are_tried_out_once() -> Iterator[None]:
+    """The same templates render the same emails: what was tried out need not be again."""
+    tried: set[tuple[object, bytes]] = set()
+
+    def once(folder: Path, *, kind: type[Environment] | None = None) -> None:
+        key = kind, _checksum(folder)
+        if key not in tried:
+            try_out(folder, kind=kind)
+            tried.add(key)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(building, "try_out", once)
+        yield
+
+
+def _checksum(folder: Path) -> bytes:
+    digest = hashlib.sha256()
+    for file in sorted(folder.rglob("*.*")):
+        digest.update(f"{file.relative_to(folder)}\0".encode() + file.read_bytes())
+    return digest.digest()
+
+
 @pytest.fixture
-def layers(cloud: Cloud, built_templates: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+def layers(cloud: Cloud, layer: bytes, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
     """The ARNs of two layers, the smaller of which has the templates, and what they lead to."""
-    archive = archived(built_templates)
-    packages = publish_layer("Dependencies", b"x" * (len(archive) + 1))
-    core = publish_layer("Core", archive)
+    packages = publish_layer("Dependencies", b"x" * (len(layer) + 1))
+    core = publish_layer("Core", layer)
     cloud.answers["GetLayerVersionByArn"] = lambda asked: {"Content": {"Location": asked["Arn"]}}
-    monkeypatch.setattr(deployed, "fetch", {core: archive}.__getitem__)
+    monkeypatch.setattr(deployed, "fetch", {core: layer}.__getitem__)
     return packages, core
 
 

@@ -38,7 +38,7 @@ from tests.functions.cli.conftest import archived
 from tests.functions.conftest import Cloud, fan_out, make_cold
 from tests.functions.deployed import deploy
 from tests.functions.in_stages import Provider
-from tests.functions.messages import ago, event, profile
+from tests.functions.messages import ago, envelope, event, profile
 from tests.moto_tables import NAMES
 from tests.shapes import check
 
@@ -78,8 +78,6 @@ def happened(number: int, category: str, entity: str = "post#p1", **given: Any) 
 
 def send(cloud: Cloud) -> None:
     """Ann gets a mention and two likes, Bo two comments on one thing, Cy a comment."""
-    for user_id in READERS:
-        cloud.say("subscriber.changed", profile(user_id))
     told = {
         "ann": [
             happened(1, "mention"),
@@ -89,11 +87,16 @@ def send(cloud: Cloud) -> None:
         "bo": [happened(1, "comment"), happened(2, "comment")],
         "cy": [happened(1, "comment")],
     }
-    for user_id, details in told.items():
-        cloud.say("event.created", *({**each, "user_id": user_id} for each in details))
+    profiles = [envelope("subscriber.changed", profile(user_id)) for user_id in READERS]
+    events = [
+        envelope("event.created", {**each, "user_id": user_id})
+        for user_id, details in told.items()
+        for each in details
+    ]
+    cloud.work("ingest", *profiles)
+    cloud.work("ingest", *events)
     cloud.meter.clear()
-    for user_id in READERS:
-        cloud.work("generate", *fan_out(cloud, user_id))
+    cloud.work("generate", *fan_out(cloud))
 
 
 def run(*arguments: str) -> Result:

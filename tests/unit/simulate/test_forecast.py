@@ -72,16 +72,16 @@ def test_ses_takes_no_more_in_a_day_than_its_quota_and_daily_digests_are_skipped
 
 
 def test_immediate_email_does_not_wait_behind_a_backlog_of_digests() -> None:
-    found = simulate(question(20_000, of=installation(4), immediate=0.02, on_the_hour=1))
+    found = simulate(question(10_000, of=installation(2), immediate=0.02, on_the_hour=1))
     assert found.tally.late["digest"].percentile(0.9) > HOUR
     assert found.tally.late["immediate"].percentile(0.99) < 90
 
 
 def test_what_is_kept_in_memory_does_not_grow_with_the_readers() -> None:
     """All of them wait at once, and are blocks: one for each tenth of a second of a delay."""
-    found = simulate(question(60_000, of=installation(100), on_the_hour=1, events=20))
-    assert max(found.depths.by_minute["generate"]) > 30_000
-    assert found.blocks < 10_000
+    found = simulate(question(30_000, of=installation(50), on_the_hour=1, events=20))
+    assert max(found.depths.by_minute["generate"]) > 15_000
+    assert found.blocks < 5_000
 
 
 def test_the_service_behind_is_asked_once_for_each_digest_that_is_read() -> None:
