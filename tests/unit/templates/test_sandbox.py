@@ -221,8 +221,8 @@ HEAVY += [
 
 
 def doubled() -> list[object]:
-    """A list whose text has 10**12 characters, and that takes no memory."""
-    made: list[object] = [1]
+    """A list whose text has 10**15 characters, and that takes no memory."""
+    made: list[object] = ["a" * 1000]
     for _ in range(40):
         made = [made, made]
     return made
