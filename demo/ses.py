@@ -111,6 +111,7 @@ class StandIn:
 
     While `publish` is set, each message that is taken makes SES's events, whatever became of the
     answer; `channel` says how they travel. `on_first` is called when the first one is taken.
+    `refuses` returns the answer to a message that is not taken, where no script speaks.
     """
 
     def __init__(
@@ -121,6 +122,7 @@ class StandIn:
         self.max_send_rate = 14.0
         self.max_24_hour_send = 50_000.0
         self.script: deque[Answer] = deque()
+        self.refuses: Callable[[Accepted], Answer | None] = lambda _: None
         self.forward: Forward | None = None
         self.behind = ""
         self.publish: Publish | None = None
@@ -205,6 +207,9 @@ class StandIn:
         except (BadRequest, KeyError, ValueError) as err:
             return Reply(400, "BadRequestException", _json({"message": str(err)}))
         with self._lock:
+            refused = self.refuses(taken)
+            if refused:
+                return _scripted(refused)
             self.accepted.append(taken)
             is_first = len(self.accepted) == 1
         if is_first and self.on_first:

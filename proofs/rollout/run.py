@@ -43,6 +43,9 @@ _CHANGES = 4
 _REFUSED = 5
 """Emails that SES refuses before each change; their runs are repeated about a minute later."""
 
+_REFUSED_WITHIN = 60
+"""Seconds."""
+
 _QUEUES = ("shard", "generate", "immediate", "resend", "feedback")
 
 
@@ -68,6 +71,21 @@ class Rollout:
     twice: int = 0
     seconds: float = 0.0
     problems: list[str] = field(default_factory=list)
+
+
+@dataclass
+class _Refusals:
+    """Refuses the next `left` emails, each once: the second time it would wait for five minutes."""
+
+    left: int = 0
+    readers: set[str] = field(default_factory=set)
+
+    def __call__(self, mail: Accepted) -> Answer | None:
+        if not self.left or mail.to in self.readers:
+            return None
+        self.left -= 1
+        self.readers.add(mail.to)
+        return Answer(429, "TooManyRequestsException")
 
 
 @dataclass
@@ -149,12 +167,17 @@ def _change_while_sending(
         ("version 3, broken, for everybody", lambda: operator.push(3, 100, broken=True)),
         ("back to what was deployed", lambda: operator.roll_back(DEPLOYED)),
     ]
+    refusals = _Refusals()
+    ses.refuses = refusals
     ends_at = time.monotonic() + seconds
     for number, (what, change) in enumerate(changes, start=1):
         at = ends_at - seconds * (_CHANGES + 1 - number) / (_CHANGES + 1)
         time.sleep(max(0, at - time.monotonic()))
-        ses.script.extend([Answer(429, "TooManyRequestsException")] * _REFUSED)
-        while ses.script:  # they are refused, and so claimed, before the change
+        refusals.left = _REFUSED
+        until = time.monotonic() + _REFUSED_WITHIN
+        while refusals.left:  # they are refused, and so claimed, before the change
+            if time.monotonic() > until:
+                raise ServiceError(f"Too few emails to refuse some before {what}.")
             time.sleep(0.1)
         change()
         progress(f"{len(ses.accepted)} emails: {what}")
