@@ -225,17 +225,23 @@ def run_at_import(node: ast.AST) -> Iterator[ast.AST]:
         yield from run_at_import(child)
 
 
-TREES = modules()
+@pytest.fixture(scope="module")
+def trees() -> dict[str, ast.Module]:
+    """What `modules` returns."""
+    return modules()
 
 
-@pytest.mark.parametrize("name", sorted(TREES))
-def test_a_module_imports_only_what_its_place_in_the_house_allows(name: str) -> None:
-    assert forbidden(name, TREES[name], frozenset(TREES)) == []
+def test_a_module_imports_only_what_its_place_in_the_house_allows(
+    trees: dict[str, ast.Module],
+) -> None:
+    names = frozenset(trees)
+    found = {name: forbidden(name, tree, names) for name, tree in trees.items()}
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
 
 
-def test_no_room_has_more_than_about_a_dozen_modules() -> None:
-    packages = {name for name in TREES if any(is_below(other, name) for other in TREES)}
-    beside = Counter(name.rpartition(".")[0] for name in TREES if name not in packages)
+def test_no_room_has_more_than_about_a_dozen_modules(trees: dict[str, ast.Module]) -> None:
+    packages = {name for name in trees if any(is_below(other, name) for other in trees)}
+    beside = Counter(name.rpartition(".")[0] for name in trees if name not in packages)
     assert [room for room, modules in beside.items() if modules > _A_DOZEN] == []
 
 
@@ -248,40 +254,43 @@ def is_below(name: str, package: str) -> bool:
     return name.startswith(f"{package}.")
 
 
-def test_no_modules_import_each_other_in_a_circle() -> None:
-    assert cycle(TREES) == []
+def test_no_modules_import_each_other_in_a_circle(trees: dict[str, ast.Module]) -> None:
+    assert cycle(trees) == []
 
 
-@pytest.mark.parametrize("name", sorted(TREES))
-def test_nothing_happens_at_import(name: str) -> None:
-    assert acts_at_import(TREES[name]) == NAMED_EXCEPTIONS.get(name, [])
+def test_nothing_happens_at_import(trees: dict[str, ast.Module]) -> None:
+    found = {name: acts_at_import(tree) for name, tree in trees.items()}
+    assert {name: acts for name, acts in found.items() if acts} == NAMED_EXCEPTIONS
 
 
-@pytest.mark.parametrize("name", sorted(TREES))
-def test_nothing_is_built_at_import_but_by_the_last_line_of_a_handler(name: str) -> None:
+def test_nothing_is_built_at_import_but_by_the_last_line_of_a_handler(
+    trees: dict[str, ast.Module],
+) -> None:
     """It builds only in a process that Lambda starts: tests/functions/test_init.py."""
-    tree = TREES[name]
-    if name.startswith("functions."):
-        assert built_at_import(tree) == [ast.unparse(tree.body[-1])]
-        assert built_at_import(tree)[0].startswith("during_init(build")
-    else:
-        assert built_at_import(tree) == []
+    handlers = {name: tree for name, tree in trees.items() if name.startswith("functions.")}
+    built = {name: built_at_import(tree) for name, tree in trees.items()}
+    assert {name: found for name, found in built.items() if found} == {
+        name: [ast.unparse(tree.body[-1])] for name, tree in handlers.items()
+    }
+    assert all(built[name][0].startswith("during_init(build") for name in handlers)
 
 
-def test_the_environment_is_only_a_default_argument_in_settings() -> None:
+def test_the_environment_is_only_a_default_argument_in_settings(
+    trees: dict[str, ast.Module],
+) -> None:
     defaults = [
         ast.unparse(default)
-        for node in ast.walk(TREES["gazette.settings.environment"])
+        for node in ast.walk(trees["gazette.settings.environment"])
         if isinstance(node, ast.FunctionDef) and node.name == "from_env"
         for default in node.args.defaults
     ]
     assert defaults == ["os.environ"]
 
 
-def test_every_part_of_the_house_was_found() -> None:
+def test_every_part_of_the_house_was_found(trees: dict[str, ast.Module]) -> None:
     for part in ALLOWED:
-        assert any(is_within(name, part) for name in TREES), part
-    assert len(TREES) > 30
+        assert any(is_within(name, part) for name in trees), part
+    assert len(trees) > 30
 
 
 # The checks can fail.

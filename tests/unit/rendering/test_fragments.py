@@ -178,10 +178,14 @@ def test_who_an_actor_is_makes_nothing_anew_but_their_colour(renderer: JinjaRend
     assert renderer.take_count() == CacheCount(found=1, made=1)
 
 
-def test_data_takes_no_more_memory_than_is_counted(renderer: JinjaRenderer) -> None:
+def test_data_takes_no_more_memory_than_is_counted(
+    renderer: JinjaRenderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fragments, "CACHED_BYTES", 4_000_000)
+    email(renderer)
     tracemalloc.start()
     try:
-        for number in range(1500):
+        for number in range(500):
             data = {f"name{each}": [number, {"a": 1.5}] for each in range(60)}
             event = replace(an_event(f"e{number}"), data=as_json(data))
             renderer.render(compose([event], max_blocks=1), a_subscriber(), LINKS, DAILY)
