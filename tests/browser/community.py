@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
+from gazette.domain.content import RECOMMENDATIONS, Item, event_of
 from gazette.domain.model import DAILY, Actor, Entity, Event, Image
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.subscriber import Subscriber
@@ -120,6 +121,37 @@ _HAPPENED = (
 def digest() -> EmailContent:
     """A day of it."""
     return EmailContent(READER, tuple(_events()), DAILY)
+
+
+_RECOMMENDED = (
+    Item(
+        source=RECOMMENDATIONS,
+        id="tower",
+        title="The lighthouse that became a library",
+        url="https://community.example.com/tower",
+        published=SENT_AT - timedelta(hours=31),
+        image=Image(f"{PICTURES_AT}tower.jpg", "A lighthouse under the stars"),
+        summary="Forty people, four years, and a lift that nobody wanted to insure.",
+        score=0.9,
+    ),
+    Item(
+        source=RECOMMENDATIONS,
+        id="hills",
+        title="Three days on foot along the old border",
+        url="https://community.example.com/hills",
+        published=SENT_AT - timedelta(days=2, hours=3),
+        summary="Where to sleep, what to carry, and the one inn that is worth a detour.",
+        score=0.7,
+    ),
+)
+
+
+def quiet_day() -> EmailContent:
+    """A day on which one thing happened, and what the recommendation service has beside it."""
+    happened = (event for event in _events() if event.category == "mention")
+    fetched_at = SENT_AT - timedelta(minutes=20)
+    recommended = (event_of(item, READER.user_id, fetched_at) for item in _RECOMMENDED)
+    return EmailContent(READER, (*happened, *recommended), DAILY)
 
 
 def immediate(category: str = "mention") -> EmailContent:

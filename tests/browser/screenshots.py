@@ -17,7 +17,7 @@ from cli.templates.building import Templates
 from demo.engine import ROOT
 from infra.assets.templates import build_templates
 from tests.browser.chromium import chromium, webp
-from tests.browser.community import digest, with_pictures
+from tests.browser.community import digest, quiet_day, with_pictures
 from tests.browser.report import report
 
 FOLDER = ROOT / "docs" / "images"
@@ -39,6 +39,8 @@ EMAIL = (
 )
 
 
+RECOMMENDED = (Picture("recommendations.webp", 640, 1080, "light"),)
+
 PAGE = (
     Picture("preferences-light.png", 640, 900, "light"),
     Picture("preferences-dark.png", 640, 900, "dark"),
@@ -49,8 +51,12 @@ REPORT = (Picture("report.webp", 1000, 860, "light"),)
 
 def draw(browser: Browser, folder: Path) -> list[Path]:
     """Write them all, and return them; the same templates make the same pictures."""
-    email = with_pictures(render(digest(), Templates(ROOT / "templates")).html)
+    templates = Templates(ROOT / "templates")
+    email, recommended = (
+        with_pictures(render(content, templates).html) for content in (digest(), quiet_day())
+    )
     shots = [(email, picture) for picture in EMAIL]
+    shots += [(recommended, picture) for picture in RECOMMENDED]
     shots += [(preferences(), picture) for picture in PAGE]
     shots += [(report(), picture) for picture in REPORT]
     return [_shot(browser, html, picture, folder) for html, picture in shots]
