@@ -32,6 +32,7 @@ _NAMED_BY = {
     "AWS::CloudWatch::Alarm": "AlarmName",
 }
 _ARN = {
+    "AWS::S3::Bucket": "s3:::{name}",
     "AWS::SQS::Queue": "sqs:{place}:{name}",
     "AWS::DynamoDB::Table": "dynamodb:{place}:table/{name}",
     "AWS::Lambda::Function": "lambda:{place}:function:{name}",
