@@ -1,6 +1,6 @@
 """Every email of built templates, made once: what only rendering finds is found before a stage."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import product
@@ -14,9 +14,15 @@ from gazette.domain.delivery.arrangement import Arrangement, Sections
 from gazette.domain.delivery.compose import compose
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.links import NEW_LINK
-from gazette.domain.model import Actor, Entity, Event, Image
+from gazette.domain.model import Actor, Edition, Entity, Event, Image
 from gazette.domain.ports.rendering import Links
-from gazette.domain.scheduling.kinds import critical_schedule, immediate_schedule
+from gazette.domain.scheduling.kinds import (
+    ScheduleKind,
+    critical_schedule,
+    immediate_schedule,
+    is_critical,
+    kind_of,
+)
 from gazette.domain.subscribers.subscriber import Subscriber
 from jinja2 import Environment
 
@@ -24,8 +30,11 @@ from infra.assets.data_schemas import example_of
 from infra.assets.inline import TemplateError
 
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
+_URL = "https://example.com/what-happened"
+"""Where everything of a trial leads."""
+
 _LINKS = Links(
-    "https://example.com/leave",
+    "https://example.com/unsubscribe",
     "https://example.com/choose",
     "https://example.com/email",
     "https://example.com/updates",
@@ -52,17 +61,24 @@ def try_out(built: Path, *, kind: type[Environment] | None = None) -> None:
     """An email of each kind, language and variation, with each category, full and with one event.
 
     `kind`: of the environment in which they are rendered, as that of JinjaRenderer.
-    Raises TemplateError, naming the template where rendering it stopped.
+    Raises TemplateError, naming the template where rendering it stopped, or which does not show
+    what happened or how to unsubscribe.
     """
     try:
-        render_all(built, JinjaRenderer(built, kind=kind))
+        render_all(built, JinjaRenderer(built, kind=kind), check=_check_shown)
     except RenderingFailed as err:
         raise TemplateError(f"{_where(err, built)}: no email can be made with it ({err}).") from err
 
 
-def render_all(built: Path, renderer: JinjaRenderer) -> None:
+def render_all(
+    built: Path,
+    renderer: JinjaRenderer,
+    *,
+    check: Callable[[Edition, str], object] = lambda *_: None,
+) -> None:
     """What `try_out` tries, with a renderer of these templates.
 
+    `check`: gets each email that shows what happened, and its schedule.
     Raises RenderingFailed, saying with which language and variation.
     """
     digests = [compose(events, max_blocks=1000) for events in _few_and_many(built)]
@@ -76,10 +92,28 @@ def render_all(built: Path, renderer: JinjaRenderer) -> None:
         reader = replace(_READER, locale=tag)
         for digest in digests:
             try:
-                renderer.render(digest, reader, _LINKS, schedule, variation=variation)
+                made = renderer.render(digest, reader, _LINKS, schedule, variation=variation)
             except RenderingFailed as err:
                 said = f"{err}; language {tag}, variation {variation}"
                 raise RenderingFailed(said) from (err.__cause__ or err)
+            if digest is not digests[0]:  # the new link
+                check(made, schedule)
+
+
+def _check_shown(made: Edition, schedule: str) -> None:
+    """Events that an email leaves out count as sent. Raises TemplateError."""
+    folder = "digest" if kind_of(schedule) is ScheduleKind.DIGEST else "immediate"
+    for name, part in (("body.html", made.html), ("body.txt", made.text)):
+        if _URL not in part:
+            raise TemplateError(
+                f"{folder}/{name}: an email made with it has no link to what happened, and its "
+                "events count as sent: show the blocks."
+            )
+        if _LINKS.unsubscribe not in part and not is_critical(schedule):
+            raise TemplateError(
+                f"{folder}/{name}: an email made with it has no link to unsubscribe: show "
+                "`links.unsubscribe`."
+            )
 
 
 def _few_and_many(built: Path) -> Iterator[list[Event]]:
@@ -109,7 +143,7 @@ def _event(category: str, number: int, excerpt: str, entity: int = 1) -> Event:
             "post",
             f"{entity}",
             "A title",
-            "https://example.com/",
+            _URL,
             Image("https://example.com/picture.png", "A picture") if excerpt else None,
         ),
         actor=Actor(

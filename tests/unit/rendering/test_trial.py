@@ -44,3 +44,28 @@ def test_an_email_that_cannot_be_made_names_its_template(
     build_templates(SOURCE, built, overlay=tmp_path / "own")
     with pytest.raises(TemplateError, match=said):
         try_out(built)
+
+
+@pytest.mark.parametrize(
+    ("name", "removed", "said"),
+    [
+        ("digest/body.html", "{{ shown }}", r"^digest/body\.html: .*no link to what happened"),
+        ("digest/body.txt", "{{ shown }}", r"^digest/body\.txt: .*no link to what happened"),
+        ("immediate/body.html", "{{ shown }}", r"^immediate/body\.html: .*what happened"),
+        ("digest/body.html", "{{ links.unsubscribe }}", r"^digest/body\.html: .*unsubscribe"),
+        ("digest/body.txt", "{{ links.unsubscribe }}", r"^digest/body\.txt: .*unsubscribe"),
+        ("immediate/body.txt", "{{ links.unsubscribe }}", r"^immediate/body\.txt: .*unsubscribe"),
+    ],
+)
+def test_an_email_that_leaves_out_what_happened_or_how_to_leave_names_its_template(
+    tmp_path: Path, name: str, removed: str, said: str
+) -> None:
+    file = tmp_path / "own" / name
+    file.parent.mkdir(parents=True)
+    ours = (SOURCE / name).read_text()
+    assert removed in ours
+    file.write_text(ours.replace(removed, ""))
+    built = tmp_path / "built"
+    build_templates(SOURCE, built, overlay=tmp_path / "own")
+    with pytest.raises(TemplateError, match=said):
+        try_out(built)
