@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from gazette.adapters.contract.items import MOST_ITEMS, Normaliser
 from gazette.adapters.contract.published import answer_documents, answer_example, answer_schema
-from gazette.domain.content import Answer
+from gazette.domain.content import Answer, Broken
 from gazette.domain.errors import SourceFailed
 from gazette.domain.hosts import LinkHosts
 from gazette.domain.model import Image
@@ -148,10 +148,12 @@ def test_an_item_that_is_over_is_left_out_without_a_complaint() -> None:
     assert read({**ITEM, "expires_at": over}) == Answer()
 
 
-def test_items_behind_the_hundredth_are_not_looked_at() -> None:
+def test_items_behind_the_hundredth_are_left_out_and_that_is_said() -> None:
     items = [{**ITEM, "id": str(number)} for number in range(MOST_ITEMS)]
-    assert len(read(*items, None).items) == MOST_ITEMS
-    assert read(*items, None).broken == ()
+    assert read(*items).broken == ()
+    found = read(*items, None, None)
+    assert len(found.items) == MOST_ITEMS
+    assert found.broken == (Broken(MOST_ITEMS, "items", "has 102: 100 at most"),)
 
 
 @pytest.mark.parametrize(

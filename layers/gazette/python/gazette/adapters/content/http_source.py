@@ -12,8 +12,8 @@ from gazette.domain.content import Answer, Question
 from gazette.domain.errors import SourceFailed
 from gazette.domain.ports.clock import Clock
 
-LARGEST_ANSWER = 262_144
-"""Bytes of a body. A hundred items with all their fields full have less."""
+LARGEST_ANSWER = 524_288
+"""Bytes of a body. A hundred items with all their fields full have some 320,000 in ASCII."""
 
 _OK, _NOTHING_NEW = 200, 204
 

@@ -139,7 +139,10 @@ class Normaliser:
         """
         found: dict[str, Item] = {}
         broken: list[Broken] = []
-        for place, given in enumerate(_items_in(body)[:MOST_ITEMS]):
+        items = _items_in(body)
+        if len(items) > MOST_ITEMS:
+            broken.append(Broken(MOST_ITEMS, "items", f"has {len(items)}: {MOST_ITEMS} at most"))
+        for place, given in enumerate(items[:MOST_ITEMS]):
             item, wrong = self._item(place, given)
             broken += wrong
             if item and item.lasts_until(now):
