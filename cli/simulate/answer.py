@@ -18,15 +18,7 @@ def last_line(told: Outcome) -> str:
 
 def sentences(told: Outcome) -> list[str]:
     """The answers, the most important first."""
-    dollars = told.dollars
-    found = [
-        _on_time(told),
-        _first_to_break(told.ceilings[0]),
-        (
-            f"A month costs ${dollars['total']:,.0f}: SES ${dollars['ses']:,.0f}, what else "
-            f"grows with use ${dollars['grows']:,.0f}, fixed ${dollars['fixed']:,.0f}."
-        ),
-    ]
+    found = [_on_time(told), _first_to_break(told.ceilings[0])]
     for number, what in (
         (told.too_late, "are skipped as too late (max_lateness)"),
         (told.over_cap, "are skipped because the day's cap is used up"),
@@ -34,6 +26,12 @@ def sentences(told: Outcome) -> list[str]:
     ):
         if number:
             found.append(f"{number:,} emails {what}.")
+    dollars = told.dollars
+    found.append(
+        f"A month of such days, with the emails that go out, costs ${dollars['total']:,.0f}: "
+        f"SES ${dollars['ses']:,.0f}, what else grows with use ${dollars['grows']:,.0f}, "
+        f"fixed ${dollars['fixed']:,.0f}."
+    )
     return found
 
 
@@ -41,9 +39,9 @@ def _on_time(told: Outcome) -> str:
     if not told.due:
         return "No digest is due: nothing waits for any reader."
     return (
-        f"{_verdict(told)}: {told.in_hour:.1%} of {told.due:,} digests go out in the hour that "
-        f"their readers chose, and {told.soon_after:.1%} in the ten minutes after it. "
-        f"The last one: {told.last_at:%Y-%m-%d %H:%M} UTC."
+        f"{_verdict(told)}: {told.in_hour:.2%} of {told.due:,} digests go out in the hour that "
+        f"their readers chose, and {told.soon_after:.2%} in the ten minutes after it. "
+        f"The last one that goes out: {told.last_at:%Y-%m-%d %H:%M} UTC."
     )
 
 

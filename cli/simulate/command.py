@@ -178,6 +178,8 @@ def zones_in(given: Sequence[str]) -> Mapping[str, float]:
                 f"--zone {each!r}: there is no time zone {name!r}. Write one such as "
                 "Europe/Berlin=3."
             )
+        if name in found:
+            raise NotPossible(f"--zone {each!r}: {name} is there twice. Name each zone once.")
         try:
             found[name] = float(parts) if is_there else 1.0
         except ValueError as err:

@@ -58,11 +58,14 @@ class Service:
         self.instances = self.instances or self.plan.least
 
     def ask(self, number: int, now: float) -> float:
-        """Ask so often; returns the seconds until the answer, at most the time-out."""
+        """Ask so often; returns the seconds until the last answer, at most the time-out."""
         self.advance(now)
         self.asked += number
         self.total += number
-        wait = self.plan.latency + (self.backlog + self.asked) / (self.instances * self.plan.each)
+        capacity = self.instances * self.plan.each
+        answered = capacity * (now - self.second)
+        before = max(0.0, self.backlog + self.asked - 1 - answered)
+        wait = self.plan.latency + before / capacity
         if wait > self.plan.timeout:
             self.failed += number
             return self.plan.timeout

@@ -83,6 +83,7 @@ def test_a_setting_is_tried_without_being_written() -> None:
         (("--zone", "Berlin=1"), "--zone 'Berlin=1': there is no time zone 'Berlin'"),
         (("--zone", "Europe/Berlin=x"), "--zone 'Europe/Berlin=x': 'x' is no number"),
         (("--zone", "Europe/Berlin=0"), "must be more than 0"),
+        (("--zone", "UTC=1", "--zone", "UTC=2"), "UTC is there twice"),
         (("--set", "spread"), "--set 'spread' has no value"),
         (("--set", "spread=901"), "spread"),
         (("--set", "sprad=1"), "sprad"),

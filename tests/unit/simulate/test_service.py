@@ -1,0 +1,29 @@
+"""The simulated service behind: how long its answers take."""
+
+import pytest
+
+from cli.simulate.engine.service import Service, ServicePlan
+
+PLAN = ServicePlan(each=20, least=2, most=2)
+"""Forty requests a second."""
+
+
+@pytest.mark.parametrize("a_second", [1, 34, 40])
+def test_while_it_keeps_up_each_answer_takes_its_latency(a_second: int) -> None:
+    service = Service(PLAN)
+    waits = [service.ask(1, number / a_second) for number in range(3 * a_second)]
+    assert max(waits) == pytest.approx(PLAN.latency)
+    assert service.overloaded == 0
+
+
+def test_what_is_asked_at_once_is_answered_one_after_the_other() -> None:
+    assert Service(PLAN).ask(41, 0) == pytest.approx(PLAN.latency + 1)
+
+
+def test_twice_its_capacity_waits_longer_with_each_second_until_it_times_out() -> None:
+    service = Service(PLAN)
+    waits = [service.ask(1, number / 80) for number in range(80 * 5)]
+    assert waits == sorted(waits)
+    assert waits[79] == pytest.approx(PLAN.latency + 1, abs=0.05)
+    assert waits[-1] == PLAN.timeout
+    assert service.failed > 0
