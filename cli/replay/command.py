@@ -124,6 +124,11 @@ def replay(
                 sample=sample,
                 user=user,
             )
+            if user is not None and not (runs.runs or runs.unreadable):
+                raise NotPossible(
+                    f"No email was sent to {user} in {days} days: `gazette explain {user}` says "
+                    "what there is; --days looks further back."
+                )
             comparison = compare(
                 progress(runs.runs, "rendering", total=len(runs.runs)),
                 read=reading.read_email,

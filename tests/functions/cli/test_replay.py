@@ -607,6 +607,12 @@ def test_where_nothing_was_sent_it_says_so(stage: Cloud) -> None:
     assert "0 of 0 emails change" in done.stdout
 
 
+def test_a_reader_who_got_nothing_is_named(stage: Cloud) -> None:
+    done = run("--user", "nobody")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "No email was sent to nobody in 7 days" in done.stderr
+
+
 def test_a_stage_without_templates_in_its_layers_is_told(cloud: Cloud, tree: Tree) -> None:
     deploy("generate", GenerateSettings.from_env().to_env())
     done = run()
