@@ -98,7 +98,7 @@ def _ceilings(found: Forecast, peak: Peaks, times: Times) -> Iterator[Ceiling]:
     if found.service and (plan := found.service.plan):
         yield Ceiling(
             name="the service behind",
-            load=max(found.service.requests.values(), default=0) / 60,
+            load=peak.digests,
             limit=plan.most * plan.each,
             unit="requests a second",
             to_do="more instances (--service-most)",
@@ -164,11 +164,15 @@ def _of_functions(found: Forecast, peak: Peaks, times: Times) -> Iterator[Ceilin
         if installation.shards <= sizes["fanout"].concurrency
         else "more concurrency of fanout",
     )
-    for name, load in (("generate", peak.digests), ("immediate", peak.immediate)):
+    asking = found.service.plan.latency if found.service else 0.0
+    for name, load, waits in (
+        ("generate", peak.digests, asking),
+        ("immediate", peak.immediate, 0.0),
+    ):
         yield Ceiling(
             name=f"concurrency of {name}",
             load=load,
-            limit=_emails_a_second(sizes[name], times),
+            limit=_emails_a_second(sizes[name], times, waits=waits),
             unit="emails a second",
             to_do=f"emails_per_second, or more concurrency of {name}",
         )
@@ -185,9 +189,12 @@ def _of_functions(found: Forecast, peak: Peaks, times: Times) -> Iterator[Ceilin
         )
 
 
-def _emails_a_second(size: Size, times: Times) -> float:
-    """As many as the workers send where none waits for its permits."""
-    took = times.start + times.prepare + (size.batch - 1) * times.more + times.send
+def _emails_a_second(size: Size, times: Times, *, waits: float) -> float:
+    """As many as the workers send where none waits for its permits.
+
+    `waits`: seconds for the service behind, while it keeps up.
+    """
+    took = times.start + times.prepare + (size.batch - 1) * times.more + waits + times.send
     return size.concurrency * size.batch / took
 
 

@@ -92,6 +92,24 @@ def test_the_service_behind_is_asked_once_for_each_digest_that_is_read() -> None
     assert asked == found.tally.sent["digest"] + found.tally.requeued["digest"] - found.tally.unread
 
 
+def test_a_day_that_fits_still_fits_where_a_service_that_keeps_up_is_asked() -> None:
+    plan = ServicePlan(each=50, least=2, most=2)
+    with_it, without = (
+        simulate(question(5_000, of=installation(50), service=each)) for each in (plan, None)
+    )
+    assert with_it.tally.in_time == pytest.approx(without.tally.in_time, rel=0.005)
+    assert with_it.service
+    assert with_it.service.failed == 0
+
+
+def test_the_load_of_the_service_behind_is_what_comes_due_whatever_is_made_of_it() -> None:
+    """Three emails a second go out, and ask as often; more come due."""
+    plan = ServicePlan(each=1, least=5, most=5)
+    found = simulate(question(40_000, of=installation(3), service=plan))
+    limits = {one.name: one for one in ceilings(found)}
+    assert limits["the service behind"].load == limits["rate of digests"].load > 5
+
+
 def test_without_a_stagger_the_service_behind_is_asked_in_bursts() -> None:
     plan = ServicePlan(each=50, least=2, most=10)
     bursts, even = (
