@@ -576,7 +576,9 @@ def test_only_emails_that_were_sent_in_the_days_are_rendered(stage: Cloud) -> No
         RunRow("bo", "daily#0000000001").update(actions=[RunRow.status.set("failed")])
     assert [each["user_id"] for each in replayed("--days", "2")["emails"]] == ["cy"]
     assert {each["user_id"] for each in replayed("--days", "4")["emails"]} == {"ann", "cy"}
-    assert replayed("--days", "2", "--user", "ann")["emails"] == []
+    done = run("--days", "2", "--user", "ann")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "No email was sent to ann in 2 days" in done.stderr
 
 
 @pytest.mark.usefixtures("later")
