@@ -39,7 +39,6 @@ from proofs.rollout.bundles import bundle, versions_said
 _AHEAD = timedelta(hours=2)
 """How far ahead the slot is: a tick carries the time that it stands for, so nobody waits."""
 
-_CHANGES = 4
 _REFUSED = 5
 """Emails that SES refuses before each change; their runs are repeated about a minute later."""
 
@@ -169,9 +168,9 @@ def _change_while_sending(
     ]
     refusals = _Refusals()
     ses.refuses = refusals
-    ends_at = time.monotonic() + seconds
+    began = time.monotonic()
     for number, (what, change) in enumerate(changes, start=1):
-        at = ends_at - seconds * (_CHANGES + 1 - number) / (_CHANGES + 1)
+        at = began + seconds * number / (len(changes) + 1)
         time.sleep(max(0, at - time.monotonic()))
         refusals.left = _REFUSED
         until = time.monotonic() + _REFUSED_WITHIN

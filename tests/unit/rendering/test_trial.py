@@ -11,6 +11,15 @@ from infra.assets.trial import try_out
 SOURCE = Path(__file__).parents[3] / "templates"
 
 
+def built_with(name: str, text: str, folder: Path) -> Path:
+    """Our templates with this text in the place of one of them."""
+    file = folder / "own" / name
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    build_templates(SOURCE, folder / "built", overlay=folder / "own")
+    return folder / "built"
+
+
 def test_ours_are_fit_to_be_sent(built_templates: Path) -> None:
     try_out(built_templates)
 
@@ -37,13 +46,8 @@ def test_ours_are_fit_to_be_sent(built_templates: Path) -> None:
 def test_an_email_that_cannot_be_made_names_its_template(
     tmp_path: Path, name: str, text: str, said: str
 ) -> None:
-    file = tmp_path / "own" / name
-    file.parent.mkdir(parents=True)
-    file.write_text(text)
-    built = tmp_path / "built"
-    build_templates(SOURCE, built, overlay=tmp_path / "own")
     with pytest.raises(TemplateError, match=said):
-        try_out(built)
+        try_out(built_with(name, text, tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -60,12 +64,7 @@ def test_an_email_that_cannot_be_made_names_its_template(
 def test_an_email_that_leaves_out_what_happened_or_how_to_leave_names_its_template(
     tmp_path: Path, name: str, removed: str, said: str
 ) -> None:
-    file = tmp_path / "own" / name
-    file.parent.mkdir(parents=True)
     ours = (SOURCE / name).read_text()
     assert removed in ours
-    file.write_text(ours.replace(removed, ""))
-    built = tmp_path / "built"
-    build_templates(SOURCE, built, overlay=tmp_path / "own")
     with pytest.raises(TemplateError, match=said):
-        try_out(built)
+        try_out(built_with(name, ours.replace(removed, ""), tmp_path))

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
 from gazette.domain.commands import ChangeSubscriber, CreateEvents
@@ -41,20 +41,23 @@ def put(number: int) -> Act:
     return act
 
 
+def due_next(world: World) -> datetime | None:
+    """When the next schedules are due; None if none is."""
+    rows = world.schedules.rows.values()
+    return min((schedule.next_due_at for schedule in rows if schedule.listed), default=None)
+
+
 def tick(world: World) -> None:
     """The schedules that are due next become due, and their runs are queued."""
-    rows = world.schedules.rows.values()
-    due = [schedule.next_due_at for schedule in rows if schedule.listed]
-    if not due:
-        return
-    world.clock.now = max(world.clock.now, min(due))
-    world.fan_out(slot_of(min(due)))
+    if due := due_next(world):
+        world.clock.now = max(world.clock.now, due)
+        world.fan_out(slot_of(due))
 
 
 def tick_in_time(world: World) -> None:
     """Not once what was put first would be deleted before the next digest is sent."""
-    due = [schedule.next_due_at for schedule in world.schedules.rows.values() if schedule.listed]
-    if due and min(due) < NOW + RETENTION - timedelta(weeks=2):
+    due = due_next(world)
+    if due and due < NOW + RETENTION - timedelta(weeks=2):
         tick(world)
 
 
