@@ -186,3 +186,8 @@ class EarlyChoices:
 
 Reader = Subscriber | Erased | None
 """What Gazette knows of a user id; None if nothing."""
+
+
+def was_erased(reader: Reader, at: datetime) -> bool:
+    """Whether the reader was erased at this instant or later, whether they are back or not."""
+    return reader is not None and reader.erased_at is not None and reader.erased_at >= at

@@ -9,7 +9,7 @@ from gazette.domain.identity import address_hash
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.stores import Suppressions
 from gazette.domain.stored import readable
-from gazette.domain.subscribers.subscriber import Reader, Subscriber, SubscriberStatus
+from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus, was_erased
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.follows import forget_follow
@@ -36,7 +36,8 @@ def erase_subscriber(
         run.key for run in readable(context.runs.of_user(user_id)) if not run.key.is_immediate
     }
     erased = context.subscribers.erase(user_id, at)
-    if not erased and not _was_erased(context.subscribers.get(user_id), at):
+    # One that was cut off continues.
+    if not erased and not was_erased(context.subscribers.get(user_id), at):
         _end_links(user_id, at, context)
         if isinstance(reader, Subscriber):  # who may have started again since it was read
             settle_suppression(
@@ -72,8 +73,3 @@ def _end_links(user_id: str, at: datetime, context: RoutingContext) -> None:
         if context.subscribers.put(ended, replacing=reader):
             return
     raise kept_changing(f"The profile of {user_id}")
-
-
-def _was_erased(reader: Reader, at: datetime) -> bool:
-    """Whether the reader was erased then or later: an erasure that was cut off then continues."""
-    return reader is not None and reader.erased_at is not None and reader.erased_at >= at

@@ -6,7 +6,7 @@ from datetime import datetime
 from gazette.domain.commands import ChangeFollow
 from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.history import remember
-from gazette.domain.subscribers.subscriber import Erased, Subscriber
+from gazette.domain.subscribers.subscriber import Erased, Subscriber, was_erased
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 
@@ -33,11 +33,10 @@ def remember_follow(command: ChangeFollow, context: RoutingContext) -> Follow:
 def _is_from_before_an_erasure(
     command: ChangeFollow, current: Follow, context: RoutingContext
 ) -> bool:
-    """Whether the reader was erased since. Only for a change before all others they are read."""
+    """Whether the reader was erased since. Reads them only for a change before all others."""
     if current.changes and current.changes[0][0] <= command.at:
         return False
-    reader = context.subscribers.get(command.user_id)
-    return bool(reader and reader.erased_at and command.at <= reader.erased_at)
+    return was_erased(context.subscribers.get(command.user_id), command.at)
 
 
 def forgotten_until(reader: Subscriber | Erased) -> datetime | None:
