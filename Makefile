@@ -5,7 +5,9 @@ PYTHON ?= python3
 PORT ?= 0
 CHROMIUM ?= chromium
 UV_VERSION := 0.13.8
-BIN := .venv/bin
+# Another environment beside it, such as VENV=.venv-3.13 with PYTHON=python3.13.
+VENV ?= .venv
+BIN := $(VENV)/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Where this is set, every process compiles all that it imports: the CDK alone takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
@@ -143,48 +145,48 @@ lock: setup ## Update and pin all dependencies
 	@$(BIN)/npm install --package-lock-only --omit-lockfile-registry-resolved \
 	  --prefix requirements/bench
 
-setup: .venv/.ready .engine/.ready node_modules/.ready ## Install what the targets need
+setup: $(VENV)/.ready .engine/.ready node_modules/.ready ## Install what the targets need
 
-.venv/bin/uv:
+$(VENV)/bin/uv:
 	@command -v $(PYTHON) >/dev/null || \
 	  { echo "make: $(PYTHON) is missing. Install Python 3.11 or newer, or say PYTHON=…" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "make: $(PYTHON) is too old. Say PYTHON=… for Python 3.11 or newer." >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 	  { echo "make: $(PYTHON) cannot make environments. Install python3-venv." >&2; exit 1; }
-	@echo "setting up .venv"
-	@$(PYTHON) -m venv .venv
+	@echo "setting up $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 
-.venv/.ready: requirements/dev.txt pyproject.toml | .venv/bin/uv
+$(VENV)/.ready: requirements/dev.txt pyproject.toml | $(VENV)/bin/uv
 	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements/dev.txt
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
-.engine/.ready: requirements/engine.txt | .venv/bin/uv
+.engine/.ready: requirements/engine.txt | $(VENV)/bin/uv
 	@echo "setting up .engine"
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .engine
 	@$(BIN)/uv pip sync --quiet --python .engine/bin/python --require-hashes requirements/engine.txt
 	@touch $@
 
-.awscli/.ready: requirements/awscli.txt | .venv/.ready
+.awscli/.ready: requirements/awscli.txt | $(VENV)/.ready
 	@echo "setting up .awscli"
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .awscli
 	@$(BIN)/uv pip sync --quiet --python .awscli/bin/python --require-hashes requirements/awscli.txt
 	@touch $@
 
-node_modules/.ready: package-lock.json | .venv/.ready
+node_modules/.ready: package-lock.json | $(VENV)/.ready
 	@echo "setting up node_modules"
 	@$(BIN)/npm ci --loglevel=error --ignore-scripts >/dev/null
 	@touch $@
 
-.audit/.ready: requirements/audit.txt | .venv/.ready
+.audit/.ready: requirements/audit.txt | $(VENV)/.ready
 	@echo "setting up .audit"
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .audit
 	@$(BIN)/uv pip sync --quiet --python .audit/bin/python --require-hashes requirements/audit.txt
 	@touch $@
 
-.bench/.ready: requirements/bench.txt requirements/bench/package-lock.json | .venv/.ready
+.bench/.ready: requirements/bench.txt requirements/bench/package-lock.json | $(VENV)/.ready
 	@echo "setting up .bench"
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python .bench
 	@$(BIN)/uv pip sync --quiet --python .bench/bin/python --require-hashes requirements/bench.txt
@@ -216,4 +218,4 @@ command -v $(1) >/dev/null || { \
 endef
 
 clean: ## Remove everything that was built or installed
-	rm -rf .venv .engine .awscli .bench node_modules build
+	rm -rf .venv .venv-* .engine .awscli .bench node_modules build

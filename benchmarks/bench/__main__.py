@@ -1,21 +1,24 @@
-"""`make bench`: every goal of speed and cost: its figure, its peers, and whether it is met."""
+"""`make bench`: each goal of speed and cost, with its figure, its peers, and whether it is met."""
 
 import argparse
 import sys
 import time
 from collections.abc import Mapping, Sequence
 
-from benchmarks.bench.goals import Goal, Measured, Result, Verdict
-from benchmarks.bench.parts import PARTS
-from benchmarks.bench.reports import show, summary, write
-from benchmarks.bench.stage import FOLDER, stage
+from benchmarks.bench.goals import Goal, Measured, Result
+from benchmarks.bench.parts import PARTS, Part
+from benchmarks.bench.reports import exit_status, show, summary, write
+from benchmarks.bench.stage import FOLDER, BenchStage, stage
 from benchmarks.bench.table import GOALS
 
 _ROUNDS = 7
 
 
 def main() -> int:
-    """Measure, print, and write build/bench. Exit status 1 if a goal is missed beyond noise."""
+    """Measure, print, and write build/bench.
+
+    Exit status 1 if a goal is missed beyond noise, 2 if a part failed.
+    """
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     names = sorted({*PARTS, *(goal.name for goal in GOALS)})
     parser.add_argument("--rounds", type=int, default=_ROUNDS, help="of each measurement")
@@ -25,13 +28,15 @@ def main() -> int:
     if given.rounds < 1:
         parser.error("rounds must be 1 or more.")
     chosen = [goal for goal in GOALS if _is_chosen(goal, given.only, given.without)]
-    found = _measure({goal.part for goal in chosen}, given.rounds)
-    results = [Result(goal, found[goal.name] if goal in chosen else None) for goal in GOALS]
+    parts = {name: part for name, part in PARTS.items() if name in {goal.part for goal in chosen}}
+    with stage() as made:
+        measured = measure(parts, made, given.rounds)
+    results = judge(GOALS, chosen, measured)
     show(results)
     write(results, FOLDER, rounds=given.rounds)
     print("figures: build/bench/bench.json   plots: build/bench/index.html")
     print(summary(results))
-    return 1 if any(result.verdict is Verdict.MISSED for result in results) else 0
+    return exit_status(results)
 
 
 def _is_chosen(goal: Goal, only: Sequence[str], without: Sequence[str]) -> bool:
@@ -39,19 +44,30 @@ def _is_chosen(goal: Goal, only: Sequence[str], without: Sequence[str]) -> bool:
     return (not only or bool(names & {*only})) and not names & {*without}
 
 
-def _measure(parts: set[str], rounds: int) -> Mapping[str, Measured]:
-    found: dict[str, Measured] = {}
+def measure(parts: Mapping[str, Part], made: BenchStage, rounds: int) -> Mapping[str, Measured]:
+    """Return the measurement of each goal. A part that raises is reported and left out."""
+    measured: dict[str, Measured] = {}
     began = time.monotonic()
-    with stage() as made:
-        for name, part in PARTS.items():
-            if name in parts:
-                try:
-                    found.update(part(made, rounds))
-                except Exception as err:  # noqa: BLE001 -- the figures of the others are shown
-                    print(f"bench: {name} failed: {err}", file=sys.stderr, flush=True)
-                    continue
-                print(f"{time.monotonic() - began:6.1f} s  {name}", file=sys.stderr, flush=True)
-    return found
+    for name, part in parts.items():
+        try:
+            measured.update(part(made, rounds))
+        except Exception as err:  # noqa: BLE001 -- one part must not hide the figures of the others
+            print(f"bench: {name} failed: {err!r}", file=sys.stderr, flush=True)
+            continue
+        print(f"{time.monotonic() - began:6.1f} s  {name}", file=sys.stderr, flush=True)
+    return measured
+
+
+def judge(
+    goals: Sequence[Goal], chosen: Sequence[Goal], measured: Mapping[str, Measured]
+) -> list[Result]:
+    """Return a result for each goal. A chosen goal without a measurement has failed."""
+    return [
+        Result(goal, measured.get(goal.name), has_failed=goal.name not in measured)
+        if goal in chosen
+        else Result(goal, None)
+        for goal in goals
+    ]
 
 
 if __name__ == "__main__":

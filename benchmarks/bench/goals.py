@@ -7,12 +7,16 @@ from statistics import median, quantiles
 
 
 class Verdict(StrEnum):
-    """`within noise`: the median misses the goal, and a quarter of the rounds meets it."""
+    """`within noise`: the median misses the goal, and a quarter of the rounds meets it.
+
+    `failed`: the part that measures the goal raised an error.
+    """
 
     MET = "met"
     WITHIN_NOISE = "missed, within noise"
     MISSED = "missed"
     NOT_RUN = "not run"
+    FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +55,17 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A goal and what was measured for it; None if it was not run."""
+    """A goal and its measurement: None if the goal was not run, or if its part failed."""
 
     goal: Goal
     measured: Measured | None
+    has_failed: bool = False
 
     @property
     def verdict(self) -> Verdict:
         """A goal is missed by its median; by no more than noise if the better quartile meets it."""
         if self.measured is None:
-            return Verdict.NOT_RUN
+            return Verdict.FAILED if self.has_failed else Verdict.NOT_RUN
         found = self.measured
         best = found.high if self.goal.is_floor else found.low
         if self._meets(found.figure):

@@ -1,20 +1,17 @@
-"""Where the CPU of an invocation goes, by package, in all of its threads.
+"""The CPU time of an invocation by package, in all of its threads.
 
-cProfile makes each call dearer, so the shares say more than the sums. Its clock is that of the
-thread: what waits for an answer, or for another thread, takes nothing.
+Profiling makes each call slower, so the shares are more reliable than the sums. yappi measures the
+CPU time of each thread: a thread that waits takes none. cProfile cannot: from Python 3.12 on, a
+second profile cannot start while one is active (https://github.com/python/cpython/issues/124656).
 """
 
-import cProfile
 import sysconfig
-import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from pstats import Stats
-from typing import Any
 
 import gazette
+import yappi
 
 _FOLDERS = {
     f"{sysconfig.get_path('purelib')}/": 1,
@@ -24,44 +21,23 @@ _FOLDERS = {
 }
 """What lies in a folder, and how many of its names tell packages apart."""
 
-_BUILT_IN = "~"
-
-_Function = tuple[str, int, str]
-
 
 def profiled(act: Callable[[], object]) -> Mapping[str, float]:
-    """CPU seconds of `act` by package, the greatest first."""
-    profiles: list[cProfile.Profile] = []
+    """Return the CPU seconds of `act` by package, the greatest first.
 
-    def begin(*_: object) -> None:
-        made = cProfile.Profile(time.thread_time)
-        profiles.append(made)
-        made.enable()
-
-    threading.setprofile(begin)
-    begin()
+    The time of a built-in function counts for its caller.
+    """
+    yappi.set_clock_type("cpu")
+    yappi.start(builtins=False)
     try:
         act()
     finally:
-        profiles[0].disable()
-        threading.setprofile(None)
-    found: Counter[str] = Counter()
-    for each in profiles:
-        found.update(_by_package(each))
-    return dict(found.most_common())
-
-
-def _by_package(profile: cProfile.Profile) -> Counter[str]:
-    """Seconds by package. What a built-in function took counts for who called it."""
-    found: Counter[str] = Counter()
-    stats: dict[_Function, Any] = vars(Stats(profile))["stats"]
-    for function, (_, _, took, _, callers) in stats.items():
-        if function[0] != _BUILT_IN:
-            found[_package(function[0])] += took
-            continue
-        for caller, (_, _, each, _) in callers.items():
-            found[_package(caller[0])] += each
-    return found
+        yappi.stop()
+    seconds: Counter[str] = Counter()
+    for function in yappi.get_func_stats():
+        seconds[_package(function.module)] += function.tsub
+    yappi.clear_stats()
+    return dict(seconds.most_common())
 
 
 def _package(file: str) -> str:

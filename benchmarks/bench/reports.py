@@ -15,7 +15,12 @@ from rich.table import Table
 from benchmarks.bench.goals import Measured, Result, Verdict, number
 from benchmarks.bench.page import page
 
-_COLOURS = {Verdict.MET: "green", Verdict.MISSED: "red", Verdict.WITHIN_NOISE: "yellow"}
+_COLOURS = {
+    Verdict.MET: "green",
+    Verdict.MISSED: "red",
+    Verdict.WITHIN_NOISE: "yellow",
+    Verdict.FAILED: "red",
+}
 
 
 def summary(results: Sequence[Result]) -> str:
@@ -24,8 +29,15 @@ def summary(results: Sequence[Result]) -> str:
     missed = counted[Verdict.MISSED] + counted[Verdict.WITHIN_NOISE]
     return (
         f"bench: goals={len(results)} met={counted[Verdict.MET]} missed={missed} "
-        f"within_noise={counted[Verdict.WITHIN_NOISE]} not_run={counted[Verdict.NOT_RUN]}"
+        f"within_noise={counted[Verdict.WITHIN_NOISE]} not_run={counted[Verdict.NOT_RUN]} "
+        f"failed={counted[Verdict.FAILED]}"
     )
+
+
+def exit_status(results: Sequence[Result]) -> int:
+    """Return 2 if a part failed, else 1 if a goal is missed beyond noise, else 0."""
+    verdicts = {result.verdict for result in results}
+    return 2 if Verdict.FAILED in verdicts else int(Verdict.MISSED in verdicts)
 
 
 def show(results: Sequence[Result]) -> None:

@@ -67,6 +67,11 @@ class Process:
         answer: dict[str, Any] = json.loads(line)
         return answer
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process can no longer be invoked."""
+        return self._process.poll() is not None
+
     def end(self) -> None:
         """Let it end, and wait for that."""
         with self._process:
@@ -88,8 +93,12 @@ class BenchStage:
         return self._readers - count
 
     def process(self, module: str) -> Process:
-        """The process of a handler's module; started when it is first asked for."""
-        if module not in self._processes:
+        """Return the process of a handler's module.
+
+        It starts on first use, and again if it has ended: one part's crash is not the next one's.
+        """
+        running = self._processes.get(module)
+        if running is None or running.has_ended:
             self._processes[module] = Process(module, self.environment)
         return self._processes[module]
 

@@ -1,15 +1,19 @@
 """Goals: when one is met, when it is missed, and that none is left out of what is shown."""
 
+from collections.abc import Mapping, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
+from benchmarks.bench.__main__ import judge, measure
 from benchmarks.bench.goals import Goal, Measured, Result, Verdict, exact, of_rounds, ratio
 from benchmarks.bench.page import page
 from benchmarks.bench.parts import PARTS
-from benchmarks.bench.reports import summary, write
+from benchmarks.bench.reports import exit_status, show, summary, write
+from benchmarks.bench.stage import BenchStage
 from benchmarks.bench.table import GOALS
+from benchmarks.loopback.client import Loopback
 
 FLOOR = Goal("fast", "digests <a second>", 60, "a second", "digests", is_floor=True)
 CEILING = Goal("cheap", "what it costs", 20, "ms", "digests")
@@ -44,12 +48,35 @@ def test_a_ratio_is_that_of_the_medians_and_its_noise_that_of_the_rounds() -> No
 
 def test_a_goal_that_was_not_run_is_counted_as_such() -> None:
     results = [Result(FLOOR, None), Result(CEILING, exact(1)), Result(CEILING, of_rounds([15, 21]))]
-    assert summary(results) == "bench: goals=3 met=2 missed=0 within_noise=0 not_run=1"
+    assert summary(results) == "bench: goals=3 met=2 missed=0 within_noise=0 not_run=1 failed=0"
 
 
 def test_a_goal_that_is_missed_within_noise_is_counted_as_missed() -> None:
     results = [Result(CEILING, of_rounds([15, 21, 22])), Result(CEILING, exact(30))]
-    assert summary(results) == "bench: goals=2 met=0 missed=2 within_noise=1 not_run=0"
+    assert summary(results) == "bench: goals=2 met=0 missed=2 within_noise=1 not_run=0 failed=0"
+
+
+def test_a_part_that_fails_hides_no_other(capsys: pytest.CaptureFixture[str]) -> None:
+    def broken(*_: object) -> Mapping[str, Measured]:
+        raise KeyError("Responses")
+
+    def works(*_: object) -> Mapping[str, Measured]:
+        return {CEILING.name: exact(1)}
+
+    stage = BenchStage(Loopback(0), {})
+    measured = measure({"broken": broken, "works": works}, stage, 1)
+    results = judge([FLOOR, CEILING], [FLOOR, CEILING], measured)
+    assert [result.verdict for result in results] == [Verdict.FAILED, Verdict.MET]
+    assert exit_status(results) == 2
+    assert "bench: broken failed: KeyError('Responses')" in capsys.readouterr().err
+    show(results)
+    assert "failed" in _page(results).text
+
+
+def test_a_goal_that_was_not_chosen_has_not_failed() -> None:
+    results = judge([FLOOR, CEILING], [CEILING], {CEILING.name: exact(1)})
+    assert [result.verdict for result in results] == [Verdict.NOT_RUN, Verdict.MET]
+    assert exit_status(results) == 0
 
 
 def test_every_goal_has_a_name_of_its_own_and_a_part_that_measures_it() -> None:
@@ -76,7 +103,10 @@ class _Page(HTMLParser):
 
 def _shown() -> _Page:
     measured = Measured(58, 50, 70, (50, 58, 70), {"naive <design>": 19}, "by turns & in rounds")
-    results = [Result(FLOOR, measured), Result(CEILING, None)]
+    return _page([Result(FLOOR, measured), Result(CEILING, None)])
+
+
+def _page(results: Sequence[Result]) -> _Page:
     return _Page(page(results, {"rounds": "3"}, summary(results)))
 
 
