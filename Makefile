@@ -25,11 +25,11 @@ demo: setup ## Replay a real week on the embedded engine (KEEP=1 leaves it runni
 test: setup ## Run all tests that need no deployed stage, on all cores
 	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-seeds: setup ## Run a short seed of each proof
+seeds: setup .bench/.ready ## Run a short seed of each proof, and one round of each part of make bench
 	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder proofs
 
 e2e: setup .awscli/.ready zsh ## Test the stacks as deployed to the embedded engine, and the runbook; beside them seeds of chaos, rollout and sources
-	@$(BIN)/python -m pytest -n 3 -m e2e tests/e2e tests/runbook tests/lifetime proofs/chaos proofs/rollout proofs/sources
+	@$(BIN)/python -m pytest -n 3 -m e2e tests/e2e tests/runbook tests/lifetime proofs/chaos proofs/rollout proofs/sources proofs/test_bench.py
 
 browser: setup chromium ## Test emails and pages in Chromium on the deployed stacks: keyboard, axe-core
 	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -vv -m browser tests/browser

@@ -7,7 +7,7 @@ import time
 
 from demo.engine import ROOT, EngineError
 from demo.service import ServiceError
-from proofs.chaos.run import chaos
+from proofs.chaos.run import Chaos, chaos
 
 
 def main() -> int:
@@ -40,6 +40,11 @@ def main() -> int:
     except KeyboardInterrupt:
         sys.stderr.write("chaos: stopped\n")
         return 130
+    return report(done)
+
+
+def report(done: Chaos) -> int:
+    """Print the outcome. Return 1 if a promise was broken, else 0."""
     for problem in done.problems:
         sys.stderr.write(f"chaos: {problem}\n")
     sys.stdout.write(

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from proofs.chaos.__main__ import report
 from proofs.chaos.run import chaos
 
 pytestmark = [pytest.mark.e2e, pytest.mark.enable_socket]
@@ -15,3 +16,4 @@ def test_workers_that_are_killed_lose_nothing_and_send_nothing_twice(tmp_path: P
     assert done.problems == []
     assert (done.emails, done.lost, done.twice) == (80, 0, 0)
     assert done.kills.total() >= 12
+    assert report(done) == 0

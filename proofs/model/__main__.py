@@ -46,13 +46,15 @@ def main() -> int:
     parser.add_argument("--policy", type=Policy, choices=list(Policy), action="append")
     parser.add_argument("--each", action="store_true", help="print a line for each search")
     parser.add_argument("--deep", action="store_true", help="three at once too; takes 1 GB")
+    parser.add_argument("--first", type=int, help="search only the first bounds of each policy")
     given = parser.parse_args()
     begun = perf_counter()
     everything: list[Found] = []
     for policy in given.policy or Policy:
         started = perf_counter()
         found: list[Found] = []
-        for setup in (*bounds(policy), *([deep(policy)] if given.deep else [])):
+        searches = (*bounds(policy), *([deep(policy)] if given.deep else []))
+        for setup in searches[: given.first]:
             began = perf_counter()
             found.append(search(setup))
             if given.each:

@@ -14,10 +14,14 @@ def main() -> int:
     """A line for each rule, and the total."""
     parser = argparse.ArgumentParser(prog="make mutations", description=__doc__)
     parser.add_argument("--table", action="store_true", help="only print the table of the docs")
-    if parser.parse_args().table:
+    parser.add_argument("--only", default="", help="rules whose text contains this")
+    given = parser.parse_args()
+    if given.table:
         print(table())  # noqa: T201
         return 0
-    mutations = (*RULES, *PREVENTED)
+    mutations = [each for each in (*RULES, *PREVENTED) if given.only in each.rule]
+    if not mutations:
+        parser.error(f"no rule contains {given.only!r}.")
     killed = 0
     with TemporaryDirectory() as folder:
         copy = Copy(Path(folder))

@@ -10,7 +10,7 @@ import time
 
 from demo.engine import ROOT, EngineError
 from demo.service import ServiceError
-from proofs.rollout.run import rollout
+from proofs.rollout.run import Rollout, rollout
 
 LONGEST = 70.0
 """Seconds: a process reads once a minute, and may prepare and wait for a permit before a claim."""
@@ -44,6 +44,11 @@ def main() -> int:
     except KeyboardInterrupt:
         sys.stderr.write("rollout: stopped\n")
         return 130
+    return report(done)
+
+
+def report(done: Rollout) -> int:
+    """Print the outcome. Return 1 if a promise was broken or a change took too long, else 0."""
     for problem in done.problems:
         sys.stderr.write(f"rollout: {problem}\n")
     versions = ",".join(f"{number}:{emails}" for number, emails in sorted(done.versions.items()))

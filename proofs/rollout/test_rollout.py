@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from proofs.rollout.__main__ import report
 from proofs.rollout.run import rollout
 
 pytestmark = [pytest.mark.e2e, pytest.mark.enable_socket]
@@ -17,3 +18,4 @@ def test_versions_that_come_and_go_mix_no_email_and_lose_none(tmp_path: Path) ->
     assert (done.emails, done.lost, done.twice) == (150, 0, 0)
     assert done.repeated
     assert len(done.versions) > 1
+    assert report(done) == 0

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from itertools import islice
 
 from proofs.timetravel.travel import travel
 from tests.unit.calendar.test_every_zone import assert_once_a_day
@@ -13,10 +14,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make timetravel", description=__doc__)
     parser.add_argument("--subscribers", type=int, default=2000)
     parser.add_argument("--days", type=int, default=400)
+    parser.add_argument("--zones", type=int, help="walk the calendar of so many zones, not of all")
     given = parser.parse_args()
     walked = sum(
         assert_once_a_day(zone, periods, hour, FIRST, LAST)
-        for periods, zone in zones_that_differ().items()
+        for periods, zone in islice(zones_that_differ().items(), given.zones)
         for hour in range(24)
     )
     print(f"calendar: {walked} occurrences in every zone, at every hour, once a day")  # noqa: T201

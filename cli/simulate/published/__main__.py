@@ -1,13 +1,16 @@
 """Print the published case, figure by figure."""
 
+import argparse
 import sys
 
-from cli.simulate.published.table import play, rows
+from cli.simulate.published.table import LOAD, play, rows
 
 
 def main() -> None:
     """As a table of Markdown: docs/forecast.md has it."""
-    played = play()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--load", type=float, default=LOAD, help="part of the limit of one queue")
+    played = play(load=parser.parse_args().load)
     sys.stdout.write("| | published | simulated | why |\n| --- | --- | --- | --- |\n")
     for row in rows(played):
         sys.stdout.write(f"| {row.what} | {row.published} | {row.simulated} | {row.why} |\n")

@@ -13,7 +13,7 @@ _ONE_IN_FOUR = 0.25
 _TEN_MINUTES = timedelta(minutes=10)
 _DAY = 86_400.0
 _NEAR = 0.01
-_LOAD, _DAYS = 0.95, 2
+LOAD, _DAYS = 0.95, 2
 """Of the limit of the one queue; and days, of which the first is not counted."""
 
 ONE_QUEUE = Design(name="one queue for all", rate=500, share=_ONE_IN_FOUR)
@@ -82,7 +82,7 @@ def holds(design: Design, digests: int, *, step: float = 60.0) -> bool:
     return left[-1] - left[-2] < _NEAR * digests
 
 
-def play(*, load: float = _LOAD, step: float = 10.0) -> list[Played]:
+def play(*, load: float = LOAD, step: float = 10.0) -> list[Played]:
     """Every design, with as many digests as are this part of what the first one can do."""
     digests = round(load * ONE_QUEUE.rate * _DAY / (1 / ONE_QUEUE.share + 1))
     return [

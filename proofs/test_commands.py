@@ -1,0 +1,56 @@
+"""Each program behind a `make` target runs to its end, with the smallest bounds that it takes.
+
+The other seeds call the functions of a proof. These start its program as the Makefile does, so that
+a fault in its arguments or its report is found as well.
+"""
+
+import subprocess
+import sys
+
+import pytest
+
+from demo.engine import ROOT
+
+_WITHIN = 600
+"""Seconds. A bound for a program that hangs; each takes at most 30 on an idle machine."""
+
+PROGRAMS = {
+    "experiments": ("proofs.experiments", "--number", "24"),
+    "features": ("proofs.features", "--examples", "3", "--no-rules"),
+    "fuzz": ("proofs.fuzz", "--examples", "300"),
+    "model": ("proofs.model", "--policy", "resend", "--first", "1"),
+    "arming": ("proofs.arming", "--first", "1"),
+    "mutations": ("proofs.mutations", "--only", "another's claim does not send"),
+    "prove": ("proofs.prove", "--on", "fakes", "--only", "digest", "--every", "400"),
+    "simulate": ("cli.simulate.published", "--load", "0.02"),
+    "state": ("proofs.state", "--examples", "5"),
+    "timetravel": ("proofs.timetravel", "--zones", "1", "--subscribers", "30", "--days", "30"),
+}
+NEEDS_A_STAGE = ("proofs.chaos", "proofs.rollout", "proofs.sources", "demo")
+"""Programs whose seeds in `make e2e` run all but their arguments."""
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=_WITHIN,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("target", PROGRAMS)
+def test_the_program_of_a_target_runs_to_its_end(target: str) -> None:
+    done = run(*PROGRAMS[target])
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert done.stdout.strip()
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("module", NEEDS_A_STAGE)
+def test_a_program_that_needs_a_stage_reads_its_arguments(module: str) -> None:
+    done = run(module, "--help")
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.startswith("usage: ")
