@@ -21,7 +21,7 @@ PROGRAMS = {
     "model": ("proofs.model", "--policy", "resend", "--first", "1"),
     "arming": ("proofs.arming", "--first", "1"),
     "mutations": ("proofs.mutations", "--only", "another's claim does not send"),
-    "prove": ("proofs.prove", "--on", "fakes", "--only", "digest", "--every", "400"),
+    "prove": ("proofs.prove", "--on", "fakes", "--every", "2000"),
     "simulate": ("cli.simulate.published", "--load", "0.02"),
     "state": ("proofs.state", "--examples", "5"),
     "timetravel": ("proofs.timetravel", "--zones", "1", "--subscribers", "30", "--days", "30"),
@@ -47,6 +47,19 @@ def test_the_program_of_a_target_runs_to_its_end(target: str) -> None:
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert done.stdout.strip()
     assert "Traceback" not in done.stderr
+
+
+def test_make_synthesises_a_stage() -> None:
+    done = subprocess.run(
+        ["make", "synth", "STAGE=local", f"VENV={sys.prefix}"],  # noqa: S607 -- make is on PATH
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=_WITHIN,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert (ROOT / "build/cdk.out/GazetteLocal.template.json").is_file()
 
 
 @pytest.mark.parametrize("module", NEEDS_A_STAGE)

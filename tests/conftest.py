@@ -25,6 +25,9 @@ settings.register_profile(
 settings.load_profile("whatever the time")
 """How long an example takes says what else the machine does, and nothing of the code."""
 
+settings.register_profile("few", settings.get_profile("whatever the time"), max_examples=10)
+"""For a second run of the same tests, on another Python."""
+
 
 def pytest_collection_finish() -> None:
     """What is imported by now stays: the garbage collector need not look through it again.

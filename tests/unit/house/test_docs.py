@@ -102,6 +102,29 @@ def test_every_command_exists() -> None:
     assert {page: wrong_targets(text) for page, text in told.items() if wrong_targets(text)} == {}
 
 
+SEEDED_BY = {
+    "bench": "proofs/test_bench.py",
+    "demo": "proofs/test_bench.py",
+    "deploy": "tests/lifetime/test_stage.py",
+    "setup": ".ci/run",
+    "synth": "proofs/test_commands.py",
+    "test": ".ci/run",
+    "browser": ".ci/run",
+}
+"""Where CI runs a target of the README, if not in the folder of proofs with the same name."""
+
+
+def test_ci_runs_every_target_that_the_readme_names() -> None:
+    code = "\n".join(found.group(0) for found in CODE.finditer((ROOT / "README.md").read_text()))
+    targets = set(re.findall(r"(?<![\w-])make ([a-z]+)\b", code))
+    assert targets >= {"demo", "test", "bench"}
+    seeded = {path.parent.name for path in (ROOT / "proofs").glob("*/test_*.py")} | {"simulate"}
+    assert targets - seeded - SEEDED_BY.keys() == set()
+    assert [path for path in SEEDED_BY.values() if not (ROOT / path).is_file()] == []
+    in_ci = set(re.findall(r"^ *make ([a-z0-9]+)\b", (ROOT / ".ci/run").read_text(), re.MULTILINE))
+    assert {"test", "check", "seeds", "browser", "e2e"} <= in_ci
+
+
 def test_every_file_that_a_page_names_exists() -> None:
     told = {name(page): lost_paths(page.read_text()) for page in PAGES}
     assert {page: paths for page, paths in told.items() if paths} == {}
