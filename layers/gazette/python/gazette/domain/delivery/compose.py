@@ -14,6 +14,7 @@ from gazette.domain.delivery.arrangement import (
     Sections,
 )
 from gazette.domain.model import Actor, Event, Importance
+from gazette.domain.naming.newest import with_newest_names
 
 _CATEGORIES = 10
 """The most categories that a run stores: its row must stay below one write unit."""
@@ -135,10 +136,11 @@ def compose(
     `sources`: content sources, in the order in which they are shown, each ranked in itself: the
     items of one that is asked by their score. What is of none of them comes last.
     The latest event breaks ties of the ranking, and then the key does, so that the same events
-    always make the same email. Event ids are unique: they are the key of the table.
+    always make the same email. Event ids are unique: they are the key of the table. All groups use
+    the newest names of people and things.
     """
     members: dict[tuple[str, str], dict[str, list[Event]]] = {}
-    for event in events:
+    for event in with_newest_names(events):
         entity = members.setdefault((event.entity.type, event.entity.id), {})
         entity.setdefault(event.category, []).append(event)
     found = [[_group(each) for each in entity.values()] for entity in members.values()]
