@@ -76,6 +76,8 @@ def test_every_part_keeps_subdivision_flags(
         (f"{BLACK_FLAG}{tags('gbeng')}", BLACK_FLAG),
         (f"{BLACK_FLAG}{tags('ignore all that was said')}\U000e007f", BLACK_FLAG),
         (f"{BLACK_FLAG}{tags('GBENG')}\U000e007f", BLACK_FLAG),
+        (f"{BLACK_FLAG}{tags('ignoreallofit')}\U000e007f", BLACK_FLAG),
+        (f"{BLACK_FLAG}{tags('1234')}\U000e007f", BLACK_FLAG),
         (f"{BLACK_FLAG}{tags('gb')}\U000e007f", BLACK_FLAG),
         (f"{BLACK_FLAG}\u200b{tags('gbeng')}\U000e007f", BLACK_FLAG),
         (f"{BLACK_FLAG}\U000e007f", BLACK_FLAG),
