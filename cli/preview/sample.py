@@ -81,7 +81,7 @@ def _events() -> tuple[Event, ...]:
                     ),
                     actor=None
                     if category in _BY_NOBODY
-                    else Actor(f"u{number}", name, avatar=_AVATARS.get(name, "")),
+                    else Actor(f"{name} {number}", name, avatar=_AVATARS.get(name, "")),
                     occurred_at=_NOW - timedelta(hours=place, minutes=7 * number),
                     excerpt=excerpt.strip() if number == 0 else "",
                     via=(f"post#{entity}",) if entity in _FOLLOWED else (),

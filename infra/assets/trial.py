@@ -117,14 +117,21 @@ def _check_shown(made: Edition, schedule: str) -> None:
 
 
 def _few_and_many(built: Path) -> Iterator[list[Event]]:
-    """A new link; one event of each category, two of them about one entity; then several.
+    """Yield a new link, then events of each category without actors, then events with actors.
 
-    First nobody made them happen. Their data is the example of their category's schema.
+    Both begin with one event of each category. Two categories share an entity. The data of an event
+    is the example of its category's schema.
     """
     yield [_event(NEW_LINK, 0, "")]
     categories = sorted(folder.name for folder in (built / "categories").glob("*/"))
     data = {category: example_of(built, category) for category in categories}
-    yield [replace(_event(category, 0, ""), actor=None, data=data[category]) for category in data]
+    without_actors = [
+        replace(_event(category, each, "", entity=place // 2), actor=None, data=data[category])
+        for place, category in enumerate(categories)
+        for each in range(2)
+    ]
+    yield without_actors[::2]
+    yield without_actors
     for number in (1, 2, 5):
         excerpt = "Some words" if number > 1 else ""
         yield [

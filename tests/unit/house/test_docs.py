@@ -166,6 +166,12 @@ def test_policies_sources_and_schema_on_the_page_of_events_are_json_that_can_be_
         assert set(condition["StringEquals"]["events:detail-type"]) <= set(DETAIL_TYPES)
 
 
+def test_no_page_says_that_a_profile_update_resumes_dormant_readers() -> None:
+    """The code keeps them dormant (test_a_profile_that_a_service_puts_resumes_nobody)."""
+    wrong = re.compile(r"profile update or sign of life|sign of life or profile update")
+    assert [name(page) for page in PAGES if wrong.search(" ".join(page.read_text().split()))] == []
+
+
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text().splitlines()) <= 200
 

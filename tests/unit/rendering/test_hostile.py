@@ -290,7 +290,7 @@ def test_somebody_without_a_visible_name_is_somebody(renderer: JinjaRenderer, na
     event = replace(an_event(), actor=Actor("bo", name))
     assert edition(renderer, [event]).subject == "Someone commented on “Title of post1”"
     german = edition(renderer, [event], locale="de").subject
-    assert german == "Unbekannt hat „Title of post1“ kommentiert"
+    assert german == "Jemand hat „Title of post1“ kommentiert"
 
 
 @pytest.mark.parametrize("name", ["\N{GRINNING FACE}", "·", "7", "\U0001fae9", "\ue000", "e\u0301"])

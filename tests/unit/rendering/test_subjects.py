@@ -186,21 +186,24 @@ def test_no_subject_is_much_longer_whatever_a_service_says(
             assert made.count("“") == made.count("”")
 
 
-def test_german_has_a_word_for_someone_that_stands_in_each_case(renderer: JinjaRenderer) -> None:
-    """Names stand behind “von” and in the dative, where “Jemand” would be wrong."""
-    said = {
-        subject(
-            renderer,
-            [replace(each, actor=None) for each in events(category, "X", count)],
-            locale="de",
-        )
-        for category, count in (("mention", 1), ("like", 1), ("article", 2))
-    }
-    assert said == {
-        "Unbekannt hat dich in „X“ erwähnt",
-        "Unbekannt gefällt „X“",
-        "2 neue Artikel von Unbekannt: „X“",
-    }
+@pytest.mark.parametrize(
+    ("category", "one", "five"),
+    [
+        ("article", "Neuer Artikel: „X“", "5 neue Artikel: „X“"),
+        ("comment", "Jemand hat „X“ kommentiert", "5 neue Kommentare zu „X“"),
+        ("follow", "Jemand folgt dir jetzt", "5 Personen folgen dir jetzt"),
+        ("like", "Jemandem gefällt „X“", "5 neue Gefällt-mir-Angaben zu „X“"),
+        ("mention", "Jemand hat dich in „X“ erwähnt", "Du wurdest 5-mal in „X“ erwähnt"),
+        ("message", "Neue Nachricht: „X“", "5 neue Nachrichten: „X“"),
+        ("reply", "Jemand hat in „X“ geantwortet", "5 neue Antworten in „X“"),
+    ],
+)
+def test_german_says_someone_in_the_case_that_the_sentence_needs(
+    renderer: JinjaRenderer, category: str, one: str, five: str
+) -> None:
+    for count, said in ((1, one), (5, five)):
+        nobody = [replace(each, actor=None) for each in events(category, "X", count)]
+        assert subject(renderer, nobody, locale="de") == said
 
 
 @pytest.mark.parametrize("locale", LOCALES)

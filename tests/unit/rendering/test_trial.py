@@ -34,6 +34,11 @@ def test_ours_are_fit_to_be_sent(built_templates: Path) -> None:
         ("parts/why.txt", "{% if often == 'weekly' %}{{ x }}{% endif %}", r"^parts/why\.txt: "),
         ("categories/like/line.txt", "{{ _('50% of') }}", "no email can be made"),
         ("categories/sale/line.txt", "{{ peoples }}", r"^categories/sale/line\.txt: "),
+        (
+            "categories/like/line.txt",
+            "{{ people }}{% if group.count > 1 and not group.people %}{{ x }}{% endif %}",
+            r"^categories/like/line\.txt: ",
+        ),
         ("variations/3/digest/block.txt", "{{ x }}", r"3/digest/block\.txt: .*variation 3"),
         ("digest/subject.txt", "{{ 1 / (groups | length - 1) }}", "ZeroDivisionError"),
         (

@@ -220,7 +220,8 @@ class _Printer:
         if self._has_button:
             values["button"] = self._lines.button(lines[0].shown)
         values["group"], values["line"] = lines[0]
-        names = tuple([shown.category for shown, _ in (lines if is_full else lines[:1])])
+        shown_lines = lines if is_full else lines[:1]
+        names = tuple(dict.fromkeys([shown.category for shown, _ in shown_lines]))
         values["leave"], in_text = self._leave(self._press.environment, self._language, names)
         html = self._press.render(self._html)
         values["leave"] = in_text

@@ -19,6 +19,7 @@ from gazette.domain.delivery.compose import Group
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.links import is_web_link
 from gazette.domain.model import Entity, Image, Importance
+from gazette.domain.naming.visible import NEVER_SHOWN, is_visible, without_hidden
 
 _NAME, _TITLE, _EXCERPT = 80, 200, 300
 """Characters. A title is as long as the contract allows."""
@@ -33,22 +34,13 @@ them, but not one of ampersands."""
 _NAMED = 2
 """How many people are named if more than one other is not."""
 
-_NEVER = re.compile(
-    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff"
-    r"\ufff9-\uffff\U000e0000-\U000e007f]"
-)
-"""Control characters, bidirectional controls (UAX #9, 2.1 to 2.4) and invisible characters."""
-
 _LINKED = re.compile(r"(?<=\S)[.@](?=\S)|:(?=//)")
 """What makes an address of a name."""
 
-_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Letters and symbols in Unicode's tables, but invisible."""
-
 _NEVER_IN_A_SUBJECT = re.compile(
-    _NEVER.pattern.replace(r"\u2060-\u206f", r"\u2060-\u2067\u206a-\u206f")
+    NEVER_SHOWN.replace(r"\u2060-\u206f", r"\u2060-\u2067\u206a-\u206f")
 )
-"""As `_NEVER`, but without the isolates that templates add."""
+"""As `NEVER_SHOWN`, but without the isolates that templates add."""
 
 
 class Line(NamedTuple):
@@ -99,9 +91,10 @@ class Person(NamedTuple):
 class Shown(NamedTuple):
     """A group as it is shown. It is the same for all readers with the same fields.
 
-    `people`: the names to show; `others`: how many more there are. `moment`: the time of its latest
-    event, in the reader's time zone. `language`: the CLDR name of the formats. `signer`: who wrote
-    `excerpt`, where the line alone does not say it. `actor`: who acted last, None if nobody did.
+    `count`: the number of updates. `people`: the names to show, empty for events without a named
+    actor; `others`: how many more people there are. `moment`: the time of its latest event, in the
+    reader's time zone. `language`: the CLDR name of the formats. `signer`: who wrote `excerpt`,
+    where the line alone does not say it. `actor`: who acted last, None without a named actor.
     `image`: of the entity. `importance` and `data`: of the latest event; `data` is empty if it has
     none.
     """
@@ -170,7 +163,7 @@ def pick(
         entity.url,
         latest.excerpt if full else "",
         language.moment(latest.occurred_at, zone, today),
-        full and group.count > 1 and latest.actor is not None and latest.excerpt != "",
+        full and group.count > 1 and bool(actors) and latest.excerpt != "",
         _colour_of(actors[0].id) if actors else 0,
         _more(group),
     )
@@ -270,7 +263,7 @@ def initials(name: str) -> str:
 def _bare(word: str) -> str:
     """The word from its first visible sign on: a mark of direction may stand before it."""
     bare = word.strip(_ROUND_NAMES)
-    while bare and not _is_visible(bare[0]):
+    while bare and not is_visible(bare[0]):
         bare = bare[1:].lstrip(_ROUND_NAMES)
     return bare
 
@@ -295,11 +288,13 @@ def _first_sign(word: str) -> str:
 
 
 def _goes_on(text: str, place: int) -> bool:
-    """Whether what stands at `place` belongs to the sign before: a mark, a tone, half a flag."""
+    """Whether what stands at `place` belongs to the sign before: a mark, a tone, part of a flag."""
     each, before = text[place], text[place - 1]
     is_tone = "\U0001f3fb" <= each <= "\U0001f3ff"
     if category(each)[0] == "M" or each == _JOINER or before == _JOINER or is_tone:
         return True
+    if "\U000e0020" <= each <= "\U000e007f":
+        return True  # a tag character; those outside flags were removed
     if not _is_of_a_flag(each):
         return False
     halves = 0
@@ -322,13 +317,13 @@ def _is_picture(url: str) -> bool:
 
 
 def _seen_in(value: Any) -> Any:
-    """The data of a service with its texts as `_NEVER` leaves them. It is small, so not cut."""
+    """The data of a service, its texts without what is never shown. It is small, so not cut."""
     if isinstance(value, str):
-        return _NEVER.sub("", value)
+        return without_hidden(value)
     if isinstance(value, list):
         return [_seen_in(each) for each in value]
     if isinstance(value, dict):
-        return {_NEVER.sub("", name): _seen_in(each) for name, each in value.items()}
+        return {without_hidden(name): _seen_in(each) for name, each in value.items()}
     return value
 
 
@@ -418,7 +413,7 @@ def thing(title: str, said: int, language: Language) -> str:
 
 def subject_line(text: str, longest: int) -> str:
     """A rendered subject on one line, cut to `longest` characters, with all isolates closed."""
-    line = _cut(" ".join(_NEVER_IN_A_SUBJECT.sub("", text).split()), longest - 1)
+    line = _cut(" ".join(_NEVER_IN_A_SUBJECT.sub(r"\1", text).split()), longest - 1)
     return line + POP_ISOLATE * (line.count(FIRST_STRONG_ISOLATE) - line.count(POP_ISOLATE))
 
 
@@ -431,14 +426,8 @@ def _several_lines(text: str) -> str:
 
 def _seen(text: str, longest: int) -> str:
     """The visible part of `text`. Only as much is read as can be shown."""
-    seen = _NEVER.sub("", text[: 8 * longest])
-    return seen if any(map(_is_visible, seen)) else ""
-
-
-def _is_visible(character: str) -> bool:
-    """Whether a character is visible by itself: no space, combining mark or control."""
-    kind = category(character)
-    return kind[0] not in "MZ" and kind not in {"Cc", "Cf"} and character not in _BLANK
+    seen = without_hidden(text[: 8 * longest])
+    return seen if any(map(is_visible, seen)) else ""
 
 
 def _cut(text: str, longest: int) -> str:

@@ -14,6 +14,8 @@ from gazette.domain.delivery.arrangement import (
     Sections,
 )
 from gazette.domain.model import Actor, Event, Importance
+from gazette.domain.naming.newest import with_newest_names
+from gazette.domain.naming.visible import is_name
 
 _CATEGORIES = 10
 """The most categories that a run stores: its row must stay below one write unit."""
@@ -25,17 +27,25 @@ _IMPORTANCE = {Importance.LOW: 0.5, Importance.NORMAL: 1.0, Importance.HIGH: 3.0
 _FOLLOWED = 0.6
 """What came by a follow, against what was addressed to the reader."""
 
+_ONCE_FOR_EACH_PERSON = frozenset({"like", "follow"})
+"""Categories in which an event that repeats another one of the same actor is not an update."""
+
+_ONCE = frozenset({"recommendation"})
+"""Categories in which all events on one entity are one update."""
+
 _FADING, _FADED = 86_400, 0.5
 """Seconds after which half of what fades has faded; and what is left in the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Events that share (category, entity type, entity id), shown as one line.
+    """Events of one category about one entity, shown as one line.
 
-    `actors` are distinct, the most recent first; events that nobody made happen have none. `latest`
-    is the latest event, which represents the group. `importance` is the highest of its events.
-    `is_addressed`: at least one of them was addressed to the reader rather than followed.
+    Events without a named actor are a group of their own, so that no other actor seems to have
+    caused them. `actors` are distinct, the most recent first; that group has none. `count`: the
+    number of updates, without repeated likes and follows. `latest` is the latest event, which
+    represents the group. `importance` is the highest of its events. `is_addressed`: at least one of
+    them was addressed to the reader rather than followed.
     """
 
     category: str
@@ -76,8 +86,8 @@ class Block:
 class Digest:
     """The content of one email: the blocks shown, by rank, and the exact count of what is left out.
 
-    `more_blocks`: how many entities are not shown at all. `more_events`: how many events are not,
-    with those in lines that a block leaves out.
+    `events`: the sum of the counts of all groups. `more_blocks`: how many entities are not shown at
+    all. `more_events`: how many updates are not, with those in lines that a block leaves out.
     """
 
     blocks: tuple[Block, ...]
@@ -135,12 +145,13 @@ def compose(
     `sources`: content sources, in the order in which they are shown, each ranked in itself: the
     items of one that is asked by their score. What is of none of them comes last.
     The latest event breaks ties of the ranking, and then the key does, so that the same events
-    always make the same email. Event ids are unique: they are the key of the table.
+    always make the same email. Event ids are unique: they are the key of the table. All groups use
+    the newest names of people and things.
     """
-    members: dict[tuple[str, str], dict[str, list[Event]]] = {}
-    for event in events:
+    members: dict[tuple[str, str], dict[tuple[str, bool], list[Event]]] = {}
+    for event in with_newest_names(events):
         entity = members.setdefault((event.entity.type, event.entity.id), {})
-        entity.setdefault(event.category, []).append(event)
+        entity.setdefault((event.category, _has_name(event)), []).append(event)
     found = [[_group(each) for each in entity.values()] for entity in members.values()]
     if until is None and found:
         until = max(group.latest.occurred_at for groups in found for group in groups)
@@ -165,7 +176,7 @@ def score(group: Group, weights: Mapping[str, float], until: datetime) -> float:
     """How much a group matters to its reader, the more the higher.
 
     The weight of its category, times the importance (0.5, 1 or 3), times 1 if addressed to the
-    reader and 0.6 if followed, times recency, times 1 + log10 of its events. Recency falls from 1
+    reader and 0.6 if followed, times recency, times 1 + log10 of its count. Recency falls from 1
     to 0.5, each day by half of what is left, back from `until`. Rounded, so that no processor makes
     another order of it.
     """
@@ -176,7 +187,7 @@ def score(group: Group, weights: Mapping[str, float], until: datetime) -> float:
     return round(matters * recency * (1 + log10(group.count)), 6)
 
 
-_Rank = tuple[int, float, float, str, str, str]
+_Rank = tuple[int, float, float, str, str, str, bool]
 
 _EVENTS = "events"
 """The content source of what services put."""
@@ -199,7 +210,7 @@ def _ranked_by(
         elif ranking is Ranking.RELEVANCE and until is not None:
             first = score(groups[0], weights, until)
         entity = groups[0].latest.entity
-        key = groups[0].category, entity.type, entity.id
+        key = groups[0].category, entity.type, entity.id, not groups[0].actors
         return place(source), -first, -moved.timestamp(), *key
 
     def place(source: str) -> int:
@@ -214,20 +225,35 @@ def _score_of(group: Group) -> float:
     return float("-inf") if scored is None else scored
 
 
+def _has_name(event: Event) -> bool:
+    """Return whether the actor has a visible name."""
+    return event.actor is not None and is_name(event.actor.name)
+
+
 def _group(events: list[Event]) -> Group:
     newest_first = sorted(events, key=_age_of, reverse=True)
     actors: dict[str, Actor] = {}
-    for event in newest_first:
+    for event in newest_first if _has_name(events[0]) else ():
         if event.actor:
             actors.setdefault(event.actor.id, event.actor)
     return Group(
         category=newest_first[0].category,
-        count=len(events),
+        count=_count(events),
         actors=tuple(actors.values()),
         latest=newest_first[0],
         importance=max((event.importance for event in events), key=_importance),
         is_addressed=not all(event.via for event in events),
     )
+
+
+def _count(events: list[Event]) -> int:
+    """Return the number of updates of a group."""
+    category = events[0].category
+    if category in _ONCE:
+        return 1
+    if category in _ONCE_FOR_EACH_PERSON:
+        return len({("", event.id) if event.actor is None else event.actor.id for event in events})
+    return len(events)
 
 
 def _section(groups: list[Group], arrangement: Arrangement) -> str:

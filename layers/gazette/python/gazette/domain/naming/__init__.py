@@ -1,0 +1,1 @@
+"""Names of people and things in an email."""

@@ -1,0 +1,77 @@
+"""Give each person and each thing its newest name in all events of an email. Pure."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from gazette.domain.model import Actor, Entity, Event
+
+
+def with_newest_names(events: Iterable[Event]) -> list[Event]:
+    """Return `events` in their order, with the newest name of each person and each thing.
+
+    The actor's id identifies a person, the entity's key a thing. A name is as new as the version of
+    the event that contains it. A parent is the last of `via`; if one of its events has its title,
+    all of them get it. The page and avatar of a person are the last ones given, and so is the link
+    of a thing.
+    """
+    given = list(events)
+    names = _Names()
+    for event in sorted(given, key=_version_of):
+        names.add(event)
+    return [names.given_to(event) for event in given]
+
+
+def _version_of(event: Event) -> tuple[datetime, datetime, str]:
+    """Return a key that sorts events by the age of their content."""
+    return event.amended_at or event.occurred_at, event.occurred_at, event.id
+
+
+def _parent_of(event: Event) -> str:
+    """Return the key of the entity that `parent_title` names; empty if the event has no parent."""
+    has_parent = len(event.via) > 1 or (event.via and event.parent_title)
+    return event.via[-1] if has_parent else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The newest names. `parents`: the keys of the parents whose title an event contains."""
+
+    actors: dict[str, Actor] = field(default_factory=dict)
+    titles: dict[str, str] = field(default_factory=dict)
+    links: dict[str, str] = field(default_factory=dict)
+    parents: set[str] = field(default_factory=set)
+
+    def add(self, event: Event) -> None:
+        """Add the names of an event that is newer than all before."""
+        if event.actor:
+            self.actors[event.actor.id] = _merged(event.actor, self.actors.get(event.actor.id))
+        if event.parent_title and (parent := _parent_of(event)):
+            self.titles[parent] = event.parent_title
+            self.parents.add(parent)
+        key = event.entity.key
+        self.titles[key], self.links[key] = event.entity.title, event.entity.url
+
+    def given_to(self, event: Event) -> Event:
+        """Return the event with these names; most events have them already."""
+        actor = event.actor and self.actors[event.actor.id]
+        entity = self._renamed(event.entity)
+        parent = _parent_of(event)
+        parent_title = self.titles[parent] if parent in self.parents else event.parent_title
+        if actor == event.actor and entity is event.entity and parent_title == event.parent_title:
+            return event
+        return replace(event, actor=actor, entity=entity, parent_title=parent_title)
+
+    def _renamed(self, entity: Entity) -> Entity:
+        key = entity.key
+        title, url = self.titles[key], self.links[key]
+        if title == entity.title and url == entity.url:
+            return entity
+        return replace(entity, title=title, url=url)
+
+
+def _merged(actor: Actor, before: Actor | None) -> Actor:
+    """Return `actor` with the page and the avatar from `before` if it has none."""
+    if before is None or before == actor or (actor.url and actor.avatar):
+        return actor
+    return replace(actor, url=actor.url or before.url, avatar=actor.avatar or before.avatar)

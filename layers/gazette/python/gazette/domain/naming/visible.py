@@ -1,0 +1,50 @@
+"""Tell visible characters from invisible ones. Pure."""
+
+import re
+from unicodedata import category
+
+_FLAG = (
+    r"\U0001f3f4(?:[\U000e0061-\U000e007a]{2}[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,4}"
+    r"|[\U000e0030-\U000e0039]{3})\U000e007f"
+)
+"""A subdivision flag, such as England's: a black flag, tag characters that spell a CLDR code
+(`gbeng`), and a cancel tag. https://www.unicode.org/reports/tr51/#valid-emoji-tag-sequences
+
+The code is not looked up, but its length is limited: longer tags can hide text from readers.
+"""
+
+NEVER_SHOWN = (
+    rf"({_FLAG})|"
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff"
+    r"\ufff9-\uffff\U000e0000-\U000e007f]"
+)
+"""Control characters, bidirectional controls (UAX #9, 2.1 to 2.4) and invisible characters.
+
+The first group is a flag. Replace a match with it, so that flags stay.
+"""
+
+_NEVER_SHOWN = re.compile(NEVER_SHOWN)
+
+_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and symbols in Unicode's tables, but invisible."""
+
+_LONGEST_NAME = 640
+"""The most characters of a name that are read. Rendering reads no more of it either."""
+
+
+def without_hidden(text: str) -> str:
+    """Return `text` without control characters and invisible characters, but with flags."""
+    return _NEVER_SHOWN.sub(r"\1", text)
+
+
+def is_visible(character: str) -> bool:
+    """Return whether a character is visible by itself: no space, combining mark or control."""
+    kind = category(character)
+    return kind[0] not in "MZ" and kind not in {"Cc", "Cf"} and character not in _BLANK
+
+
+def is_name(text: str) -> bool:
+    """Return whether a name has a visible character."""
+    if text.isascii() and text.isprintable():
+        return not text.isspace() and text != ""
+    return any(map(is_visible, without_hidden(text[:_LONGEST_NAME])))
