@@ -357,6 +357,20 @@ def test_where_the_message_names_no_address_the_bounced_one_counts(destination: 
     assert delivery_event.address == address_hash(READER)
 
 
+@pytest.mark.parametrize(
+    "spelled", ["ANN@XN--bcher-kva.Example", "ann@bücher.example", '"Ann"@bücher.example.']
+)
+def test_a_bounce_of_another_spelling_is_about_the_same_address(spelled: str) -> None:
+    about = {"bounceType": "Permanent", "bouncedRecipients": [{"emailAddress": spelled}]}
+    both = ["ann@xn--bcher-kva.example", spelled]
+    for destination in (None, [spelled], both):
+        delivery_event = decode_delivery_event(
+            body("Email Bounced", mail=mail(destination=destination), bounce=about)
+        )
+        assert delivery_event is not None
+        assert delivery_event.address == address_hash("ann@xn--bcher-kva.example")
+
+
 def test_nothing_that_a_delivery_event_holds_is_the_address() -> None:
     """Also where somebody puts one into the type of a bounce."""
     delivery_event = decode_delivery_event(bounced(bounceType="Permanent", bounceSubType=READER))

@@ -25,7 +25,8 @@ from pydantic import (
 from pydantic_core import CoreSchema, core_schema
 
 from gazette.domain.hosts import LinkHosts, host_of
-from gazette.domain.identity import ADDRESS, CATEGORY_NAME, USER_ID
+from gazette.domain.identity import CATEGORY_NAME, USER_ID
+from gazette.domain.subscribers.addresses import ADDRESS
 from gazette.domain.subscribers.frequency import Frequency
 
 

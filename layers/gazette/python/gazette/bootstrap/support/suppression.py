@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from gazette.adapters.aws.clients import client
+from gazette.adapters.aws.clients import Patience, client
 from gazette.adapters.dynamodb.feedback.bounces import DynamoBounces
 from gazette.adapters.dynamodb.feedback.suppressions import (
     DynamoSuppressionList,
@@ -28,6 +28,11 @@ def build_suppression(settings: FeedbackSettings, key: bytes) -> SuppressionCont
     )
 
 
+_PATIENCE = Patience(connect=10, read=60, attempts=10)
+"""SES takes one request a second, and refuses more for a moment.
+https://docs.aws.amazon.com/ses/latest/dg/quotas.html"""
+
+
 def build_ses_suppressions() -> SesSuppressions:
     """The list of the SES account."""
-    return SesSuppressions(client("sesv2"))
+    return SesSuppressions(client("sesv2", _PATIENCE))
