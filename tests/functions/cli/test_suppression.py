@@ -100,7 +100,9 @@ def test_they_are_listed_newest_first_and_paged() -> None:
     assert run("list", "--reason", "complained").stdout.splitlines() == [lines[2]]
     assert run("list", "--since", "2026-01-04").stdout.splitlines() == lines[:2]
     assert "No suppressed addresses here." in run("list", "--page", "3").stderr
-    assert "is no date" in run("list", "--since", "soon").stderr
+    assert run("list", "--since", "2026-01-04t00:00:00z").stdout.splitlines() == lines[:2]
+    for wrong in ("soon", "0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00"):
+        assert "is no date" in run("list", "--since", wrong).stderr
 
 
 @pytest.mark.usefixtures("stage")

@@ -379,7 +379,25 @@ def test_nothing_that_a_delivery_event_holds_is_the_address() -> None:
     assert READER not in repr(replace(delivery_event, run=None))
 
 
-@pytest.mark.parametrize("record", [None, "x", {}, {"timestamp": 5}, {"timestamp": "soon"}])
+_READ = "2026-03-01T06:10:02+00:00"
+_UNREADABLE = ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"]
+
+
+def test_lower_case_in_a_time_of_ses_makes_no_difference() -> None:
+    event = decode_delivery_event(body(mail=mail(timestamp="2026-03-01t06:10:02z")))
+    assert event
+    assert event.sent_at.isoformat() == _READ
+
+
+@pytest.mark.parametrize("timestamp", _UNREADABLE)
+def test_a_time_beyond_all_years_is_refused(timestamp: str) -> None:
+    with pytest.raises(InvalidEvent, match="timestamp"):
+        decode_delivery_event(body(mail=mail(timestamp=timestamp)))
+
+
+@pytest.mark.parametrize(
+    "record", [None, "x", {}, *({"timestamp": each} for each in (5, "soon", *_UNREADABLE))]
+)
 def test_an_event_whose_own_time_cannot_be_read_is_evidence_all_the_same(record: Any) -> None:
     delivery_event = decode_delivery_event(body("Email Clicked", click=record))
     assert delivery_event

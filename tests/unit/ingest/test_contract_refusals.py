@@ -294,6 +294,11 @@ def test_a_detail_that_is_nested_too_deeply_is_refused() -> None:
 @pytest.mark.parametrize(
     ("detail_type", "path", "value"),
     [
+        ("event.created", "occurred_at", "0000-01-01T00:00:00Z"),
+        ("event.created", "occurred_at", "2026-11-22T12:00:60Z"),
+        ("event.created", "occurred_at", "2026-11-22T23:59:60Z"),
+        ("event.created", "occurred_at", "2026-11-22T12:00:00.Z"),
+        ("event.created", "occurred_at", "2026-11-22t12:00:00"),
         ("event.created", "occurred_at", "0001-01-01T00:00:00+01:00"),
         ("event.created", "occurred_at", "0001-01-01T00:00:00Z"),
         ("event.created", "occurred_at", "9999-12-31T23:59:59-01:00"),
