@@ -10,6 +10,7 @@ from gazette.adapters.dynamodb.feedback.suppressions import (
 )
 from gazette.adapters.mail.ses_suppressions import SesSuppressions
 from gazette.bootstrap.parts.clock import now
+from gazette.domain.subscribers.suppression import SoftLimit
 from gazette.settings.feedback import FeedbackSettings
 from gazette.steps.support.suppression import SuppressionContext
 
@@ -22,9 +23,12 @@ def build_suppression_list(settings: FeedbackSettings) -> DynamoSuppressionList:
 def build_suppression(settings: FeedbackSettings, key: bytes) -> SuppressionContext:
     """From the settings of feedback, and the key of the suppressions."""
     span = timedelta(days=settings.soft_bounce_days)
+    limit = SoftLimit(bounces=settings.soft_bounces, span=span)
     return SuppressionContext(
         suppressions=DynamoSuppressions(settings.suppressions_table, key=key, clock=now),
-        bounces=DynamoBounces(settings.bounces_table, key=key, retention=2 * span, clock=now),
+        bounces=DynamoBounces(
+            settings.bounces_table, key=key, retention=limit.retention, clock=now
+        ),
     )
 
 
