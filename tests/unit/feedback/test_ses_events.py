@@ -337,6 +337,32 @@ def test_a_type_that_is_no_text_is_as_good_as_none(odd: Any) -> None:
     assert (spam.fault, spam.cause) == (Fault.COMPLAINT, "")
 
 
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ("5.4.4", "smtp; 550 5.4.4 Invalid domain"),
+        (
+            "4.4.7",
+            "smtp; 554 4.4.7 Message expired: unable to deliver in 840 minutes."
+            "<421 4.4.0 Unable to lookup DNS for typo.example>",
+        ),
+    ],
+)
+def test_a_domain_that_does_not_exist_is_a_soft_bounce(status: str, said: str) -> None:
+    """As SES reports it: https://github.com/knadh/listmonk/issues/1463."""
+    recipient = {"emailAddress": READER, "action": "failed", "status": status}
+    delivery_event = decode_delivery_event(
+        bounced(
+            bounceType="Transient",
+            bounceSubType="General",
+            reportingMTA="dns; amazonses.com",
+            bouncedRecipients=[recipient | {"diagnosticCode": said}],
+        )
+    )
+    assert delivery_event is not None
+    assert (delivery_event.fault, delivery_event.address) == (Fault.SOFT, address_hash(READER))
+
+
 def test_the_address_is_the_one_that_was_written_to() -> None:
     """The one that bounced may be where the reader's email is forwarded to."""
     elsewhere = [{"emailAddress": "ann@mail.example.net"}]

@@ -63,8 +63,9 @@ class SoftLimit:
     sent over `span` or a fortnight, whichever is longer, and no email in between arrived: an
     outage, or a mailbox that is full for some days, is over by then.
 
-    SES reports a domain that does not exist as a soft bounce, once it has tried for hours:
-    https://repost.aws/knowledge-center/ses-understand-soft-bounces
+    SES reports a domain that does not exist as a soft bounce, some only after fourteen hours:
+    https://github.com/knadh/listmonk/issues/1463,
+    https://github.com/mozilla/fxa-auth-server/issues/2304
     """
 
     bounces: int
