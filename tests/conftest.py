@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import gc
+import os
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -9,6 +10,7 @@ from types import CodeType
 
 import pytest
 from gazette.adapters.aws import clients
+from gazette.settings.environment import use_pinned_zones
 from hypothesis import HealthCheck, settings
 from jinja2 import Environment
 
@@ -24,6 +26,11 @@ settings.register_profile(
 )
 settings.load_profile("whatever the time")
 """How long an example takes says what else the machine does, and nothing of the code."""
+
+
+def pytest_configure() -> None:
+    """Read the pinned time zones, here and in every process that a test starts."""
+    os.environ["PYTHONTZPATH"] = use_pinned_zones()
 
 
 def pytest_collection_finish() -> None:
