@@ -13,6 +13,8 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONDONTWRITEBYTECODE
 # Where this is set, another copy of the package may be what is tested.
 unexport PYTHONPATH
+# Time zones come from the pinned package, not from the folders of the machine.
+export PYTHONTZPATH :=
 
 .PHONY: help demo test seeds e2e browser chromium zsh fuzz model prove chaos sources state features rollout mutations enforce walk timetravel experiments pacing simulate linear slot worst bench audit check docs messages plots screenshots setup format lint types synth deploy lock clean
 

@@ -5,6 +5,7 @@ import sys
 import traceback
 
 import typer
+from gazette.settings.environment import use_pinned_zones
 
 from cli.batches.command import batch
 from cli.cost.command import cost
@@ -65,6 +66,7 @@ A_BUG = 3
 
 def main() -> None:
     """The entry point of the script."""
+    use_pinned_zones()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without the letters of a name

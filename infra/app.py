@@ -6,6 +6,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from gazette.settings.environment import use_pinned_zones
+
 from infra.guards import not_ready
 from infra.stage.owner import ROOT
 from infra.stages import StageError, read_stage, refused
@@ -22,6 +24,7 @@ def main() -> None:
     What the stage does not say yet comes before the CDK is imported and layers are built, which
     takes twenty seconds.
     """
+    use_pinned_zones()
     given = context()
     try:
         _demand_what_is_missing({**given, **_of_the_command_line()})

@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import gc
+import os
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -9,6 +10,7 @@ from types import CodeType
 
 import pytest
 from gazette.adapters.aws import clients
+from gazette.settings.environment import use_pinned_zones
 from hypothesis import HealthCheck, settings
 from jinja2 import Environment
 
@@ -27,6 +29,11 @@ settings.load_profile("whatever the time")
 
 settings.register_profile("few", settings.get_profile("whatever the time"), max_examples=10)
 """For a second run of the same tests, on another Python."""
+
+
+def pytest_configure() -> None:
+    """Read the pinned time zones, here and in every process that a test starts."""
+    os.environ["PYTHONTZPATH"] = use_pinned_zones()
 
 
 def pytest_collection_finish() -> None:

@@ -52,7 +52,7 @@ from gazette.domain.subscribers.subscriber import (
     Subscriber,
     SubscriberStatus,
 )
-from gazette.domain.subscribers.suppression import Cause, Suppression
+from gazette.domain.subscribers.suppression import Cause, SoftBounce, Suppression
 
 from tests.builders import RETENTION, SettableClock
 
@@ -309,14 +309,12 @@ class FakeSuppressions:
 class FakeBounces:
     """The port `Bounces` in memory."""
 
-    rows: dict[str, set[tuple[datetime, str]]] = field(default_factory=dict)
+    rows: dict[str, set[SoftBounce]] = field(default_factory=dict)
 
-    def remember(
-        self, address_hash: str, message_id: str, sent_at: datetime
-    ) -> Collection[datetime]:
+    def remember(self, address_hash: str, bounce: SoftBounce) -> Collection[SoftBounce]:
         there = self.rows.setdefault(address_hash, set())
-        there.add((sent_at, message_id))
-        return [at for at, _ in there]
+        there.add(bounce)
+        return list(there)
 
     def forget(self, address_hash: str) -> None:
         self.rows.pop(address_hash, None)

@@ -14,9 +14,10 @@ from email import policy
 from email.message import EmailMessage
 
 from gazette.domain.errors import InvalidToken
-from gazette.domain.identity import ADDRESS, parse_run_id
+from gazette.domain.identity import parse_run_id
 from gazette.domain.links import read_link
 from gazette.domain.model import RunKey
+from gazette.domain.subscribers.addresses import ADDRESS, canonical
 
 _TOKEN = re.compile(r"\bk[1-9][0-9]{0,5}\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+")
 _OF_SES = re.compile(r"@([a-z0-9-]+\.)?(email\.)?amazonses\.com$")
@@ -36,7 +37,7 @@ class MessageId:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An email address."""
+    """An email address, in any spelling."""
 
     text: str
 
@@ -55,7 +56,7 @@ def clue_in(given: str) -> Clue | None:
         return run
     if _OF_SES.search(text):
         return MessageId(_OF_SES.sub("", text))
-    if ADDRESS.fullmatch(text):
+    if ADDRESS.fullmatch(canonical(text)):
         return Address(text)
     return MessageId(text) if _MESSAGE_ID.fullmatch(text) else None
 

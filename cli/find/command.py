@@ -10,13 +10,14 @@ from gazette.bootstrap.support.find import build_read_run
 from gazette.domain.delivery.run import Run
 from gazette.domain.identity import USER_ID, run_id
 from gazette.domain.model import RunKey
+from gazette.domain.subscribers.addresses import canonical
 from gazette.settings.delivery import GenerateSettings
 from rich.console import Console
 from rich.progress import Progress
 
 from cli.cost.prices import read_prices
 from cli.find.clues import Address, Clue, MessageId, clue_in, clue_in_email
-from cli.find.scan import scan, size_of
+from cli.find.scan import Condition, scan, size_of
 from cli.shared.answers import Rows, confirm
 from cli.shared.aws_errors import refusals_of_tables
 from cli.shared.console import NotPossible, note, printable
@@ -75,8 +76,7 @@ def find(
 
 
 _GONE = (
-    "Nothing was found. Runs are kept for {days} days; an address is found as services spell it, "
-    "or in lower case; and what SES never accepted has no message id."
+    "Nothing was found. Runs are kept for {days} days; what SES never accepted has no message id."
 )
 
 
@@ -112,8 +112,7 @@ def _runs(
             RunKey(row["user_id"], *_schedule(row["run"]))
             for row in _scanned(
                 settings.runs_table,
-                "message_id",
-                [clue.text],
+                Condition.equals("message_id", clue.text),
                 shown=("user_id", "run"),
                 most=1,
                 yes=yes,
@@ -127,15 +126,20 @@ def _runs(
 def _readers_at(
     address: Address, settings: GenerateSettings, *, yes: bool
 ) -> list[Sequence[object]]:
-    spellings = (address.text, address.text.lower())
-    rows = _scanned(settings.subscribers_table, "email", spellings, shown=("user_id",), yes=yes)
-    return [(row["user_id"], *_UNKNOWN) for row in rows]
+    """In whatever spelling: a stored address is ASCII, so it is as long as its canonical one."""
+    wanted = canonical(address.text)
+    rows = _scanned(
+        settings.subscribers_table,
+        Condition.has_bytes("email", len(wanted)),
+        shown=("user_id", "email"),
+        yes=yes,
+    )
+    return [(row["user_id"], *_UNKNOWN) for row in rows if canonical(row["email"]) == wanted]
 
 
 def _scanned(
     table: str,
-    attribute: str,
-    values: Sequence[str],
+    condition: Condition,
     *,
     shown: Sequence[str],
     yes: bool,
@@ -155,8 +159,7 @@ def _scanned(
         task = bar.add_task("reading", total=size.rows or None)
         rows = scan(
             table,
-            attribute,
-            values,
+            condition,
             shown=shown,
             most=most,
             progress=lambda number: bar.advance(task, number),

@@ -31,6 +31,25 @@ class Size:
         return self.size / _UNIT
 
 
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Which rows a scan returns: a filter on `attribute`, written `#a`, against `:v`."""
+
+    attribute: str
+    expression: str
+    value: Mapping[str, str]
+
+    @classmethod
+    def equals(cls, attribute: str, text: str) -> "Condition":
+        """The rows whose attribute is `text`."""
+        return cls(attribute, "#a = :v", {"S": text})
+
+    @classmethod
+    def has_bytes(cls, attribute: str, number: int) -> "Condition":
+        """The rows whose attribute is so long: a filter of DynamoDB cannot ignore case."""
+        return cls(attribute, "size(#a) = :v", {"N": str(number)})
+
+
 def size_of(table: str) -> Size:
     """One DescribeTable."""
     found = boto3.client("dynamodb").describe_table(TableName=table)["Table"]
@@ -39,26 +58,24 @@ def size_of(table: str) -> Size:
 
 def scan(
     table: str,
-    attribute: str,
-    values: Iterable[str],
+    condition: Condition,
     *,
     shown: Iterable[str],
     most: int | None = None,
     progress: Callable[[int], None],
 ) -> list[Mapping[str, str]]:
-    """The rows whose text `attribute` is one of `values`, as texts of the attributes `shown`.
+    """The rows that meet `condition`, as texts of the attributes `shown`.
 
     Stops after `most`. `progress` is called with the rows that each page has read, from several
     threads.
     """
-    wanted = {f":v{number}": {"S": value} for number, value in enumerate(dict.fromkeys(values))}
     names = {f"#s{number}": name for number, name in enumerate(shown)}
     request = {
         "TableName": table,
-        "FilterExpression": f"#a IN ({', '.join(wanted)})",
+        "FilterExpression": condition.expression,
         "ProjectionExpression": ", ".join(names),
-        "ExpressionAttributeNames": {"#a": attribute, **names},
-        "ExpressionAttributeValues": wanted,
+        "ExpressionAttributeNames": {"#a": condition.attribute, **names},
+        "ExpressionAttributeValues": {":v": condition.value},
         "TotalSegments": SEGMENTS,
     }
     client, enough = boto3.client("dynamodb"), Event()

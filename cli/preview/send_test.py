@@ -10,8 +10,9 @@ from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.sending import mailers
 from gazette.domain.delivery.run import Run
 from gazette.domain.delivery.signals import Accepted, SendOutcome, Uncertain
-from gazette.domain.identity import ADDRESS, address_hash
+from gazette.domain.identity import address_hash
 from gazette.domain.model import Mail, RunKey
+from gazette.domain.subscribers.addresses import ADDRESS
 from gazette.settings.delivery import LEAVES_ALL, GenerateSettings
 from gazette.steps.delivery.edition import address
 

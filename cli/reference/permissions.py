@@ -167,7 +167,7 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     | _SUPPRESSION_KEY
     | _on("table/suppressions", "GetItem", "DeleteItem", "UpdateItem")
     | _on("table/bounces", "DeleteItem")
-    | _anywhere("ses:DeleteSuppressedDestination"),
+    | _anywhere("ses:DeleteSuppressedDestination", "ses:ListSuppressedDestinations"),
     "suppression import": _settings_of("feedback")
     | _SUPPRESSION_KEY
     | _on("table/suppressions", "UpdateItem"),

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.instants import read_instant
 
 from cli.shared.console import NotPossible, printable
 
@@ -10,7 +11,7 @@ from cli.shared.console import NotPossible, printable
 def named_slot(text: str, *, name: str = "ID") -> datetime:
     """Any instant names the slot that it lies in; its zone must be there. Raises NotPossible."""
     try:
-        instant = datetime.fromisoformat(text)
+        instant = read_instant(text)
     except ValueError:
         instant = None
     if instant is None or instant.tzinfo is None:

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from gazette.domain.feedback.experiment import ExperimentPeriod
 from gazette.domain.feedback.experiment_readers import Compared
 from gazette.domain.scheduling.calendar import SLOT, slot_id, slot_of
+from gazette.domain.scheduling.instants import read_instant
 from gazette.domain.templates.history import last_rollout
 from gazette.domain.templates.versions import Change
 from gazette.steps.support import statistics as steps
@@ -45,7 +46,7 @@ class Span:
 def of_batch(text: str) -> Span:
     """The slot that an instant lies in; its zone must be there. Raises NotPossible."""
     try:
-        instant = datetime.fromisoformat(text)
+        instant = read_instant(text)
         slot = slot_of(instant)
     except (ValueError, OverflowError):
         instant = None

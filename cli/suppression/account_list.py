@@ -7,7 +7,9 @@ from cli.shared.console import note
 
 
 def remove_in_ses(given: str) -> None:
-    """Let SES send to an address again. Of a hash nobody can tell which entry of SES it is.
+    """Let SES send to an address again, in every spelling that it has of it.
+
+    Of a hash nobody can tell which entry of SES it is.
 
     Raises NotPossible.
     """
@@ -19,5 +21,8 @@ def remove_in_ses(given: str) -> None:
         )
         return
     with refusals_in_words("SES's own suppression list", service="ses"):
-        was_there = build_ses_suppressions().remove(address)
-    note(f"SES's own entry {'is removed too' if was_there else 'was not there'}")
+        removed = build_ses_suppressions().remove(address)
+    if removed > 1:
+        note(f"SES's own {removed} entries, in several spellings, are removed too")
+    else:
+        note(f"SES's own entry {'is removed too' if removed else 'was not there'}")

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TextIO
 
 from gazette.domain.identity import KEYED_HASH, address_hash
+from gazette.domain.scheduling.instants import read_instant
 from gazette.domain.subscribers.suppression import Cause, Suppression
 
 from cli.shared.answers import give_line
@@ -44,7 +45,7 @@ def hash_of(given: str) -> str:
 def instant_of(given: str) -> datetime:
     """A date of UTC, or an instant with its zone. Raises Unreadable."""
     try:
-        instant = datetime.fromisoformat(given.strip())
+        instant = read_instant(given.strip())
     except ValueError as err:
         raise Unreadable(
             f"{printable(given)!r} is no date: write 2026-11-21 or 2026-11-21T08:00:00Z"
@@ -53,7 +54,7 @@ def instant_of(given: str) -> datetime:
         if len(given.strip()) > len("2026-11-21"):
             raise Unreadable(f"{printable(given)!r} names no time zone: end it with Z for UTC")
         instant = instant.replace(tzinfo=UTC)
-    return instant.astimezone(UTC)
+    return instant
 
 
 def read_list(lines: Iterable[str], *, now: datetime) -> list[Suppression]:

@@ -1,6 +1,7 @@
 """The links in emails: unsubscribe, the preference page, and past emails in the browser."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -8,28 +9,49 @@ from gazette.bootstrap.parts.init import during_init
 from gazette.bootstrap.preferences import build
 from gazette.domain.errors import EndedLink, InvalidToken, NotYet, Unavailable, UnreadableRow
 from gazette.domain.subscribers.overview import Notice
-from gazette.http import Answer, Request, email_answer, page_answer, read_http
+from gazette.http import (
+    Answer,
+    Request,
+    email_answer,
+    methods_answer,
+    page_answer,
+    read_http,
+    refused_method,
+    without_content,
+)
 from gazette.observability import TimeLeft, count, logger, observed, time_left_of
 
 _STATUS = {Notice.NOT_SAVED: 503, Notice.UNSURE: 503, Notice.UNREADABLE: 400, Notice.WRONG: 400}
 """Of what the preference page tells; 200 where it is not here."""
+
+_SHOWS = ("GET", "HEAD", "OPTIONS")
+_ACTS = ("GET", "HEAD", "POST", "OPTIONS")
+_METHODS = {"unsubscribe": _ACTS, "preferences": _ACTS, "email": _SHOWS, "updates": _SHOWS}
+"""The methods of each link, by the first part of its path. A token follows it."""
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> Answer:
     """One HTTP request that the HTTP API let in."""
     with observed(context):
         request = read_http(event)
-        try:
+        if request.method != "HEAD":
             return _answer(request, time_left_of(context))
-        except InvalidToken:
-            return _missing(request)
-        except Exception:  # noqa: BLE001 -- whatever happened, the reader gets a page
-            count("page_failed")
-            logger().exception("page failed")
-            return _page(500, build().pages.went_wrong(request.languages))
+        # The whole page is made: its status is only known then (RFC 9110, section 9.3.2).
+        return without_content(_answer(replace(request, method="GET"), time_left_of(context)))
 
 
 def _answer(request: Request, time_left: TimeLeft) -> Answer:
+    try:
+        return _routed(request, time_left)
+    except InvalidToken:
+        return _missing(request)
+    except Exception:  # noqa: BLE001 -- whatever happened, the reader gets a page
+        count("page_failed")
+        logger().exception("page failed")
+        return _page(500, build().pages.went_wrong(request.languages))
+
+
+def _routed(request: Request, time_left: TimeLeft) -> Answer:
     match request.method, *request.path:
         case "GET", "unsubscribe", token:
             return _confirm(request, token)
@@ -43,6 +65,10 @@ def _answer(request: Request, time_left: TimeLeft) -> Answer:
             return email_answer(_found(build().email(token)))
         case "GET", "updates", token:
             return _page(200, _found(build().updates(token)))
+        case "OPTIONS", name, _ if name in _METHODS:
+            return methods_answer(_METHODS[name])
+        case _, name, _ if name in _METHODS:
+            return refused_method(_missing(request), _METHODS[name])
     return _missing(request)
 
 

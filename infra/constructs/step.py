@@ -11,7 +11,7 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 from aws_cdk.aws_lambda_event_sources import SqsEventSource
 from constructs import Construct
-from gazette.settings.environment import Settings
+from gazette.settings.environment import PINNED_ZONES, Settings
 
 from infra.assets.layers import ROOT
 from infra.constructs.alarms import Urgency, described, service_name
@@ -84,7 +84,7 @@ class StepConstruct(Construct):
             ),
             handler="handler.lambda_handler",
             layers=list(layers),
-            environment={"POWERTOOLS_SERVICE_NAME": service_name(stage)},
+            environment={"POWERTOOLS_SERVICE_NAME": service_name(stage), **PINNED_ZONES},
             timeout=Duration.seconds(step.timeout),
             memory_size=step.memory,
             recursive_loop=lambda_.RecursiveLoop.ALLOW if step.may_recurse else None,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from infra.stage.checks.addresses import wrong_sender
+from infra.stage.checks.addresses import is_address, wrong_sender
 from infra.stage.checks.wrong import Wrong
 
 ROOT = Path(__file__).parents[2]
@@ -83,8 +83,11 @@ def wrong_with_owner(owner: Owner) -> Iterator[Wrong]:
     yield from wrong_sender("sender", owner.sender)
     if not re.fullmatch(r"[A-Za-z0-9.-]{1,200}", owner.list_id):
         yield Wrong("list_id must be like digest.shop.example.", of=("list_id",))
-    if owner.alarm_email not in {"", NOTHING} and "@" not in owner.alarm_email:
-        yield Wrong(f'alarm_email must be an address, or "{NOTHING}".', of=("alarm_email",))
+    if owner.alarm_email not in {"", NOTHING} and not is_address(owner.alarm_email):
+        yield Wrong(
+            f'alarm_email must be one address, such as team@shop.example, or "{NOTHING}".',
+            of=("alarm_email",),
+        )
     if owner.runbook_url and not _RUNBOOK_URL.fullmatch(owner.runbook_url):
         yield Wrong(
             "runbook_url must be an address of http or https, without a slash at its end.",

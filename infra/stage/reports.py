@@ -46,7 +46,8 @@ class Reports:
     Needs `ses`."""
 
     soft_bounces: int = 5
-    """[messages] How many messages may bounce softly before the address is suppressed.
+    """[messages] How many messages may bounce softly within `soft_bounce_days` before the address
+    is suppressed. Three in a row over that time, or over two weeks, suppress it too.
 
     1 to 100."""
 

@@ -5,6 +5,7 @@ from typing import Final
 from proofs.mutations.mutation import Mutation
 
 _SWAP_HOLDS = "tests/contract/dynamodb/test_runs.py::test_a_swap_holds_only_on_what_was_read"
+_SUPPRESS = "tests/unit/subscribers/test_suppress.py"
 _LINKS = "tests/unit/preferences/test_which_links_work.py"
 _CRITICAL = "tests/unit/routing/test_critical.py"
 _LEAVING = "tests/unit/subscribers/test_leaving.py"
@@ -271,6 +272,20 @@ RULES: Final = (
         "        state=ScheduleState.ARMED if sources else ScheduleState.IDLE,\n",
         "",
         "tests/unit/routing/test_arming.py::test_nobody_visits_a_new_reader_for_whom_nothing_waits",
+    ),
+    Mutation(
+        "soft bounces in a row suppress a reader who gets few emails",
+        "steps/feedback/bounces.py",
+        "    return limit.is_reached_in_a_row(sent, arrived)\n",
+        "    return False\n",
+        f"{_SUPPRESS}::test_a_reader_all_of_whose_emails_bounce_is_suppressed_in_whatever_rhythm",
+    ),
+    Mutation(
+        "an email that arrives ends a row of soft bounces",
+        "steps/feedback/bounces.py",
+        "    return limit.is_reached_in_a_row(sent, arrived)\n",
+        "    return limit.is_reached_in_a_row(sent, ())\n",
+        f"{_SUPPRESS}::test_an_email_that_arrives_in_between_begins_the_row_anew",
     ),
     Mutation(
         "a link ends with the address that it went to",

@@ -18,7 +18,7 @@ import boto3
 import pytest
 from aws_lambda_powertools.utilities.typing import LambdaContext
 from botocore.client import BaseClient
-from botocore.exceptions import ClientError, ConnectTimeoutError
+from botocore.exceptions import ConnectTimeoutError
 from gazette.adapters.aws import clients
 from gazette.adapters.aws.link_keys import SecretKeyStore
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
@@ -422,7 +422,7 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cloud]:
                 monkeypatch.setenv(variable, value)
         make_cold()
         monkeypatch.setattr(sending.coalescer(), "_patience", _PATIENT)
-        answers: Answers = {"DeleteSuppressedDestination": nobody_is_suppressed}
+        answers: Answers = {"ListSuppressedDestinations": nobody_is_suppressed}
         with quoted(monkeypatch, answers) as send_quota, metered(monkeypatch) as meter:
             yield Cloud(meter, queues, send_quota, answers)
         for step, granted in granted_with("ses").items():
@@ -469,8 +469,8 @@ def make_cold() -> None:
 
 
 def nobody_is_suppressed(request: dict[str, Any]) -> Any:
-    """What SES answers where an address is not on its own suppression list."""
-    raise ClientError({"Error": {"Code": "NotFoundException"}}, "DeleteSuppressedDestination")
+    """What SES answers where its own suppression list is empty."""
+    return {"SuppressedDestinationSummaries": []}
 
 
 @contextmanager

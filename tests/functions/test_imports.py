@@ -92,7 +92,7 @@ PAGES = EACH | {"babel", "jinja2", "markupsafe"}
         ("feedback", EACH, 305),
         ("sweep", EACH, 310),
         ("preferences", PAGES, 385),
-        ("content", EACH | {"pydantic"}, 375),
+        ("content", EACH | {"pydantic"}, 380),
     ],
 )
 def test_a_function_imports_what_it_needs_and_no_more(

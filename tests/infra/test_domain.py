@@ -150,6 +150,7 @@ def test_an_empty_dmarc_writes_no_record_because_there_is_one(stages: Stages) ->
         ({"tracking_domain": "go.example.com"}, "needs track_clicks or track_opens"),
         ({"tls": "maybe"}, "tls must be optional or require"),
         ({"sender": "digest@exämple.com"}, "sender must have an address in ASCII"),
+        ({"domain": f"mail.{'a' * 64}"}, "domain must be a domain in lower case"),
         (
             {
                 "domain": "example.com",

@@ -5,7 +5,7 @@ from dataclasses import asdict, fields
 from importlib import import_module
 
 import pytest
-from gazette.settings.environment import Settings
+from gazette.settings.environment import PINNED_ZONES, Settings
 
 from infra.app import context
 from infra.stages import read_stage
@@ -32,6 +32,13 @@ def test_every_function_runs_python_3_13_on_arm64_with_both_layers(prod: Synthes
         assert function["Architectures"] == ["arm64"]
         assert sorted(function["Layers"]) == ["{Core}", "{Dependencies}"]
         assert function["Handler"] == "handler.lambda_handler"
+
+
+def test_every_function_reads_the_pinned_time_zones(prod: Synthesis) -> None:
+    """What such an environment makes of a process: tests/unit/calendar/test_pinned_zones.py."""
+    for step in STEPS:
+        _, function = prod.function(step.name)
+        assert PINNED_ZONES.items() <= function["Environment"]["Variables"].items()
 
 
 def test_no_function_sends_traces(prod: Synthesis) -> None:
@@ -106,6 +113,7 @@ def test_every_function_is_told_exactly_its_settings(prod: Synthesis) -> None:
         told = _environment(prod, step)
         kind = _settings_of(step)
         assert told.pop("POWERTOOLS_SERVICE_NAME") == "gazette-prod"
+        assert told.pop("PYTHONTZPATH") == PINNED_ZONES["PYTHONTZPATH"]
         assert set(told) == {f"GAZETTE_{field.name.upper()}" for field in fields(kind)}
         assert kind.from_env(told).to_env() == told
 

@@ -61,7 +61,13 @@ def test_the_access_log_forgets_after_a_month(prod: Synthesis) -> None:
 
 
 def test_every_request_goes_to_preferences(prod: Synthesis) -> None:
-    """Also to a path that there is not: the reader gets a page."""
+    """Also to a path that there is not: the reader gets a page.
+
+    `$default` has all methods, HEAD too, and without CORS the API answers no OPTIONS by itself.
+    https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-cors.html
+    """
+    (api,) = prod.service.of_type("AWS::ApiGatewayV2::Api").values()
+    assert "CorsConfiguration" not in api
     (route,) = prod.service.of_type("AWS::ApiGatewayV2::Route").values()
     (integration,) = prod.service.of_type("AWS::ApiGatewayV2::Integration").values()
     assert route["RouteKey"] == "$default"

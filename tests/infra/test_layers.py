@@ -106,6 +106,7 @@ def test_the_dependencies_layer_holds_what_the_functions_import(dependencies: Pa
         "tzdata",
     ):
         assert (dependencies / package / "__init__.py").is_file(), package
+    assert (dependencies / "tzdata/zoneinfo/Europe/Berlin").is_file(), "PINNED_ZONES names it"
 
 
 def test_the_dependencies_layer_holds_the_aws_services_that_are_called_and_no_other(

@@ -303,7 +303,8 @@ def test_a_certificate_of_virginia_serves_where_the_zone_is_elsewhere(
             },
             "front_rate_limit and api_address exclude each other",
         ),
-        ({"alarm_email": "nobody"}, "alarm_email must be an address"),
+        ({"alarm_email": "nobody"}, "alarm_email must be one address"),
+        ({"links_domain": f"links.{'a' * 64}", "hosted_zone": _ZONE}, "links_domain must be a"),
     ],
 )
 def test_links_that_would_lead_nowhere_are_refused(wrong: dict[str, Any], words: str) -> None:

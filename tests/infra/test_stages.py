@@ -166,6 +166,30 @@ def test_a_wrong_stage_is_refused_with_its_name_and_the_field(
     assert words in str(refused.value)
 
 
+_NO_ADDRESSES = [
+    "ann@example.com-",
+    f"ann@example.{'a' * 64}",
+    "ann@example",
+    "ann@example..com",
+    "ann.@example.com",
+    f"{'a' * 65}@example.com",
+    "ann@-example.com",
+    "ann@example.com,bo@example.com",
+]
+
+
+@pytest.mark.parametrize("address", _NO_ADDRESSES)
+@pytest.mark.parametrize("setting", ["sender", "immediate_sender", "alarm_email"])
+def test_an_address_is_held_to_what_events_are_held_to(setting: str, address: str) -> None:
+    with pytest.raises(StageError, match=rf"{setting} must be (an|one) address"):
+        read_stage("canary", {"canary": {**_VALID, setting: address}})
+
+
+def test_alarms_go_to_one_address_without_a_display_name() -> None:
+    with pytest.raises(StageError, match="alarm_email must be one address"):
+        read_stage("canary", {"canary": {**_VALID, "alarm_email": "Team <team@example.com>"}})
+
+
 def test_the_stage_of_a_fresh_clone_ends_in_a_line_for_each_setting_that_it_has_to_get(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -1,21 +1,21 @@
 """Domains and addresses, as settings may name them."""
 
-import re
 from collections.abc import Iterator
-from email.errors import MessageError
-from email.headerregistry import Address
-from email.utils import parseaddr
+from email.utils import getaddresses, parseaddr
+
+from gazette.domain.subscribers.addresses import ADDRESS, DOMAIN
 
 from infra.stage.checks.wrong import Wrong
-
-_DOMAIN = re.compile(
-    r"(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]"
-)
 
 
 def is_domain(text: str) -> bool:
     """Whether it has two labels or more, in lower case; an international one as Punycode."""
-    return bool(_DOMAIN.fullmatch(text))
+    return text == text.lower() and bool(DOMAIN.fullmatch(text))
+
+
+def is_address(text: str) -> bool:
+    """Whether it is one address in ASCII, without a display name, as events are held to it."""
+    return bool(ADDRESS.fullmatch(text))
 
 
 def is_under(domain: str, parent: str) -> bool:
@@ -45,26 +45,18 @@ def wrong_sender(setting: str, sender: str) -> Iterator[Wrong]:
     local, _, domain = address.rpartition("@")
     if not sender.isprintable():
         yield Wrong(f"{setting} must be one line.", of=(setting,))
-    if not _is_address(address):
-        yield Wrong(
-            f"{setting} must be an address, such as 'Shop <digest@shop.example>'.", of=(setting,)
-        )
-    elif not address.isascii():
+    if local.isascii() and not domain.isascii():
         yield Wrong(
             f"{setting} must have an address in ASCII; only its display name may have other "
             "letters. Write the domain as Punycode (xn--…).",
             of=(setting,),
+        )
+    elif not is_address(address) or len(getaddresses([sender])) > 1:
+        yield Wrong(
+            f"{setting} must be an address, such as 'Shop <digest@shop.example>'.", of=(setting,)
         )
     elif domain != domain.lower():
         yield Wrong(
             f"{setting} must have its domain in lower case: {local}@{domain.lower()}.",
             of=(setting,),
         )
-
-
-def _is_address(text: str) -> bool:
-    try:
-        Address(addr_spec=text)
-    except (ValueError, IndexError, MessageError):
-        return False
-    return True

@@ -35,7 +35,7 @@ from gazette.domain.stored import is_known, readable
 from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
-from gazette.domain.subscribers.suppression import Cause
+from gazette.domain.subscribers.suppression import Cause, SoftBounce
 from moto import mock_aws
 
 from infra.topology import TABLES
@@ -179,7 +179,7 @@ STORE: dict[str, Callable[[], object]] = {
     "engagement": lambda: engagements().record(a_run(), EngagementEvent.DELIVERED, NOW),
     "category_stats": lambda: category_stats().add("like", Mark.SENT, NOW),
     "suppressions": lambda: suppressions().add("hash", Cause.BOUNCED),
-    "bounces": lambda: bounces().remember("hash", "m1", NOW),
+    "bounces": lambda: bounces().remember("hash", SoftBounce(NOW, "m1")),
 }
 """One row of each kind that a table has."""
 
@@ -333,7 +333,8 @@ def see_suppression() -> None:
 
 
 def see_bounces() -> None:
-    assert sorted(bounces().remember("hash", "m2", NOW + SECOND)) == [NOW, NOW + SECOND]
+    later = SoftBounce(NOW + SECOND, "m2")
+    assert sorted(bounces().remember("hash", later)) == [SoftBounce(NOW, "m1"), later]
 
 
 SEE: dict[str, Callable[[], None]] = {
@@ -469,7 +470,7 @@ def miss_suppression() -> None:
 
 
 def miss_bounces() -> None:
-    raises(lambda: bounces().remember("hash", "m2", NOW))
+    raises(lambda: bounces().remember("hash", SoftBounce(NOW, "m2")))
 
 
 MISS: dict[str, Callable[[], None]] = {

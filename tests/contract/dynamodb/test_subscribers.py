@@ -53,6 +53,14 @@ def test_a_subscriber_comes_back_as_put(subscribers: Subscribers) -> None:
     assert subscribers.get("ann") == ann
 
 
+@pytest.mark.parametrize("email", ["ann@example.com-", f"ann@example.{'a' * 64}"])
+def test_an_address_that_is_refused_today_stays_readable(
+    subscribers: Subscribers, email: str
+) -> None:
+    assert subscribers.put(a_subscriber(email=email), replacing=None)
+    assert subscribers.get("ann") == a_subscriber(email=email)
+
+
 def test_a_profile_is_put_once_where_none_is(subscribers: Subscribers) -> None:
     assert subscribers.put(a_subscriber(), replacing=None)
     other = a_subscriber(email="other@example.com")

@@ -4,6 +4,7 @@ import pytest
 from gazette.adapters.dynamodb.tables import BounceRow
 from gazette.domain.identity import address_hash, keyed_hash
 from gazette.domain.ports.stores import Bounces
+from gazette.domain.subscribers.suppression import SoftBounce
 
 from tests.builders import NOW, RETENTION, SUPPRESSION_KEY, SettableClock
 from tests.contract.conftest import SECOND
@@ -13,43 +14,45 @@ ANN, BO = address_hash("ann@example.com"), address_hash("bo@example.com")
 
 def test_a_message_counts_once_however_often_it_comes(bounces: Bounces) -> None:
     for _ in range(3):
-        assert list(bounces.remember(ANN, "m1", NOW)) == [NOW]
+        assert list(bounces.remember(ANN, SoftBounce(NOW, "m1"))) == [SoftBounce(NOW, "m1")]
 
 
 def test_messages_of_one_instant_are_several(bounces: Bounces) -> None:
-    bounces.remember(ANN, "m1", NOW)
-    assert list(bounces.remember(ANN, "m2", NOW)) == [NOW, NOW]
+    bounces.remember(ANN, SoftBounce(NOW, "m1"))
+    both = {SoftBounce(NOW, "m1"), SoftBounce(NOW, "m2")}
+    assert set(bounces.remember(ANN, SoftBounce(NOW, "m2"))) == both
 
 
 def test_an_older_one_is_counted_behind_a_newer(bounces: Bounces) -> None:
-    bounces.remember(ANN, "m2", NOW + SECOND)
-    assert sorted(bounces.remember(ANN, "m1", NOW)) == [NOW, NOW + SECOND]
+    bounces.remember(ANN, SoftBounce(NOW + SECOND, "m2"))
+    both = [SoftBounce(NOW, "m1"), SoftBounce(NOW + SECOND, "m2")]
+    assert sorted(bounces.remember(ANN, SoftBounce(NOW, "m1"))) == both
 
 
 def test_each_address_has_its_own(bounces: Bounces) -> None:
-    bounces.remember(ANN, "m1", NOW)
-    assert list(bounces.remember(BO, "m2", NOW)) == [NOW]
+    bounces.remember(ANN, SoftBounce(NOW, "m1"))
+    assert list(bounces.remember(BO, SoftBounce(NOW, "m2"))) == [SoftBounce(NOW, "m2")]
 
 
 def test_what_is_forgotten_begins_anew(bounces: Bounces) -> None:
     for _ in range(2):
         bounces.forget(ANN)
-    bounces.remember(ANN, "m1", NOW)
+    bounces.remember(ANN, SoftBounce(NOW, "m1"))
     bounces.forget(ANN)
-    assert list(bounces.remember(ANN, "m2", NOW)) == [NOW]
+    assert list(bounces.remember(ANN, SoftBounce(NOW, "m2"))) == [SoftBounce(NOW, "m2")]
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
 def test_what_a_row_is_called_forgets_it_as_well(bounces: Bounces) -> None:
     """A suppression is found by that name, and removed with the bounces of its address."""
-    bounces.remember(ANN, "m1", NOW)
+    bounces.remember(ANN, SoftBounce(NOW, "m1"))
     bounces.forget(keyed_hash(ANN, SUPPRESSION_KEY))
     assert not list(BounceRow.scan())
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
 def test_attack_whoever_reads_the_soft_bounces_cannot_ask_for_an_address(bounces: Bounces) -> None:
-    bounces.remember(ANN, "m1", NOW)
+    bounces.remember(ANN, SoftBounce(NOW, "m1"))
     (row,) = BounceRow.scan()
     assert ANN not in repr(row.attribute_values)
     assert "ann@" not in repr(row.attribute_values)
@@ -59,9 +62,9 @@ def test_attack_whoever_reads_the_soft_bounces_cannot_ask_for_an_address(bounces
 def test_a_row_expires_some_time_after_its_last_bounce_and_holds_no_address(
     bounces: Bounces, clock: SettableClock
 ) -> None:
-    bounces.remember(ANN, "m1", NOW)
+    bounces.remember(ANN, SoftBounce(NOW, "m1"))
     clock.now += SECOND
-    bounces.remember(ANN, "m1", NOW)
+    bounces.remember(ANN, SoftBounce(NOW, "m1"))
     (row,) = BounceRow.scan()
     assert row.attribute_values == {
         "address_hash": keyed_hash(ANN, SUPPRESSION_KEY),

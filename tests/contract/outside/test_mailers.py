@@ -29,10 +29,10 @@ from gazette.domain.delivery.signals import (
     SendOutcome,
     Uncertain,
 )
-from gazette.domain.identity import ADDRESS
 from gazette.domain.model import DAILY
 from gazette.domain.ports.mail import Mailer
 from gazette.domain.scheduling.kinds import immediate_schedule
+from gazette.domain.subscribers.addresses import ADDRESS
 from gazette.settings.delivery import SendingSettings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

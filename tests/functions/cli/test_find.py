@@ -97,9 +97,20 @@ def test_a_message_id_is_looked_for_in_all_runs_once_somebody_says_yes(stage: Cl
 
 
 @pytest.mark.usefixtures("later")
-@pytest.mark.parametrize("address", ["Ann@Example.com", "<Ann@Example.com>"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "Ann@Example.com",
+        "<Ann@Example.com>",
+        "ann@example.com",
+        "ANN@EXAMPLE.COM",
+        '"ann"@example.com',
+    ],
+)
 def test_an_address_leads_to_its_readers(stage: Cloud, address: str) -> None:
+    """In whatever spelling: services may spell it with capitals."""
     send(stage)
+    stage.say("subscriber.changed", profile("cy", email="ANN@example.org"))
     stage.say("subscriber.changed", profile("bo", email="bo@example.com"))
     assert found(run(stage, address, "--yes")) == [["ann", "-", "-"]]
     assert "gazette explain USER" in run(stage, address, "--yes").stderr
@@ -108,6 +119,12 @@ def test_an_address_leads_to_its_readers(stage: Cloud, address: str) -> None:
 def test_an_address_is_found_in_lower_case_too(stage: Cloud) -> None:
     stage.say("subscriber.changed", profile(email="ann@example.com"))
     assert found(run(stage, "ANN@example.com", "--yes")) == [["ann", "-", "-"]]
+
+
+def test_an_international_address_is_found_by_either_form_of_its_domain(stage: Cloud) -> None:
+    stage.say("subscriber.changed", profile(email="Ann@XN--Bcher-KVA.example"))
+    for given in ("ann@bücher.example", "ann@BÜCHER.example", "ann@xn--bcher-kva.example"):
+        assert found(run(stage, given, "--yes")) == [["ann", "-", "-"]], given
 
 
 def test_what_is_nowhere_is_an_answer_too(stage: Cloud) -> None:
@@ -169,6 +186,8 @@ def test_a_table_is_read_side_by_side_page_by_page(stage: Cloud) -> None:
         (OF_SES, MessageId(OF_SES)),
         ("ann@example.com", Address("ann@example.com")),
         ("ann+news@mail.example.com", Address("ann+news@mail.example.com")),
+        ("Ann@Bücher.example", Address("Ann@Bücher.example")),
+        ('"ann"@example.com', Address('"ann"@example.com')),
         ("k1.bm9uZQ.c2ln", None),
         ("ann", None),
         ("saved/forwarded-email-of-ann", None),

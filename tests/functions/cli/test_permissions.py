@@ -290,6 +290,10 @@ def test_rollback(cloud: Cloud, run: Run) -> None:
 def test_suppression(cloud: Cloud, run: Run, tmp_path: Any) -> None:
     listed = tmp_path / "suppressed.csv"
     listed.write_text("address\nann@example.com\nann@example.com\n")
+    cloud.answers["ListSuppressedDestinations"] = lambda _: {
+        "SuppressedDestinationSummaries": [{"EmailAddress": "Bo@example.com"}]
+    }
+    cloud.answers["DeleteSuppressedDestination"] = lambda _: {}
     run("suppression add", "bo@example.com")
     run("suppression add", "bo@example.com")
     run("suppression import", str(listed))

@@ -72,7 +72,10 @@ def test_what_the_provider_refuses_leads_to_the_doctor(stage: Cloud) -> None:
     assert "not verified): `gazette doctor --stage prod` says what is missing" in done.stderr
 
 
-@pytest.mark.parametrize("to", ["me", "me@example", "a@b.example\nBcc: c@d.example"])
+@pytest.mark.parametrize(
+    "to",
+    ["me", "me@example", "a@b.example\nBcc: c@d.example", "ann@example.com-", f"a@b.{'c' * 64}"],
+)
 def test_what_is_no_address_is_refused_before_anything_is_asked(stage: Cloud, to: str) -> None:
     assert run(to).exit_code == 2
     assert not stage.meter.calls

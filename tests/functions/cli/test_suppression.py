@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import boto3
 import pytest
@@ -18,7 +19,7 @@ from typer.testing import CliRunner, Result
 from cli.main import app
 from cli.suppression.lists import Unreadable, read_list
 from tests.builders import NOW, SUPPRESSION_KEY
-from tests.functions.conftest import Cloud, nobody_is_suppressed
+from tests.functions.conftest import Cloud
 from tests.functions.deployed import deploy
 from tests.functions.messages import ago, bounce, profile
 from tests.functions.test_handlers import ann
@@ -99,7 +100,9 @@ def test_they_are_listed_newest_first_and_paged() -> None:
     assert run("list", "--reason", "complained").stdout.splitlines() == [lines[2]]
     assert run("list", "--since", "2026-01-04").stdout.splitlines() == lines[:2]
     assert "No suppressed addresses here." in run("list", "--page", "3").stderr
-    assert "is no date" in run("list", "--since", "soon").stderr
+    assert run("list", "--since", "2026-01-04t00:00:00z").stdout.splitlines() == lines[:2]
+    for wrong in ("soon", "0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00"):
+        assert "is no date" in run("list", "--since", wrong).stderr
 
 
 @pytest.mark.usefixtures("stage")
@@ -123,29 +126,115 @@ def test_every_cause_is_explained_before_it_is_removed(each: Cause) -> None:
     assert run("remove", ANN).stdout == f"{LISTED} of stage prod was not suppressed\n"
 
 
-def test_removing_an_address_removes_the_entry_of_ses_too(stage: Cloud) -> None:
+class AccountList:
+    """SES's own list: entries keep the case of their local part, and are found by exact spelling.
+
+    https://docs.aws.amazon.com/ses/latest/dg/sending-email-suppression-list-tenant-level-manage.html
+    """
+
+    def __init__(self, cloud: Cloud, *entries: str, page: int = 1000) -> None:
+        self.entries = list(entries)
+        self._page = page
+        cloud.answers["ListSuppressedDestinations"] = self._list
+        cloud.answers["DeleteSuppressedDestination"] = self._delete
+
+    def _list(self, asked: dict[str, Any]) -> dict[str, Any]:
+        begin = int(asked.get("NextToken", "0"))
+        end = begin + min(self._page, asked["PageSize"])
+        summaries = [{"EmailAddress": each} for each in self.entries[begin:end]]
+        more = {"NextToken": str(end)} if end < len(self.entries) else {}
+        return {"SuppressedDestinationSummaries": summaries, **more}
+
+    def _delete(self, asked: dict[str, Any]) -> dict[str, Any]:
+        if asked["EmailAddress"] not in self.entries:
+            raise ClientError(
+                {"Error": {"Code": "NotFoundException"}}, "DeleteSuppressedDestination"
+            )
+        self.entries.remove(asked["EmailAddress"])
+        return {}
+
+
+@pytest.mark.parametrize(
+    ("entry", "given"),
+    [
+        ("ann@example.com", " ann@example.com"),
+        ("Ann@example.com", "ann@example.com"),
+        ("ann@example.com", "ANN@Example.COM"),
+        ("ann@xn--bcher-kva.example", "Ann@Bücher.example"),
+        ("Ann@xn--bcher-kva.example", "ann@XN--BCHER-KVA.example"),
+        ('"ann"@example.com', "ann@example.com"),
+        ("ann@example.com", '"Ann"@example.com.'),
+    ],
+)
+def test_removing_an_address_removes_the_entry_of_ses_in_whatever_spelling(
+    stage: Cloud, entry: str, given: str
+) -> None:
     """Otherwise SES accepts the next email, and sends it to nobody."""
-    gone: list[str] = []
-    stage.answers["DeleteSuppressedDestination"] = lambda asked: gone.append(asked["EmailAddress"])
-    run("add", "ann@example.com")
-    done = run("remove", " ann@example.com", "--yes")
+    ses = AccountList(stage, "bo@example.com", entry)
+    run("add", given)
+    done = run("remove", given, "--yes")
     assert done.stderr.endswith("SES's own entry is removed too\n")
-    assert gone == ["ann@example.com"]
-    stage.answers["DeleteSuppressedDestination"] = nobody_is_suppressed
+    assert ses.entries == ["bo@example.com"]
+    assert run("remove", given).stderr == "SES's own entry was not there\n"
+
+
+def test_removing_an_address_removes_every_spelling_that_ses_has(stage: Cloud) -> None:
+    """They may be on several pages of its list."""
+    others = [f"{number}@example.com" for number in range(5)]
+    spellings = ["ann@example.com", "Ann@example.com", "ANN@example.com"]
+    ses = AccountList(stage, *spellings[:1], *others[:3], *spellings[1:], *others[3:], page=2)
+    done = run("remove", "aNN@example.com")
+    assert done.stderr == "SES's own 3 entries, in several spellings, are removed too\n"
+    assert ses.entries == others
+
+
+def test_an_entry_that_somebody_else_removed_meanwhile_was_not_there(stage: Cloud) -> None:
+    ses = AccountList(stage, "ann@example.com")
+    listed = stage.answers["ListSuppressedDestinations"]
+
+    def list_then_remove(asked: dict[str, Any]) -> Any:
+        found = listed(asked)
+        ses.entries.clear()
+        return found
+
+    stage.answers["ListSuppressedDestinations"] = list_then_remove
     assert run("remove", "ann@example.com").stderr == "SES's own entry was not there\n"
-    by_hash = run("remove", ANN)
-    assert "run this with the address to remove that too" in by_hash.stderr
 
 
-def test_what_ses_refuses_to_remove_is_said_with_the_action_that_it_needs(stage: Cloud) -> None:
+def test_of_a_hash_the_entry_of_ses_is_not_known(stage: Cloud) -> None:
+    ses = AccountList(stage, "ann@example.com")
+    assert "run this with the address to remove that too" in run("remove", ANN).stderr
+    assert ses.entries == ["ann@example.com"]
+
+
+@pytest.mark.parametrize("action", ["ListSuppressedDestinations", "DeleteSuppressedDestination"])
+def test_what_ses_refuses_to_remove_is_said_with_the_action_that_it_needs(
+    stage: Cloud, action: str
+) -> None:
     def denied(_: object) -> None:
-        raise ClientError({"Error": {"Code": "AccessDenied"}}, "DeleteSuppressedDestination")
+        raise ClientError({"Error": {"Code": "AccessDenied"}}, action)
 
-    stage.answers["DeleteSuppressedDestination"] = denied
+    AccountList(stage, "ann@example.com")
+    stage.answers[action] = denied
     run("add", "ann@example.com")
     done = run("remove", "ann@example.com", "--yes")
     assert (done.exit_code, cause()) == (2, None)
-    assert "need ses:DeleteSuppressedDestination" in done.stderr
+    assert f"need ses:{action}" in done.stderr
+
+
+@pytest.mark.usefixtures("stage")
+@pytest.mark.parametrize(
+    "other", ["Ann@Bücher.example", '"ann"@xn--bcher-kva.example', "\ufeffANN@bücher.example\u200b"]
+)
+def test_a_reader_is_stopped_and_let_go_by_another_spelling_of_their_address(
+    stage: Cloud, other: str
+) -> None:
+    stage.say("subscriber.changed", profile(email="ann@xn--bcher-kva.example"))
+    assert run("add", other).exit_code == 0
+    stage.say("subscriber.changed", profile(changed_at=ago(), email="ann@xn--bcher-kva.example"))
+    assert ann().status is SubscriberStatus.SUPPRESSED
+    assert run("remove", other, "--yes").stdout.endswith("is no longer suppressed\n")
+    assert not list(table().each())
 
 
 def test_after_removing_a_newer_profile_brings_the_reader_back(stage: Cloud) -> None:

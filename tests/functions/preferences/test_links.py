@@ -99,18 +99,94 @@ def assert_no_cookies_nor_redirect(answer: dict[str, Any]) -> None:
     assert not answer.get("cookies")
 
 
-def test_another_method_is_refused_with_a_page_and_changes_nothing(sent: Cloud) -> None:
-    for name in ("unsubscribe", "email", "updates"):
-        for method in ("PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "TRACE", "BREW"):
-            answer = sent.invoke("preferences", http(method, sent.link(name)))
-            assert answer["statusCode"] == 404, (name, method)
-            assert "This link doesn't work" in answer["body"], (name, method)
-            assert sent.reader().status is SubscriberStatus.ACTIVE, (name, method)
+STORED = ("subscribers", "schedules", "follows", "events", "runs", "suppressions", "engagement")
+ROUTES = {
+    "unsubscribe": "GET, HEAD, POST, OPTIONS",
+    "preferences": "GET, HEAD, POST, OPTIONS",
+    "email": "GET, HEAD, OPTIONS",
+    "updates": "GET, HEAD, OPTIONS",
+}
+
+
+def answered(cloud: Cloud, method: str, path: str, body: str = "") -> dict[str, Any]:
+    return cloud.invoke("preferences", http(method, path, body, URLENCODED if body else ""))
+
+
+def test_head_is_answered_as_get_without_content_and_changes_nothing(sent: Cloud) -> None:
+    """RFC 9110, section 9.3.2. Link scanners and mail programs ask so before they open a link."""
+    before = {name: sent.rows(name) for name in STORED}
+    for path in (*map(sent.link, ROUTES), sent.unsubscribe_path()):
+        shown = answered(sent, "GET", path)
+        assert (shown["statusCode"], shown["body"] != "") == (200, True), path
+        assert answered(sent, "HEAD", path) == {**shown, "body": ""}, path
+        assert answered(sent, "HEAD", path, "List-Unsubscribe=One-Click")["body"] == "", path
+    assert {name: sent.rows(name) for name in STORED} == before
+    assert sent.reader().status is SubscriberStatus.ACTIVE
+
+
+def test_head_of_what_is_not_found_is_answered_as_get_without_content(sent: Cloud) -> None:
+    altered = f"{sent.link('email')[:-1]}!"
+    expired = sent.link("email", RunKey("ann", DAILY, 99))
+    for path in ("/", "/robots.txt", "/favicon.ico", "/unsubscribe/", altered, expired):
+        shown = answered(sent, "GET", path)
+        assert shown["statusCode"] == 404, path
+        assert answered(sent, "HEAD", path) == {**shown, "body": ""}, path
+
+
+def test_head_of_a_page_that_fails_is_answered_as_get_without_content(
+    sent: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("broken")
+
+    path = sent.link("email")
+    monkeypatch.setattr(DynamoSubscribers, "get", fail)
+    shown = answered(sent, "GET", path)
+    assert (shown["statusCode"], shown["body"] != "") == (500, True)
+    assert answered(sent, "HEAD", path) == {**shown, "body": ""}
+
+
+def test_head_of_an_ended_link_is_answered_as_get_without_content(sent: Cloud) -> None:
+    path = sent.link("preferences", RunKey("nobody", DAILY, 1), sent.reader())
+    shown = answered(sent, "GET", path)
+    assert shown["statusCode"] == 410
+    assert answered(sent, "HEAD", path) == {**shown, "body": ""}
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "TRACE", "BREW", "get", "head"])
+def test_another_method_is_refused_with_those_that_are_allowed_and_changes_nothing(
+    sent: Cloud, method: str
+) -> None:
+    """RFC 9110, sections 9.1 (names of methods have a case) and 15.5.6."""
+    for name, allowed in ROUTES.items():
+        answer = answered(sent, method, sent.link(name), "List-Unsubscribe=One-Click")
+        assert answer["statusCode"] == 405, name
+        assert answer["headers"]["Allow"] == allowed, name
+        assert "This link doesn't work" in answer["body"], name
+        assert sent.reader().status is SubscriberStatus.ACTIVE, name
+
+
+def test_options_tells_the_methods_of_a_link_and_looks_nothing_up(sent: Cloud) -> None:
+    """RFC 9110, section 9.3.7."""
+    for name, allowed in ROUTES.items():
+        path = sent.link(name)
+        sent.meter.clear()
+        answer = answered(sent, "OPTIONS", path)
+        assert (answer["statusCode"], answer["body"]) == (204, ""), name
+        assert answer["headers"]["Allow"] == allowed, name
+        assert not sent.meter.requests, name
+
+
+def test_a_path_that_there_is_not_has_no_methods(sent: Cloud) -> None:
+    for method in ("PUT", "OPTIONS", "POST"):
+        answer = answered(sent, method, "/robots.txt")
+        assert answer["statusCode"] == 404, method
+        assert "Allow" not in answer["headers"], method
 
 
 def test_nothing_is_changed_by_posting_to_what_only_shows(sent: Cloud) -> None:
     for name in ("email", "updates"):
-        assert sent.invoke("preferences", http("POST", sent.link(name)))["statusCode"] == 404, name
+        assert answered(sent, "POST", sent.link(name))["statusCode"] == 405, name
         assert sent.reader().status is SubscriberStatus.ACTIVE, name
 
 

@@ -19,6 +19,7 @@ from gazette.domain.identity import address_hash, run_id
 from gazette.domain.ports.bus import BusCommand
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.domain.subscribers.suppression import SoftBounce
 from gazette.steps.subscribers.schedules import withdraw
 from gazette.steps.subscribers.sunset import mark_active
 from hypothesis import given, settings
@@ -94,7 +95,7 @@ def a_world(run: Run, *, dormant: bool, soft_bounces: int) -> World:
     world.runs.create(run)
     world.runs.create(a_run(2))
     for number in range(soft_bounces):
-        world.bounces.remember(ANN, f"before{number}", HEARD)
+        world.bounces.remember(ANN, SoftBounce(HEARD, f"before{number}"))
     reader = world.subscribers.get("ann")
     assert isinstance(reader, Subscriber)
     if dormant:

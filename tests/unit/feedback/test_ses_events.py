@@ -337,6 +337,31 @@ def test_a_type_that_is_no_text_is_as_good_as_none(odd: Any) -> None:
     assert (spam.fault, spam.cause) == (Fault.COMPLAINT, "")
 
 
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ("5.4.4", "smtp; 550 5.4.4 Invalid domain"),
+        (
+            "4.4.7",
+            "smtp; 554 4.4.7 Message expired: <421 4.4.0 Unable to lookup DNS for typo.example>",
+        ),
+    ],
+)
+def test_a_domain_that_does_not_exist_is_a_soft_bounce(status: str, said: str) -> None:
+    """As SES reports it: https://github.com/knadh/listmonk/issues/1463."""
+    recipient = {"emailAddress": READER, "action": "failed", "status": status}
+    delivery_event = decode_delivery_event(
+        bounced(
+            bounceType="Transient",
+            bounceSubType="General",
+            reportingMTA="dns; amazonses.com",
+            bouncedRecipients=[recipient | {"diagnosticCode": said}],
+        )
+    )
+    assert delivery_event is not None
+    assert (delivery_event.fault, delivery_event.address) == (Fault.SOFT, address_hash(READER))
+
+
 def test_the_address_is_the_one_that_was_written_to() -> None:
     """The one that bounced may be where the reader's email is forwarded to."""
     elsewhere = [{"emailAddress": "ann@mail.example.net"}]
@@ -357,6 +382,20 @@ def test_where_the_message_names_no_address_the_bounced_one_counts(destination: 
     assert delivery_event.address == address_hash(READER)
 
 
+@pytest.mark.parametrize(
+    "spelled", ["ANN@XN--bcher-kva.Example", "ann@bücher.example", '"Ann"@bücher.example.']
+)
+def test_a_bounce_of_another_spelling_is_about_the_same_address(spelled: str) -> None:
+    about = {"bounceType": "Permanent", "bouncedRecipients": [{"emailAddress": spelled}]}
+    both = ["ann@xn--bcher-kva.example", spelled]
+    for destination in (None, [spelled], both):
+        delivery_event = decode_delivery_event(
+            body("Email Bounced", mail=mail(destination=destination), bounce=about)
+        )
+        assert delivery_event is not None
+        assert delivery_event.address == address_hash("ann@xn--bcher-kva.example")
+
+
 def test_nothing_that_a_delivery_event_holds_is_the_address() -> None:
     """Also where somebody puts one into the type of a bounce."""
     delivery_event = decode_delivery_event(bounced(bounceType="Permanent", bounceSubType=READER))
@@ -365,7 +404,25 @@ def test_nothing_that_a_delivery_event_holds_is_the_address() -> None:
     assert READER not in repr(replace(delivery_event, run=None))
 
 
-@pytest.mark.parametrize("record", [None, "x", {}, {"timestamp": 5}, {"timestamp": "soon"}])
+_READ = "2026-03-01T06:10:02+00:00"
+_UNREADABLE = ["0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59"]
+
+
+def test_lower_case_in_a_time_of_ses_makes_no_difference() -> None:
+    event = decode_delivery_event(body(mail=mail(timestamp="2026-03-01t06:10:02z")))
+    assert event
+    assert event.sent_at.isoformat() == _READ
+
+
+@pytest.mark.parametrize("timestamp", _UNREADABLE)
+def test_a_time_beyond_all_years_is_refused(timestamp: str) -> None:
+    with pytest.raises(InvalidEvent, match="timestamp"):
+        decode_delivery_event(body(mail=mail(timestamp=timestamp)))
+
+
+@pytest.mark.parametrize(
+    "record", [None, "x", {}, *({"timestamp": each} for each in (5, "soon", *_UNREADABLE))]
+)
 def test_an_event_whose_own_time_cannot_be_read_is_evidence_all_the_same(record: Any) -> None:
     delivery_event = decode_delivery_event(body("Email Clicked", click=record))
     assert delivery_event

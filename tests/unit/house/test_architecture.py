@@ -81,6 +81,13 @@ ALLOWED: dict[str, frozenset[str]] = {
             "gazette.settings",
         }
     ),
+    "infra.stage.checks.addresses": frozenset(
+        {
+            STDLIB,
+            "infra",
+            "gazette.domain.subscribers.addresses",  # a sender is held to what an event is held to
+        }
+    ),
     "infra.assets": frozenset(
         {
             STDLIB,

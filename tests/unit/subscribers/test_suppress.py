@@ -1,5 +1,6 @@
 """Bounces and complaints suppress an address, and its readers get no more email."""
 
+import itertools
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -9,7 +10,8 @@ from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.errors import Unavailable
 from gazette.domain.feedback.delivery_events import DeliveryEvent, Fault
 from gazette.domain.identity import address_hash
-from gazette.domain.model import DAILY
+from gazette.domain.model import DAILY, RunKey
+from gazette.domain.scheduling.calendar import LONGEST_PAUSE
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause, SoftLimit
@@ -280,10 +282,142 @@ def test_soft_bounces_suppress_at_the_fifth_message_and_not_before(
         assert (status(world) is SubscriberStatus.SUPPRESSED) == stopped
 
 
-def test_soft_bounces_that_are_far_apart_suppress_nobody(world: World) -> None:
+RHYTHMS = {
+    "daily, little news": 7,
+    "weekly": 7,
+    "every two weeks": 14,
+    "every four weeks": 28,
+    "monthly": 31,
+}
+
+
+def bounce_softly(world: World, number: int, days: int) -> None:
+    world.feedback(
+        a_bounce(
+            Fault.SOFT,
+            f"m{number}",
+            run=sent(world, f"m{number}", number, NOW + days * DAY),
+            sent_at=NOW + days * DAY,
+        )
+    )
+
+
+def sent(
+    world: World, message_id: str, number: int, at: datetime, schedule: str = "weekly"
+) -> RunKey:
+    """A run of Ann that the provider accepted."""
+    run = replace(
+        a_run(),
+        key=RunKey("ann", schedule, 10 + number),
+        status=Status.SENT,
+        attempt=1,
+        sent_at=at,
+        message_id=message_id,
+    )
+    world.runs.rows[run.key] = run
+    return run.key
+
+
+@pytest.mark.parametrize("days", RHYTHMS.values(), ids=RHYTHMS.keys())
+def test_a_reader_all_of_whose_emails_bounce_is_suppressed_in_whatever_rhythm(
+    world: World, days: int
+) -> None:
+    """Five in a fortnight is more than such a reader can be sent."""
+    for number in range(3):
+        assert status(world) is SubscriberStatus.ACTIVE
+        for _ in range(2):
+            bounce_softly(world, number, number * days)
+    assert world.suppressions.rows == {ANN: Cause.BOUNCED}
+    assert status(world) is SubscriberStatus.SUPPRESSED
+
+
+def test_a_pause_between_three_monthly_digests_breaks_no_row(world: World) -> None:
+    for number, days in enumerate((0, 31, 31 + 31 + 84)):
+        bounce_softly(world, number, days)
+    assert status(world) is SubscriberStatus.SUPPRESSED
+
+
+@pytest.mark.parametrize("schedule", ["weekly", "daily", "post0123456789abcdef0123"])
+def test_an_email_that_arrives_in_between_begins_the_row_anew(world: World, schedule: str) -> None:
+    """Of whatever schedule: the mailbox is there."""
+    bounce_softly(world, 0, 0)
+    bounce_softly(world, 1, 7)
+    sent(world, "arrived", 7, NOW + 10 * DAY, schedule)
+    for number in range(2, 4):
+        bounce_softly(world, number, 7 * number)
+        assert status(world) is SubscriberStatus.ACTIVE
+    bounce_softly(world, 4, 28)
+    assert status(world) is SubscriberStatus.SUPPRESSED
+
+
+def test_soft_bounces_beside_emails_that_arrive_suppress_nobody(world: World) -> None:
     for number in range(20):
-        world.feedback(a_bounce(Fault.SOFT, f"m{number}", sent_at=NOW + 4 * number * DAY))
+        sent(world, f"arrived{number}", 100 + number, NOW + (4 * number + 1) * DAY)
+        bounce_softly(world, number, 4 * number)
     assert status(world) is SubscriberStatus.ACTIVE
+
+
+def test_an_outage_of_less_than_a_fortnight_suppresses_nobody_who_gets_few_emails(
+    world: World,
+) -> None:
+    for number, days in enumerate((0, 4, 8, 13)):
+        bounce_softly(world, number, days)
+    assert status(world) is SubscriberStatus.ACTIVE
+
+
+def test_an_email_of_which_nobody_knows_whether_it_went_out_proves_no_mailbox(
+    world: World,
+) -> None:
+    sent(world, "", 8, NOW + 3 * DAY)
+    for number in range(3):
+        bounce_softly(world, number, 7 * number)
+    assert status(world) is SubscriberStatus.SUPPRESSED
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_bounces_of_a_row_may_come_in_any_order(world: World, order: tuple[int, ...]) -> None:
+    """The run of each is settled before its bounce comes; a bounce that is missing is no proof."""
+    for number in range(3):
+        sent(world, f"m{number}", number, NOW + 7 * number * DAY)
+    for number in order:
+        bounce_softly(world, number, 7 * number)
+    assert status(world) is SubscriberStatus.SUPPRESSED
+
+
+def test_what_is_older_than_runs_are_kept_counts_in_no_row(world: World) -> None:
+    for number, days in enumerate((0, 1, 200)):
+        bounce_softly(world, number, days)
+    assert status(world) is SubscriberStatus.ACTIVE
+
+
+@pytest.mark.parametrize(
+    ("bounces", "span", "days", "reached"),
+    [
+        (5, 14, (0, 7, 14), True),
+        (5, 14, (0, 7, 13), False),
+        (5, 14, (0, 14), False),
+        (2, 14, (0, 14), True),
+        (1, 14, (0,), False),
+        (5, 30, (0, 14, 28), False),
+        (5, 30, (0, 14, 30), True),
+        (5, 1, (0, 2, 4), False),
+        (5, 1, (0, 7, 14), True),
+        (5, 365, (0, 31, 62, 93, 124), False),
+        (5, 14, (), False),
+    ],
+)
+def test_the_limit_of_a_row_follows_from_the_settings(
+    bounces: int, span: int, days: tuple[int, ...], reached: bool
+) -> None:
+    limit = SoftLimit(bounces=bounces, span=span * DAY)
+    assert limit.is_reached_in_a_row([NOW + day * DAY for day in days], ()) == reached
+
+
+def test_bounces_are_remembered_over_the_longest_row_and_for_less_time_than_runs() -> None:
+    """Otherwise the row expires between two monthly digests, or nobody knows what arrived."""
+    assert SOFT_LIMIT.retention >= 2 * 31 * DAY + LONGEST_PAUSE
+    assert SOFT_LIMIT.retention < 196 * DAY
+    assert SoftLimit(bounces=5, span=365 * DAY).retention == 730 * DAY
 
 
 DAYS = st.integers(0, 40).map(lambda days: NOW + days * DAY)

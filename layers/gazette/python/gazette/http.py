@@ -72,6 +72,33 @@ def email_answer(html: str) -> Answer:
     return _answer(200, html, policy)
 
 
+def without_content(answer: Answer) -> Answer:
+    """The answer to HEAD, from the answer to GET: the same status and headers, and no content.
+
+    https://www.rfc-editor.org/rfc/rfc9110#section-9.3.2
+    """
+    return {**answer, "body": ""}
+
+
+def methods_answer(methods: Sequence[str]) -> Answer:
+    """The answer to OPTIONS (RFC 9110, section 9.3.7)."""
+    return {
+        "statusCode": 204,
+        "headers": {"Allow": ", ".join(methods), "Cache-Control": "no-store"},
+        "body": "",
+        "isBase64Encoded": False,
+    }
+
+
+def refused_method(answer: Answer, methods: Sequence[str]) -> Answer:
+    """The same page with the status 405 and the methods that are allowed.
+
+    https://www.rfc-editor.org/rfc/rfc9110#section-15.5.6
+    """
+    headers = {**answer["headers"], "Allow": ", ".join(methods)}
+    return {**answer, "statusCode": 405, "headers": headers}
+
+
 def _answer(status: int, html: str, policy: str) -> Answer:
     return {
         "statusCode": status,

@@ -88,12 +88,15 @@ def _category_stats(settings: FeedbackSettings) -> CategoryStatsContext | None:
 
 def _suppression(settings: FeedbackSettings, runs: DynamoRuns) -> SuppressionContext:
     span = timedelta(days=settings.soft_bounce_days)
+    limit = SoftLimit(bounces=settings.soft_bounces, span=span)
     key = read_suppression_key(settings.suppressions_secret)
     return SuppressionContext(
         suppressions=DynamoSuppressions(settings.suppressions_table, key=key, clock=now),
-        bounces=DynamoBounces(settings.bounces_table, key=key, retention=2 * span, clock=now),
+        bounces=DynamoBounces(
+            settings.bounces_table, key=key, retention=limit.retention, clock=now
+        ),
         subscribers=DynamoSubscribers(settings.subscribers_table),
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
         runs=runs,
-        soft_limit=SoftLimit(bounces=settings.soft_bounces, span=span),
+        soft_limit=limit,
     )

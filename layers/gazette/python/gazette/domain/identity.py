@@ -7,21 +7,12 @@ import zlib
 from urllib.parse import unquote
 
 from gazette.domain.model import RunKey
+from gazette.domain.subscribers.addresses import canonical
 
 USER_ID = re.compile(r"[\x21-\x7e]{1,64}")
 SCHEDULE_NAME = re.compile(r"[a-z0-9]{1,24}")
 CATEGORY_NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
 """The types of entities have such names too."""
-
-_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
-_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
-_LOCAL_PART = rf"(?=[^@]{{1,64}}@)(?![^@]*=\?){_ATOM}(?:\.{_ATOM})*"
-ADDRESS = re.compile(rf"{_LOCAL_PART}@(?:{_LABEL}\.)+[A-Za-z][A-Za-z0-9-]*")
-"""A mailbox whose local part is a dot-atom (RFC 5321, section 4.1.2) without `=?`.
-
-So begins an encoded word. There must be none in an address (RFC 2047, section 5), but there is
-software that decodes it, and sends to another one.
-"""
 
 KEYED_HASH = re.compile(r"h[0-9a-f]{64}")
 """Never a hash of an address without a key: that has 64 digits and no `h`."""
@@ -50,12 +41,8 @@ def parse_run_id(text: str) -> RunKey:
 
 
 def address_hash(address: str) -> str:
-    """What tells an address again: the SHA-256 of it in lower case, in hex. Anybody can make it.
-
-    Local parts may be case-sensitive (RFC 5321, section 2.4), but no major mailbox provider makes
-    them so, and a reader who left must not be reached by another spelling.
-    """
-    return hashlib.sha256(address.strip().lower().encode()).hexdigest()
+    """The SHA-256 of an address in its canonical spelling, in hex. Anybody can make it."""
+    return hashlib.sha256(canonical(address).encode(errors="surrogatepass")).hexdigest()
 
 
 def keyed_hash(hashed: str, key: bytes) -> str:

@@ -7,7 +7,7 @@ https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMe
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -25,7 +25,9 @@ from pydantic import (
 from pydantic_core import CoreSchema, core_schema
 
 from gazette.domain.hosts import LinkHosts, host_of
-from gazette.domain.identity import ADDRESS, CATEGORY_NAME, USER_ID
+from gazette.domain.identity import CATEGORY_NAME, USER_ID
+from gazette.domain.scheduling.instants import read_instant
+from gazette.domain.subscribers.addresses import ADDRESS
 from gazette.domain.subscribers.frequency import Frequency
 
 
@@ -70,7 +72,10 @@ _ZONE = r"(?!Factory$)[A-Z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+)*"
 _LOCALE = r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*"
 _DATE = r"(?:199[0-9]|2[01][0-9]{2})-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
 _HOUR_AND_MINUTE = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]"
-_INSTANT = rf"{_DATE}T{_HOUR_AND_MINUTE}:[0-5][0-9](?:\.[0-9]{{1,9}})?(?:Z|[+-]{_HOUR_AND_MINUTE})"
+_SECOND = r"(?:[0-5][0-9]|60)(?:\.[0-9]{1,30})?"
+_INSTANT = rf"{_DATE}[Tt]{_HOUR_AND_MINUTE}:{_SECOND}(?:[Zz]|[+-]{_HOUR_AND_MINUTE})"
+"""RFC 3339, section 5.6, of a year that a calendar can compute with. A space for the `T`, which the
+section leaves to applications, is refused, because JSON Schema's `date-time` has none."""
 
 
 def _known_zone(name: str) -> str:
@@ -81,20 +86,19 @@ def _known_zone(name: str) -> str:
         raise ValueError(_TIME_ZONE.wanted) from None
 
 
-def _timestamp(value: object) -> str:
+def _timestamp(value: object) -> datetime:
     if not isinstance(value, str):
         raise ValueError(_TIMESTAMP.wanted)  # noqa: TRY004 -- pydantic reports ValueErrors
-    return _TIMESTAMP.check(value)
+    try:
+        return read_instant(_TIMESTAMP.check(value))
+    except ValueError:
+        raise ValueError(_TIMESTAMP.wanted) from None
 
 
 def _date(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError(_DAY.wanted)  # noqa: TRY004 -- pydantic reports ValueErrors
     return _DAY.check(value)
-
-
-def _in_utc(instant: datetime) -> datetime:
-    return instant.astimezone(UTC)
 
 
 def _whole(value: object) -> object:
@@ -226,10 +230,13 @@ Excerpt = Annotated[
 Instant = Annotated[
     AwareDatetime,
     BeforeValidator(_timestamp),
-    AfterValidator(_in_utc),
     WithJsonSchema({"type": "string", "format": "date-time", "pattern": f"^{_INSTANT}$"}),
 ]
-"""An instant with its offset from UTC (RFC 3339), kept in UTC."""
+"""An instant with its offset from UTC (RFC 3339), in UTC.
+
+`T` and `Z` may be lower-case, `-00:00` is UTC, and a fraction is cut to microseconds. A leap second
+counts as the second after it. Hour 24 is refused (RFC 3339, section 5.7).
+"""
 
 Date = Annotated[
     date,

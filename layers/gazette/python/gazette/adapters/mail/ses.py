@@ -32,8 +32,8 @@ from gazette.domain.delivery.signals import (
     Uncertain,
 )
 from gazette.domain.errors import Unavailable
-from gazette.domain.identity import ADDRESS
 from gazette.domain.model import Mail
+from gazette.domain.subscribers.addresses import ADDRESS
 
 if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from gazette.adapters.mail.ses_faults import address_fault
@@ -15,6 +15,7 @@ from gazette.domain.feedback.delivery_events import (
 )
 from gazette.domain.identity import parse_run_id
 from gazette.domain.model import RunKey
+from gazette.domain.scheduling.instants import read_instant
 
 _SOURCE = "aws.ses"
 _RECORDS = {
@@ -207,11 +208,11 @@ def _happened_at(kind: DeliveryEventType, detail: Mapping[str, Any]) -> datetime
 
 def _instant(timestamp: Any) -> datetime:
     try:
-        instant = datetime.fromisoformat(timestamp)
-    except (ValueError, TypeError) as err:
+        instant = read_instant(timestamp)
+    except (ValueError, TypeError, AttributeError) as err:
         raise InvalidEvent(
             "mail.timestamp of an SES event must be an ISO 8601 date and time"
         ) from err
     if instant.tzinfo is None:
         raise InvalidEvent("mail.timestamp of an SES event must have a time zone")
-    return instant.astimezone(UTC)
+    return instant

@@ -17,8 +17,8 @@ from gazette.domain.delivery.signals import (
     SendOutcome,
     Uncertain,
 )
-from gazette.domain.identity import ADDRESS
 from gazette.domain.model import Mail
+from gazette.domain.subscribers.addresses import ADDRESS
 
 _POLICY = SMTP.clone(max_line_length=998)
 """The longest line of RFC 5322. With shorter lines the standard library would encode a long link,

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from gazette.adapters.aws.clients import client
+from gazette.adapters.aws.clients import Patience, client
 from gazette.adapters.dynamodb.feedback.bounces import DynamoBounces
 from gazette.adapters.dynamodb.feedback.suppressions import (
     DynamoSuppressionList,
@@ -10,6 +10,7 @@ from gazette.adapters.dynamodb.feedback.suppressions import (
 )
 from gazette.adapters.mail.ses_suppressions import SesSuppressions
 from gazette.bootstrap.parts.clock import now
+from gazette.domain.subscribers.suppression import SoftLimit
 from gazette.settings.feedback import FeedbackSettings
 from gazette.steps.support.suppression import SuppressionContext
 
@@ -22,12 +23,20 @@ def build_suppression_list(settings: FeedbackSettings) -> DynamoSuppressionList:
 def build_suppression(settings: FeedbackSettings, key: bytes) -> SuppressionContext:
     """From the settings of feedback, and the key of the suppressions."""
     span = timedelta(days=settings.soft_bounce_days)
+    limit = SoftLimit(bounces=settings.soft_bounces, span=span)
     return SuppressionContext(
         suppressions=DynamoSuppressions(settings.suppressions_table, key=key, clock=now),
-        bounces=DynamoBounces(settings.bounces_table, key=key, retention=2 * span, clock=now),
+        bounces=DynamoBounces(
+            settings.bounces_table, key=key, retention=limit.retention, clock=now
+        ),
     )
+
+
+_PATIENCE = Patience(connect=10, read=60, attempts=10)
+"""SES takes one request a second, and refuses more for a moment.
+https://docs.aws.amazon.com/ses/latest/dg/quotas.html"""
 
 
 def build_ses_suppressions() -> SesSuppressions:
     """The list of the SES account."""
-    return SesSuppressions(client("sesv2"))
+    return SesSuppressions(client("sesv2", _PATIENCE))

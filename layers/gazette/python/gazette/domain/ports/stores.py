@@ -17,7 +17,7 @@ from gazette.domain.model import Event, Retracted, RunKey, Schedule, StoredEvent
 from gazette.domain.scheduling.calendar import Recurrence
 from gazette.domain.subscribers.following import Activity, Follow
 from gazette.domain.subscribers.subscriber import EarlyChoices, Reader, Subscriber
-from gazette.domain.subscribers.suppression import Cause, Suppression
+from gazette.domain.subscribers.suppression import Cause, SoftBounce, Suppression
 
 
 class Subscribers(Protocol):
@@ -284,10 +284,8 @@ class Suppressions(Protocol):
 class Bounces(Protocol):
     """Soft bounces, by the hash of the address. Takes what `Suppressions` takes."""
 
-    def remember(
-        self, address_hash: str, message_id: str, sent_at: datetime
-    ) -> Collection[datetime]:
-        """Store a bounce; return when the bounced messages were sent, this one included.
+    def remember(self, address_hash: str, bounce: SoftBounce) -> Collection[SoftBounce]:
+        """Store a bounce; return the bounces of the address, this one included.
 
         One message counts once, however often its bounce arrives. None is forgotten while others
         still arrive.

@@ -1,12 +1,16 @@
 """Bounces and complaints: when they suppress the recipient."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
+from gazette.domain.delivery.run import Status
 from gazette.domain.errors import InvalidEvent
 from gazette.domain.feedback.delivery_events import DeliveryEvent, Fault
+from gazette.domain.model import RunKey
 from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.stores import Bounces, Subscribers, Suppressions
-from gazette.domain.subscribers.suppression import Cause, SoftLimit
+from gazette.domain.stored import readable
+from gazette.domain.subscribers.suppression import Cause, SoftBounce, SoftLimit
 from gazette.steps.subscribers.suppress import stop_reader
 
 _CAUSES = {Fault.HARD: Cause.BOUNCED, Fault.COMPLAINT: Cause.COMPLAINED}
@@ -39,8 +43,10 @@ def suppress_recipient(event: DeliveryEvent, *, context: SuppressionContext) -> 
         return None
     cause = _CAUSES.get(event.fault)
     if event.fault in _COUNTED:
-        bounced = context.bounces.remember(event.address, event.message_id, event.sent_at)
-        cause = Cause.BOUNCED if context.soft_limit.is_reached(bounced) else None
+        bounced = context.bounces.remember(
+            event.address, SoftBounce(event.sent_at, event.message_id)
+        )
+        cause = Cause.BOUNCED if _are_too_many(bounced, event.run, context) else None
     if cause is None:
         return None
     context.suppressions.add(event.address, cause)
@@ -52,3 +58,29 @@ def suppress_recipient(event: DeliveryEvent, *, context: SuppressionContext) -> 
         runs=context.runs,
     )
     return cause
+
+
+def _are_too_many(
+    bounced: Collection[SoftBounce], bounced_now: RunKey, context: SuppressionContext
+) -> bool:
+    """Whether soft bounces are too many; reads the reader's runs only if they may be so in a row.
+
+    A sent run none of whose bounces is known arrived: a delivery event may say so, but a stage need
+    not have them (`report_deliveries`). A bounce that is still to come looks again.
+    """
+    limit, sent = context.soft_limit, [each.sent_at for each in bounced]
+    if limit.is_reached(sent):
+        return True
+    if not limit.is_reached_in_a_row(sent, ()):
+        return False
+    messages = {each.message_id for each in bounced}
+    arrived = (
+        run.sent_at
+        for run in readable(context.runs.of_user(bounced_now.user_id))
+        if run.status is Status.SENT
+        and run.sent_at
+        and run.message_id
+        and run.message_id not in messages
+        and run.key != bounced_now  # it may have been sent twice, and have the other's id
+    )
+    return limit.is_reached_in_a_row(sent, arrived)

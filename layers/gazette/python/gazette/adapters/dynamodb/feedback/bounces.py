@@ -9,6 +9,7 @@ from gazette.adapters.dynamodb.client import bind, decoded, instant_text, transl
 from gazette.adapters.dynamodb.tables import BounceRow
 from gazette.domain.identity import keyed_hash
 from gazette.domain.ports.clock import Clock
+from gazette.domain.subscribers.suppression import SoftBounce
 
 
 class DynamoBounces:
@@ -24,21 +25,19 @@ class DynamoBounces:
         self._retention = retention
         self._clock = clock
 
-    def remember(
-        self, address_hash: str, message_id: str, sent_at: datetime
-    ) -> Collection[datetime]:
+    def remember(self, address_hash: str, bounce: SoftBounce) -> Collection[SoftBounce]:
         """One UpdateItem, which adds to a set: a message is in it only once.
 
-        A row past its TTL that DynamoDB has not deleted is reused; its old times do not count.
+        A row past its TTL that DynamoDB has not deleted is reused: its bounces are too old.
         """
         row = BounceRow(keyed_hash(address_hash, self._key))
         actions: list[Action] = [
-            BounceRow.messages.add({f"{instant_text(sent_at)} {message_id}"}),
+            BounceRow.messages.add({f"{instant_text(bounce.sent_at)} {bounce.message_id}"}),
             BounceRow.expires_at.set(self._clock() + self._retention),
         ]
         with translated():
             row.update(actions=actions)
-        return decoded(row, _sent_at)
+        return decoded(row, _bounces)
 
     def forget(self, address_hash: str) -> None:
         """One DeleteItem."""
@@ -46,5 +45,9 @@ class DynamoBounces:
             BounceRow(keyed_hash(address_hash, self._key)).delete()
 
 
-def _sent_at(row: BounceRow) -> Collection[datetime]:
-    return [datetime.fromisoformat(each.partition(" ")[0]) for each in row.messages]
+def _bounces(row: BounceRow) -> Collection[SoftBounce]:
+    return [_bounce(*each.partition(" ")) for each in row.messages]
+
+
+def _bounce(instant: str, _: str, message_id: str) -> SoftBounce:
+    return SoftBounce(datetime.fromisoformat(instant), message_id)

@@ -1,0 +1,80 @@
+"""Email addresses: which may get email, and which spellings are one address. Pure."""
+
+import re
+from typing import Literal
+from unicodedata import normalize
+
+_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+_LOCAL_PART = rf"(?=[^@]{{1,64}}@)(?![^@]*=\?){_ATOM}(?:\.{_ATOM})*"
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_TOP = r"[A-Za-z](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_NAMES = rf"(?:{_LABEL}\.)+{_TOP}"
+
+DOMAIN = re.compile(rf"(?=.{{1,253}}$){_NAMES}")
+"""A domain of two labels or more, each of 1 to 63 letters, digits and inner hyphens.
+
+RFC 1035, section 2.3.4, and RFC 1123, section 2.1. An international domain is in Punycode (RFC
+5890, section 2.3.2.1). The last label begins with a letter, because a name that ends with a number
+is an IPv4 address to some software (RFC 3696, section 2).
+"""
+
+ADDRESS = re.compile(rf"(?=.{{3,254}}$){_LOCAL_PART}@{_NAMES}")
+"""A mailbox in ASCII: a dot-atom of at most 64 characters without `=?`, and a domain.
+
+SES does not support SMTPUTF8, so it refuses other letters:
+https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_Destination.html
+254 characters are what a path of RFC 5321, section 4.5.3.1.3, has room for within its brackets.
+
+`=?` begins an encoded word. There must be none in an address (RFC 2047, section 5), but there is
+software that decodes it, and sends to another one.
+"""
+
+_LONGEST_LABEL = 63
+_DOT_ATOM = re.compile(r'[^\s"(),:;<>@\[\\\].]+(?:\.[^\s"(),:;<>@\[\\\].]+)*')
+_UNSEEN = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
+"""Characters without a width, which are copied along with an address."""
+
+
+def canonical(address: str) -> str:
+    """The one spelling of an address by which it is known again; of an ASCII one, lower case.
+
+    Local parts may be case-sensitive (RFC 5321, section 2.4), but no major mailbox provider makes
+    them so, and a reader who left must not be reached by another spelling. Quotes that a local part
+    does not need are dropped (RFC 5321, section 4.1.2), and domains become Punycode. Any text has a
+    result, also if it is no address.
+    """
+    text = address.strip().strip(_UNSEEN).strip()
+    local, at, domain = text.rpartition("@")
+    if not at:
+        return _lower("NFC", text)
+    return f"{_unquoted(_lower('NFC', local))}@{_in_ascii(domain)}"
+
+
+def _lower(form: Literal["NFC", "NFKC"], text: str) -> str:
+    """Text in lower case and in a normal form of Unicode: to lower a character can undo either."""
+    return normalize(form, normalize(form, text).lower())
+
+
+def _unquoted(local: str) -> str:
+    if len(local) < 2 or local[0] != '"' or local[-1] != '"':
+        return local
+    content = re.sub(r"\\(.)", r"\1", local[1:-1], flags=re.DOTALL)
+    if _DOT_ATOM.fullmatch(content):
+        return content
+    quoted = re.sub(r'(["\\])', r"\\\1", content)
+    return f'"{quoted}"'
+
+
+def _in_ascii(domain: str) -> str:
+    """A domain without the dot at its end, its labels in Punycode.
+
+    As UTS 46 maps names (https://www.unicode.org/reports/tr46/), but for characters that no domain
+    may contain. Python's codec `idna` would make `strasse` of `straße`, which is another domain.
+    """
+    name = _lower("NFKC", domain).replace("\u3002", ".").removesuffix(".")
+    return ".".join(
+        label
+        if label.isascii() or len(label) > _LONGEST_LABEL
+        else f"xn--{label.encode('punycode').decode()}"
+        for label in name.split(".")
+    )
