@@ -6,7 +6,7 @@ from functools import partial, update_wrapper
 from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
-from jinja2 import Template, nodes
+from jinja2 import nodes
 from jinja2.compiler import CodeGenerator, Frame
 from jinja2.environment import TemplateModule
 from jinja2.exceptions import SecurityError
@@ -18,7 +18,7 @@ from jinja2.sandbox import (
 )
 from markupsafe import Markup
 
-from gazette.adapters.rendering.environment import QuickContext, QuickEnvironment
+from gazette.adapters.rendering.environment import FreshTemplate, QuickContext, QuickEnvironment
 from gazette.adapters.rendering.language import Language
 from gazette.adapters.rendering.sandbox.operations import (
     add,
@@ -107,8 +107,8 @@ class _BoundedEscapeFormatter(_BoundedFormatter, SandboxedEscapeFormatter):
     """Besides, it escapes what it fills into a text that is HTML."""
 
 
-class _BoundedTemplate(Template):
-    """A template that others import: what it renders then is kept."""
+class _BoundedTemplate(FreshTemplate):
+    """A template that others import: its module holds what it renders then."""
 
     def make_module(
         self,
