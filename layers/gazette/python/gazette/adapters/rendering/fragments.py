@@ -281,7 +281,6 @@ class Lines:
 
     def _named(self, shown: Shown) -> str:
         self._press.values["group"] = shown
-        self._press.values.pop("people", None)  # those of the line before
         return " ".join(self._press.render(self._people).split())
 
     def button(self, shown: Shown) -> str:

@@ -42,6 +42,9 @@ _NAMED_DAYS = 7
 _REMEMBERED = 200
 """How many locales are cached; a bound, because their names come from outside."""
 
+_LONGEST_CACHED = 1_000
+"""Characters of a text whose direction is cached; titles, names and excerpts have fewer."""
+
 _LONGEST_HEADER = 200
 
 _LIKELY = {"en": "en-GB"}
@@ -156,7 +159,8 @@ class Language:
 
     def listed(self, parts: Sequence[str]) -> str:
         """`Ann, Bo and 12 others`."""
-        return _list(self.name, len(parts)).format(*parts)
+        find = _list if len(parts) <= _LONGEST_CACHED else _list.__wrapped__
+        return find(self.name, len(parts)).format(*parts)
 
     def named(self, names: Sequence[str], *others: str) -> str:
         """As `listed`, each name isolated: `Ann, Bo and 12 others`."""
@@ -196,7 +200,9 @@ class Language:
         """
         if self.direction == "ltr" and text.isascii():
             return text
-        runs_along = _runs_along(self.direction, text)
+        # A long text is not cached: thousands of them would take all memory.
+        find = _runs_along if len(text) <= _LONGEST_CACHED else _runs_along.__wrapped__
+        runs_along = find(self.direction, text)
         return text if runs_along else f"{FIRST_STRONG_ISOLATE}{text}{POP_ISOLATE}"
 
     def _joined(self, date: str, time: str) -> str:
