@@ -638,7 +638,7 @@ RULES: Final = (
         "                    check_instant(each)\n",
         "                    pass\n",
         "tests/unit/templates/test_sandbox.py"
-        "::test_attack_a_pushed_template_makes_no_text_that_takes_the_memory",
+        "::test_attack_a_pushed_template_writes_no_day_or_time_of_any_length",
     ),
     Mutation(
         "a pushed template fills no text with many widths",

@@ -211,8 +211,7 @@ NESTED = (
     "{% for _ in range(300) %}{% set n.x = [n.x] %}{% endfor %}"
 )
 
-HEAVY += [
-    # By how days and times are written, or read.
+OF_DAYS = [
     LONG_FORMAT + "{{ now.strftime(f) }}",
     LONG_FORMAT + "{{ now.strftime(format=f) }}",
     LONG_FORMAT + "{{ now.date().strftime(f) }}",
@@ -229,6 +228,10 @@ HEAVY += [
     "{{ now.strftime('%999d') }}",
     "{{ now.strftime('%-999d%^0999A') }}",
     "{{ now.strptime('x' * 9999, 'x' * 9999) }}",
+]
+"""By how days and times are written, or read."""
+
+HEAVY += [
     # By many widths, each of which is allowed.
     "{{ ('%(a)99999d' * 4000) % {'a': 1} }}",
     "{{ ('%(a)99999d' * 4000)|format(a=1) }}",
@@ -315,6 +318,15 @@ def test_attack_a_pushed_template_makes_no_text_that_takes_the_memory(
         template, given = sandbox.from_string(text), values(built_templates)
         with limited_memory(), pytest.raises(SecurityError):
             template.render(given)
+
+
+@pytest.mark.parametrize("attack", OF_DAYS)
+def test_attack_a_pushed_template_writes_no_day_or_time_of_any_length(
+    sandbox: Environment, built_templates: Path, attack: str
+) -> None:
+    template, given = sandbox.from_string(attack), values(built_templates)
+    with limited_memory(), pytest.raises(SecurityError):
+        template.render(given)
 
 
 @contextmanager
