@@ -103,7 +103,12 @@ IN_EMAILS = {
 
 
 def links(user_id: str) -> Links:
-    return Links(*(f"https://example.com/{kind}/{user_id}" for kind in "abcd"))
+    return Links(
+        unsubscribe=f"https://example.com/a/{user_id}",
+        preferences=f"https://example.com/b/{user_id}",
+        email=f"https://example.com/c/{user_id}",
+        updates=f"https://example.com/d/{user_id}",
+    )
 
 
 POSTS = {"ann": ("secret", "shared", "other", "late"), "bob": ("shared", "other")}

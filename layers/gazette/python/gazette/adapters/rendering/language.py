@@ -159,8 +159,7 @@ class Language:
 
     def listed(self, parts: Sequence[str]) -> str:
         """`Ann, Bo and 12 others`."""
-        find = _list if len(parts) <= _LONGEST_CACHED else _list.__wrapped__
-        return find(self.name, len(parts)).format(*parts)
+        return _list(self.name, len(parts)).format(*parts)
 
     def named(self, names: Sequence[str], *others: str) -> str:
         """As `listed`, each name isolated: `Ann, Bo and 12 others`."""
@@ -201,8 +200,10 @@ class Language:
         if self.direction == "ltr" and text.isascii():
             return text
         # A long text is not cached: thousands of them would take all memory.
-        find = _runs_along if len(text) <= _LONGEST_CACHED else _runs_along.__wrapped__
-        runs_along = find(self.direction, text)
+        if len(text) > _LONGEST_CACHED:
+            runs_along = _runs_along.__wrapped__(self.direction, text)
+        else:
+            runs_along = _runs_along(self.direction, text)
         return text if runs_along else f"{FIRST_STRONG_ISOLATE}{text}{POP_ISOLATE}"
 
     def _joined(self, date: str, time: str) -> str:
