@@ -1,21 +1,27 @@
 """`gazette event`: events in files, before they go on the bus."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from gazette.adapters.contract import published
+from gazette.domain.model import Event
+from gazette.steps.support.replay import Side
 
 from cli.events.checking import Checked, check
-from cli.events.digest_lines import events_in, lines_by, preview
+from cli.events.digest_lines import ReaderOf, events_in, preview, readers_in
 from cli.events.entries import read_entries
 from cli.events.schemas import schemas_of
+from cli.preview.rendering import by_tree
+from cli.preview.versions import by_version
 from cli.shared.answers import Document, give
 from cli.shared.commands import Command
-from cli.shared.console import NotPossible, note, say
+from cli.shared.console import NotPossible, note, printable, say
 from cli.shared.deployed import StageName
 from cli.shared.descriptions import in_words
 from cli.shared.stages import hosts_of, sources_of
+from cli.templates.building import is_one_of, templates_of
 
 _PROJECT = Path(__file__).parents[2]
 
@@ -49,12 +55,39 @@ def lint(file: File, stage: StageName = "prod") -> None:
 
 
 @event.command("preview", cls=Command)
-def show(file: File, stage: StageName = "prod") -> None:
-    """Show the lines that events become in a digest, and what other types do instead."""
+def show(
+    file: File,
+    stage: StageName = "prod",
+    locale: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TAG",
+            help="In this language, such as de, and not in that of the profiles in the file.",
+        ),
+    ] = None,
+    variation: Annotated[
+        int, typer.Option(min=1, metavar="NUMBER", help="This variation of the templates.")
+    ] = 1,
+    version: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VERSION",
+            help="This version of the templates, its number or `deployed`, not the working tree.",
+        ),
+    ] = None,
+) -> None:
+    """Show the lines that events become in a digest, and what other types do instead.
+
+    It takes the templates of the working tree and those that the stage has of its own, or with
+    `--version` those of a version. A profile in the file says how its reader reads.
+    """
     checked = _checked(file, stage)
     commands = [each.command for each in checked if each.command]
     events = events_in(commands)
-    lines = [*preview(events, lines_by(_PROJECT / "templates"))]
+    lines: Sequence[str] = ()
+    if events:
+        readers = readers_in(commands, locale)
+        lines = _lines(events, readers, stage, locale, variation=variation, version=version)
     others = [
         {"detail_type": each.detail_type, "does": in_words(each.command)}
         for each in checked
@@ -94,6 +127,30 @@ def schemas(
     for path in written:
         say(path)
     give({"files": written})
+
+
+def _lines(
+    events: Sequence[Event],
+    readers: ReaderOf,
+    stage: str,
+    locale: str | None,
+    *,
+    variation: int,
+    version: str | None,
+) -> Sequence[str]:
+    def lines(side: Side) -> Sequence[str]:
+        return [*preview(events, side=side, reader_of=readers)]
+
+    if version is None:
+        templates = templates_of(stage, _PROJECT)
+        made = by_tree(lines, templates, variation=variation, inlined=False)
+        is_spoken = locale is None or templates.speak(locale)
+    else:
+        made, tags = by_version(lines, version, stage, variation=variation)
+        is_spoken = locale is None or is_one_of(locale, tags)
+    if locale is not None and not is_spoken:
+        note(f"gazette: the templates have no language {printable(locale)!r}: this is English.")
+    return made
 
 
 def _checked(file: str, stage: str) -> list[Checked]:

@@ -1,45 +1,41 @@
 """How events will read: the lines of the digest that they would make, in its order."""
 
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC
-from pathlib import Path
+from dataclasses import replace
 
-from gazette.adapters.rendering.brand import read_brand
-from gazette.adapters.rendering.environment import Press, environment
-from gazette.adapters.rendering.fragments import Lines
-from gazette.adapters.rendering.language import SOURCE, Languages
-from gazette.adapters.rendering.view_models import show
-from gazette.domain.commands import Command, CreateActivity, CreateEvents
+from gazette.domain.commands import ChangeSubscriber, Command, CreateActivity, CreateEvents
 from gazette.domain.delivery.compose import Group, compose
 from gazette.domain.model import Event
-from jinja2 import TemplateError
+from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.steps.support.replay import Side
 
-from cli.shared.console import NotPossible
+from cli.preview.sample import READER
 from cli.shared.descriptions import instant
 
 FOLLOWER = "a follower"
 """Who an activity is shown to. No user id has a space: this is nobody else."""
 
+ReaderOf = Callable[[str], Subscriber]
+"""Returns a reader by the user id."""
 
-LineOf = Callable[[Group], str]
-"""Says what happened in a group."""
 
+def readers_in(commands: Iterable[Command], locale: str | None) -> ReaderOf:
+    """Readers as their latest profile among the commands has them, or else as the sample.
 
-def lines_by(templates: Path) -> LineOf:
-    """The sentences of the emails, in English. It raises NotPossible where a template fails."""
-    language = Languages(templates).of(SOURCE)
-    values = {**language.values(), "brand": read_brand(templates / "brand.json")}
-    lines = Lines(Press(environment(templates), values))
+    `locale`: in the place of theirs.
+    """
+    known: dict[str, Subscriber] = {}
+    for command in commands:
+        if isinstance(command, ChangeSubscriber):
+            before, after = known.get(command.subscriber.user_id), command.subscriber
+            if before is None or after.changed_at > before.changed_at:
+                known[after.user_id] = after
 
-    def line(group: Group) -> str:
-        try:
-            return lines.of(show(group, language, UTC))
-        except TemplateError as err:
-            raise NotPossible(
-                f"{templates}: the line of {group.category} cannot be written: {err}"
-            ) from err
+    def reader_of(user_id: str) -> Subscriber:
+        reader = known.get(user_id, replace(READER, user_id=user_id))
+        return reader if locale is None else replace(reader, locale=locale)
 
-    return line
+    return reader_of
 
 
 def events_in(commands: Iterable[Command]) -> list[Event]:
@@ -53,17 +49,27 @@ def events_in(commands: Iterable[Command]) -> list[Event]:
     return list(kept.values())
 
 
-def preview(events: Iterable[Event], line: LineOf) -> Iterator[str]:
-    """The lines to show: by reader, each group as one digest of all of them would show it."""
+def preview(events: Iterable[Event], *, side: Side, reader_of: ReaderOf) -> Iterator[str]:
+    """The lines to show: by reader, each group as one digest of all of them would show it.
+
+    Raises RenderingFailed if a template cannot write a line.
+    """
+    variation = side.variation or 1
+    arrangement = side.renderer.arrangement(variation, side.arrangement)
     by_reader: dict[str, list[Event]] = {}
     for event in events:
         by_reader.setdefault(event.user_id, []).append(event)
-    for place, (reader, theirs) in enumerate(by_reader.items()):
+    for place, (user_id, theirs) in enumerate(by_reader.items()):
         if place:
             yield ""
-        yield f"To {reader}:"
-        for group in compose(theirs, max_blocks=len(theirs), max_lines=len(theirs)).groups:
-            yield from _group(group, line)
+        yield f"To {user_id}:"
+        digest = compose(
+            theirs, max_blocks=len(theirs), max_lines=len(theirs), arrangement=arrangement
+        )
+        said = side.renderer.said(digest, reader_of(user_id), variation=variation)
+        for block, lines in zip(digest.blocks, said, strict=True):
+            for group, line in zip(block.groups, lines, strict=True):
+                yield from _group(group, line)
 
 
 def _events(command: Command) -> tuple[Event, ...]:
@@ -76,11 +82,11 @@ def _events(command: Command) -> tuple[Event, ...]:
             return ()
 
 
-def _group(group: Group, line: LineOf) -> Iterator[str]:
+def _group(group: Group, line: str) -> Iterator[str]:
     latest = group.latest
     yield ""
     yield f"  {latest.entity.title}"
-    yield f"    {line(group)}"
+    yield f"    {line}"
     if latest.excerpt:
         yield f'    "{" ".join(latest.excerpt.split())}"'
     yield f"    {instant(latest.occurred_at)}"

@@ -1,6 +1,9 @@
 """Letters through the templates of the working tree, as a function would render them."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import TypeVar
 
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.domain.delivery.compose import compose
@@ -12,6 +15,8 @@ from gazette.steps.support.replay import Side
 from cli.preview.content import EmailContent
 from cli.shared.console import NotPossible
 from cli.templates.building import Templates, built, check_variation, located, settings_in
+
+ShownT = TypeVar("ShownT")
 
 LINKS = Links(
     unsubscribe="https://example.com/unsubscribe/preview",
@@ -28,9 +33,22 @@ def render(letter: EmailContent, templates: Templates, *, variation: int = 1) ->
 
     Raises NotPossible, naming the file, the line and what is wrong there.
     """
-    check_variation(templates, variation)
+    return by_tree(partial(render_with, letter), templates, variation=variation)
 
-    with built(templates) as folder:
+
+def by_tree(
+    show: Callable[[Side], ShownT],
+    templates: Templates,
+    *,
+    variation: int = 1,
+    inlined: bool = True,
+) -> ShownT:
+    """What `show` makes with the templates as they are now. Raises NotPossible, as `render`.
+
+    `inlined`: with the styles that an email has, which take a while.
+    """
+    check_variation(templates, variation)
+    with built(templates, inlined=inlined) as folder:
         says = settings_in(folder)
         side = Side(
             renderer=JinjaRenderer(folder),
@@ -38,15 +56,11 @@ def render(letter: EmailContent, templates: Templates, *, variation: int = 1) ->
             arrangement=says.arranged(templates.arrangement),
             variation=variation,
         )
-
-        def show(renderer: JinjaRenderer) -> Edition:
-            return render_with(letter, replace(side, renderer=renderer))
-
         try:
-            return render_with(letter, side)
+            return show(side)
         except RenderingFailed as err:
-            said = located(templates, show) or f"The templates cannot show this: {err}."
-            raise NotPossible(said) from err
+            said = located(templates, lambda renderer: show(replace(side, renderer=renderer)))
+            raise NotPossible(said or f"The templates cannot show this: {err}.") from err
 
 
 def render_with(letter: EmailContent, side: Side) -> Edition:

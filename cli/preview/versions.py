@@ -1,7 +1,8 @@
 """An email as a version of the templates shows it, with the settings of the stage."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
+from functools import partial
 
 from gazette.adapters.rendering.language import Languages
 from gazette.adapters.templates.unpacked import Unpacked
@@ -9,9 +10,10 @@ from gazette.bootstrap.support.templates import build_templates
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.model import Edition
 from gazette.settings.delivery import GenerateSettings
+from gazette.steps.support.replay import Side
 
 from cli.preview.content import EmailContent
-from cli.preview.rendering import render_with
+from cli.preview.rendering import ShownT, render_with
 from cli.shared.console import NotPossible
 from cli.shared.deployed import settings_of
 from cli.templates.renderers import check_variation_of, renderer_of, side_of
@@ -22,6 +24,13 @@ def render_version(
     letter: EmailContent, given: str, stage: str, *, variation: int
 ) -> tuple[Edition, Collection[str]]:
     """The email, and the languages that the version has. Raises NotPossible."""
+    return by_version(partial(render_with, letter), given, stage, variation=variation)
+
+
+def by_version(
+    show: Callable[[Side], ShownT], given: str, stage: str, *, variation: int
+) -> tuple[ShownT, Collection[str]]:
+    """What `show` makes with a version, and the languages that it has. Raises NotPossible."""
     settings = settings_of(stage, "generate", GenerateSettings)
     with refusals(stage):
         context = build_templates(settings)
@@ -33,6 +42,6 @@ def render_version(
     )
     unpacked = Unpacked(files)
     try:
-        return render_with(letter, side), Languages(unpacked.path).tags
+        return show(side), Languages(unpacked.path).tags
     except RenderingFailed as err:
         raise NotPossible(f"Version {version.number} cannot show this: {err}.") from err

@@ -107,7 +107,10 @@ _VIEW_BATCH = (
 
 PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     "event lint": frozenset(),
-    "event preview": frozenset(),
+    "event preview": _settings_of("generate")
+    | _on("layer/*", "GetLayerVersion")
+    | _on("table/control", "GetItem")
+    | _READ_VERSIONS,
     "event schemas": frozenset(),
     "batch list": _VIEW_BATCH,
     "batch show": _VIEW_BATCH

@@ -66,7 +66,8 @@ def push(
 
     They are built and checked as for a deployment, and rendered in the sandbox as workers will. A
     template that fails is named with file and line, and then nothing is uploaded. What needs a
-    deployment is refused: other schemas of data, or another release of the code.
+    deployment is refused: other schemas of data, another brand, other web pages or sentences of
+    them, or another release of the code.
     """
     if len(remark) > _LONGEST_NOTE:
         raise NotPossible(f"--note has {len(remark)} characters: {_LONGEST_NOTE} at most.")

@@ -9,6 +9,7 @@ from gazette.adapters.templates.bundle import BundleError, pack, unpack
 from gazette.domain.templates.settings import VersionSettings
 
 from cli.shared.console import NotPossible
+from cli.templates import pages
 from cli.templates.building import Templates, built, settings_in, templates_of, tried_out
 from cli.templates.deployed import DeployedLayer, release_here, schemas_of
 from cli.templates.differences import Files
@@ -55,7 +56,7 @@ def try_in_sandbox(bundle: Packed, tree: Templates) -> None:
 
 
 def refuse_what_needs_a_deployment(bundle: Packed, layer: DeployedLayer, stage: str) -> None:
-    """Raise NotPossible if the code or the schemas of data are others than those deployed."""
+    """Raise NotPossible if the code, the schemas of data or the pages differ from the deployed."""
     if layer.release != release_here():
         raise NotPossible(
             f"The code here is another release than the one with which stage {stage} works, and "
@@ -69,6 +70,12 @@ def refuse_what_needs_a_deployment(bundle: Packed, layer: DeployedLayer, stage: 
         raise NotPossible(
             f"The schema of the data of {', '.join(differ)} differs from the deployed one, which "
             "ingest holds events against: this needs a deployment. Deploy it, then push."
+        )
+    if differ := pages.differing(bundle.files, layer.templates):
+        raise NotPossible(
+            f"{', '.join(differ)}: this differs from what is deployed, and web pages, such as the "
+            "preference page, show only what is deployed: this needs a deployment. Deploy it, then "
+            "push; or take it out of the folder that you push."
         )
 
 

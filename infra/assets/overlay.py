@@ -13,7 +13,11 @@ _FREE = {"parts", "locales"}
 """Folders where files may have any name: parts are named by templates, languages are looked for."""
 
 _CATEGORIES = "categories"
-_OF_A_CATEGORY = {"line.txt", "name.txt"}
+_OF_A_CATEGORY = {"line.txt", "name.txt", "headline.txt", "button.txt"}
+
+_SAME_FOR_ALL = {"brand.json", "email.css", "outlook.css", "locales", "preferences"}
+"""What no variation has of its own: brand, styles and languages of all emails, and the pages."""
+
 _SCHEMA = Path(SCHEMA_FILES).name
 _NOTES = {".md", ".rst"}
 
@@ -25,7 +29,13 @@ def check_names(source: Path, overlay: Path) -> None:
         hidden = any(part.startswith(".") for part in name.parts)
         if file.is_dir() or hidden or file.suffix in _NOTES:
             continue
-        _check_name(file, _without_variation(name), source, overlay)
+        inside = _without_variation(name)
+        if inside != name and inside.parts[0] in _SAME_FOR_ALL:
+            raise TemplateError(
+                f"{file}: nothing reads it. All variations have the same {inside.parts[0]}: "
+                f"{overlay / inside}."
+            )
+        _check_name(file, inside, source, overlay)
 
 
 def _check_name(file: Path, name: Path, source: Path, overlay: Path) -> None:
@@ -41,7 +51,8 @@ def _check_name(file: Path, name: Path, source: Path, overlay: Path) -> None:
         if len(name.parts) != 3 or name.name not in {*_OF_A_CATEGORY, _SCHEMA}:
             raise TemplateError(
                 f"{file}: nothing reads it. A category is a folder with a line.txt and a name.txt, "
-                f"such as {_CATEGORIES}/review/line.txt, and may have a {_SCHEMA}."
+                f"such as {_CATEGORIES}/review/line.txt, and may have a headline.txt, a button.txt "
+                f"and a {_SCHEMA}."
             )
         return
     is_known = (source / name).is_file() or name == Path(VARIATION_FILE)

@@ -594,9 +594,81 @@ RULES: Final = (
     Mutation(
         "a version that was rolled back is not used in the place of another",
         "steps/delivery/versions.py",
-        "        if current.number < self._before.number:\n",
-        "        if False:\n",
+        "        if current < before or ",
+        "        if ",
         "tests/unit/templates/test_runs.py"
         "::test_what_was_rolled_back_is_not_used_where_the_version_behind_it_cannot_be_had",
+    ),
+    Mutation(
+        "a process that missed changes does not fall back to the version that it had before",
+        "steps/delivery/versions.py",
+        " or (current != before and missed_some):\n",
+        ":\n",
+        "tests/unit/templates/test_sleeping.py"
+        "::test_a_process_that_slept_through_a_rollback_does_not_fall_back_to_what_was_rolled_back",
+    ),
+    Mutation(
+        "a run is claimed with the version that is in force at its claim",
+        "steps/delivery/deliver.py",
+        "        if chosen.templates.number != rendered.chosen.templates.number:\n",
+        "        if False:\n",
+        "tests/unit/templates/test_sleeping.py"
+        "::test_a_run_is_claimed_with_the_version_in_force_at_its_claim",
+    ),
+    Mutation(
+        "a category that is held while an email waits for its permit is not sent",
+        "steps/delivery/deliver.py",
+        "    held = context.held_categories()\n",
+        "    held: tuple[str, ...] = ()\n",
+        "tests/unit/templates/test_sleeping.py"
+        "::test_a_category_that_was_held_meanwhile_is_not_in_the_email",
+    ),
+    Mutation(
+        "a cached value does not last longer because the clock is set back",
+        "adapters/cached.py",
+        "            if not timedelta(0) <= now - self._tried_at < READ_INTERVAL:\n",
+        "            if not now - self._tried_at < READ_INTERVAL:\n",
+        "tests/unit/templates/test_sleeping.py"
+        "::test_a_value_is_read_again_after_a_sleep_and_after_the_clock_was_set_back",
+    ),
+    Mutation(
+        "what a template imports is made anew for each rendering",
+        "adapters/rendering/environment.py",
+        "        return self.make_module({",
+        "        return super()._get_default_module(ctx) or self.make_module({",
+        "tests/unit/rendering/test_no_state.py"
+        "::test_no_reader_gets_what_an_email_to_another_one_left_behind",
+    ),
+    Mutation(
+        "a block that is cached has not seen the block before it",
+        "adapters/rendering/fragments.py",
+        "        values.clear()\n",
+        "",
+        "tests/unit/rendering/test_no_state.py"
+        "::test_a_cached_block_has_seen_nothing_of_the_block_before_it",
+    ),
+    Mutation(
+        "a pushed template writes no day or time of any length",
+        "adapters/rendering/sandbox/templates.py",
+        "                    check_instant(each)\n",
+        "                    pass\n",
+        "tests/unit/templates/test_sandbox.py"
+        "::test_attack_a_pushed_template_writes_no_day_or_time_of_any_length",
+    ),
+    Mutation(
+        "a pushed template fills no text with many widths",
+        "adapters/rendering/sandbox/sizes.py",
+        " or _width(text) > LONGEST:\n",
+        ":\n",
+        "tests/unit/templates/test_sandbox.py"
+        "::test_attack_a_pushed_template_makes_no_text_that_takes_the_memory",
+    ),
+    Mutation(
+        "a pushed template calls nothing that the sandbox has not bounded",
+        "adapters/rendering/sandbox/templates.py",
+        '        del self.globals["_"]\n',
+        "",
+        "tests/unit/templates/test_sandbox.py"
+        "::test_attack_a_template_calls_nothing_by_the_name_of_a_translation",
     ),
 )

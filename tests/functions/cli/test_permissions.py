@@ -1,5 +1,6 @@
 """docs/cli.md grants each command exactly the calls to AWS that it makes."""
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -325,6 +326,20 @@ def test_preview(cloud: Cloud, run: Run, tmp_path: Any) -> None:
     run("preview", "--version", "1", "--to", str(tmp_path), "--no-open")
     run("preview", "--version", "deployed", "--to", str(tmp_path), "--no-open")
     assert_exact(cloud, "preview")
+
+
+def test_event_preview(cloud: Cloud, run: Run, tmp_path: Any) -> None:
+    file = tmp_path / "events.json"
+    details = {"event.created": event(1), "subscriber.changed": profile(), "event.retracted": {}}
+    entries = [
+        {"Source": "shop", "DetailType": kind, "Detail": each} for kind, each in details.items()
+    ]
+    file.write_text(json.dumps(entries))
+    run("templates push", write_templates(tmp_path / "own", "News"), "--yes")
+    run("event preview", str(file), exits=1)
+    run("event preview", str(file), "--version", "1", exits=1)
+    run("event preview", str(file), "--version", "deployed", exits=1)
+    assert_exact(cloud, "event")
 
 
 @pytest.mark.usefixtures("later")

@@ -1,5 +1,6 @@
 """`gazette preview --user` on moto: shows a reader's waiting events and changes nothing."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -87,3 +88,27 @@ def test_a_version_is_shown_as_workers_render_it(
         refused = run(tmp_path, *arguments)
         assert (refused.exit_code, refused.stdout) == (2, "")
         assert said in refused.stderr
+
+
+def test_lines_of_events_are_shown_by_a_version(
+    cloud: Cloud, layers: tuple[str, str], tmp_path: Path
+) -> None:
+    deploy("generate", GenerateSettings.from_env().to_env(), *layers)
+    own = tmp_path / "own" / "categories" / "comment" / "line.txt"
+    own.parent.mkdir(parents=True)
+    own.write_text("News of {{ people }}")
+    done = CliRunner().invoke(app, ["templates", "push", str(tmp_path / "own"), "--yes"])
+    assert done.exit_code == 0, done.output
+    entry = {"Source": "shop", "DetailType": "event.created", "Detail": event(1)}
+
+    def shown(*options: str) -> Result:
+        command = ["event", "preview", "-", *options]
+        return CliRunner().invoke(app, command, input=json.dumps(entry))
+
+    assert "    News of " in shown("--version", "1").stdout
+    assert "    News of " not in shown("--version", "deployed").stdout
+    assert "    News of " not in shown().stdout
+    assert "this is English" in shown("--version", "1", "--locale", "fr").stderr
+    refused = shown("--version", "1", "--variation", "2")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "Version 1 has no variation 2" in refused.stderr

@@ -403,6 +403,19 @@ BROKEN = {
     "setting": ({"settings.json": '{"shards": 2}'}, "settings.json: 'shards' does not belong"),
     "json": ({"settings.json": "{"}, "settings.json is not JSON"),
     "elsewhere": ({"digest/settings.json": "{}"}, "settings.json: nothing reads it"),
+    **{
+        f"a variation's {name}": (
+            {f"variations/2/{name}": "{}", "variations/2/digest/subject.txt": "News"},
+            f"{name}: nothing reads it. All variations have the same ",
+        )
+        for name in (
+            "brand.json",
+            "email.css",
+            "outlook.css",
+            "preferences/settings.html",
+            "locales/de/LC_MESSAGES/messages.po",
+        )
+    },
 }
 
 
@@ -431,6 +444,68 @@ def test_another_schema_of_data_needs_a_deployment(stage: Cloud, own: Write) -> 
     said = refused("push", str(folder))
     assert "The schema of the data of build differs from the deployed one" in said
     assert "this needs a deployment" in said
+
+
+def catalogue(*sentences: tuple[str, str]) -> str:
+    head = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n'
+    return head + "".join(f'\nmsgid "{text}"\nmsgstr "{said}"\n' for text, said in sentences)
+
+
+PO = "locales/{}/LC_MESSAGES/messages.po"
+OF_PAGES = {
+    "brand.json": json.dumps({"name": "Shop", "postal_address": "1 Street"}),
+    "preferences/page.css": "body { color: #111827; }\n",
+    "preferences/settings.html": "{% extends 'preferences/page.html' %}",
+    "preferences/leave.html": "{% extends 'preferences/page.html' %}",
+    "categories/comment/name.txt": "remarks",
+    PO.format("de"): catalogue(("Unsubscribe from all emails?", "Nichts mehr?")),
+    PO.format("fr"): catalogue(("Unsubscribe from all emails?", "Rien ?")),
+}
+"""Each shows on a page, which the deployed templates make."""
+
+
+@pytest.mark.parametrize("name", OF_PAGES)
+def test_what_pages_show_needs_a_deployment(stage: Cloud, own: Write, name: str) -> None:
+    said = refused("push", str(own({name: OF_PAGES[name], SUBJECT: "News"})))
+    told = "/".join(name.split("/")[:2]) if name.startswith("locales") else name
+    assert told in said
+    assert "web pages, such as the preference page, show only what is deployed" in said
+    assert "Deploy it, then push; or take it out of the folder" in said
+    assert stage.meter.calls["s3.PutObject"] == 0
+    assert in_force() == NOTHING_PUSHED
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {PO.format("de"): catalogue(("Yesterday", "Einen Tag zuvor"))},
+        {PO.format("fr"): catalogue(("Yesterday", "Hier"))},
+        {"categories/build/line.txt": "{{ people }} built"},
+        {
+            "categories/comment/headline.txt": "{{ people }} said more",
+            "categories/comment/button.txt": "Go",
+        },
+        {"email.css": (ROOT / "templates/email.css").read_text() + "\np { margin: 0 }\n"},
+    ],
+    ids=["a sentence of emails", "a language", "a category", "a headline", "a style"],
+)
+def test_what_only_emails_show_is_pushed(
+    stage: Cloud, own: Write, files: Mapping[str, str]
+) -> None:
+    pushed(own(files))
+    assert in_force().current.number == 1
+
+
+def test_a_deployed_brand_is_no_difference(
+    stage: Cloud, own: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    brand = OF_PAGES["brand.json"]
+    with_layer(
+        monkeypatch,
+        lambda files: files.update({"python/gazette_templates/brand.json": brand.encode()}),
+    )
+    pushed(own({"brand.json": brand, SUBJECT: "News"}))
+    assert "brand.json" in refused("push", str(own({SUBJECT: "Other news"})))
 
 
 def archive_of(files: Mapping[str, bytes]) -> bytes:

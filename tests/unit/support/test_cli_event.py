@@ -337,6 +337,69 @@ def test_events_read_as_in_a_digest_in_its_order() -> None:
     ]
 
 
+@pytest.fixture
+def ours(named: Path) -> Path:
+    """The templates of its own that the stage `prod` has."""
+    own = named / "ours"
+    stage = {
+        "sender": "a@example.com",
+        "list_id": "b.example",
+        "templates": str(own),
+        "ranking": "latest",
+    }
+    (named / "cdk.json").write_text(json.dumps({"context": {"stages": {"prod": stage}}}))
+    for name, text in {
+        "brand.json": '{"name": "Shop", "postal_address": "1 Street"}',
+        "categories/comment/line.txt": "{{ brand.name }}: {{ people }} said more",
+        "categories/like/line.txt": "{% trans %}Yesterday{% endtrans %}",
+        "variations/2/categories/comment/line.txt": "the second variation",
+        "variations/2/variation.json": '{"ranking": "relevance"}',
+    }.items():
+        (own / name).parent.mkdir(parents=True, exist_ok=True)
+        (own / name).write_text(text)
+    return own
+
+
+LATER = event(id="e2", category="like", occurred_at="2026-11-21T11:00:00Z")
+LATER["entity"] = {**EVENT["entity"], "id": "p2", "title": "Later"}
+
+
+@pytest.mark.usefixtures("ours")
+def test_lines_are_those_of_the_stages_own_templates_in_its_order() -> None:
+    shown = run("preview", entry({"events": [EVENT, LATER]})).stdout
+    assert "    Shop: Bo said more\n" in shown
+    assert shown.index("Later") < shown.index("On digests")
+
+
+@pytest.mark.usefixtures("ours")
+def test_lines_are_in_the_language_of_the_reader_or_in_one_that_is_named() -> None:
+    german = [entry({**PROFILE, "locale": "de"}, "subscriber.changed"), entry(LATER)]
+    assert "    Gestern\n" in run("preview", german).stdout
+    assert "    Gestern\n" in run("preview", entry(LATER), "--locale", "de").stdout
+    assert "    Yesterday\n" in run("preview", german, "--locale", "en").stdout
+    other = run("preview", entry(LATER), "--locale", "fr")
+    assert "this is English" in other.stderr
+    assert "    Yesterday\n" in other.stdout
+
+
+@pytest.mark.usefixtures("ours")
+def test_lines_are_those_of_a_variation() -> None:
+    shown = run("preview", entry({"events": [EVENT, LATER]}), "--variation", "2").stdout
+    assert "    the second variation\n" in shown
+    assert shown.index("On digests") < shown.index("Later")
+    refused = run("preview", entry(EVENT), "--variation", "3")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "There is no variation 3" in refused.stderr
+
+
+def test_a_line_that_cannot_be_written_is_named_with_file_and_line(ours: Path) -> None:
+    file = ours / "categories/comment/line.txt"
+    file.write_text("\n{{ missing }}")
+    result = run("preview", entry(EVENT))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"{file}, line 2: 'missing' is undefined" in result.stderr.replace("\n", "")
+
+
 def test_an_id_that_comes_again_is_one_event_and_its_latest_amendment_speaks() -> None:
     amended = event(amended_at="2026-11-21T10:00:00Z", excerpt="Better said.")
     result = run("preview", [entry(EVENT), entry(amended), entry(EVENT)])

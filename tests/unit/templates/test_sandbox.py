@@ -1,6 +1,9 @@
 """Templates that were pushed read values and do nothing: attacks, each with what it is after."""
 
 import io
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from gettext import GNUTranslations
@@ -45,6 +48,7 @@ def values(built_templates: Path) -> dict[str, object]:
         "table": {"a": 1},
         "width": 300_000,
         "doubled": doubled(),
+        "items_300": (1,) * 300,
     }
 
 
@@ -200,6 +204,71 @@ HEAVY = [
     f"{MANY}{{{{ 'a'.ljust(99999) }}}}{END}",
 ]
 
+WIDE = "{% set s = 'A' * 99999 %}{% set a = [s, s, s, s, s, s, s, s, s, s, s] %}"
+LONG_FORMAT = "{% set f = ('%999d' * 10000) ~ ('%999d' * 10000) %}"
+NESTED = (
+    "{% set n = namespace(x=range(40000)|list) %}"
+    "{% for _ in range(300) %}{% set n.x = [n.x] %}{% endfor %}"
+)
+
+OF_DAYS = [
+    LONG_FORMAT + "{{ now.strftime(f) }}",
+    LONG_FORMAT + "{{ now.strftime(format=f) }}",
+    LONG_FORMAT + "{{ now.date().strftime(f) }}",
+    LONG_FORMAT + "{{ now.time().strftime(f) }}",
+    LONG_FORMAT + "{{ now.min.strftime(f) }}",
+    LONG_FORMAT + "{{ (now|attr('strftime'))(f) }}",
+    LONG_FORMAT + "{{ [now]|map(attribute='strftime')|first is callable }}"
+    "{% for each in [now]|map(attribute='strftime') %}{{ each(f) }}{% endfor %}",
+    LONG_FORMAT + "{% set told = now.strftime %}{{ told(*[f]) }}",
+    LONG_FORMAT + "{{ ('{:' ~ f ~ '}').format(now) }}",
+    LONG_FORMAT + "{{ '{:{}}'.format(now, f) }}",
+    LONG_FORMAT + "{{ '{a:{b}}'.format_map({'a': now.date(), 'b': f}) }}",
+    LONG_FORMAT + "{{ (('{:' ~ f ~ '}')|safe).format(now.time()) }}",
+    "{{ now.strftime('%999d') }}",
+    "{{ now.strftime('%-999d%^0999A') }}",
+    "{{ now.strptime('x' * 9999, 'x' * 9999) }}",
+]
+"""By how days and times are written, or read."""
+
+HEAVY += [
+    # By many widths, each of which is allowed.
+    "{{ ('%(a)99999d' * 4000) % {'a': 1} }}",
+    "{{ ('%(a)99999d' * 4000)|format(a=1) }}",
+    "{{ ('%(a).99999f' * 2000) % {'a': 1} }}",
+    "{{ ('%99999d' * 300) % items_300 }}",
+    "{{ ('%99999d' * 300).encode() % items_300 }}",
+    "{{ gettext('%(a)99999d' * 900, a=1) }}",
+    "{{ ngettext('%(num)99999d' * 800, 'x', 1) }}",
+    "{{ ('{0:>99999}' * 400).format(1) }}",
+    "{{ ('{0!r:>99999}' * 400).format('x') }}",
+    # By the text of a list, or by copies of what it holds.
+    WIDE + "{{ [a, a]|safe }}",
+    WIDE + "{{ a|sort }}",
+    WIDE + "{{ a|sort(reverse=true) }}",
+    WIDE + "{{ a|unique|list }}",
+    WIDE + "{{ [{'a': a}, {'a': a}]|groupby('a') }}",
+    WIDE + "{{ {1: a}|dictsort(by='value') }}",
+    WIDE + "{{ [a]|map('sort')|list }}",
+    # By a list that is counted, not written out.
+    "{{ range(99999)|join('x' * 9999) }}",
+    # By margins.
+    NESTED + "{{ n.x|tojson(indent=9) }}",
+    NESTED + "{{ n.x|tojson(9) }}",
+    NESTED + "{{ n.x|pprint }}",
+    "{{ {'x' * 9999: range(9999)|list}|pprint }}",
+    # By what Babel makes of a value.
+    "{{ language.number('9e9999999') }}",
+    "{{ language.number('9E9999999') }}",
+    "{{ language.number('9' * 5000) }}",
+    "{{ language.number(number='9e9999999') }}",
+    "{{ language.listed(['a'] * 9999) }}",
+    "{{ language.listed('a' * 9999) }}",
+    "{{ language.listed(range(9999)) }}",
+    "{{ language.named(['a'] * 9999) }}",
+    "{{ language.named(*(['a'] * 9999)) }}",
+]
+
 DOUBLING = [
     "'xx' {% set n.x = n.x ~ n.x %}",
     "'xx' {% set n.x = n.x + n.x %}",
@@ -244,11 +313,33 @@ def test_attack_a_pushed_template_reaches_nothing_but_its_values(
 def test_attack_a_pushed_template_makes_no_text_that_takes_the_memory(
     sandbox: Environment, built_templates: Path, attack: str
 ) -> None:
-    """Nor does it with HTML, which is escaped."""
+    """Nor does it with HTML, which is escaped. It is refused before the text is made."""
     for text in (attack, f"{{% autoescape true %}}{attack}{{% endautoescape %}}"):
-        template = sandbox.from_string(text)
-        with pytest.raises(SecurityError):
-            template.render(values(built_templates))
+        template, given = sandbox.from_string(text), values(built_templates)
+        with limited_memory(), pytest.raises(SecurityError):
+            template.render(given)
+
+
+@pytest.mark.parametrize("attack", OF_DAYS)
+def test_attack_a_pushed_template_writes_no_day_or_time_of_any_length(
+    sandbox: Environment, built_templates: Path, attack: str
+) -> None:
+    template, given = sandbox.from_string(attack), values(built_templates)
+    with limited_memory(), pytest.raises(SecurityError):
+        template.render(given)
+
+
+@contextmanager
+def limited_memory() -> Iterator[None]:
+    """Fails if something takes much more memory than one text of the greatest length."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    most = pages * resource.getpagesize() + 100_000_000
+    resource.setrlimit(resource.RLIMIT_AS, (most, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 @pytest.mark.parametrize(
@@ -268,6 +359,42 @@ def test_attack_a_template_that_is_imported_makes_no_text_that_takes_the_memory(
     for text in ("{% import 'long.txt' as long %}", "{% from 'long.txt' import x %}"):
         with pytest.raises(SecurityError):
             made.from_string(text).render()
+
+
+def test_attack_a_template_calls_nothing_by_the_name_of_a_translation(sandbox: Environment) -> None:
+    """Jinja's own `_` calls whatever is called `gettext`, and does not ask the sandbox."""
+    for text in (
+        "{% set gettext = 'a'.ljust %}{{ _(30000000) }}",
+        "{% set gettext = 'a'.ljust %}{{ _(9) }}",
+    ):
+        with pytest.raises((SecurityError, UndefinedError)):
+            sandbox.from_string(text).render()
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("{{ now.strftime('%-d %B %Y, %H:%M') }}", "1 January 2026, 00:00"),
+        ("{{ '{:%Y-%m-%d}'.format(now) }}", "2026-01-01"),
+        ("{{ '%5.1f%%|%-6s|%03d' % (99.5, 'ab', 7) }}", " 99.5%|ab    |007"),
+        ("{{ ('%s %s' % ('a' * 1000, 'b'))|length }}", "1002"),
+        ("{{ ['b', 'A', 'c']|sort|join(',') }}", "A,b,c"),
+        ("{{ ['b', 'B', 'c']|unique|join(',') }}", "b,c"),
+        ("{{ {'b': 1, 'a': 2}|dictsort|length }}", "2"),
+        ("{{ [{'a': 1}, {'a': 2}]|groupby('a')|length }}", "2"),
+        ("{{ {'a': [1, {'b': 2}]}|tojson(indent=2)|length }}", "48"),
+        ("{{ {'a': [1, 2]}|pprint|safe }}", "{'a': [1, 2]}"),
+        ("{{ language.number(1234) }} {{ language.number('12') }}", "1,234 12"),
+        ("{{ language.listed(['a', 'b', 'c']) }}", "a, b and c"),
+        ("{{ range(5)|join('-') }}", "0-1-2-3-4"),
+        ("{{ '<b>'|safe }}", "<b>"),
+        ("{{ _('Yesterday') }}", "Yesterday"),
+    ],
+)
+def test_what_templates_usually_write_is_within_the_bounds(
+    sandbox: Environment, built_templates: Path, text: str, wanted: str
+) -> None:
+    assert sandbox.from_string(text).render(values(built_templates)) == wanted
 
 
 def test_attack_a_pushed_catalogue_makes_no_text_that_takes_the_memory(

@@ -64,7 +64,8 @@ class Cached(Generic[ValueT]):
         """The value, at most a minute old; older only if the source does not answer."""
         with self._looking:
             now = self._clock()
-            if now - self._tried_at >= READ_INTERVAL:
+            # A clock that was ahead and is set back must not make the value last longer.
+            if not timedelta(0) <= now - self._tried_at < READ_INTERVAL:
                 self._tried_at = now
                 with suppress(Unavailable, UnreadableRow):
                     self._value = self._read()

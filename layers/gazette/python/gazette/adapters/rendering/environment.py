@@ -20,6 +20,7 @@ from jinja2 import (
     pass_eval_context,
     select_autoescape,
 )
+from jinja2.environment import TemplateModule
 from jinja2.runtime import Context
 from jinja2.utils import missing
 
@@ -146,10 +147,25 @@ class QuickContext(Context):
 _EVAL_CONTEXT: object = vars(pass_eval_context(lambda context: context))["jinja_pass_arg"]
 
 
+class FreshTemplate(Template):
+    """A template that is made anew wherever another one imports or includes it.
+
+    Jinja keeps the module of a template that is imported, or included without the context, as long
+    as its environment: what a namespace or a cycler of it holds would reach the next reader.
+    https://jinja.palletsprojects.com/en/stable/templates/#import-context-behavior
+    """
+
+    def _get_default_module(self, ctx: Context | None = None) -> TemplateModule:
+        """As Jinja does, without keeping the module."""
+        beyond = ctx.globals_keys - self.globals.keys() if ctx else ()
+        return self.make_module({name: ctx.parent[name] for name in beyond} if ctx else None)
+
+
 class QuickEnvironment(Environment):
     """Gives each template the globals in one dictionary, as they are set before it is read."""
 
     context_class = QuickContext
+    template_class = FreshTemplate
 
     def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
         """As Jinja does, but copied: its chain of dictionaries is slow to read."""
@@ -175,8 +191,11 @@ class Press:
             self._contexts[template] = context
         elif context.vars or context.blocks:
             context.vars.clear()
+            context.exported_vars.clear()
             context.blocks = {name: [block] for name, block in template.blocks.items()}
         try:
             return self.environment.concat(template.root_render_func(context))
         except Exception:  # noqa: BLE001 -- raised again, with the template's file and line
+            # It may have stopped where nothing is escaped, which the context would remember.
+            del self._contexts[template]
             self.environment.handle_exception()

@@ -196,6 +196,7 @@ class _Printer:
         leave: Callable[[Environment, Language, tuple[str, ...]], tuple[Markup, str]],
     ) -> None:
         self._press = Press(environment, {**language.values(), "brand": brand})
+        self._values = dict(self._press.values)
         self._lines = Lines(self._press)
         self._has_button = email == ALONE
         self._html, self._text = (
@@ -205,6 +206,10 @@ class _Printer:
 
     def fragment(self, key: _Key, block: Block) -> Fragment:
         *_, is_full, latest_place, found = key
+        # A block depends on its key alone: it must not see what the one before it has shown.
+        values = self._press.values
+        values.clear()
+        values.update(self._values)
         entity, lines = block.groups[0].latest.entity, []
         for picked in found:
             shown = clean(picked, entity, self._language)
@@ -215,7 +220,6 @@ class _Printer:
         made = ShownBlock(
             latest.title, latest.url, latest.moment, is_full, events, tuple(lines), image
         )
-        values = self._press.values
         values["block"] = made
         if self._has_button:
             values["button"] = self._lines.button(lines[0].shown)

@@ -42,6 +42,9 @@ _NAMED_DAYS = 7
 _REMEMBERED = 200
 """How many locales are cached; a bound, because their names come from outside."""
 
+_LONGEST_CACHED = 1_000
+"""Characters of a text whose direction is cached; titles, names and excerpts have fewer."""
+
 _LONGEST_HEADER = 200
 
 _LIKELY = {"en": "en-GB"}
@@ -196,7 +199,11 @@ class Language:
         """
         if self.direction == "ltr" and text.isascii():
             return text
-        runs_along = _runs_along(self.direction, text)
+        # A long text is not cached: thousands of them would take all memory.
+        if len(text) > _LONGEST_CACHED:
+            runs_along = _runs_along.__wrapped__(self.direction, text)
+        else:
+            runs_along = _runs_along(self.direction, text)
         return text if runs_along else f"{FIRST_STRONG_ISOLATE}{text}{POP_ISOLATE}"
 
     def _joined(self, date: str, time: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import date, tzinfo
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 from unicodedata import bidirectional, category, east_asian_width
 from zlib import crc32
 
@@ -321,10 +321,29 @@ def _seen_in(value: Any) -> Any:
     if isinstance(value, str):
         return without_hidden(value)
     if isinstance(value, list):
-        return [_seen_in(each) for each in value]
+        return FixedList([_seen_in(each) for each in value])
     if isinstance(value, dict):
-        return {without_hidden(name): _seen_in(each) for name, each in value.items()}
+        return FixedDict({without_hidden(name): _seen_in(each) for name, each in value.items()})
     return value
+
+
+def _refuse(*_: object, **__: object) -> NoReturn:
+    raise TypeError("the data of an event cannot be changed: others see it too")
+
+
+class FixedDict(dict[str, Any]):
+    """An object of a service's data, which the cached blocks of many readers share."""
+
+    __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]
+    clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+
+
+class FixedList(list[Any]):
+    """A list of a service's data, as `FixedDict`."""
+
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse  # type: ignore[assignment]
+    append = clear = extend = insert = pop = _refuse  # type: ignore[assignment]
+    remove = reverse = sort = _refuse  # type: ignore[assignment]
 
 
 def one_line(text: str, longest: int) -> str:

@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from threading import Lock
 
@@ -91,7 +91,7 @@ class Library:
 
     def _loaded(self, number: int, find: Callable[[], Version], entry: _Entry) -> VersionTemplates:
         now = self._clock()
-        if entry.why and entry.failed_at and now - entry.failed_at < READ_INTERVAL:
+        if entry.why and entry.failed_at and timedelta(0) <= now - entry.failed_at < READ_INTERVAL:
             raise type(entry.why)(str(entry.why))
         try:
             entry.loaded = self._fetched(find())

@@ -33,6 +33,7 @@ from gazette.steps.delivery.pacing import record_outcome, wait_for_permit, witho
 from gazette.steps.delivery.predecessors import chain_of
 from gazette.steps.delivery.prepare import Prepared, prepare, settle
 from gazette.steps.delivery.types import Delivery, Ending, WaitingFor
+from gazette.steps.delivery.versions import Chosen
 from gazette.steps.runs import apply, make_claim, store
 
 _SOON = timedelta(minutes=1)
@@ -61,14 +62,17 @@ class _Tries:
 
 @dataclass(frozen=True, slots=True)
 class _Rendered:
-    """A run that may be claimed as it was read, its email, and the version that made it."""
+    """A run that may be claimed as it was read, its email, and the version that made it.
+
+    `chosen`: the version that was in force for the run; `templates`: the one that made the email.
+    """
 
     prepared: Prepared
     edition: Edition
     links: Links
     variant: Variant
+    chosen: Chosen
     templates: int
-    templates_gone: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +136,8 @@ def _claim(
     if due.held:
         run = _defer(prepared, tries, context)
     at = context.clock()
+    if _is_outdated(rendered, context):
+        raise Overtaken("Operators have decided otherwise since the email was rendered.")
     deadline = at + time_left() + context.limits.clock_skew
     claim = Claim(
         prepared.window,
@@ -144,7 +150,7 @@ def _claim(
         left_out=due.left_out,
         without=prepared.without,
         templates=rendered.templates,
-        templates_gone=rendered.templates_gone,
+        templates_gone=rendered.chosen.gone,
         at=at,
     )
     claimed = make_claim(run, claim, prepared.older.carried, runs=context.runs)
@@ -161,8 +167,7 @@ def _render(key: RunKey, tries: _Tries, context: DeliveryContext) -> _Rendered |
     while isinstance(prepared := _prepare(key, context), Prepared):
         reader = prepared.subscriber
         links = context.link_maker.links(LinkToken.of(key, prepared.run.due_at, reader))
-        running = context.editing.experiment()
-        variant = variant_of(key.user_id, running) if running else DEFAULT_VARIANT
+        variant = _variant(key, context)
         chosen = context.editing.templates(prepared.run)
         made = edit(
             prepared.run,
@@ -176,9 +181,34 @@ def _render(key: RunKey, tries: _Tries, context: DeliveryContext) -> _Rendered |
             until=prepared.window.until,
         )
         if isinstance(made, Made):
-            return _Rendered(prepared, made.edition, links, variant, made.templates, chosen.gone)
+            return _Rendered(prepared, made.edition, links, variant, chosen, made.templates)
         tries.excluded += made.events
     return prepared
+
+
+def _variant(key: RunKey, context: DeliveryContext) -> Variant:
+    running = context.editing.experiment()
+    return variant_of(key.user_id, running) if running else DEFAULT_VARIANT
+
+
+def _is_outdated(rendered: _Rendered, context: DeliveryContext) -> bool:
+    """Whether the version, the experiment or a hold has changed since the email was rendered.
+
+    Waiting for a permit takes time, and a process may be stopped at any point and go on much later.
+    What operators decide is cached for a minute, so this seldom takes a call.
+    """
+    prepared = rendered.prepared
+    run, due = prepared.run, prepared.due
+    if rendered.variant != _variant(run.key, context):
+        return True
+    if run.pinned_to is None:
+        chosen = context.editing.templates(run)
+        if chosen.templates.number != rendered.chosen.templates.number:
+            return True
+    held = context.held_categories()
+    return any(
+        event.category in held and event.id not in due.may_have_been_sent for event in due.sent
+    )
 
 
 def _prepare(key: RunKey, context: DeliveryContext) -> Prepared | Ending | None:

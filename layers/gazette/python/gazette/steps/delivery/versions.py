@@ -7,7 +7,7 @@ from gazette.domain.delivery.run import Run
 from gazette.domain.errors import Unavailable, VersionGone, VersionUnusable
 from gazette.domain.ports.rendering import TemplateLibrary, VersionTemplates
 from gazette.domain.ports.templates import VersionsInForce
-from gazette.domain.templates.versions import NOTHING_PUSHED, version_for
+from gazette.domain.templates.versions import NOTHING_PUSHED, InForce, version_for
 
 Unusable = Callable[[int, Exception], None]
 """Is told the number of a version that a run cannot be made with, and why. Never raises."""
@@ -41,6 +41,7 @@ class RunTemplates:
         self._in_force = in_force
         self._unusable = unusable
         self._before = library.deployed
+        self._seen = 0
 
     def __call__(self, run: Run) -> Chosen:
         """The version that pins the run, or else the one that its reader gets now.
@@ -75,8 +76,7 @@ class RunTemplates:
         if in_force is NOTHING_PUSHED:
             return self._library.deployed
         current = in_force.current
-        if current.number < self._before.number:
-            self._before = self._library.deployed
+        self._forget_what_was_rolled_back(in_force)
         for version in dict.fromkeys((version_for(user_id, in_force), current)):
             if version.is_deployed:
                 found = self._library.deployed
@@ -89,3 +89,15 @@ class RunTemplates:
                 self._before = found
             return found
         return self._before
+
+    def _forget_what_was_rolled_back(self, in_force: InForce) -> None:
+        """Keep the current version of before only if nothing has rolled it back.
+
+        If a process has slept through changes, it cannot know what they were: the version may have
+        been rolled back before another one was pushed.
+        """
+        before, current = self._before.number, in_force.current.number
+        missed_some = in_force.revision > self._seen + 1
+        if current < before or (current != before and missed_some):
+            self._before = self._library.deployed
+        self._seen = in_force.revision

@@ -9,19 +9,24 @@ from gazette.adapters.rendering.sandbox.sizes import (
     OF_JINJA,
     WIDEST,
     WORST,
+    check_compared,
     check_filled,
     check_made,
     counted,
+    depth,
     held,
     refuse,
     size,
 )
 
 _READING = frozenset(
-    """abs attr count d default dictsort first float groupby int items last length list max min
-    random reject rejectattr reverse safe select selectattr sort unique""".split()
+    """abs attr count d default first float int items last length list max min
+    random reject rejectattr reverse select selectattr""".split()
 )
 """Filters that write no text, and make nothing that they are not given."""
+
+_COMPARING = frozenset({"dictsort", "groupby", "sort", "unique"})
+"""Filters that keep a copy of each text by which they compare, in lower case."""
 
 _EACH_LINE = frozenset({"expandtabs", "indent", "tojson"})
 """Filters and methods that write a width many times."""
@@ -72,6 +77,10 @@ def bounded(
     `on`: the value that it is applied to.
     """
     longest = worst = max(1, len(on) if isinstance(on, str) else size(on))
+    if name == "pprint":
+        worst *= longest  # each line stands behind a margin as long as the names above it
+    elif name == "tojson" and (args or kwargs) and longest <= LONGEST:
+        worst *= max(1, depth(on))  # with `indent`, each line stands behind as many margins
     for value in (*args, *kwargs.values()):
         if isinstance(value, str):
             found = len(value)
@@ -113,6 +122,9 @@ def _bounded_filter(name: str, called: Callable[..., Any]) -> Callable[..., Any]
         if name == "map":
             return check_made(called(*args, **kwargs))
         value, given = _read(args[passed]), args[passed + 1 :]
+        if name in _COMPARING:
+            check_compared(value)
+            return check_made(called(*args[:passed], value, *given, **kwargs))
         if name == "format":
             check_filled(str(value), kwargs or given)
         return bounded(name, partial(called, *args[:passed], value), value, given, kwargs)

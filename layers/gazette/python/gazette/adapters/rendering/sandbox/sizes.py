@@ -34,6 +34,9 @@ WORST = 10 * LONGEST
 _BITS = 4096
 """Of a whole number that is multiplied. A text of it has some 1,200 digits."""
 
+_LONGEST_NUMBER = 40
+"""Characters of a number that is given as a text."""
+
 _SENTENCE = 10_000
 """Characters of a sentence to translate, and of a value that is put into it."""
 
@@ -43,6 +46,19 @@ OF_JINJA = frozenset({"_loop_vars", "_block_vars"})
 _WIDTH = re.compile(r"[%)][-#0 +]*(?:\*|\d{6,}|\d*\.(?:\*|\d{6,}))")
 """In a text that `%` fills: a width or precision beyond WIDEST, or one that a value gives. What is
 filled begins with `%`, or with `%(name)`, whose name may be anything."""
+
+_WIDTHS = re.compile(r"[%)][-#0 +]*(\d*)(?:\.(\d+))?")
+"""In such a text, each width and precision."""
+
+_DAYS_AND_TIMES = 1_000
+"""Characters of a text that says how an instant is written, or that one is read from. The C library
+writes up to 256 times as many: https://docs.python.org/3/library/time.html#time.strftime"""
+
+_WIDE_FIELD = re.compile(r"%[-_0^#+]*\d{3}")
+"""In a text for `strftime`: a width, an extension of the C library of Linux."""
+
+_MOST_PARTS = 1_000
+"""Of a list in words."""
 
 _LONG_NUMBER = re.compile(r"\d{6}")
 
@@ -56,6 +72,8 @@ def size(value: Any, *, objects: Callable[[Any], int] = lambda value: len(str(va
         return len(value)
     if isinstance(value, int):
         return 1 + value.bit_length() // 3
+    if isinstance(value, range):
+        return len(value) * (2 + len(str(max(value[0], value[-1], key=abs)))) if value else 0
     if isinstance(value, Mapping):
         value = [each for item in value.items() for each in item]
     elif isinstance(value, Namespace):
@@ -69,6 +87,18 @@ def size(value: Any, *, objects: Callable[[Any], int] = lambda value: len(str(va
         if total > LONGEST:
             break
     return total
+
+
+def depth(value: Any) -> int:
+    """How many lists and tables are in each other; for a value whose size is known to be bounded.
+
+    Each line that is written of what lies in them begins with a margin for each.
+    """
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if not isinstance(value, _HOLDING):
+        return 0
+    return 1 + max(map(depth, value), default=0)
 
 
 _HOLDING = (list, tuple, set, frozenset, KeysView, ValuesView, ItemsView)
@@ -124,13 +154,25 @@ def check_given(args: Iterable[Any], kwargs: Mapping[str, Any]) -> None:
             raise refuse("a long list")
 
 
+def check_compared(value: Any) -> None:
+    """Raise SecurityError for a list whose texts may not be copied to compare them."""
+    if held(value) > LONGEST:
+        raise refuse("a long list")
+
+
 def check_filled(text: str, values: Any) -> None:
     """Raise SecurityError if `%` may not fill `values` into `text`."""
     if wide := _WIDTH.search(text.replace("%%", "")):
         raise refuse(f"the width {wide[0]!r}")
     found = size(values)
-    if found > LONGEST or len(text) * found > WORST:
+    if found > LONGEST or len(text) * found > WORST or _width(text) > LONGEST:
         raise refuse("the operator %")
+
+
+def _width(text: str) -> int:
+    """The sum of the widths and precisions in a text that `%` fills, each below WIDEST."""
+    fields = _WIDTHS.finditer(text.replace("%%", ""))
+    return sum(int(each[1] or 0) + int(each[2] or 0) for each in fields)
 
 
 def check_spec(spec: str) -> None:
@@ -139,9 +181,33 @@ def check_spec(spec: str) -> None:
         raise refuse(f"the width {spec!r}")
 
 
+def check_instant(value: Any) -> None:
+    """Raise SecurityError for a text by which no instant may be written or read."""
+    if isinstance(value, str) and (len(value) > _DAYS_AND_TIMES or _WIDE_FIELD.search(value)):
+        raise refuse("a format of days and times that is long or has a width")
+
+
+def check_parts(args: Iterable[Any]) -> None:
+    """Raise SecurityError for more parts than a list in words has."""
+    given = list(args)
+    if any(isinstance(each, Sequence) and len(each) > _MOST_PARTS for each in (given, *given)):
+        raise refuse("a list in words")
+
+
+def check_number(value: Any) -> None:
+    """Raise SecurityError for a text of a number that may have very many digits, as `1e999999`."""
+    if isinstance(value, str) and (len(value) > _LONGEST_NUMBER or "e" in value.lower()):
+        raise refuse("a number as a text")
+
+
 @lru_cache(maxsize=1024)
+def _has_no_widths(text: str) -> bool:
+    return not _WIDTH.search(text.replace("%%", "")) and _width(text) <= _SENTENCE
+
+
 def _is_sentence(text: str) -> bool:
-    return len(text) <= _SENTENCE and not _WIDTH.search(text.replace("%%", ""))
+    # Long texts are not cached: a thousand of them would take all memory.
+    return len(text) <= _SENTENCE and _has_no_widths(text)
 
 
 def check_sentence(texts: Sequence[Any], values: Mapping[str, Any]) -> None:

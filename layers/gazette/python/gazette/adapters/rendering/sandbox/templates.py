@@ -1,12 +1,12 @@
 """The environment of templates that were pushed."""
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
-from datetime import tzinfo
+from datetime import date, time, timedelta, tzinfo
 from functools import partial, update_wrapper
 from types import BuiltinFunctionType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
-from jinja2 import Template, nodes
+from jinja2 import nodes
 from jinja2.compiler import CodeGenerator, Frame
 from jinja2.environment import TemplateModule
 from jinja2.exceptions import SecurityError
@@ -18,7 +18,7 @@ from jinja2.sandbox import (
 )
 from markupsafe import Markup
 
-from gazette.adapters.rendering.environment import QuickContext, QuickEnvironment
+from gazette.adapters.rendering.environment import FreshTemplate, QuickContext, QuickEnvironment
 from gazette.adapters.rendering.language import Language
 from gazette.adapters.rendering.sandbox.operations import (
     add,
@@ -31,7 +31,11 @@ from gazette.adapters.rendering.sandbox.operations import (
 from gazette.adapters.rendering.sandbox.rendered import Buffer, joined
 from gazette.adapters.rendering.sandbox.sizes import (
     check_given,
+    check_instant,
     check_length,
+    check_made,
+    check_number,
+    check_parts,
     check_sentence,
     check_shown,
     check_spec,
@@ -48,6 +52,9 @@ _WITHOUT_ATTRIBUTES = (
 )
 """What templates call, or never see. A partial tells what it was made with: `partial.keywords`."""
 
+_INSTANTS = (date, time, timedelta, tzinfo)
+"""What `strftime` and `strptime` belong to, under whatever name they are called."""
+
 _ZONE = frozenset({"key"})
 """What templates may ask of a time zone: the cache of zones is the whole process's."""
 
@@ -59,7 +66,17 @@ _METHODS = frozenset({BuiltinFunctionType, MethodType})
 _SENTENCES = frozenset({vars(Language)["_gettext"], vars(Language)["_ngettext"]})
 """What `trans`, `gettext` and `ngettext` call."""
 
+_LISTS = frozenset({vars(Language)["listed"], vars(Language)["named"]})
+_NUMBER = vars(Language)["number"]
+
 _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {"+": add, "*": multiply, "%": fill}
+
+
+def _is_of_an_instant(owner: Any) -> bool:
+    """`strptime` belongs to the type."""
+    return isinstance(owner, _INSTANTS) or (
+        isinstance(owner, type) and issubclass(owner, _INSTANTS)
+    )
 
 
 class _BoundedCode(CodeGenerator):
@@ -97,6 +114,8 @@ class _BoundedFormatter(SandboxedFormatter):
     def format_field(self, value: Any, format_spec: str) -> str:
         """As Python does, up to a length."""
         check_spec(format_spec)
+        if isinstance(value, _INSTANTS):
+            check_instant(format_spec)
         made: str = super().format_field(value, format_spec)
         self._made += len(made)
         check_length(self._made)
@@ -107,8 +126,8 @@ class _BoundedEscapeFormatter(_BoundedFormatter, SandboxedEscapeFormatter):
     """Besides, it escapes what it fills into a text that is HTML."""
 
 
-class _BoundedTemplate(Template):
-    """A template that others import: what it renders then is kept."""
+class _BoundedTemplate(FreshTemplate):
+    """A template that others import: its module holds what it renders then."""
 
     def make_module(
         self,
@@ -141,6 +160,8 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
         self._fields: set[tuple[type, str]] = set()
         self._checked: set[str] = set()
         del self.globals["lipsum"]  # makes as much text as it is asked for
+        # Jinja's own `_` calls what a template has set as `gettext`, without `call`.
+        del self.globals["_"]
         self.filters = bounded_filters(self.filters)
         self.finalize = check_shown
 
@@ -163,11 +184,15 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
                 return bounded_method(called, args, kwargs)
             else:
                 check_given(args, kwargs)
+                self._check_language(called, args, kwargs)
         elif of is BuiltinFunctionType and isinstance(called.__self__, (str, bytes, int)):
             return bounded_method(called, args, kwargs)
         else:
             check_given(args, kwargs)
-        return context.call(called, *args, **kwargs)
+            if of is BuiltinFunctionType and _is_of_an_instant(called.__self__):
+                for each in (*args, *kwargs.values()):
+                    check_instant(each)
+        return check_made(context.call(called, *args, **kwargs))
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         """As Jinja does, but at once for a public field or method of our own values.
@@ -192,6 +217,15 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
         if isinstance(obj, tzinfo) and attr not in _ZONE:
             return False
         return super().is_safe_attribute(obj, attr, value)
+
+    @staticmethod
+    def _check_language(called: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        """What Babel makes much of: a list in words, and a number that is written as a text."""
+        if called.__func__ in _LISTS:
+            check_parts((*args, *kwargs.values()))
+        elif called.__func__ is _NUMBER:
+            for each in (*args, *kwargs.values()):
+                check_number(each)
 
     def _check_catalogue(self, language: Language) -> None:
         """Once for each language of a version: it was pushed like the templates."""

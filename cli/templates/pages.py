@@ -1,0 +1,71 @@
+"""What the web pages of a stage are made of: they are rendered by what was deployed alone.
+
+The preference function names its style sheet and the origins of its logos in a header, and knows
+no version of a reader before it has read them.
+"""
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+from babel.messages.mofile import read_mo
+from gazette.adapters.rendering.environment import QuickEnvironment
+
+from cli.templates.differences import Files
+
+_BRAND = "brand.json"
+_PAGES = "preferences/"
+_NAMES = "categories/*/name.txt"
+_QUOTED = "parts/quoted.txt"
+"""The quotation marks of a language, which pages have too."""
+
+_CATALOGUES = "locales/*/LC_MESSAGES/messages.mo"
+
+
+def differing(ours: Files, theirs: Files) -> list[str]:
+    """What pages would show otherwise: each file, and of a catalogue one of its sentences."""
+    either = sorted(ours.keys() | theirs.keys())
+    changed = [each for each in either if ours.get(each) != theirs.get(each)]
+    found = [each for each in changed if each == _BRAND or _is_of_pages(each)]
+    said = {*_sentences(ours), *_sentences(theirs)}
+    for each in changed:
+        if Path(each).match(_CATALOGUES):
+            before, after = (_translations(files.get(each)) for files in (theirs, ours))
+            differ = sorted(text for text in said if before.get(text) != after.get(text))
+            if differ:
+                language = each.split("/")[1]
+                found.append(f"locales/{language} (such as {_short(differ[0])!r})")
+    return found
+
+
+def _is_of_pages(name: str) -> bool:
+    return name.startswith(_PAGES) or Path(name).match(_NAMES)
+
+
+def _sentences(files: Files) -> Iterator[str]:
+    """What pages ask a catalogue for; of a plural its first form, as catalogues find it."""
+    templates = QuickEnvironment(
+        extensions=["jinja2.ext.i18n"], trim_blocks=True, lstrip_blocks=True
+    )
+    templates.policies["ext.i18n.trimmed"] = True
+    for name, content in files.items():
+        if name == _QUOTED or (_is_of_pages(name) and not name.endswith(".css")):
+            for _, _, message in templates.extract_translations(content.decode()):
+                text = message if isinstance(message, str) else message[0]
+                if text:
+                    yield text
+
+
+def _translations(catalogue: bytes | None) -> dict[str, object]:
+    """By the sentence, or by the first form of a plural."""
+    if catalogue is None:
+        return {}
+    return {
+        message.id if isinstance(message.id, str) else message.id[0]: message.string
+        for message in read_mo(io.BytesIO(catalogue))
+        if message.id
+    }
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:39]}…"
