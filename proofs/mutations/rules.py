@@ -10,6 +10,7 @@ _CRITICAL = "tests/unit/routing/test_critical.py"
 _LEAVING = "tests/unit/subscribers/test_leaving.py"
 _LEAVING_PAGES = "tests/functions/preferences/test_leaving.py"
 _CONTENT = "tests/unit/content/test_digests.py"
+_NEW_RULES = "tests/unit/fanout/test_new_zone_rules.py"
 _NOT_ACKNOWLEDGED = (
     "tests/functions/test_acknowledging.py::test_a_message_whose_commit_failed_is_not_acknowledged"
 )
@@ -217,6 +218,42 @@ RULES: Final = (
         "",
         "tests/unit/subscribers/test_pause.py"
         "::test_no_digest_is_scheduled_in_a_pause_and_what_waited_is_one_email",
+    ),
+    Mutation(
+        "the next digest is of another date where new rules moved the last one",
+        "steps/occurrences/start.py",
+        "    return next_on_another_date(schedule.wanted, after=due_at, last=due_at)\n",
+        "    return next_on_another_date(schedule.wanted, after=due_at, last=None)\n",
+        "tests/unit/fanout/test_fanout.py::test_a_zone_that_is_not_known_here_is_taken_for_utc",
+    ),
+    Mutation(
+        "an occurrence whose date has had its digest is not started",
+        "domain/scheduling/calendar.py",
+        "    if _is_on(day, wanted) and day != had:\n        return armed_for\n",
+        "    if _is_on(day, wanted):\n        return armed_for\n",
+        _NEW_RULES + "::test_a_date_that_had_its_digest_has_no_second_one_at_its_end",
+    ),
+    Mutation(
+        "an occurrence that new rules moved before its day waits for the day",
+        "domain/scheduling/calendar.py",
+        "    return due if due - armed_for < _MOVED_BY else armed_for\n",
+        "    return armed_for\n",
+        _NEW_RULES + "::test_what_new_rules_move_before_its_day_waits_for_the_day",
+    ),
+    Mutation(
+        "an occurrence that new rules moved behind its day is not lost",
+        "domain/scheduling/calendar.py",
+        "        return due if _date_of(before, wanted, zone) == had else armed_for\n",
+        "        return due\n",
+        _NEW_RULES
+        + "::test_what_new_rules_move_behind_its_day_comes_late_rather_than_an_interval_later",
+    ),
+    Mutation(
+        "an occurrence that is moved uses its sequence",
+        "steps/occurrences/start.py",
+        "    used = context.runs.create(moved)\n",
+        "    used = moved\n",
+        _NEW_RULES + "::test_two_workers_with_different_zone_data_send_one_digest",
     ),
     Mutation(
         "nothing is scheduled for a dormant reader",

@@ -14,14 +14,21 @@ from gazette.domain.model import RunKey, Schedule
 from gazette.domain.ports.clock import Clock, TimeLeft
 from gazette.domain.ports.ledgers import Batches, ScheduleKey
 from gazette.domain.ports.queues import MESSAGES_A_CALL, QueuedRun, Shard, ShardQueue
-from gazette.domain.scheduling.calendar import SLOT, next_occurrence, slot_of, stagger
+from gazette.domain.scheduling.calendar import (
+    SLOT,
+    due_by_the_clock_of_now,
+    slot_of,
+    stagger,
+)
 from gazette.steps.conflicts import ATTEMPTS
 from gazette.steps.occurrences.context import FanoutContext
 from gazette.steps.occurrences.start import (
     Occurrence,
     Quiet,
     Started,
+    following,
     go_idle,
+    move,
     start,
     stay_armed,
 )
@@ -281,6 +288,13 @@ class _Work:
         for schedule in due:
             slot = slot_of(schedule.next_due_at)
             with self._left_behind(slot):
+                due_at = due_by_the_clock_of_now(
+                    schedule.wanted, armed_for=schedule.next_due_at, last=schedule.last_due_at
+                )
+                if due_at != schedule.next_due_at:
+                    moved = move(schedule, due_at, context=self.context)
+                    after.append(moved or self._read_again(schedule))
+                    continue
                 found = start(
                     _occurrence(schedule, self.open_slot), self.begin(slot), context=self.context
                 )
@@ -339,7 +353,7 @@ class _Work:
         no longer active, unless that reader has come back in between.
         """
         context = self.context
-        schedule, following = started.occurrence.schedule, started.occurrence.next_due_at
+        schedule, next_due_at = started.occurrence.schedule, started.occurrence.next_due_at
         if started.is_taken:
             after = schedule.renumbered()
         else:
@@ -349,7 +363,7 @@ class _Work:
                 )
                 if not is_active(reader):
                     return None
-            after = schedule.advanced(following, active_until=started.active_until)
+            after = schedule.advanced(next_due_at, active_until=started.active_until)
         if context.schedules.put(after, replacing=schedule):
             return after
         return self._read_again(schedule)
@@ -374,5 +388,5 @@ class _Work:
 
 def _occurrence(schedule: Schedule, open_slot: datetime) -> Occurrence:
     """Return the due occurrence of a schedule, with the one after it."""
-    following = next_occurrence(schedule.wanted, after=schedule.next_due_at)
-    return Occurrence(schedule, following, is_missed=slot_of(following) <= open_slot)
+    next_due_at = following(schedule)
+    return Occurrence(schedule, next_due_at, is_missed=slot_of(next_due_at) <= open_slot)
