@@ -19,14 +19,15 @@ from gazette.adapters.dynamodb.client import (
     translated,
 )
 from gazette.adapters.dynamodb.tables import RunRow
+from gazette.adapters.dynamodb.values import in_years, wholes
 from gazette.domain.delivery.batch import BatchRun, batch_run
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.feedback.experiment import Variant
-from gazette.domain.identity import shard_of
+from gazette.domain.identity import LAST_SEQUENCE, shard_of
 from gazette.domain.model import RunKey, Window
 from gazette.domain.scheduling.calendar import slot_id
-from gazette.domain.stored import as_stored
+from gazette.domain.stored import as_stored, readable
 
 PARTITIONS = 16
 """Partitions of each index, which share its writes. One partition would limit the whole table.
@@ -128,9 +129,8 @@ class DynamoRuns:
     def open_runs(self, partition: int) -> Iterator[tuple[RunKey, datetime]]:
         """One Query of the index per megabyte: some seven thousand open runs."""
         with translated():
-            for row in RunRow.open_index.query(f"{partition:02d}"):
-                if row.due_at:
-                    yield _key(row), row.due_at
+            rows = RunRow.open_index.query(f"{partition:02d}")
+            yield from readable(each_decoded(rows, _open_run, projected=True))
 
 
 def slot_partition(slot: datetime, partition: int) -> str:
@@ -209,7 +209,14 @@ def raise_epoch(run: Run, writes: TransactWrite) -> None:
 
 def _key(row: RunRow) -> RunKey:
     schedule, _, sequence = row.run.partition("#")
-    return RunKey(row.user_id, schedule, int(sequence))
+    key = RunKey(row.user_id, schedule, int(sequence))
+    if run_sort_key(key) != row.run or not 0 <= key.sequence <= LAST_SEQUENCE:
+        raise ValueError("not the key of a run")
+    return key
+
+
+def _open_run(row: RunRow) -> tuple[RunKey, datetime]:
+    return _key(row), in_years(row.due_at)
 
 
 def _batch_run(row: RunRow) -> BatchRun:
@@ -228,7 +235,7 @@ def run_of(row: RunRow) -> Run:
         attempt=int(row.attempt),
         refusals=int(row.refusals),
         epoch=int(row.epoch),
-        uncertain=frozenset(int(attempt) for attempt in row.uncertain or ()),
+        uncertain=wholes(row.uncertain or (), 1),
         resent=row.resent,
         overtaken=bool(row.overtaken),
         retry_at=row.retry_at,

@@ -26,6 +26,7 @@ from gazette.adapters.dynamodb.client import (
     written,
 )
 from gazette.adapters.dynamodb.tables import SubscriberRow
+from gazette.adapters.dynamodb.values import in_years, text
 from gazette.domain.scheduling.calendar import DigestTimes
 from gazette.domain.stored import as_stored
 from gazette.domain.subscribers.subscriber import (
@@ -194,11 +195,11 @@ def reader_of(row: SubscriberRow) -> Reader:
     return Subscriber(
         user_id=row.user_id,
         email=row.email,
-        name=row.name,
-        locale=row.locale,
-        time_zone=row.time_zone,
-        changed_at=row.changed_at,
-        status=as_stored(SubscriberStatus, row.status),
+        name=text(row.name),
+        locale=text(row.locale),
+        time_zone=text(row.time_zone),
+        changed_at=in_years(row.changed_at),
+        status=as_stored(SubscriberStatus, text(row.status)),
         times=DigestTimes(
             hour=int(row.hour),
             minute=int(row.minute) if row.minute is not None else None,

@@ -20,6 +20,7 @@ from gazette.domain.scheduling.calendar import (
     slot_of,
     stagger,
 )
+from gazette.domain.stored import of_one_row
 from gazette.steps.conflicts import ATTEMPTS
 from gazette.steps.occurrences.context import FanoutContext
 from gazette.steps.occurrences.start import (
@@ -286,8 +287,7 @@ class _Work:
         started: list[Started] = []
         after: list[Schedule | None] = []
         for schedule in due:
-            slot = slot_of(schedule.next_due_at)
-            with self._left_behind(slot):
+            with self._left_behind(schedule):
                 due_at = due_by_the_clock_of_now(
                     schedule.wanted, armed_for=schedule.next_due_at, last=schedule.last_due_at
                 )
@@ -296,7 +296,9 @@ class _Work:
                     after.append(moved or self._read_again(schedule))
                     continue
                 found = start(
-                    _occurrence(schedule, self.open_slot), self.begin(slot), context=self.context
+                    _occurrence(schedule, self.open_slot),
+                    self.begin(slot_of(schedule.next_due_at)),
+                    context=self.context,
                 )
                 if isinstance(found, Started):
                     started.append(found)
@@ -304,7 +306,7 @@ class _Work:
                     after.append(self._without_events(found))
         self._queue(started)
         for each in started:
-            with self._left_behind(slot_of(each.occurrence.schedule.next_due_at)):
+            with self._left_behind(each.occurrence.schedule):
                 after.append(self._advance(each))
         return [schedule for schedule in after if schedule and self._is_due(schedule)]
 
@@ -378,12 +380,13 @@ class _Work:
         return self.context.schedules.get(*key)
 
     @contextmanager
-    def _left_behind(self, slot: datetime) -> Iterator[None]:
-        """Leave a schedule with an unreadable row in its slot."""
+    def _left_behind(self, schedule: Schedule) -> Iterator[None]:
+        """Leave a schedule in its slot if one of its rows cannot be read, or computed with."""
         try:
-            yield
+            with of_one_row("schedules", schedule.user_id, schedule.name):
+                yield
         except UnreadableRow as unreadable:
-            self.behind.leave(slot, unreadable)
+            self.behind.leave(slot_of(schedule.next_due_at), unreadable)
 
 
 def _occurrence(schedule: Schedule, open_slot: datetime) -> Occurrence:

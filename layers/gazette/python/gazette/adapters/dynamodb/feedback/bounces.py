@@ -7,6 +7,7 @@ from pynamodb.expressions.update import Action
 
 from gazette.adapters.dynamodb.client import bind, decoded, instant_text, translated
 from gazette.adapters.dynamodb.tables import BounceRow
+from gazette.adapters.dynamodb.values import in_years, instant
 from gazette.domain.identity import keyed_hash
 from gazette.domain.ports.clock import Clock
 
@@ -47,4 +48,4 @@ class DynamoBounces:
 
 
 def _sent_at(row: BounceRow) -> Collection[datetime]:
-    return [datetime.fromisoformat(each.partition(" ")[0]) for each in row.messages]
+    return [in_years(instant(each.partition(" ")[0])) for each in row.messages]
