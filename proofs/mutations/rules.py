@@ -19,7 +19,7 @@ RULES: Final = (
     Mutation(
         "a claim succeeds only on the row as it was read",
         "adapters/dynamodb/runs.py",
-        "put_or_current(run_row(after, retention=self._retention), run_as_read(before))",
+        "put_or_current(run_row(after, retention=self._retention), row_as_read(before))",
         "put_or_current(\n"
         "            run_row(after, retention=self._retention), RunRow.user_id.exists()\n"
         "        )",
@@ -40,9 +40,17 @@ RULES: Final = (
         _SWAP_HOLDS,
     ),
     Mutation(
+        "a write of a run keeps when its sources were asked",
+        "adapters/dynamodb/runs.py",
+        "        return unchanged & RunRow.asked_at.does_not_exist()\n",
+        "        return unchanged\n",
+        "tests/contract/dynamodb/test_runs.py"
+        "::test_a_swap_overwrites_nothing_that_was_written_since_the_run_was_read",
+    ),
+    Mutation(
         "a claim that carries succeeds only on the rows as they were read",
         "adapters/dynamodb/runs.py",
-        "                        writes.save(row, run_as_read(before))\n",
+        "                        writes.save(row, row_as_read(before))\n",
         "                        writes.save(row)\n",
         "tests/contract/dynamodb/test_runs_together.py::test_where_one_has_moved_none_is_stored",
     ),

@@ -89,7 +89,7 @@ class DynamoRuns:
 
     def swap(self, before: Run, after: Run) -> Run:
         """One conditional PutItem."""
-        current = put_or_current(run_row(after, retention=self._retention), run_as_read(before))
+        current = put_or_current(run_row(after, retention=self._retention), row_as_read(before))
         return after if current is None else decoded(current, run_of)
 
     def swap_together(self, pairs: Sequence[tuple[Run, Run]]) -> bool:
@@ -106,7 +106,7 @@ class DynamoRuns:
                         )
                     else:
                         row = run_row(after, retention=self._retention)
-                        writes.save(row, run_as_read(before))
+                        writes.save(row, row_as_read(before))
         except ConditionFailed:
             _, first = pairs[0]
             current = self.get(first.key)
@@ -196,6 +196,14 @@ def run_as_read(run: Run) -> Condition:
         & (RunRow.epoch == run.epoch)
     )
     return unchanged
+
+
+def row_as_read(run: Run) -> Condition:
+    """As `run_as_read`, and so is what changes without them, which a whole row would overwrite."""
+    unchanged: Condition = run_as_read(run) & (RunRow.check_at == run.check_at)
+    if run.asked_at is None:
+        return unchanged & RunRow.asked_at.does_not_exist()
+    return unchanged & (RunRow.asked_at == run.asked_at)
 
 
 def raise_epoch(run: Run, writes: TransactWrite) -> None:
