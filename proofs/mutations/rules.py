@@ -10,6 +10,8 @@ _CRITICAL = "tests/unit/routing/test_critical.py"
 _LEAVING = "tests/unit/subscribers/test_leaving.py"
 _LEAVING_PAGES = "tests/functions/preferences/test_leaving.py"
 _CONTENT = "tests/unit/content/test_digests.py"
+_NEWER_ROWS = "tests/contract/dynamodb/test_newer_rows.py"
+_ONE_ROW = "tests/unit/sweep/test_one_row.py"
 _NEW_RULES = "tests/unit/fanout/test_new_zone_rules.py"
 _NOT_ACKNOWLEDGED = (
     "tests/functions/test_acknowledging.py::test_a_message_whose_commit_failed_is_not_acknowledged"
@@ -46,6 +48,51 @@ RULES: Final = (
         "        return unchanged\n",
         "tests/contract/dynamodb/test_runs.py"
         "::test_a_swap_overwrites_nothing_that_was_written_since_the_run_was_read",
+    ),
+    Mutation(
+        "what a row holds is checked while it is decoded",
+        "adapters/dynamodb/values.py",
+        "    if not least <= number <= most:\n",
+        "    if number < -MANY:\n",
+        _NEWER_ROWS + "::test_trace_u_a_row_that_cannot_be_decoded_is_told_and_passed_over",
+    ),
+    Mutation(
+        "the key of a run is the one that it is written to",
+        "adapters/dynamodb/runs.py",
+        "    if run_sort_key(key) != row.run or not 0 <= key.sequence <= LAST_SEQUENCE:\n",
+        "    if not 0 <= key.sequence <= LAST_SEQUENCE:\n",
+        _NEWER_ROWS + "::test_trace_u_a_run_whose_key_is_of_no_run_stops_no_other",
+    ),
+    Mutation(
+        "whatever goes wrong with one schedule stops no shard",
+        "steps/fanout/fanout.py",
+        '            with of_one_row("schedules", schedule.user_id, schedule.name):\n'
+        "                yield\n",
+        "            yield\n",
+        _ONE_ROW + "::test_fan_out_starts_all_others_and_remembers_the_slot",
+    ),
+    Mutation(
+        "whatever goes wrong with one run stops no sweep",
+        "steps/sweep/sweep.py",
+        '            with of_one_row("runs", *_key_of(run)):\n',
+        "            if run:\n",
+        _ONE_ROW + "::test_the_sweep_looks_at_all_other_runs",
+    ),
+    Mutation(
+        "whatever goes wrong with one schedule stops no audit",
+        "steps/sweep/audit.py",
+        '            with of_one_row("schedules", schedule.user_id, schedule.name):\n',
+        "            if schedule:\n",
+        _ONE_ROW + "::test_the_audit_arms_all_others",
+    ),
+    Mutation(
+        "whatever goes wrong with one schedule leaves no other idle",
+        "steps/subscribers/schedules.py",
+        "            if not is_of_one_row(err):\n"
+        "                raise\n"
+        "            failed.append(err)\n",
+        "            raise\n",
+        _ONE_ROW + "::test_arming_goes_on_behind_a_schedule_that_fails",
     ),
     Mutation(
         "a claim that carries succeeds only on the rows as they were read",

@@ -288,27 +288,31 @@ class _Work:
         after: list[Schedule | None] = []
         for schedule in due:
             with self._left_behind(schedule):
-                due_at = due_by_the_clock_of_now(
-                    schedule.wanted, armed_for=schedule.next_due_at, last=schedule.last_due_at
-                )
-                if due_at != schedule.next_due_at:
-                    moved = move(schedule, due_at, context=self.context)
-                    after.append(moved or self._read_again(schedule))
-                    continue
-                found = start(
-                    _occurrence(schedule, self.open_slot),
-                    self.begin(slot_of(schedule.next_due_at)),
-                    context=self.context,
-                )
+                found = self._start(schedule)
                 if isinstance(found, Started):
                     started.append(found)
                 else:
-                    after.append(self._without_events(found))
+                    after.append(found)
         self._queue(started)
         for each in started:
             with self._left_behind(each.occurrence.schedule):
                 after.append(self._advance(each))
         return [schedule for schedule in after if schedule and self._is_due(schedule)]
+
+    def _start(self, schedule: Schedule) -> Started | Schedule | None:
+        """Start the run of an occurrence; if there is none, return the schedule as stored now.
+
+        An occurrence that is due at another time by the clock of now is moved there.
+        """
+        context, armed_for = self.context, schedule.next_due_at
+        due_at = due_by_the_clock_of_now(
+            schedule.wanted, armed_for=armed_for, last=schedule.last_due_at
+        )
+        if due_at != armed_for:
+            return move(schedule, due_at, context=context) or self._read_again(schedule)
+        occurrence = _occurrence(schedule, self.open_slot)
+        found = start(occurrence, self.begin(slot_of(armed_for)), context=context)
+        return found if isinstance(found, Started) else self._without_events(found)
 
     def _queue(self, started: Iterable[Started]) -> None:
         """Queue the runs, existing ones too: a crash may have prevented their message.
