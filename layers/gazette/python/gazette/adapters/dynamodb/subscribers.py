@@ -1,6 +1,6 @@
 """Subscribers in DynamoDB."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import date, datetime
 
 from pynamodb.expressions.condition import Condition
@@ -21,12 +21,14 @@ from gazette.adapters.dynamodb.client import (
     RowReader,
     bind,
     decoded,
+    each_decoded,
     read_row,
     translated,
     written,
 )
 from gazette.adapters.dynamodb.tables import SubscriberRow
 from gazette.adapters.dynamodb.values import in_years, text
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.scheduling.calendar import DigestTimes
 from gazette.domain.stored import as_stored
 from gazette.domain.subscribers.subscriber import (
@@ -153,6 +155,18 @@ class DynamoSubscribers:
             (SubscriberRow.changed_at.does_not_exist() | (SubscriberRow.changed_at <= at))
             & (SubscriberRow.erased_at.does_not_exist() | (SubscriberRow.erased_at <= at)),
         )
+
+
+class DynamoReaders:
+    """The port `Readers` on the table `subscribers`: every reader, for the command line."""
+
+    def __init__(self, table_name: str) -> None:
+        bind(SubscriberRow, table_name, read_timeout=5.0)
+
+    def each(self) -> Iterator[Reader | UnreadableRow]:
+        """One eventually consistent Scan per megabyte."""
+        with translated():
+            yield from each_decoded(SubscriberRow.scan(), reader_of)
 
 
 def _unchanged(reader: Reader | EarlyChoices) -> Condition:
