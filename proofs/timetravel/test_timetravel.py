@@ -34,9 +34,9 @@ def test_a_visit_for_nothing_is_found() -> None:
 
 
 def test_no_date_has_two_digests_while_the_zones_are_unknown_and_known_again() -> None:
-    tally = travel_with_new_rules(subscribers=36, days=30)
+    tally = travel_with_new_rules(subscribers=24, days=12)
     assert tally.is_clean, str(tally)
-    assert tally.occurrences > 100
+    assert tally.occurrences > 50
 
 
 def test_a_date_with_two_digests_is_found() -> None:
@@ -52,7 +52,7 @@ def test_a_date_with_two_digests_is_found() -> None:
         patch("gazette.steps.fanout.fanout.following", go_on),
         patch("gazette.steps.fanout.fanout.due_by_the_clock_of_now", as_armed),
     ):
-        assert travel_with_new_rules(subscribers=36, days=15).same_date > 0
+        assert travel_with_new_rules(subscribers=24, days=12).same_date > 0
 
 
 def test_an_event_behind_an_idle_schedule_is_found() -> None:
