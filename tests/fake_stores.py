@@ -446,7 +446,7 @@ class FakeRuns:
     def swap_together(self, pairs: Sequence[tuple[Run, Run]]) -> bool:
         _within_a_transaction(len(pairs))
         _, first = pairs[0]
-        if any(_held(self.rows.get(before.key)) != _held(before) for before, _ in pairs):
+        if not all(_is_as_read(self.rows.get(pair[0].key), *pair) for pair in pairs):
             current = self.rows.get(first.key)
             return current is not None and current.is_claimed_like(first)
         self.rows |= {after.key: after for _, after in pairs}
@@ -473,7 +473,7 @@ class FakeRuns:
         if after.key in self.unreadable:
             raise _of_run(after.key)
         current = self.rows[after.key]
-        if _held(current) == _held(before):
+        if _is_as_read(current, before, after):
             self.rows[after.key] = after
             return after
         return current
@@ -959,6 +959,17 @@ def _in_place(row: StoredEvent | Retracted | None, stored: StoredEvent) -> bool:
 
 def _held(run: Run | None) -> tuple[Status, Reason, int, int] | None:
     return (run.status, run.reason, run.attempt, run.epoch) if run else None
+
+
+def _is_as_read(current: Run | None, before: Run, after: Run) -> bool:
+    """Whether a write of `after` holds; one that only looks covers no more than `_held`."""
+    if current is None or before == after:
+        return _held(current) == _held(before)
+    return _covered(current) == _covered(before)
+
+
+def _covered(run: Run) -> tuple[object, ...]:
+    return _held(run), run.check_at, run.asked_at
 
 
 def _fixed(schedule: Schedule | None) -> tuple[datetime, int, int, datetime] | None:

@@ -57,6 +57,7 @@ def _audit(body: str, time_left: TimeLeft) -> None:
     audited = build_audit()(body, time_left)
     count("audited", audited.idle)
     count("audit_armed", len(audited.armed))
+    record_unreadable_rows(audited.unreadable)
     for schedule in audited.armed:
         logger().error(
             "events waited in an idle schedule",

@@ -11,6 +11,9 @@ _CRITICAL = "tests/unit/routing/test_critical.py"
 _LEAVING = "tests/unit/subscribers/test_leaving.py"
 _LEAVING_PAGES = "tests/functions/preferences/test_leaving.py"
 _CONTENT = "tests/unit/content/test_digests.py"
+_NEWER_ROWS = "tests/contract/dynamodb/test_newer_rows.py"
+_ONE_ROW = "tests/unit/sweep/test_one_row.py"
+_NEW_RULES = "tests/unit/fanout/test_new_zone_rules.py"
 _NOT_ACKNOWLEDGED = (
     "tests/functions/test_acknowledging.py::test_a_message_whose_commit_failed_is_not_acknowledged"
 )
@@ -19,7 +22,7 @@ RULES: Final = (
     Mutation(
         "a claim succeeds only on the row as it was read",
         "adapters/dynamodb/runs.py",
-        "put_or_current(run_row(after, retention=self._retention), run_as_read(before))",
+        "put_or_current(run_row(after, retention=self._retention), row_as_read(before))",
         "put_or_current(\n"
         "            run_row(after, retention=self._retention), RunRow.user_id.exists()\n"
         "        )",
@@ -40,9 +43,62 @@ RULES: Final = (
         _SWAP_HOLDS,
     ),
     Mutation(
+        "a write of a run keeps when its sources were asked",
+        "adapters/dynamodb/runs.py",
+        "        return unchanged & RunRow.asked_at.does_not_exist()\n",
+        "        return unchanged\n",
+        "tests/contract/dynamodb/test_runs.py"
+        "::test_a_swap_overwrites_nothing_that_was_written_since_the_run_was_read",
+    ),
+    Mutation(
+        "what a row holds is checked while it is decoded",
+        "adapters/dynamodb/values.py",
+        "    if not least <= number <= most:\n",
+        "    if number < -MANY:\n",
+        _NEWER_ROWS + "::test_trace_u_a_row_that_cannot_be_decoded_is_told_and_passed_over",
+    ),
+    Mutation(
+        "the key of a run is the one that it is written to",
+        "adapters/dynamodb/runs.py",
+        "    if run_sort_key(key) != row.run or not 0 <= key.sequence <= LAST_SEQUENCE:\n",
+        "    if not 0 <= key.sequence <= LAST_SEQUENCE:\n",
+        _NEWER_ROWS + "::test_trace_u_a_run_whose_key_is_of_no_run_stops_no_other",
+    ),
+    Mutation(
+        "whatever goes wrong with one schedule stops no shard",
+        "steps/fanout/fanout.py",
+        '            with of_one_row("schedules", schedule.user_id, schedule.name):\n'
+        "                yield\n",
+        "            yield\n",
+        _ONE_ROW + "::test_fan_out_starts_all_others_and_remembers_the_slot",
+    ),
+    Mutation(
+        "whatever goes wrong with one run stops no sweep",
+        "steps/sweep/sweep.py",
+        '            with of_one_row("runs", *_key_of(run)):\n',
+        "            if run:\n",
+        _ONE_ROW + "::test_the_sweep_looks_at_all_other_runs",
+    ),
+    Mutation(
+        "whatever goes wrong with one schedule stops no audit",
+        "steps/sweep/audit.py",
+        '            with of_one_row("schedules", schedule.user_id, schedule.name):\n',
+        "            if schedule:\n",
+        _ONE_ROW + "::test_the_audit_arms_all_others",
+    ),
+    Mutation(
+        "whatever goes wrong with one schedule leaves no other idle",
+        "steps/subscribers/schedules.py",
+        "            if not is_of_one_row(err):\n"
+        "                raise\n"
+        "            failed.append(err)\n",
+        "            raise\n",
+        _ONE_ROW + "::test_arming_goes_on_behind_a_schedule_that_fails",
+    ),
+    Mutation(
         "a claim that carries succeeds only on the rows as they were read",
         "adapters/dynamodb/runs.py",
-        "                        writes.save(row, run_as_read(before))\n",
+        "                        writes.save(row, row_as_read(before))\n",
         "                        writes.save(row)\n",
         "tests/contract/dynamodb/test_runs_together.py::test_where_one_has_moved_none_is_stored",
     ),
@@ -218,6 +274,42 @@ RULES: Final = (
         "",
         "tests/unit/subscribers/test_pause.py"
         "::test_no_digest_is_scheduled_in_a_pause_and_what_waited_is_one_email",
+    ),
+    Mutation(
+        "the next digest is of another date where new rules moved the last one",
+        "steps/occurrences/start.py",
+        "    return next_on_another_date(schedule.wanted, after=due_at, last=due_at)\n",
+        "    return next_on_another_date(schedule.wanted, after=due_at, last=None)\n",
+        "tests/unit/fanout/test_fanout.py::test_a_zone_that_is_not_known_here_is_taken_for_utc",
+    ),
+    Mutation(
+        "an occurrence whose date has had its digest is not started",
+        "domain/scheduling/calendar.py",
+        "    if _is_on(day, wanted) and day != had:\n        return armed_for\n",
+        "    if _is_on(day, wanted):\n        return armed_for\n",
+        _NEW_RULES + "::test_a_date_that_had_its_digest_has_no_second_one_at_its_end",
+    ),
+    Mutation(
+        "an occurrence that new rules moved before its day waits for the day",
+        "domain/scheduling/calendar.py",
+        "    return due if due - armed_for < _MOVED_BY else armed_for\n",
+        "    return armed_for\n",
+        _NEW_RULES + "::test_what_new_rules_move_before_its_day_waits_for_the_day",
+    ),
+    Mutation(
+        "an occurrence that new rules moved behind its day is not lost",
+        "domain/scheduling/calendar.py",
+        "        return due if _date_of(before, wanted, zone) == had else armed_for\n",
+        "        return due\n",
+        _NEW_RULES
+        + "::test_what_new_rules_move_behind_its_day_comes_late_rather_than_an_interval_later",
+    ),
+    Mutation(
+        "an occurrence that is moved uses its sequence",
+        "steps/occurrences/start.py",
+        "    used = context.runs.create(moved)\n",
+        "    used = moved\n",
+        _NEW_RULES + "::test_two_workers_with_different_zone_data_send_one_digest",
     ),
     Mutation(
         "nothing is scheduled for a dormant reader",

@@ -179,10 +179,10 @@ PREVENTED: Final = (
         "steps/fanout/fanout.py",
         "        self._queue(started)\n"
         "        for each in started:\n"
-        "            with self._left_behind(slot_of(each.occurrence.schedule.next_due_at)):\n"
+        "            with self._left_behind(each.occurrence.schedule):\n"
         "                after.append(self._advance(each))\n",
         "        for each in started:\n"
-        "            with self._left_behind(slot_of(each.occurrence.schedule.next_due_at)):\n"
+        "            with self._left_behind(each.occurrence.schedule):\n"
         "                after.append(self._advance(each))\n"
         "        self._queue(started)\n",
         "tests/unit/fanout/test_fanout.py::test_trace_j_a_crash_after_the_row_is_mended_by_the_message",
@@ -494,7 +494,7 @@ PREVENTED: Final = (
         "fan-out continues past rows that it cannot read",
         "steps/fanout/fanout.py",
         "        except UnreadableRow as unreadable:\n"
-        "            self.behind.leave(slot, unreadable)\n",
+        "            self.behind.leave(slot_of(schedule.next_due_at), unreadable)\n",
         "        except ZeroDivisionError:\n            self.behind.rows.clear()\n",
         "tests/unit/ingest/test_unreadable.py"
         "::test_trace_u_a_run_that_cannot_be_read_leaves_its_schedule_behind_alone",
@@ -1072,8 +1072,8 @@ PREVENTED: Final = (
     Mutation(
         "who finds a schedule armed for a reader who has left withdraws it",
         "steps/subscribers/schedules.py",
-        "        elif current and current.listed and not is_active(reader):\n"
-        "            withdraw_if_left(reader.user_id, context=context)\n",
+        "            elif current and current.listed and not is_active(reader):\n"
+        "                withdraw_if_left(reader.user_id, context=context)\n",
         "",
         "tests/unit/subscribers/test_schedules.py"
         "::test_trace_ai_what_a_dead_worker_armed_for_a_dormant_reader_is_withdrawn_by_the_repetition",

@@ -4,7 +4,7 @@ import argparse
 import sys
 from itertools import islice
 
-from proofs.timetravel.travel import travel
+from proofs.timetravel.travel import travel, travel_with_new_rules
 from tests.unit.calendar.test_every_zone import assert_once_a_day
 from tests.zones import FIRST, LAST, zones_that_differ
 
@@ -24,7 +24,9 @@ def main() -> int:
     print(f"calendar: {walked} occurrences in every zone, at every hour, once a day")  # noqa: T201
     tally = travel(given.subscribers, given.days)
     print(tally)  # noqa: T201 -- what the command is for
-    return 0 if tally.is_clean else 1
+    unknown = travel_with_new_rules(given.subscribers // 10, given.days)
+    print(f"zones unknown for a third of the days: {unknown}")  # noqa: T201
+    return 0 if tally.is_clean and unknown.is_clean else 1
 
 
 if __name__ == "__main__":

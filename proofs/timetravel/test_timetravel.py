@@ -1,5 +1,6 @@
 """A short seed of `make timetravel`, and proof that it can fail."""
 
+from datetime import datetime
 from unittest.mock import patch
 
 from gazette.domain.model import Schedule
@@ -7,7 +8,7 @@ from gazette.domain.scheduling.calendar import next_occurrence
 from gazette.steps.occurrences.context import FanoutContext
 from gazette.steps.occurrences.start import Quiet, go_idle
 
-from proofs.timetravel.travel import travel
+from proofs.timetravel.travel import travel, travel_with_new_rules
 
 
 def test_what_waits_is_met_at_its_hour_and_nobody_else_visited_whatever_becomes_of_the_ticks() -> (
@@ -30,6 +31,28 @@ def test_a_visit_for_nothing_is_found() -> None:
         tally = travel(subscribers=12, days=10)
     assert not tally.is_clean
     assert tally.quiet_visits > 10
+
+
+def test_no_date_has_two_digests_while_the_zones_are_unknown_and_known_again() -> None:
+    tally = travel_with_new_rules(subscribers=24, days=12)
+    assert tally.is_clean, str(tally)
+    assert tally.occurrences > 50
+
+
+def test_a_date_with_two_digests_is_found() -> None:
+    """As it was once: fan-out goes on to the next occurrence, whatever its date."""
+
+    def go_on(schedule: Schedule) -> datetime:
+        return next_occurrence(schedule.wanted, after=schedule.next_due_at)
+
+    def as_armed(*_: object, armed_for: datetime, last: datetime | None) -> datetime:
+        return armed_for
+
+    with (
+        patch("gazette.steps.fanout.fanout.following", go_on),
+        patch("gazette.steps.fanout.fanout.due_by_the_clock_of_now", as_armed),
+    ):
+        assert travel_with_new_rules(subscribers=24, days=12).same_date > 0
 
 
 def test_an_event_behind_an_idle_schedule_is_found() -> None:

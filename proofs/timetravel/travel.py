@@ -8,6 +8,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 from operator import itemgetter
 from random import Random
+from unittest.mock import patch
+from zoneinfo import ZoneInfo
 
 from gazette.adapters.aws.queues import decode_shard, encode_shard
 from gazette.domain.content import EVENTS, RECOMMENDATIONS, Fetch
@@ -15,8 +17,16 @@ from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status
 from gazette.domain.model import RunKey, Schedule, Window
 from gazette.domain.ports.content import QueuedFetch
 from gazette.domain.ports.queues import QueuedRun, Shard
+from gazette.domain.scheduling import calendar
 from gazette.domain.scheduling.asking import ContentPlan
-from gazette.domain.scheduling.calendar import SLOT, Days, DigestTimes, Recurrence, slot_of
+from gazette.domain.scheduling.calendar import (
+    SLOT,
+    Days,
+    DigestTimes,
+    Recurrence,
+    next_occurrence,
+    slot_of,
+)
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.fanout.ahead import look_ahead
@@ -67,6 +77,10 @@ _PLAN = ContentPlan(sources=(EVENTS, RECOMMENDATIONS), lead=6, fresh_for=timedel
 _ANSWERED, _NEW = 0.95, 0.3
 """How often a fetch is answered before the digest, and how often it has something new."""
 
+_PATIENCE = OUTAGE + timedelta(days=9)
+"""How long after the occurrences that it may wait for an event is sent at the latest: a day for
+what new rules move, and eight for what is skipped because it is too late."""
+
 _MONDAY = date(2001, 1, 1)
 _DAY = timedelta(days=1)
 
@@ -78,7 +92,8 @@ class Tally:
     `wrong_hour`: runs that are due when nobody asked for it. `quiet_visits`: how often fan-out
     looked at a schedule in which nothing waited, and did not take it out. `asked`: occurrences of
     schedules that ask a content source; each had a run, or was passed, or is `missing`. `fetches`:
-    how often their sources were asked.
+    how often their sources were asked. `same_date`: runs on a local date that had one already, by
+    the clock of then.
     """
 
     subscribers: int
@@ -90,11 +105,13 @@ class Tally:
     quiet_visits: int
     asked: int
     fetches: int
+    same_date: int = 0
 
     @property
     def is_clean(self) -> bool:
         """Whether every occurrence that was due had its run, at its hour, and nobody else was."""
-        return not (self.missing or self.doubled or self.wrong_hour or self.quiet_visits)
+        wrong = self.missing or self.doubled or self.wrong_hour or self.same_date
+        return not (wrong or self.quiet_visits)
 
     def __str__(self) -> str:
         counted = " ".join(f"{name}={value}" for name, value in vars(self).items())
@@ -215,6 +232,55 @@ class _Forgetful(FakeQueue[QueuedRun]):
         self.calls += 1
 
 
+@dataclass
+class Rules:
+    """The zone data of all workers: from when until when it knows no zone, if ever."""
+
+    unknown: tuple[datetime, datetime] | None = None
+    clock: Callable[[], datetime] = lambda: _BEGIN
+
+    def zone_of(self, name: str) -> ZoneInfo:
+        """As `calendar.zone_of`."""
+        return self.zone_at(name, self.clock())
+
+    def zone_at(self, name: str, now: datetime) -> ZoneInfo:
+        """The zone by the rules of that instant."""
+        is_unknown = self.unknown and self.unknown[0] <= now < self.unknown[1]
+        return ZoneInfo("UTC" if is_unknown else name)
+
+    def same_dates(self, wanted: Recurrence, started: Iterable[tuple[datetime, Run]]) -> int:
+        """The number of digests on a local date that had one already, by the clock of then."""
+        due = [(at, run.due_at) for at, run in started if not run.status.is_final]
+        zones = [self.zone_at(wanted.time_zone, at) for at, _ in due]
+        return sum(
+            calendar._date_of(before, wanted, zone) >= calendar._date_of(after, wanted, zone)
+            for (_, before), (_, after), zone in zip(due, due[1:], zones[1:], strict=False)
+        )
+
+    def lost(
+        self,
+        wanted: Recurrence,
+        stored: Iterable[datetime],
+        started: Iterable[tuple[datetime, Run]],
+        end: datetime,
+    ) -> int:
+        """The number of events around a change of the rules that no digest had in time."""
+        sent = [at for at, run in started if not run.status.is_final]
+        lost = 0
+        for change in self.unknown or ():
+            for event in (each for each in stored if abs(each - change) < 2 * _DAY):
+                latest = max(self._latest(wanted, event, at) for at in (event, change)) + _PATIENCE
+                lost += latest < end and not any(event <= at <= latest for at in sent)
+        return lost
+
+    def _latest(self, wanted: Recurrence, event: datetime, at: datetime) -> datetime:
+        """The second occurrence after an event by the rules of an instant."""
+        zone = self.zone_at(wanted.time_zone, at)
+        by_then = replace(wanted, time_zone=zone.key)
+        with patch.object(calendar, "zone_of", ZoneInfo):
+            return next_occurrence(by_then, after=next_occurrence(by_then, after=event))
+
+
 def _times_delivered(random: Random) -> int:
     """A message of a shard may be lost for good, its invocations having failed, or come twice."""
     return random.choices((0, 1, 2), (0.01, 0.98, 0.01))[0]
@@ -222,8 +288,25 @@ def _times_delivered(random: Random) -> int:
 
 def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
     """Let so many days pass for so many readers, tick by tick."""
+    return _travel(subscribers, days, Rules(), seed=seed)
+
+
+def travel_with_new_rules(subscribers: int, days: int, *, seed: int = 1) -> Tally:
+    """The same, while no zone is known in the middle third: all are taken for UTC, and come back.
+
+    The hours of the digests around a change are those of the rules by which they were armed. So
+    what is looked at is that no local date has two, and that no event is lost.
+    """
+    third = days * _DAY / 3
+    rules = Rules((_BEGIN + third, _BEGIN + 2 * third))
+    with patch.object(calendar, "zone_of", rules.zone_of):
+        return _travel(subscribers, days, rules, seed=seed)
+
+
+def _travel(subscribers: int, days: int, rules: Rules, *, seed: int) -> Tally:
     random = Random(seed)
     clock = SettableClock(_BEGIN)
+    rules.clock = clock
     schedules, runs = _Schedules(shards=SHARDS[0]), _Runs(clock=clock)
     everybody = _Everybody()
     context = replace(World(clock).context, subscribers=everybody, schedules=schedules, runs=runs)
@@ -301,11 +384,16 @@ def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
                     look_ahead=ahead,
                 )
         fetches.work_off()
-    missing = doubled = wrong_hour = occurrences = asked = 0
+    missing = doubled = wrong_hour = occurrences = asked = same_date = 0
     spent = _by_reader((run.key.user_id, run.due_at) for run in runs.spent)
     stored = _by_reader(sorted([*coming, *fetches.items], key=itemgetter(1)))
     for (user_id, _), schedule in schedules.rows.items():
         started = [(at, run) for at, run in runs.started[user_id] if run.due_at < end]
+        same_date += rules.same_dates(schedule.wanted, started)
+        if rules.unknown:
+            occurrences += len(started)
+            missing += rules.lost(schedule.wanted, stored[user_id], started, end)
+            continue
         due = Counter(run.due_at for _, run in started)
         all_due = _all_due(schedule.wanted, _BEGIN + SLOT, end)
         wanted = _waited_for(sorted(all_due), stored[user_id], started)
@@ -329,6 +417,7 @@ def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
         quiet_visits,
         asked,
         fetches.requests,
+        same_date,
     )
 
 

@@ -89,6 +89,11 @@ class Table:
             change(item)
             self._client.put_item(TableName=self.name, Item=item)
 
+    def add(self, name: str, **value: str) -> None:
+        """Every row once more, with another value of one attribute."""
+        for item in self.items():
+            self._client.put_item(TableName=self.name, Item=item | {name: dict(value)})
+
     @property
     def _client(self) -> Any:
         return boto3.client("dynamodb")
@@ -366,14 +371,47 @@ def spoil(name: str, **value: str) -> Callable[[Item], None]:
 
 
 SPOILT: dict[str, tuple[Callable[[Item], None], ...]] = {
-    "subscribers": (spoil("choices", S="{"), spoil("active_on", S="yesterday"), spoil("hour")),
-    "schedules": (spoil("days", S="[[]"), spoil("next_due_at"), spoil("sequence", S="seven")),
-    "follows": (spoil("changes", S="[[1]]"), spoil("changes")),
+    "subscribers": (
+        spoil("choices", S="{"),
+        spoil("active_on", S="yesterday"),
+        spoil("hour"),
+        spoil("hour", N="24"),
+        spoil("time_zone"),
+        spoil("choices", S='[["2026-11-22T07:00:00",{}]]'),
+        spoil("service_choices", S="[" * 5000),
+    ),
+    "schedules": (
+        spoil("days", S="[[]"),
+        spoil("next_due_at"),
+        spoil("sequence", S="seven"),
+        spoil("hour", N="24"),
+        spoil("minute", N="60"),
+        spoil("hour", N="7.5"),
+        spoil("sequence", N="-1"),
+        spoil("days", S="[[1],0,0]"),
+        spoil("days", S="[[],1,0]"),
+        spoil("days", S="[true]"),
+        spoil("next_due_at", S="9999-12-31T23:59:59.999999Z"),
+        spoil("paused_until", S="0001-01-01"),
+    ),
+    "follows": (spoil("changes", S="[[1]]"), spoil("changes"), spoil("changes", S="[]")),
     "activities": (spoil("body", S='{"category": 1}'), spoil("occurred_at", S="now")),
-    "events": (spoil("body", S="not JSON"), spoil("body"), spoil("expires_at")),
-    "runs": (spoil("due_at"), spoil("deadline", S="soon"), spoil("attempt", BOOL=True)),  # type: ignore[arg-type]
+    "events": (
+        spoil("body", S="not JSON"),
+        spoil("body"),
+        spoil("expires_at"),
+        spoil("lasts_until", S="9999-12-31T23:59:59.999999Z"),
+        spoil("expires_at", N="253402300799"),
+    ),
+    "runs": (
+        spoil("due_at"),
+        spoil("deadline", S="soon"),
+        spoil("attempt", BOOL=True),  # type: ignore[arg-type]
+        spoil("attempt", N="-1"),
+        spoil("check_at", S="0001-01-01T00:00:00.000000Z"),
+    ),
     "control": (spoil("started_at", S="then"), spoil("slot")),
-    "pace": (spoil("day", S="someday"),),
+    "pace": (spoil("day", S="someday"), spoil("quota", N="0"), spoil("left", N="1E+120")),
     "engagement": (spoil("delivered_at", S="then"), spoil("due_in")),
     "category_stats": (spoil("sent", S="many"),),
     "suppressions": (spoil("since", S="then"), spoil("reason")),
@@ -513,6 +551,26 @@ def test_trace_u_a_row_that_cannot_be_decoded_is_told_and_passed_over(
     STORE[name]()
     Table(name).change(change)
     MISS[name]()
+
+
+def test_trace_u_a_run_whose_key_is_of_no_run_stops_no_other() -> None:
+    """The sweep would write it under another key, and count what waits without end."""
+    runs().create(replace(a_run(), status=Status.RETRYING, check_at=NOW))
+    for key in ("daily", "daily#7", "daily#-000000007"):
+        Table("runs").add("run", S=key)
+    found = list(runs().overdue(shard_of("ann", PARTITIONS), NOW))
+    assert len(found) == 4
+    assert [run.key for run in readable(found)] == [KEY]
+    assert [key for key, _ in runs().open_runs(shard_of("ann", PARTITIONS))] == [KEY]
+
+
+def test_trace_u_a_shard_whose_number_is_none_stops_no_tick() -> None:
+    store_batches()
+    before = batches().checkpoints(), batches().announced(), list(batches().left_behind())
+    for number in ("²²²", "abc", "1", "9999999999", "#2026-11-22T07:00Z"):
+        Table("control").add("id", S=number)
+    assert (batches().checkpoints(), batches().announced()) == before[:2]
+    assert list(batches().left_behind()) == before[2]
 
 
 def test_trace_u_an_event_that_cannot_be_read_is_never_left_out_of_its_window() -> None:

@@ -89,6 +89,29 @@ def test_a_swap_holds_only_on_what_was_read(runs: Runs, read: Run) -> None:
     assert runs.swap(read, replace(read, status=Status.SENT)) == a_run()
 
 
+@pytest.mark.parametrize(
+    "meanwhile",
+    [
+        replace(a_run(), asked_at=NOW),
+        replace(a_run(), check_at=a_run().check_at + timedelta(hours=1)),
+    ],
+)
+def test_a_swap_overwrites_nothing_that_was_written_since_the_run_was_read(
+    runs: Runs, meanwhile: Run
+) -> None:
+    """The sweep sets when to look again, while a delivery stores that it has asked its sources."""
+    runs.create(a_run())
+    assert runs.swap(a_run(), meanwhile) == meanwhile
+    late = replace(a_run(), check_at=a_run().check_at + timedelta(hours=2), asked_at=None)
+    assert runs.swap(a_run(), late) == meanwhile
+    assert runs.get(KEY) == meanwhile
+    claimed = replace(a_run(), status=Status.SENDING, attempt=1, nonce="n")
+    assert runs.swap(a_run(), claimed) == meanwhile, "whoever claims reads again"
+    assert not runs.swap_together([(a_run(), claimed)])
+    assert runs.get(KEY) == meanwhile
+    assert runs.swap(meanwhile, replace(meanwhile, asked_at=NOW)).asked_at == NOW
+
+
 def test_a_swap_never_creates_a_run(runs: Runs) -> None:
     with pytest.raises(LookupError):
         runs.swap(a_run(), replace(a_run(), status=Status.SENDING, attempt=1))

@@ -208,7 +208,7 @@ def test_a_zone_that_is_not_known_here_is_taken_for_utc(world: Fanout) -> None:
     world.make_due(a_schedule("zoe"))
     assert world.fan_out() == FannedOut(queued=3)
     due = world.schedules.rows["aaa", DAILY].next_due_at
-    assert due == datetime(2026, 11, 22, 8, 0, tzinfo=UTC)
+    assert due == datetime(2026, 11, 23, 8, 0, tzinfo=UTC), "that of seven was the date's digest"
     assert world.schedules.rows["zoe", DAILY].sequence == 2
 
 

@@ -8,7 +8,7 @@ from gazette.domain.delivery.signals import Cancel, Claim, Signal, Stop
 from gazette.domain.errors import Overtaken, Unavailable, UnreadableRow
 from gazette.domain.identity import run_id
 from gazette.domain.ports.ledgers import Runs
-from gazette.domain.stored import readable
+from gazette.domain.stored import is_of_one_row, readable
 
 _CLAIMS = 5
 """Tries of one claim if its answer is lost: the nonce shows whether it was made already."""
@@ -69,9 +69,21 @@ def raise_epochs(stopped: Iterable[Run | UnreadableRow], *, runs: Runs) -> list[
     """Raise the epoch of each run that has not ended, after a stop or a change was written.
 
     A worker that read before that fails at its claim and reads again (rule 11). Rows that cannot be
-    read are skipped, because nobody can claim them. Returns the runs as they are stored then.
+    read are skipped, because nobody can claim them. Returns the runs as they are stored then. What
+    goes wrong with one run is raised once all others are stopped.
     """
-    return [apply(run, Stop(), runs=runs) for run in readable(stopped)]
+    raised: list[Run] = []
+    failed: list[Exception] = []
+    for run in readable(stopped):
+        try:
+            raised.append(apply(run, Stop(), runs=runs))
+        except Exception as err:
+            if not is_of_one_row(err):
+                raise
+            failed.append(err)
+    if failed:
+        raise failed[0]
+    return raised
 
 
 def make_claim(run: Run, claim: Claim, carried: Sequence[Change], *, runs: Runs) -> Run | None:

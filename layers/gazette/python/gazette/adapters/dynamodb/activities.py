@@ -26,6 +26,7 @@ from gazette.adapters.dynamodb.event_rows import (
     optional_in,
 )
 from gazette.adapters.dynamodb.tables import ActivityRow
+from gazette.adapters.dynamodb.values import in_years, text, texts
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Retracted
 from gazette.domain.ports.clock import Clock
@@ -154,19 +155,21 @@ def _found(row: ActivityRow) -> Activity | Retracted:
     if row.body is None:
         return Retracted(row.activity_id)
     body = json.loads(row.body)
+    optional = optional_in(body)
+    in_years(optional.get("expires_at", row.occurred_at))
     return Activity(
         id=row.activity_id,
-        category=body["category"],
+        category=text(body["category"]),
         entity=entity_in(body),
-        parent=body["parent"],
+        parent=None if body["parent"] is None else text(body["parent"]),
         actor=actor_in(body),
-        occurred_at=row.occurred_at,
-        excerpt=body["excerpt"],
+        occurred_at=in_years(row.occurred_at),
+        excerpt=text(body["excerpt"]),
         amended_at=row.amended_at,
         retracted=bool(row.retracted),
         walked=frozenset(row.walked or ()),
-        former=frozenset(body.get("former", ())),
-        **optional_in(body),
+        former=frozenset(texts(body.get("former", []))),
+        **optional,
     )
 
 

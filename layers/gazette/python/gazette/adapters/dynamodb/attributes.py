@@ -6,9 +6,10 @@ A string can be compared in the condition of a write, and decodes three times as
 import json
 from collections.abc import Callable
 from datetime import UTC, date, datetime
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, TypeVar
 
+from gazette.adapters.dynamodb.values import day, in_years, instant, text, truth, whole, wholes
 from gazette.domain.scheduling.calendar import Days, DigestTimes
 from gazette.domain.stored import as_stored
 from gazette.domain.subscribers.choices import Preferences, ReaderChoices
@@ -17,6 +18,9 @@ from gazette.domain.subscribers.frequency import Frequencies, Frequency, frequen
 from gazette.domain.subscribers.history import History
 
 ValueT = TypeVar("ValueT")
+
+_LONGEST_CYCLE = 53
+"""Weeks. The contract takes four."""
 
 _remembered = lru_cache(maxsize=256)
 """What is read is looked at twice within a moment, and mostly says the same the second time."""
@@ -30,25 +34,31 @@ def write_days(days: Days) -> str:
 
 
 @_remembered
-def read_days(text: str) -> Days:
+def read_days(stored: str) -> Days:
     """The days that `write_days` wrote."""
-    match json.loads(text):
+    match json.loads(stored):
         case [month_day]:
-            return Days(month_day=month_day)
-        case [weekdays, every, phase]:
-            return Days(frozenset(weekdays), every, phase)
-        case other:
-            raise ValueError(f"{other!r} does not name the days of a recurrence")
+            return Days(month_day=whole(month_day, 1, 31))
+        case [[_, *_] as weekdays, every, phase]:
+            weeks = whole(every, 1, _LONGEST_CYCLE)
+            return Days(wholes(weekdays, 1, 7), weeks, whole(phase, 0, weeks - 1))
+        case _:
+            raise ValueError("the text does not name the days of a recurrence")
 
 
-def write_date(day: date | None) -> str | None:
+def write_date(date_: date | None) -> str | None:
     """A date as in ISO 8601; None stays None."""
-    return day.isoformat() if day else None
+    return date_.isoformat() if date_ else None
 
 
-def read_date(text: str | None) -> date | None:
+def read_date(stored: str | None) -> date | None:
     """The date that `write_date` wrote; None where the row has none."""
-    return date.fromisoformat(text) if text else None
+    return day(stored) if stored else None
+
+
+def read_frequencies(chosen: dict[str, Any]) -> Frequencies:
+    """How often which category comes; also frequencies that only another version knows."""
+    return frequencies_as_stored({category: text(often) for category, often in chosen.items()})
 
 
 def write_choices(choices: History[Frequencies]) -> str:
@@ -57,9 +67,9 @@ def write_choices(choices: History[Frequencies]) -> str:
 
 
 @_remembered
-def read_choices(text: str) -> History[Frequencies]:
+def read_choices(stored: str) -> History[Frequencies]:
     """The choices that `write_choices` wrote."""
-    return _read_history(text, frequencies_as_stored)
+    return _read_history(stored, read_frequencies)
 
 
 def write_changes(changes: History[FollowState]) -> str:
@@ -70,14 +80,14 @@ def write_changes(changes: History[FollowState]) -> str:
     )
 
 
-def read_changes(text: str) -> History[FollowState]:
+def read_changes(stored: str) -> History[FollowState]:
     """The changes that `write_changes` wrote."""
-    return _read_history(
-        text,
-        lambda following, frequency, title="": FollowState(
-            following, as_stored(Frequency, frequency) if frequency else None, title
-        ),
-    )
+    return _read_history(stored, _read_follow_state)
+
+
+def _read_follow_state(following: object, frequency: object, title: object = "") -> FollowState:
+    often = as_stored(Frequency, text(frequency)) if frequency is not None else None
+    return FollowState(truth(following), often, text(title))
 
 
 def write_service_choices(choices: History[Preferences]) -> str:
@@ -89,9 +99,9 @@ def write_service_choices(choices: History[Preferences]) -> str:
 
 
 @_remembered
-def read_service_choices(text: str | None) -> History[Preferences]:
+def read_service_choices(stored: str | None) -> History[Preferences]:
     """The history that `write_service_choices` wrote."""
-    return _read_history(text or "[]", _read_preferences)
+    return _read_history(stored or "[]", _read_preferences)
 
 
 def write_reader_choices(choices: ReaderChoices) -> str:
@@ -105,11 +115,11 @@ def write_reader_choices(choices: ReaderChoices) -> str:
 
 
 @_remembered
-def read_reader_choices(text: str | None) -> ReaderChoices:
+def read_reader_choices(stored: str | None) -> ReaderChoices:
     """The choices that `write_reader_choices` wrote."""
     histories: dict[str, Any] = {
-        name: tuple((datetime.fromisoformat(at), _READ[name](value)) for at, value in history)
-        for name, history in json.loads(text or "{}").items()
+        name: tuple((in_years(instant(at)), _READ[name](value)) for at, value in history)
+        for name, history in json.loads(stored or "{}").items()
     }
     return ReaderChoices(**histories)
 
@@ -136,13 +146,22 @@ def _read_preferences(
     paused_until: str | None,
     time_zone: str,
 ) -> Preferences:
-    times = DigestTimes(hour, minute, weekly_on, read_days(custom_on), read_date(paused_until))
-    return Preferences(frequencies_as_stored(chosen), times, time_zone)
+    times = DigestTimes(
+        *_read_clock([hour, minute]),
+        _read_weekday(weekly_on),
+        read_days(text(custom_on)),
+        read_date(paused_until),
+    )
+    return Preferences(read_frequencies(chosen), times, text(time_zone))
 
 
 def _read_clock(clock: list[Any]) -> tuple[int, int | None]:
     hour, minute = clock
-    return hour, minute
+    return whole(hour, most=23), None if minute is None else whole(minute, most=59)
+
+
+def _read_weekday(weekday: object) -> int:
+    return whole(weekday, 1, 7)
 
 
 def _same(value: Any) -> Any:
@@ -156,13 +175,13 @@ _WRITE: dict[str, Any] = {
     "paused_until": date.isoformat,
 }
 _READ: dict[str, Any] = {
-    "frequency": partial(as_stored, Frequency),
-    "frequencies": frequencies_as_stored,
+    "frequency": lambda often: as_stored(Frequency, text(often)),
+    "frequencies": read_frequencies,
     "clock": _read_clock,
-    "weekly_on": int,
-    "custom_on": read_days,
-    "paused_until": date.fromisoformat,
-    "time_zone": str,
+    "weekly_on": _read_weekday,
+    "custom_on": lambda days: read_days(text(days)),
+    "paused_until": day,
+    "time_zone": text,
 }
 """The fields that a reader can choose, and how each value is decoded."""
 
@@ -171,8 +190,8 @@ def _write_history(history: History[ValueT], values: Callable[[ValueT], tuple[An
     return _json([[_write_instant(at), *values(value)] for at, value in history])
 
 
-def _read_history(text: str, value: Callable[..., ValueT]) -> History[ValueT]:
-    return tuple((datetime.fromisoformat(at), value(*values)) for at, *values in json.loads(text))
+def _read_history(stored: str, value: Callable[..., ValueT]) -> History[ValueT]:
+    return tuple((in_years(instant(at)), value(*values)) for at, *values in json.loads(stored))
 
 
 def _write_instant(at: datetime) -> str:

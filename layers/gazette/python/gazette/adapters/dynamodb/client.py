@@ -18,6 +18,7 @@ from pynamodb.transactions import TransactWrite
 
 from gazette.adapters.aws.clients import CONNECTIONS, Patience, client
 from gazette.adapters.cached import Coalescer
+from gazette.adapters.dynamodb.values import in_years
 from gazette.domain.errors import Unavailable, UnreadableRow
 
 RowT = TypeVar("RowT", bound="Row")
@@ -67,13 +68,22 @@ class InstantAttribute(Attribute[datetime]):
 
         `strptime` would take as long as PynamoDB needs for all other attributes of an event.
         """
-        if len(value) != _INSTANT_CHARACTERS or value[-1] != "Z":
+        if len(value) != _INSTANT_CHARACTERS or value[4:20:3] != "--T::." or value[-1] != "Z":
             raise ValueError(f"{value!r} is not an instant in UTC with microseconds")
-        return datetime.fromisoformat(value)
+        return in_years(datetime.fromisoformat(value))
 
 
-_MALFORMED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
-"""What decoding a malformed attribute can raise."""
+_MALFORMED = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    OSError,
+    RecursionError,
+)
+"""What decoding a malformed attribute can raise: OSError for an instant that the platform does not
+have, RecursionError for JSON that is nested too deeply."""
 
 
 class Row(Model):

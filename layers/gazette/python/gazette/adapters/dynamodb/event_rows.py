@@ -9,6 +9,7 @@ from pynamodb.expressions.condition import Condition
 
 from gazette.adapters.dynamodb.client import instant_text
 from gazette.adapters.dynamodb.tables import EventRow
+from gazette.adapters.dynamodb.values import in_years, instant, number, text, texts
 from gazette.domain.model import (
     Actor,
     Entity,
@@ -60,9 +61,12 @@ def found_in(row: EventRow) -> StoredEvent | Retracted:
     """The event with its schedule, or the trace of a retraction."""
     if row.stored is None and row.body is None:
         return trace_in(row)
-    schedule, _, instant = (row.stored or "").partition("#")
-    stored_at = datetime.fromisoformat(instant).astimezone(UTC)
-    return StoredEvent(event_in(row), schedule, stored_at, end_of(row))
+    schedule, _, since = (row.stored or "").partition("#")
+    stored_at = in_years(instant(since)).astimezone(UTC)
+    event = event_in(row)
+    for each in (event.occurred_at, event.amended_at, event.expires_at):
+        in_years(each or stored_at)
+    return StoredEvent(event, schedule, stored_at, end_of(row))
 
 
 def trace_in(row: EventRow) -> Retracted:
@@ -130,28 +134,28 @@ def _source_fields(event: Event) -> dict[str, Any]:
 
 def entity_in(body: Mapping[str, Any]) -> Entity:
     """The entity in the JSON of an event or an activity."""
-    kind, entity_id, title, url = body["entity"]
+    kind, entity_id, title, url = texts(body["entity"])
     image = body.get("image")
-    return Entity(kind, entity_id, title, url, Image(*image) if image else None)
+    return Entity(kind, entity_id, title, url, Image(*texts(image)) if image else None)
 
 
 def actor_in(body: Mapping[str, Any]) -> Actor | None:
     """The actor in the JSON of an event or an activity, if there is one."""
-    actor_id, name = body["actor"]
+    actor_id, name = texts(body["actor"])
     if not actor_id:
         return None
-    return Actor(actor_id, name, body.get("actor_url", ""), body.get("avatar", ""))
+    return Actor(actor_id, name, text(body.get("actor_url", "")), text(body.get("avatar", "")))
 
 
 def optional_in(body: Mapping[str, Any]) -> dict[str, Any]:
     """The optional fields of an event or an activity itself, by name; none in older rows."""
     found: dict[str, Any] = {}
     if "parent_title" in body:
-        found["parent_title"] = body["parent_title"]
+        found["parent_title"] = text(body["parent_title"])
     if "importance" in body:
-        found["importance"] = as_stored(Importance, body["importance"])
+        found["importance"] = as_stored(Importance, text(body["importance"]))
     if "expires_at" in body:
-        found["expires_at"] = datetime.fromisoformat(body["expires_at"])
+        found["expires_at"] = instant(body["expires_at"])
     if "data" in body:
         found["data"] = as_json(body["data"])
     return found
@@ -164,14 +168,14 @@ def event_in(row: EventRow) -> Event:
     return Event(
         user_id=row.user_id,
         id=row.event_id,
-        category=body["category"],
+        category=text(body["category"]),
         entity=entity_in(body),
         actor=actor_in(body),
-        occurred_at=datetime.fromisoformat(body["occurred_at"]),
-        excerpt=body["excerpt"],
-        amended_at=datetime.fromisoformat(amended_at) if amended_at else None,
-        via=tuple(body.get("via", ())),
-        source=body.get("source", ""),
-        score=body.get("score"),
+        occurred_at=instant(body["occurred_at"]),
+        excerpt=text(body["excerpt"]),
+        amended_at=instant(amended_at) if amended_at else None,
+        via=texts(body.get("via", [])),
+        source=text(body.get("source", "")),
+        score=number(body["score"]) if body.get("score") is not None else None,
         **optional_in(body),
     )

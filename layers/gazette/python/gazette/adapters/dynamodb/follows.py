@@ -86,4 +86,7 @@ def _as_read(follow: Follow) -> Condition:
 
 
 def _follow(row: FollowRow) -> Follow:
-    return Follow(entity=row.entity, user_id=row.user_id, changes=read_changes(row.changes))
+    changes = read_changes(row.changes)
+    if not changes:
+        raise ValueError("a follow without a change")
+    return Follow(entity=row.entity, user_id=row.user_id, changes=changes)

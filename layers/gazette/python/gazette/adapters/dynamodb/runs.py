@@ -19,14 +19,15 @@ from gazette.adapters.dynamodb.client import (
     translated,
 )
 from gazette.adapters.dynamodb.tables import RunRow
+from gazette.adapters.dynamodb.values import in_years, wholes
 from gazette.domain.delivery.batch import BatchRun, batch_run
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.feedback.experiment import Variant
-from gazette.domain.identity import shard_of
+from gazette.domain.identity import LAST_SEQUENCE, shard_of
 from gazette.domain.model import RunKey, Window
 from gazette.domain.scheduling.calendar import slot_id
-from gazette.domain.stored import as_stored
+from gazette.domain.stored import as_stored, readable
 
 PARTITIONS = 16
 """Partitions of each index, which share its writes. One partition would limit the whole table.
@@ -88,7 +89,7 @@ class DynamoRuns:
 
     def swap(self, before: Run, after: Run) -> Run:
         """One conditional PutItem."""
-        current = put_or_current(run_row(after, retention=self._retention), run_as_read(before))
+        current = put_or_current(run_row(after, retention=self._retention), row_as_read(before))
         return after if current is None else decoded(current, run_of)
 
     def swap_together(self, pairs: Sequence[tuple[Run, Run]]) -> bool:
@@ -105,7 +106,7 @@ class DynamoRuns:
                         )
                     else:
                         row = run_row(after, retention=self._retention)
-                        writes.save(row, run_as_read(before))
+                        writes.save(row, row_as_read(before))
         except ConditionFailed:
             _, first = pairs[0]
             current = self.get(first.key)
@@ -128,9 +129,8 @@ class DynamoRuns:
     def open_runs(self, partition: int) -> Iterator[tuple[RunKey, datetime]]:
         """One Query of the index per megabyte: some seven thousand open runs."""
         with translated():
-            for row in RunRow.open_index.query(f"{partition:02d}"):
-                if row.due_at:
-                    yield _key(row), row.due_at
+            rows = RunRow.open_index.query(f"{partition:02d}")
+            yield from readable(each_decoded(rows, _open_run, projected=True))
 
 
 def slot_partition(slot: datetime, partition: int) -> str:
@@ -198,6 +198,14 @@ def run_as_read(run: Run) -> Condition:
     return unchanged
 
 
+def row_as_read(run: Run) -> Condition:
+    """As `run_as_read`, and so is what changes without them, which a whole row would overwrite."""
+    unchanged: Condition = run_as_read(run) & (RunRow.check_at == run.check_at)
+    if run.asked_at is None:
+        return unchanged & RunRow.asked_at.does_not_exist()
+    return unchanged & (RunRow.asked_at == run.asked_at)
+
+
 def raise_epoch(run: Run, writes: TransactWrite) -> None:
     """Together with what else is written: a claim on what was read before fails."""
     writes.update(
@@ -209,7 +217,14 @@ def raise_epoch(run: Run, writes: TransactWrite) -> None:
 
 def _key(row: RunRow) -> RunKey:
     schedule, _, sequence = row.run.partition("#")
-    return RunKey(row.user_id, schedule, int(sequence))
+    key = RunKey(row.user_id, schedule, int(sequence))
+    if run_sort_key(key) != row.run or not 0 <= key.sequence <= LAST_SEQUENCE:
+        raise ValueError("not the key of a run")
+    return key
+
+
+def _open_run(row: RunRow) -> tuple[RunKey, datetime]:
+    return _key(row), in_years(row.due_at)
 
 
 def _batch_run(row: RunRow) -> BatchRun:
@@ -228,7 +243,7 @@ def run_of(row: RunRow) -> Run:
         attempt=int(row.attempt),
         refusals=int(row.refusals),
         epoch=int(row.epoch),
-        uncertain=frozenset(int(attempt) for attempt in row.uncertain or ()),
+        uncertain=wholes(row.uncertain or (), 1),
         resent=row.resent,
         overtaken=bool(row.overtaken),
         retry_at=row.retry_at,

@@ -1,6 +1,6 @@
 """Subscribers in DynamoDB."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import date, datetime
 
 from pynamodb.expressions.condition import Condition
@@ -21,11 +21,14 @@ from gazette.adapters.dynamodb.client import (
     RowReader,
     bind,
     decoded,
+    each_decoded,
     read_row,
     translated,
     written,
 )
 from gazette.adapters.dynamodb.tables import SubscriberRow
+from gazette.adapters.dynamodb.values import in_years, text
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.scheduling.calendar import DigestTimes
 from gazette.domain.stored import as_stored
 from gazette.domain.subscribers.subscriber import (
@@ -154,6 +157,18 @@ class DynamoSubscribers:
         )
 
 
+class DynamoReaders:
+    """The port `Readers` on the table `subscribers`: every reader, for the command line."""
+
+    def __init__(self, table_name: str) -> None:
+        bind(SubscriberRow, table_name, read_timeout=5.0)
+
+    def each(self) -> Iterator[Reader | UnreadableRow]:
+        """One eventually consistent Scan per megabyte."""
+        with translated():
+            yield from each_decoded(SubscriberRow.scan(), reader_of)
+
+
 def _unchanged(reader: Reader | EarlyChoices) -> Condition:
     condition: Condition
     match reader:
@@ -194,11 +209,11 @@ def reader_of(row: SubscriberRow) -> Reader:
     return Subscriber(
         user_id=row.user_id,
         email=row.email,
-        name=row.name,
-        locale=row.locale,
-        time_zone=row.time_zone,
-        changed_at=row.changed_at,
-        status=as_stored(SubscriberStatus, row.status),
+        name=text(row.name),
+        locale=text(row.locale),
+        time_zone=text(row.time_zone),
+        changed_at=in_years(row.changed_at),
+        status=as_stored(SubscriberStatus, text(row.status)),
         times=DigestTimes(
             hour=int(row.hour),
             minute=int(row.minute) if row.minute is not None else None,

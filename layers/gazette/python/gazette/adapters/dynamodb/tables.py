@@ -8,7 +8,6 @@ from pynamodb.attributes import (
     BooleanAttribute,
     NumberAttribute,
     NumberSetAttribute,
-    TTLAttribute,
     UnicodeAttribute,
     UnicodeSetAttribute,
 )
@@ -21,6 +20,11 @@ from pynamodb.indexes import (
 )
 
 from gazette.adapters.dynamodb.client import InstantAttribute, Row
+from gazette.adapters.dynamodb.values import ExpiryAttribute, WholeAttribute
+from gazette.domain.identity import LAST_SEQUENCE
+
+_MICROSECONDS = 253_402_300_799_999_999
+"""Of the last instant that Python knows: a circuit breaker that a person opened never ends."""
 
 
 class SubscriberRow(Row):
@@ -41,9 +45,9 @@ class SubscriberRow(Row):
     time_zone = UnicodeAttribute(null=True)
     status = UnicodeAttribute(null=True)
     changed_at = InstantAttribute(null=True)
-    hour = NumberAttribute(null=True)
-    minute = NumberAttribute(null=True)
-    weekly_on = NumberAttribute(null=True)
+    hour = WholeAttribute(most=23, null=True)
+    minute = WholeAttribute(most=59, null=True)
+    weekly_on = WholeAttribute(least=1, most=7, null=True)
     custom_on = UnicodeAttribute(null=True)
     paused_until = UnicodeAttribute(null=True)
     choices = UnicodeAttribute(null=True)
@@ -54,7 +58,7 @@ class SubscriberRow(Row):
     active_on = UnicodeAttribute(null=True)
     resumed_at = InstantAttribute(null=True)
     routed_for = UnicodeAttribute(null=True)
-    revision = NumberAttribute(null=True)
+    revision = WholeAttribute(null=True)
     erased_at = InstantAttribute(null=True)
     addressed_after = InstantAttribute(null=True)
 
@@ -82,7 +86,7 @@ class FollowRow(Row):
     entity = UnicodeAttribute(hash_key=True)
     user_id = UnicodeAttribute(range_key=True)
     changes = UnicodeAttribute()
-    expires_at = TTLAttribute(null=True)
+    expires_at = ExpiryAttribute(null=True)
     by_user = FollowerIndex()
 
 
@@ -115,7 +119,7 @@ class ActivityRow(Row):
     amended_at = InstantAttribute(null=True)
     retracted = BooleanAttribute(default=False)
     walked = UnicodeSetAttribute(null=True)
-    expires_at = TTLAttribute()
+    expires_at = ExpiryAttribute()
     occurred_index = OccurredIndex()
 
 
@@ -146,7 +150,7 @@ class BounceRow(Row):
 
     address_hash = UnicodeAttribute(hash_key=True)
     messages = UnicodeSetAttribute()
-    expires_at = TTLAttribute()
+    expires_at = ExpiryAttribute()
 
 
 class DueIndex(GlobalSecondaryIndex["ScheduleRow"]):
@@ -175,14 +179,14 @@ class ScheduleRow(Row):
 
     user_id = UnicodeAttribute(hash_key=True)
     name = UnicodeAttribute(range_key=True)
-    hour = NumberAttribute()
-    minute = NumberAttribute()
+    hour = WholeAttribute(most=23)
+    minute = WholeAttribute(most=59)
     time_zone = UnicodeAttribute()
     days = UnicodeAttribute()
     paused_until = UnicodeAttribute(null=True)
     next_due_at = InstantAttribute()
-    sequence = NumberAttribute()
-    revision = NumberAttribute()
+    sequence = WholeAttribute(most=LAST_SEQUENCE)
+    revision = WholeAttribute()
     changed_at = InstantAttribute()
     last_due_at = InstantAttribute(null=True)
     active_until = InstantAttribute(null=True)
@@ -228,7 +232,7 @@ class EventRow(Row):
     was = UnicodeAttribute(null=True)
     why = UnicodeAttribute(null=True)
     lasts_until = InstantAttribute(null=True)
-    expires_at = TTLAttribute()
+    expires_at = ExpiryAttribute()
     stored_index = StoredIndex()
 
 
@@ -274,9 +278,9 @@ class RunRow(Row):
     state = UnicodeAttribute(null=True)
     status = UnicodeAttribute()
     reason = UnicodeAttribute()
-    attempt = NumberAttribute()
-    refusals = NumberAttribute()
-    epoch = NumberAttribute()
+    attempt = WholeAttribute()
+    refusals = WholeAttribute()
+    epoch = WholeAttribute()
     uncertain = NumberSetAttribute(null=True)
     resent = BooleanAttribute()
     overtaken = BooleanAttribute(null=True)
@@ -290,7 +294,7 @@ class RunRow(Row):
     sent_at = InstantAttribute(null=True)
     message_id = UnicodeAttribute(null=True)
     detail = UnicodeAttribute(null=True)
-    variation = NumberAttribute(null=True)
+    variation = WholeAttribute(least=1, null=True)
     experiment = UnicodeAttribute(null=True)
     locale = UnicodeAttribute(null=True)
     categories = UnicodeAttribute(null=True)
@@ -299,9 +303,9 @@ class RunRow(Row):
     sources = UnicodeAttribute(null=True)
     asked_at = InstantAttribute(null=True)
     without = UnicodeAttribute(null=True)
-    templates = NumberAttribute(null=True)
-    templates_gone = NumberAttribute(null=True)
-    expires_at = TTLAttribute()
+    templates = WholeAttribute(null=True)
+    templates_gone = WholeAttribute(null=True)
+    expires_at = ExpiryAttribute()
     open_index = OpenIndex()
     batch_index = BatchIndex()
 
@@ -342,18 +346,18 @@ class ControlRow(Row):
     by_hand = BooleanAttribute(null=True)
     by = UnicodeAttribute(null=True)
     what = UnicodeAttribute(null=True)
-    version = NumberAttribute(null=True)
+    version = WholeAttribute(null=True)
     checksum = UnicodeAttribute(null=True)
     settings = UnicodeAttribute(null=True)
-    bytes = NumberAttribute(null=True)
-    candidate = NumberAttribute(null=True)
+    bytes = WholeAttribute(null=True)
+    candidate = WholeAttribute(null=True)
     candidate_checksum = UnicodeAttribute(null=True)
     candidate_settings = UnicodeAttribute(null=True)
-    percent = NumberAttribute(null=True)
+    percent = WholeAttribute(most=100, null=True)
     release = UnicodeAttribute(null=True)
     layer = UnicodeAttribute(null=True)
-    revision = NumberAttribute(null=True)
-    expires_at = TTLAttribute(null=True)
+    revision = WholeAttribute(null=True)
+    expires_at = ExpiryAttribute(null=True)
 
 
 class CategoryStatsRow(Row):
@@ -364,10 +368,10 @@ class CategoryStatsRow(Row):
 
     category = UnicodeAttribute(hash_key=True)
     hour = InstantAttribute(range_key=True)
-    sent = NumberAttribute(null=True)
-    bounced = NumberAttribute(null=True)
-    complained = NumberAttribute(null=True)
-    expires_at = TTLAttribute()
+    sent = WholeAttribute(null=True)
+    bounced = WholeAttribute(null=True)
+    complained = WholeAttribute(null=True)
+    expires_at = ExpiryAttribute()
 
 
 class EngagementRow(Row):
@@ -394,10 +398,10 @@ class EngagementRow(Row):
     unsubscribed_at = InstantAttribute(null=True)
     locale = UnicodeAttribute(null=True)
     categories = UnicodeAttribute(null=True)
-    variation = NumberAttribute(null=True)
+    variation = WholeAttribute(least=1, null=True)
     experiment = UnicodeAttribute(null=True)
-    templates = NumberAttribute(null=True)
-    expires_at = TTLAttribute()
+    templates = WholeAttribute(null=True)
+    expires_at = ExpiryAttribute()
 
 
 class PaceRow(Row):
@@ -416,19 +420,19 @@ class PaceRow(Row):
 
     name = UnicodeAttribute(hash_key=True)
     quota = NumberAttribute(null=True)
-    quota_at = NumberAttribute(null=True)
-    used_up_at = NumberAttribute(null=True)
-    daily = NumberAttribute(null=True)
-    left = NumberAttribute(null=True)
-    next_at = NumberAttribute(null=True)
-    stretch_at = NumberAttribute(null=True)
-    stretch_taken = NumberAttribute(null=True)
-    last_taken = NumberAttribute(null=True)
+    quota_at = WholeAttribute(most=_MICROSECONDS, null=True)
+    used_up_at = WholeAttribute(most=_MICROSECONDS, null=True)
+    daily = WholeAttribute(null=True)
+    left = WholeAttribute(null=True)
+    next_at = WholeAttribute(most=_MICROSECONDS, null=True)
+    stretch_at = WholeAttribute(most=_MICROSECONDS, null=True)
+    stretch_taken = WholeAttribute(null=True)
+    last_taken = WholeAttribute(null=True)
     day = UnicodeAttribute(null=True)
-    taken = NumberAttribute(null=True)
+    taken = WholeAttribute(null=True)
     breaker_why = UnicodeAttribute(null=True)
-    breaker_since = NumberAttribute(null=True)
-    breaker_until = NumberAttribute(null=True)
-    breaker_step = NumberAttribute(null=True)
+    breaker_since = WholeAttribute(most=_MICROSECONDS, null=True)
+    breaker_until = WholeAttribute(most=_MICROSECONDS, null=True)
+    breaker_step = WholeAttribute(most=_MICROSECONDS, null=True)
     breaker_by_hand = BooleanAttribute(null=True)
     breaker_is_probed = BooleanAttribute(null=True)

@@ -3,10 +3,9 @@
 import json
 from datetime import timedelta
 
-from gazette.adapters.dynamodb.readers import DynamoReaders
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
-from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
+from gazette.adapters.dynamodb.subscribers import DynamoReaders, DynamoSubscribers
 from gazette.bootstrap.content import rate_limiter
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.content import sources

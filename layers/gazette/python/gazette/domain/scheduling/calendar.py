@@ -14,6 +14,9 @@ EVERY_DAY = frozenset(range(1, 8))
 LONGEST_PAUSE = timedelta(weeks=12)
 """Events wait for the end of a pause, and are not kept much longer than this."""
 
+_MOVED_BY = timedelta(days=1)
+"""New rules of a zone move an occurrence by less: zones are fourteen hours from UTC at most."""
+
 
 @dataclass(frozen=True, slots=True)
 class Days:
@@ -137,22 +140,52 @@ def next_after_change(
     loses its digest: if the new hour has passed on the date of `pending`, `pending` stays, unless
     that date is in a pause.
     """
-    zone = zone_of(wanted.time_zone)
-
-    def local_date(instant: datetime) -> date:
-        return instant.astimezone(zone).date()
-
-    due = next_occurrence(wanted, after=after)
-    while last is not None and local_date(due) == local_date(last):
-        due = next_occurrence(wanted, after=due)
+    due = next_on_another_date(wanted, after=after, last=last)
     if pending is not None and after < pending < due:
-        day = local_date(pending)
-        had_its_own = last is not None and day == local_date(last)
-        is_paused = wanted.paused_until is not None and day < wanted.paused_until
-        may_stay = is_wanted(day, wanted.days) and not is_paused
-        if day < local_date(due) and may_stay and not had_its_own:
+        zone = zone_of(wanted.time_zone)
+        day = pending.astimezone(zone).date()
+        had_its_own = last is not None and day == last.astimezone(zone).date()
+        if day < due.astimezone(zone).date() and _is_on(day, wanted) and not had_its_own:
             return pending
     return due
+
+
+def next_on_another_date(wanted: Recurrence, *, after: datetime, last: datetime | None) -> datetime:
+    """The first occurrence after `after` that is not of the date of `last`, by the clock of now.
+
+    `last`: the occurrence that was started last, perhaps by an earlier clock; None if none was.
+    """
+    due = next_occurrence(wanted, after=after)
+    if last is not None:
+        zone = zone_of(wanted.time_zone)
+        had = _date_of(last, wanted, zone)
+        while _date_of(due, wanted, zone) == had:
+            due = next_occurrence(wanted, after=due)
+    return due
+
+
+def due_by_the_clock_of_now(
+    wanted: Recurrence, *, armed_for: datetime, last: datetime | None
+) -> datetime:
+    """When an occurrence is due for which a schedule was armed, perhaps by older rules of its zone.
+
+    That is `armed_for`, unless by the clock of now its date has had a digest, that of `last`: then
+    it is the next occurrence. If no digest is wanted on that date, new rules have moved it there.
+    From the date before, it comes late rather than an interval later; from the date after, it waits
+    for that.
+    """
+    zone = zone_of(wanted.time_zone)
+    day = _date_of(armed_for, wanted, zone)
+    had = _date_of(last, wanted, zone) if last else None
+    if _is_on(day, wanted) and day != had:
+        return armed_for
+    due = next_on_another_date(wanted, after=armed_for, last=last)
+    if day == had:
+        return due
+    before = next_occurrence(wanted, after=armed_for - _MOVED_BY)
+    if before < armed_for and armed_for - before < due - armed_for:
+        return due if _date_of(before, wanted, zone) == had else armed_for
+    return due if due - armed_for < _MOVED_BY else armed_for
 
 
 def is_wanted(day: date, days: Days) -> bool:
@@ -180,6 +213,25 @@ def zone_of(name: str) -> ZoneInfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         return ZoneInfo("UTC")
+
+
+def _is_on(day: date, wanted: Recurrence) -> bool:
+    """Whether a digest is wanted on a date: it is one of the days, and in no pause."""
+    is_paused = wanted.paused_until is not None and day < wanted.paused_until
+    return is_wanted(day, wanted.days) and not is_paused
+
+
+def _date_of(occurrence: datetime, wanted: Recurrence, zone: ZoneInfo) -> date:
+    """The local date of an occurrence: the one before where the clocks jump over its hour to this.
+
+    As next_occurrence has it: the digest of that date is due at midnight.
+    """
+    local = occurrence.astimezone(zone)
+    if local.time() < time(wanted.hour, wanted.minute):
+        day_before = local.date() - timedelta(days=1)
+        if _occurrence_on(day_before, wanted, zone) == occurrence:
+            return day_before
+    return local.date()
 
 
 def _occurrence_on(day: date, wanted: Recurrence, zone: ZoneInfo) -> datetime | None:

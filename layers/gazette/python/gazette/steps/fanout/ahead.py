@@ -4,10 +4,12 @@ Only stages that ask ahead import this.
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
 from gazette.domain.content import Fetch
+from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Schedule
 from gazette.domain.ports.clock import Clock, TimeLeft
 from gazette.domain.ports.content import QueuedFetch
@@ -15,7 +17,7 @@ from gazette.domain.ports.ledgers import Schedules
 from gazette.domain.ports.queues import Shard, ShardQueue
 from gazette.domain.scheduling.asking import LookAhead, ahead_of
 from gazette.domain.scheduling.calendar import SLOT, slot_of
-from gazette.domain.stored import readable
+from gazette.domain.stored import of_one_row, readable
 from gazette.steps.fanout.fanout import ENOUGH, FannedOut
 from gazette.steps.occurrences.asking import AskingContext
 
@@ -56,17 +58,18 @@ def _whose_turn_it_is(
 ) -> Iterator[list[Schedule]]:
     """The schedules that ask, page by page of the index; it says only what to read.
 
-    A row that cannot be read is reported when it is due.
+    A row that cannot be read, or computed with, is reported when it is due.
     """
     for keys in schedules.due(look.slot, shard):
         rows = schedules.get_many([key for key in keys if look.holds(key[0])])
-        yield [
-            schedule
-            for schedule in readable(rows)
-            if schedule.listed
-            and slot_of(schedule.next_due_at) == look.slot
-            and content.lacks(schedule)
-        ]
+        yield [schedule for schedule in readable(rows) if _is_asked_for(schedule, look, content)]
+
+
+def _is_asked_for(schedule: Schedule, look: LookAhead, content: AskingContext) -> bool:
+    with suppress(UnreadableRow), of_one_row("schedules", schedule.user_id, schedule.name):
+        is_due = schedule.listed and slot_of(schedule.next_due_at) == look.slot
+        return is_due and content.lacks(schedule)
+    return False
 
 
 def _spread(schedule: Schedule, random: Callable[[], float]) -> QueuedFetch:

@@ -14,14 +14,22 @@ from gazette.domain.model import RunKey, Schedule
 from gazette.domain.ports.clock import Clock, TimeLeft
 from gazette.domain.ports.ledgers import Batches, ScheduleKey
 from gazette.domain.ports.queues import MESSAGES_A_CALL, QueuedRun, Shard, ShardQueue
-from gazette.domain.scheduling.calendar import SLOT, next_occurrence, slot_of, stagger
+from gazette.domain.scheduling.calendar import (
+    SLOT,
+    due_by_the_clock_of_now,
+    slot_of,
+    stagger,
+)
+from gazette.domain.stored import of_one_row
 from gazette.steps.conflicts import ATTEMPTS
 from gazette.steps.occurrences.context import FanoutContext
 from gazette.steps.occurrences.start import (
     Occurrence,
     Quiet,
     Started,
+    following,
     go_idle,
+    move,
     start,
     stay_armed,
 )
@@ -279,20 +287,32 @@ class _Work:
         started: list[Started] = []
         after: list[Schedule | None] = []
         for schedule in due:
-            slot = slot_of(schedule.next_due_at)
-            with self._left_behind(slot):
-                found = start(
-                    _occurrence(schedule, self.open_slot), self.begin(slot), context=self.context
-                )
+            with self._left_behind(schedule):
+                found = self._start(schedule)
                 if isinstance(found, Started):
                     started.append(found)
                 else:
-                    after.append(self._without_events(found))
+                    after.append(found)
         self._queue(started)
         for each in started:
-            with self._left_behind(slot_of(each.occurrence.schedule.next_due_at)):
+            with self._left_behind(each.occurrence.schedule):
                 after.append(self._advance(each))
         return [schedule for schedule in after if schedule and self._is_due(schedule)]
+
+    def _start(self, schedule: Schedule) -> Started | Schedule | None:
+        """Start the run of an occurrence; if there is none, return the schedule as stored now.
+
+        An occurrence that is due at another time by the clock of now is moved there.
+        """
+        context, armed_for = self.context, schedule.next_due_at
+        due_at = due_by_the_clock_of_now(
+            schedule.wanted, armed_for=armed_for, last=schedule.last_due_at
+        )
+        if due_at != armed_for:
+            return move(schedule, due_at, context=context) or self._read_again(schedule)
+        occurrence = _occurrence(schedule, self.open_slot)
+        found = start(occurrence, self.begin(slot_of(armed_for)), context=context)
+        return found if isinstance(found, Started) else self._without_events(found)
 
     def _queue(self, started: Iterable[Started]) -> None:
         """Queue the runs, existing ones too: a crash may have prevented their message.
@@ -339,7 +359,7 @@ class _Work:
         no longer active, unless that reader has come back in between.
         """
         context = self.context
-        schedule, following = started.occurrence.schedule, started.occurrence.next_due_at
+        schedule, next_due_at = started.occurrence.schedule, started.occurrence.next_due_at
         if started.is_taken:
             after = schedule.renumbered()
         else:
@@ -349,7 +369,7 @@ class _Work:
                 )
                 if not is_active(reader):
                     return None
-            after = schedule.advanced(following, active_until=started.active_until)
+            after = schedule.advanced(next_due_at, active_until=started.active_until)
         if context.schedules.put(after, replacing=schedule):
             return after
         return self._read_again(schedule)
@@ -364,15 +384,16 @@ class _Work:
         return self.context.schedules.get(*key)
 
     @contextmanager
-    def _left_behind(self, slot: datetime) -> Iterator[None]:
-        """Leave a schedule with an unreadable row in its slot."""
+    def _left_behind(self, schedule: Schedule) -> Iterator[None]:
+        """Leave a schedule in its slot if one of its rows cannot be read, or computed with."""
         try:
-            yield
+            with of_one_row("schedules", schedule.user_id, schedule.name):
+                yield
         except UnreadableRow as unreadable:
-            self.behind.leave(slot, unreadable)
+            self.behind.leave(slot_of(schedule.next_due_at), unreadable)
 
 
 def _occurrence(schedule: Schedule, open_slot: datetime) -> Occurrence:
     """Return the due occurrence of a schedule, with the one after it."""
-    following = next_occurrence(schedule.wanted, after=schedule.next_due_at)
-    return Occurrence(schedule, following, is_missed=slot_of(following) <= open_slot)
+    next_due_at = following(schedule)
+    return Occurrence(schedule, next_due_at, is_missed=slot_of(next_due_at) <= open_slot)

@@ -7,7 +7,7 @@ from gazette.domain.model import Retracted
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.queues import MESSAGES_A_CALL, FollowerPage, FollowersQueue, Walk
 from gazette.domain.ports.stores import Activities, Follows
-from gazette.domain.stored import readable, require_readable
+from gazette.domain.stored import is_of_one_row, readable
 from gazette.domain.subscribers.following import Activity, Follow
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
@@ -37,7 +37,7 @@ def start_walk(
     if isinstance(stored, Retracted):
         return
     walks: list[Walk | FollowerPage] = []
-    unreadable: list[UnreadableRow] = []
+    failed: list[Exception] = []
     for side in dict.fromkeys((*stored.to_walk, *again)):
         followers = context.follows.page(side, after="", limit=PAGE)
         if len(followers) == PAGE:
@@ -47,11 +47,11 @@ def start_walk(
                 route_to_followers(
                     stored, followers, activities=activities, context=context, whole_side=side
                 )
-            except UnreadableRow as row:
-                unreadable.append(row)
+            except Exception as err:  # noqa: BLE001 -- the other side has its followers
+                failed.append(_if_of_one_row(err))
     if walks:
         followers_queue.send(walks)
-    require_readable(unreadable)
+    _raise_first(failed)
 
 
 def walk_followers(
@@ -115,13 +115,25 @@ def route_to_followers(
 
 
 def _retract(activity: Activity, users: Sequence[str], context: RoutingContext) -> None:
-    unreadable: list[UnreadableRow] = []
+    failed: list[Exception] = []
     for user_id in users:
         try:
             retract_event(user_id, activity.id, context=context, early=False)
-        except UnreadableRow as row:
-            unreadable.append(row)
-    require_readable(unreadable)
+        except Exception as err:  # noqa: BLE001 -- whatever it is, the other followers go on
+            failed.append(_if_of_one_row(err))
+    _raise_first(failed)
+
+
+def _if_of_one_row(err: Exception) -> Exception:
+    """The error, if it concerns one follower alone. Raises any other."""
+    if not is_of_one_row(err):
+        raise err
+    return err
+
+
+def _raise_first(failed: Sequence[Exception]) -> None:
+    for err in failed:
+        raise err
 
 
 def _route_page(

@@ -12,6 +12,7 @@ from gazette.domain.identity import latest_run
 from gazette.domain.model import RunKey, Schedule, ScheduleState
 from gazette.domain.ports.ledgers import Runs
 from gazette.domain.ports.stores import EventReader
+from gazette.domain.scheduling.calendar import next_on_another_date
 from gazette.steps.occurrences.context import FanoutContext
 from gazette.steps.subscribers.sunset import active_until
 
@@ -193,6 +194,30 @@ def stay_armed(quiet: Quiet, *, context: FanoutContext) -> Schedule | None:
         if used.reason is Reason.NOTHING_WAITED:
             after = replace(after, last_due_at=schedule.last_due_at)
     return after if context.schedules.put(after, replacing=schedule) else None
+
+
+def move(schedule: Schedule, due_at: datetime, *, context: FanoutContext) -> Schedule | None:
+    """Move an occurrence that is due at another time by the clock of now; none is started for it.
+
+    Its sequence is used, so that a worker that goes by older rules of the zone starts no run under
+    it. If such a worker has started one before, that counts as the digest of its date. Returns the
+    schedule as stored now; None if another process has changed it. Safe to repeat.
+    """
+    moved = replace(_ended(schedule, context), reason=Reason.SUPERSEDED)
+    used = context.runs.create(moved)
+    if used.due_at != schedule.next_due_at:
+        after = schedule.renumbered()
+    elif used.reason is moved.reason:
+        after = replace(schedule.advanced(due_at), last_due_at=schedule.last_due_at)
+    else:
+        after = schedule.advanced(following(schedule))
+    return after if context.schedules.put(after, replacing=schedule) else None
+
+
+def following(schedule: Schedule) -> datetime:
+    """The occurrence after the next one, once that was started: on another date."""
+    due_at = schedule.next_due_at
+    return next_on_another_date(schedule.wanted, after=due_at, last=due_at)
 
 
 def _ended(schedule: Schedule, context: FanoutContext) -> Run:

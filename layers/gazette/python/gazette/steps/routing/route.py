@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Event, Retracted, StoredEvent
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.ledgers import ScheduleKey
 from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, is_critical, kind_of
+from gazette.domain.stored import is_of_one_row
 from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.frequency import DIGESTS
 from gazette.domain.subscribers.subscriber import Subscriber
@@ -171,7 +171,7 @@ class _Together:
         try:
             act(left)
         except Exception as err:  # noqa: BLE001 -- whatever one list runs into is its own
-            parts = self._apart(left, one_by_one=isinstance(err, UnreadableRow))
+            parts = self._apart(left, one_by_one=is_of_one_row(err))
             if len(parts) == 1:
                 self._fail(left[0], err)
                 return
@@ -191,8 +191,9 @@ class _Together:
             self._errors[self._list_of[number]] = err
 
     def _goes_on(self, number: int) -> bool:
-        """Whether the list of the event has no error; an unreadable row keeps no other event."""
-        return isinstance(self._errors.get(self._list_of[number]), UnreadableRow | None)
+        """Whether the list of the event has no error; one of one row keeps no other event."""
+        err = self._errors.get(self._list_of[number])
+        return err is None or is_of_one_row(err)
 
 
 def _route_one(

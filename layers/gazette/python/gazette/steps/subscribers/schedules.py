@@ -15,7 +15,7 @@ from gazette.domain.scheduling.calendar import (
     next_after_change,
     next_occurrence,
 )
-from gazette.domain.stored import is_known, readable, require_readable
+from gazette.domain.stored import is_known, is_of_one_row, readable, require_readable
 from gazette.domain.subscribers.frequency import DIGESTS, Frequency, digests_in
 from gazette.domain.subscribers.subscriber import Erased, Reader, Subscriber, SubscriberStatus
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
@@ -29,21 +29,29 @@ def arm(readers: Mapping[ScheduleKey, Subscriber], *, context: ScheduleContext) 
     Call it after the events were stored or moved, also where they were there already: whoever
     stored them may have died before this. So may whoever armed the schedule of a reader who left
     meanwhile. `readers`: whose schedules they are, as read before. Raises NotYet if something keeps
-    changing.
+    changing. What goes wrong with one schedule is raised once all others are armed.
     """
     if not readers:
         return
     rows = context.schedules.get_many(readers.keys())
     found = {(schedule.user_id, schedule.name): schedule for schedule in readable(rows)}
+    failed: list[Exception] = []
     for key, reader in readers.items():
         if key not in found and len(found) < len(rows):
             continue  # it may be the one that cannot be read
         current = found.get(key)
-        if _must_be_armed(current, reader):
-            _arm(reader, Frequency(key[1]), current, context)
-        elif current and current.listed and not is_active(reader):
-            withdraw_if_left(reader.user_id, context=context)
+        try:
+            if _must_be_armed(current, reader):
+                _arm(reader, Frequency(key[1]), current, context)
+            elif current and current.listed and not is_active(reader):
+                withdraw_if_left(reader.user_id, context=context)
+        except Exception as err:
+            if not is_of_one_row(err):
+                raise
+            failed.append(err)
     require_readable(rows)
+    if failed:
+        raise failed[0]
 
 
 def _arm(

@@ -31,6 +31,7 @@ from gazette.domain.scheduling.calendar import (
     SLOT,
     last_instant_of_slot,
     next_occurrence,
+    next_on_another_date,
     slot_of,
     zone_of,
 )
@@ -169,8 +170,9 @@ def _outlook(
     following: list[datetime] = [schedule.due_after(now)] if comes else []
     while 0 < len(following) < _AHEAD:
         # As fan-out continues after an occurrence.
-        after = last_instant_of_slot(max(following[-1], now))
-        following.append(next_occurrence(schedule.wanted, after=after))
+        last = following[-1]
+        after = last_instant_of_slot(max(last, now))
+        following.append(next_on_another_date(schedule.wanted, after=after, last=last))
     on_date = _occurrence_on(on, schedule) if on else None
     quiet = _quiet_around(on_date, schedule, now, runs, events) if on_date else None
     return Outlook(schedule, due, tuple(following), on_date, quiet)

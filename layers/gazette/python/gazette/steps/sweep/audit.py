@@ -10,6 +10,7 @@ from gazette.domain.model import Schedule
 from gazette.domain.ports.clock import Clock, TimeLeft
 from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.stores import EventReader
+from gazette.domain.stored import of_one_row
 
 _EVERY = timedelta(minutes=5)
 """How often each partition is swept."""
@@ -36,10 +37,15 @@ class AuditContext:
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """How many idle schedules were audited, and which of them had to be armed."""
+    """How many idle schedules were audited, and which of them had to be armed.
+
+    `unreadable`: what is wrong with each row because of which one could not be audited, other than
+    its own.
+    """
 
     idle: int = 0
     armed: tuple[Schedule, ...] = ()
+    unreadable: tuple[str, ...] = ()
 
 
 def audit(
@@ -52,7 +58,7 @@ def audit(
     the time runs out is audited thirty days later.
     """
     number = int(context.clock().timestamp() // _EVERY.total_seconds()) % (_ALL // _EVERY)
-    idle, armed = 0, list[Schedule]()
+    idle, armed, unreadable = 0, list[Schedule](), list[str]()
     for schedule in context.schedules.idle(
         number * partitions + partition, partitions * (_ALL // _EVERY)
     ):
@@ -61,9 +67,13 @@ def audit(
         if isinstance(schedule, UnreadableRow):
             continue
         idle += 1
-        if _is_forgotten(schedule, context) and (found := _armed(schedule, context)):
-            armed.append(found)
-    return Audited(idle, tuple(armed))
+        try:
+            with of_one_row("schedules", schedule.user_id, schedule.name):
+                if _is_forgotten(schedule, context) and (found := _armed(schedule, context)):
+                    armed.append(found)
+        except UnreadableRow as row:
+            unreadable.append(str(row))
+    return Audited(idle, tuple(armed), tuple(unreadable))
 
 
 def _is_forgotten(schedule: Schedule, context: AuditContext) -> bool:

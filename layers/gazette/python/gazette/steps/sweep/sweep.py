@@ -8,14 +8,14 @@ from functools import cache, partial
 from gazette.domain.delivery.run import Run, Status
 from gazette.domain.delivery.standing import Standing, stands
 from gazette.domain.delivery.streams import Streams
-from gazette.domain.errors import Unavailable, UnreadableRow
+from gazette.domain.errors import GazetteError, UnreadableRow
 from gazette.domain.model import RunKey
 from gazette.domain.ports.clock import Clock, TimeLeft
 from gazette.domain.ports.ledgers import Batches, Runs
 from gazette.domain.ports.pacing import PaceGauge
 from gazette.domain.ports.queues import LONGEST_DELAY, QueuedRun, RunQueue, ShardQueue, SweepQueue
 from gazette.domain.scheduling.calendar import SLOT, slot_of
-from gazette.domain.stored import is_known
+from gazette.domain.stored import is_known, of_one_row
 from gazette.steps.delivery.predecessors import deadline_passed
 from gazette.steps.fanout.fanout import tick
 from gazette.steps.runs import apply
@@ -71,10 +71,11 @@ def sweep(
             done.append((run, Swept.UNREADABLE))
             continue
         try:
-            done += [(run.key, each) for each in _look_at(run, proven, context)]
+            with of_one_row("runs", *_key_of(run)):
+                done += [(run.key, each) for each in _look_at(run, proven, context)]
         except UnreadableRow as unreadable:
             done.append((unreadable, Swept.UNREADABLE))
-        except Unavailable:
+        except GazetteError:
             done.append((run.key, Swept.FAILED))
     return done
 
@@ -109,10 +110,13 @@ def _look_at(run: Run, proven: ProvenUntil, context: SweepContext) -> Sequence[S
                 return [Swept.LEFT_ALONE]
             return [Swept.NOW_UNKNOWN]
         case _ if not is_known(run.status):
-            key = (run.key.user_id, run.key.schedule, str(run.key.sequence))
-            raise UnreadableRow("runs", key, "its status is not known")
+            raise UnreadableRow("runs", _key_of(run), "its status is not known")
         case _:
             return decide(run, proven, context)
+
+
+def _key_of(run: Run) -> tuple[str, ...]:
+    return (run.key.user_id, run.key.schedule, str(run.key.sequence))
 
 
 def _queue_again(run: Run, queue: RunQueue, context: SweepContext) -> Swept:

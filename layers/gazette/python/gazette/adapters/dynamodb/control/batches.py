@@ -22,6 +22,7 @@ _BATCH = "batch"
 _CHECKPOINT = "checkpoint"
 _SHARDS = "shards"
 _BEHIND = "behind"
+_DIGITS = 3
 
 
 class DynamoBatches:
@@ -94,7 +95,8 @@ class DynamoBatches:
         """One strongly consistent Query."""
         with translated():
             rows = list(ControlRow.query(_BEHIND, consistent_read=True))
-        return [(int(row.id.partition("#")[0]), row.slot) for row in rows if row.slot]
+        shards = ((row.id.partition("#")[0], row.slot) for row in rows)
+        return [(int(shard), slot) for shard, slot in shards if slot and _is_shard(shard)]
 
     def catch_up(self, shard: int, slot: datetime) -> None:
         """One DeleteItem."""
@@ -109,7 +111,7 @@ class DynamoBatches:
         """
         with translated():
             rows = list(ControlRow.query(kind, consistent_read=True))
-        return [row for row in rows if row.id.isdigit()]
+        return [row for row in rows if _is_shard(row.id)]
 
     def _remember(self, slot: datetime, action: Action) -> Batch:
         row = ControlRow(_BATCH, slot_id(slot))
@@ -126,6 +128,11 @@ class DynamoBatches:
 
 def _behind(shard: int, slot: datetime) -> str:
     return f"{shard:03d}#{slot_id(slot)}"
+
+
+def _is_shard(text: str) -> bool:
+    """Whether this is a number as `save_checkpoint` writes it. More shards than that are never."""
+    return len(text) == _DIGITS and text.isascii() and text.isdecimal()
 
 
 def _batch(row: ControlRow) -> Batch:

@@ -1,12 +1,13 @@
 """Soft bounces in DynamoDB, by the keyed hash of the address."""
 
 from collections.abc import Collection
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from pynamodb.expressions.update import Action
 
 from gazette.adapters.dynamodb.client import bind, decoded, instant_text, translated
 from gazette.adapters.dynamodb.tables import BounceRow
+from gazette.adapters.dynamodb.values import in_years, instant
 from gazette.domain.identity import keyed_hash
 from gazette.domain.ports.clock import Clock
 from gazette.domain.subscribers.suppression import SoftBounce
@@ -49,5 +50,5 @@ def _bounces(row: BounceRow) -> Collection[SoftBounce]:
     return [_bounce(*each.partition(" ")) for each in row.messages]
 
 
-def _bounce(instant: str, _: str, message_id: str) -> SoftBounce:
-    return SoftBounce(datetime.fromisoformat(instant), message_id)
+def _bounce(at: str, _: str, message_id: str) -> SoftBounce:
+    return SoftBounce(in_years(instant(at)), message_id)

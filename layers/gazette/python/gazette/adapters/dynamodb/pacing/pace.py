@@ -1,7 +1,7 @@
 """The pace in DynamoDB: one row per stream; workers take permits by conditional writes."""
 
 from collections.abc import Sequence
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final, cast
 
 from pynamodb.attributes import Attribute
@@ -9,6 +9,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from gazette.adapters.cached import ALONE, Coalescer
+from gazette.adapters.dynamodb import values
 from gazette.adapters.dynamodb.client import (
     MICROSECOND,
     bind,
@@ -309,12 +310,12 @@ def _read(row: PaceRow) -> Pace:
         stretch_at=_instant(row.stretch_at),
         stretch_taken=int(row.stretch_taken or 0),
         last_taken=int(row.last_taken or 0),
-        day=date.fromisoformat(row.day) if row.day else None,
+        day=values.day(row.day) if row.day else None,
         taken=int(row.taken or 0),
         breaker=breaker_in(row),
     )
 
 
 def _quota(row: PaceRow) -> Quota:
-    daily, left = (None if number is None else int(number) for number in (row.daily, row.left))
-    return Quota(rate=row.quota, daily=daily, left=left)
+    daily, left = (None if each is None else int(each) for each in (row.daily, row.left))
+    return Quota(rate=values.rate(row.quota), daily=daily, left=left)

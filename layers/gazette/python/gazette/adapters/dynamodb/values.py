@@ -1,0 +1,115 @@
+"""Checks of stored values: what decodes can be computed with (decision 90).
+
+All raise ValueError. Unknown names, such as a status of a newer version, are not checked here:
+they are read as such (domain/stored.py).
+"""
+
+from collections.abc import Iterable
+from datetime import date, datetime
+from math import isfinite
+from typing import Any
+
+from pynamodb.attributes import NumberAttribute, TTLAttribute
+
+_YEARS = range(1800, 9001)
+"""The contract takes 1990 to 2199. To these years any zone, pause or lifetime can be added."""
+
+_SLOWEST, _FASTEST = 0.001, 1_000_000.0
+
+MANY = 10**15
+"""More than anything is counted."""
+
+
+def whole(value: object, least: int = 0, most: int = MANY) -> int:
+    """A whole number from `least` to `most`."""
+    is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    if isinstance(value, bool) or not is_whole:
+        raise ValueError("not a whole number")
+    number = int(value)  # type: ignore[call-overload] # a number, as was just looked at
+    if not least <= number <= most:
+        raise ValueError(f"not from {least} to {most}")
+    return int(number)
+
+
+def number(value: object) -> float:
+    """A finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        raise ValueError("not a finite number")
+    return value
+
+
+def rate(value: object) -> float:
+    """Emails a second: of no account too few, or too many, to space them evenly."""
+    found = number(value)
+    if not _SLOWEST <= found <= _FASTEST:
+        raise ValueError("not emails a second")
+    return found
+
+
+def text(value: object) -> str:
+    """A text, which may be empty."""
+    if not isinstance(value, str):
+        raise ValueError("not a text")  # noqa: TRY004 -- one error for whatever was stored
+    return value
+
+
+def texts(values: object) -> tuple[str, ...]:
+    """A list of texts."""
+    if not isinstance(values, list):
+        raise ValueError("not a list")  # noqa: TRY004 -- one error for whatever was stored
+    return tuple(text(each) for each in values)
+
+
+def truth(value: object) -> bool:
+    """A truth value."""
+    if not isinstance(value, bool):
+        raise ValueError("neither true nor false")  # noqa: TRY004 -- one error for whatever was stored
+    return value
+
+
+def in_years(instant: datetime) -> datetime:
+    """An instant in a year with which the calendar can compute."""
+    if instant.year not in _YEARS:
+        raise ValueError("not an instant of these years")
+    return instant
+
+
+def instant(value: object) -> datetime:
+    """An instant of ISO 8601, with its offset."""
+    found = datetime.fromisoformat(text(value))
+    if found.tzinfo is None:
+        raise ValueError("not an instant: it has no offset")
+    return found
+
+
+def day(value: object) -> date:
+    """A date of ISO 8601."""
+    found = date.fromisoformat(text(value))
+    if found.year not in _YEARS:
+        raise ValueError("not a date of these years")
+    return found
+
+
+class WholeAttribute(NumberAttribute):
+    """A whole number from `least` to `most`."""
+
+    def __init__(self, *, least: int = 0, most: int = MANY, null: bool | None = None) -> None:
+        super().__init__(null=null)
+        self._least, self._most = least, most
+
+    def deserialize(self, value: str) -> float:
+        """From text. PynamoDB types numbers as float."""
+        return whole(super().deserialize(value), self._least, self._most)
+
+
+class ExpiryAttribute(TTLAttribute):
+    """When DynamoDB may delete the row."""
+
+    def deserialize(self, value: str) -> datetime:
+        """From seconds since 1970."""
+        return in_years(super().deserialize(value))
+
+
+def wholes(values: Iterable[Any], least: int = 0, most: int = MANY) -> frozenset[int]:
+    """A set of whole numbers."""
+    return frozenset(whole(each, least, most) for each in values)
