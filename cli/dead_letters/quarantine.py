@@ -62,11 +62,12 @@ def move(stage: StageName = "prod") -> None:
 
 
 def is_delivery_event(body: str) -> bool:
-    """Whether it is a delivery event about an email of Gazette; if not, a service put it."""
+    """Whether SES reported it; if not, a service put it."""
     try:
-        return decode_delivery_event(body) is not None
+        decode_delivery_event(body)
     except InvalidEvent:
         return False
+    return True
 
 
 def _row(message: "MessageTypeDef") -> tuple[object, ...]:
