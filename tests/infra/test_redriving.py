@@ -1,10 +1,13 @@
 """Every queue of a stage feeds a function, or can be emptied in the AWS console without a loss."""
 
 import re
+from collections import defaultdict
+from pathlib import Path
 
 import pytest
 
 from cli.dead_letters.queues import KNOWN
+from cli.reference.permissions import IN_THE_CONSOLE
 from infra.topology import CONTENT, STEPS
 from tests.functions.redriving import CONSOLE
 from tests.infra.synthesis import Properties, Synthesis
@@ -12,6 +15,7 @@ from tests.infra.synthesis import Properties, Synthesis
 PURGED = {"ticks-undelivered"}
 """The next tick makes up for each of them: there is no queue that a redrive could bring them to."""
 
+_DOCS = Path(__file__).parents[2] / "docs"
 _STAGES = ("prod", "asking", "tracking", "by_smtp")
 _STEPS = {queue: step.name for step in (*STEPS, CONTENT) for queue in step.queues}
 
@@ -152,3 +156,43 @@ def test_gazette_dlq_and_the_console_bring_messages_to_the_same_queues() -> None
         name: way.destinations[0] for name, way in CONSOLE.items() if name != "quarantine"
     }
     assert CONSOLE["quarantine"].destinations == ("ingest", "feedback")
+
+
+def test_the_policy_for_the_console_allows_each_redrive_and_nothing_else(asking: Synthesis) -> None:
+    """SQS moves messages with the rights of the person who starts it.
+
+    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-configure-dead-letter-queue-redrive.html
+    """
+    allowed: dict[str, set[str]] = defaultdict(set)
+    for resource, action in IN_THE_CONSOLE:
+        allowed[resource.removeprefix("queue/")].add(action.removeprefix("sqs:"))
+    assert allowed.pop("*") == {"ListQueues"}
+    assert allowed.keys() == queues(asking).keys()
+    destinations = {each for way in CONSOLE.values() for each in way.destinations}
+    assert destinations == fed(asking).keys()
+    look = {"GetQueueAttributes", "GetQueueUrl", "ListDeadLetterSourceQueues", "ListQueueTags"}
+    read = look | {"ReceiveMessage", "ChangeMessageVisibility"}
+    tasks = {"StartMessageMoveTask", "ListMessageMoveTasks", "CancelMessageMoveTask"}
+    for name, actions in allowed.items():
+        if name in destinations:
+            assert actions == {*look, "SendMessage"}, name
+        elif name in PURGED:
+            assert actions == {*read, "PurgeQueue"}, name
+        else:
+            assert actions == {*read, *tasks, "DeleteMessage"}, name
+
+
+def test_the_runbook_has_the_destination_of_each_queue() -> None:
+    page = (_DOCS / "runbook" / "dead-letters.md").read_text()
+    _, _, section = page.partition("## In the SQS console\n")
+    rows = re.findall(r"^\| `([a-z-]+)` \| (.+?) \|$", section.partition("\n## ")[0], re.MULTILINE)
+    told = {name: tuple(re.findall(r"`gazette-<stage>-([a-z]+)`", cell)) for name, cell in rows}
+    assert told == {name: way.destinations for name, way in CONSOLE.items()} | dict.fromkeys(
+        PURGED, ()
+    )
+
+
+def test_no_page_tells_people_to_redrive_to_the_source() -> None:
+    for page in [*_DOCS.glob("*.md"), *(_DOCS / "runbook").glob("*.md")]:
+        text = " ".join(page.read_text().split())
+        assert not re.search(r"(?i)redrive to (the |its |their )?source", text), page.name

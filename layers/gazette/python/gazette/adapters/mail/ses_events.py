@@ -86,9 +86,10 @@ def decode_delivery_event(body: str, *, installation: str | None = None) -> Deli
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_EventDestination.html
 
     Raises ForeignEvent for an event of another source, which a service put on the bus and somebody
-    redrove to the wrong queue. Raises InvalidEvent if the body is not JSON, has no envelope of EventBridge or SNS, or is a
-    delivery event of Gazette without message id or time: dropping it would silently lose evidence.
-    An event that lacks only the address at fault is still evidence, with a `flaw`.
+    redrove to the wrong queue. Raises InvalidEvent if the body is not JSON, has no envelope of
+    EventBridge or SNS, or is a delivery event of Gazette without message id or time: dropping it
+    would silently lose evidence. An event that lacks only the address at fault is still evidence,
+    with a `flaw`.
     """
     record = _record(body)
     mail = record.about.get("mail")

@@ -86,9 +86,10 @@ def process_delivery_event(
     """Record the event, count it for the categories of its email, and suppress its recipient.
 
     Returns None where `body` is about no email of this installation. A body that a service put on
-    the bus was redriven to the wrong queue: it goes back to the quarantine, because there is no
-    other copy of it. Safe to repeat after a crash at any point. Recorded first, because it is evidence even where it does not say which recipient
-    it is about; and only the first event of a kind is counted.
+    the bus goes back to the quarantine: somebody redrove it to the wrong queue, and there is no
+    other copy of it. Safe to repeat after a crash at any point. Recorded first, because it is
+    evidence even where it does not say which recipient it is about; and only the first event of a
+    kind is counted.
 
     Raises InvalidEvent where it cannot be decoded or does not name its recipient.
     """
