@@ -24,6 +24,7 @@ from cli.restore.command import restore
 from cli.rollback.command import rollback
 from cli.sending.command import sending
 from cli.shared.commands import Command
+from cli.shared.version import Version
 from cli.simulate.command import simulate
 from cli.sources.command import sources
 from cli.statistics.command import statistics
@@ -35,6 +36,13 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+
+
+@app.callback()
+def gazette(version: Version = False) -> None:
+    """Has the options of the command itself."""
+
+
 app.add_typer(event, name="event")
 app.add_typer(batch, name="batch")
 app.add_typer(dlq, name="dlq")

@@ -15,7 +15,7 @@ from cli.shared.commands import Command
 from cli.shared.console import NotPossible, note, say
 from cli.shared.deployed import StageName
 from cli.shared.descriptions import in_words
-from cli.shared.stages import hosts_of, sources_of
+from cli.shared.stages import bus_of, hosts_of, sources_of
 
 _PROJECT = Path(__file__).parents[2]
 
@@ -38,7 +38,8 @@ def lint(file: File, stage: StageName = "prod") -> None:
 
     Links must lead to the hosts that the stage names in cdk.json (link_hosts), and detail types
     come from the sources that it names for them (sources), if it names any. Data must be as the
-    schema of its category has it, if the templates of the stage have one.
+    schema of its category has it, if the templates of the stage have one. An entry that names a bus
+    must name that of the stage (bus).
     """
     checked = _checked(file, stage)
     for each in checked:
@@ -98,9 +99,10 @@ def schemas(
 
 def _checked(file: str, stage: str) -> list[Checked]:
     hosts, sources = hosts_of(stage, _PROJECT), sources_of(stage, _PROJECT)
-    schemas = schemas_of(stage, _PROJECT)
+    schemas, bus = schemas_of(stage, _PROJECT), bus_of(stage, _PROJECT)
     return [
-        check(entry, hosts=hosts, schemas=schemas, sources=sources) for entry in read_entries(file)
+        check(entry, hosts=hosts, schemas=schemas, sources=sources, bus=bus)
+        for entry in read_entries(file)
     ]
 
 
