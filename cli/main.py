@@ -24,12 +24,12 @@ from cli.restore.command import restore
 from cli.rollback.command import rollback
 from cli.sending.command import sending
 from cli.shared.commands import Command
-from cli.shared.version import Version
 from cli.simulate.command import simulate
 from cli.sources.command import sources
 from cli.statistics.command import statistics
 from cli.suppression.command import suppression
 from cli.templates.command import templates
+from cli.version import Version
 
 app = typer.Typer(
     help="Check events, follow batches, explain what readers got, and operate a stage.",

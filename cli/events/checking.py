@@ -10,9 +10,9 @@ from gazette.domain.commands import Command, from_the_future
 from gazette.domain.hosts import LinkHosts
 from gazette.domain.sources import Sources
 
+from cli.events.bus import StageBus
 from cli.events.entries import Entry
 from cli.events.envelopes import Envelope, envelope
-from cli.shared.bus import StageBus
 
 _NO_EVENT = (
     "is no event: give DetailType and Detail as to PutEvents, or detail-type and detail as "

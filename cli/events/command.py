@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from gazette.adapters.contract import published
 
+from cli.events.bus import bus_of
 from cli.events.checking import Checked, check
 from cli.events.digest_lines import events_in, lines_by, preview
 from cli.events.entries import read_entries
@@ -15,7 +16,7 @@ from cli.shared.commands import Command
 from cli.shared.console import NotPossible, note, say
 from cli.shared.deployed import StageName
 from cli.shared.descriptions import in_words
-from cli.shared.stages import bus_of, hosts_of, sources_of
+from cli.shared.stages import hosts_of, sources_of
 
 _PROJECT = Path(__file__).parents[2]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from gazette.adapters.contract.strict_json import UnreadableError, read_json
 
-from cli.shared.bus import StageBus
+from cli.events.bus import StageBus
 
 LIMIT = 1_000_000
 """Bytes that an entry of PutEvents must stay below (1 MB since 2026, 256 KB before). Up to 1 MiB,

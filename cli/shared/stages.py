@@ -8,7 +8,6 @@ from types import MappingProxyType
 from gazette.domain.hosts import LinkHosts
 from gazette.domain.sources import Sources
 
-from cli.shared.bus import StageBus
 from cli.shared.console import NotPossible
 from infra.stage import Stage
 from infra.stages import StageError, read_stage
@@ -30,12 +29,6 @@ def stage_of(
 def sources_of(name: str, project: Path) -> Sources:
     """Which sources may put a detail type on the bus of a stage. Raises NotPossible."""
     return Sources.of(stage_of(name, project).sources)
-
-
-def bus_of(name: str, project: Path) -> StageBus:
-    """The bus of a stage. Raises NotPossible."""
-    stage = stage_of(name, project)
-    return StageBus(stage.bus, stage.account, stage.region)
 
 
 def hosts_of(name: str, project: Path) -> LinkHosts:

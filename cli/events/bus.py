@@ -2,6 +2,9 @@
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
+
+from cli.shared.stages import stage_of
 
 _ARN = re.compile(r"arn:aws[a-z-]*:events:([a-z0-9-]+):(\d{12}):event-bus/(.+)")
 
@@ -36,3 +39,9 @@ class StageBus:
             f"EventBusName: is {given!r}, but the stage receives the bus {self.name}{where} "
             "(setting bus): events on another bus never arrive"
         )
+
+
+def bus_of(stage: str, project: Path) -> StageBus:
+    """The bus of a stage in the cdk.json of a project. Raises NotPossible."""
+    found = stage_of(stage, project)
+    return StageBus(found.bus, found.account, found.region)
