@@ -51,6 +51,9 @@ class Way:
     asks: bool = False
 
 
+Feedback = tuple[list[str], list[str], list[str]]
+
+
 def events_of(cloud: Cloud) -> list[tuple[str, str]]:
     return sorted((row["user_id"], row["event_id"]) for row in cloud.rows("events"))
 
@@ -66,7 +69,7 @@ def _emails(cloud: Cloud) -> int:
     return len(cloud.sent())
 
 
-def feedback_of(cloud: Cloud) -> tuple[list[str], list[str], list[str]]:
+def feedback_of(cloud: Cloud) -> Feedback:
     """The outcome of the runs, why addresses are suppressed, and what is known of emails."""
     return (
         sorted(row["state"] for row in cloud.rows("runs")),
@@ -184,8 +187,8 @@ def quarantined(cloud: Cloud) -> list[Letter]:
 
 
 _ONE_EVENT = [("ann", "e1")]
-_COMPLAINED = (["sent accepted"], ["complained"], ["complained_at"])
-_DELIVERED = (["sent accepted"], [], ["delivered_at"])
+_COMPLAINED: Feedback = (["sent accepted"], ["complained"], ["complained_at"])
+_DELIVERED: Feedback = (["sent accepted"], [], ["delivered_at"])
 
 CONSOLE: Mapping[str, Way] = {
     "ingest-dead": Way(("ingest",), _by_ingest, events_of, _ONE_EVENT),

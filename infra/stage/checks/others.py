@@ -130,7 +130,7 @@ def _names_of_links(stage: Stage, region: str) -> Iterator[_Name]:
 
 def _records(stage: Stage) -> Iterator[_Name]:
     """The DNS records that the stage writes. A record that exists fails the deployment."""
-    names = {}
+    names: dict[str, tuple[str, ...]] = {}
     if stage.domain:
         names[stage.bounce_domain] = ("domain", "mail_from_domain")
         if stage.dmarc:
