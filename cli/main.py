@@ -30,12 +30,20 @@ from cli.sources.command import sources
 from cli.statistics.command import statistics
 from cli.suppression.command import suppression
 from cli.templates.command import templates
+from cli.version import Version
 
 app = typer.Typer(
     help="Check events, follow batches, explain what readers got, and operate a stage.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+
+
+@app.callback()
+def gazette(version: Version = False) -> None:
+    """Has the options of the command itself."""
+
+
 app.add_typer(event, name="event")
 app.add_typer(batch, name="batch")
 app.add_typer(dlq, name="dlq")

@@ -9,8 +9,9 @@ from typing import Any
 from gazette.settings.environment import use_pinned_zones
 
 from infra.guards import not_ready
+from infra.stage.checks.others import Place, taken_by_others
 from infra.stage.owner import ROOT
-from infra.stages import StageError, read_stage, refused
+from infra.stages import StageError, other_stages, read_stage, refused
 
 
 def context() -> dict[str, Any]:
@@ -36,10 +37,24 @@ def main() -> None:
 
 
 def _demand_what_is_missing(given: Mapping[str, Any]) -> None:
-    """Here, not where a stage is read: the command line looks at stages that are not ready."""
+    """Raises StageError for a stage that is not ready, or takes the name of another one.
+
+    Here, not where a stage is read: the command line looks at stages that are not ready.
+    """
     stage = read_stage(given["stage"], given["stages"])
-    if missing := list(not_ready(stage)):
-        raise refused(stage.name, missing)
+    others = other_stages(stage.name, given["stages"])
+    taken = taken_by_others(stage, others, default=_place_of_the_credentials())
+    if wrong := [*not_ready(stage), *taken]:
+        raise refused(stage.name, wrong)
+
+
+def _place_of_the_credentials() -> Place:
+    """Where `cdk` deploys what does not say where, if it has credentials.
+
+    https://docs.aws.amazon.com/cdk/v2/guide/environments.html
+    """
+    account, region = (os.environ.get(f"CDK_DEFAULT_{each}", "") for each in ("ACCOUNT", "REGION"))
+    return Place(account, region)
 
 
 def _of_the_command_line() -> dict[str, Any]:

@@ -55,6 +55,13 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
     return stage
 
 
+def other_stages(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Iterator[Stage]:
+    """All stages but one, without their settings that cannot be read: those are told for each."""
+    for other, given in stages.items():
+        if other != name and isinstance(given, Mapping):
+            yield _made_of(other, given, without=_unreadable(given))
+
+
 def _made_of(name: str, given: Mapping[str, Any], *, without: Iterable[Wrong]) -> Stage:
     """The stage with the defaults of what is wrong."""
     out = {setting for each in without for setting in each.of}

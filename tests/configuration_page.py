@@ -24,7 +24,9 @@ lists them. `make docs` writes this page from the modules of `infra/stage`, one 
 Synthesis refuses a value that is out of range or of another type. It says all that is wrong at
 once, in a line each: the setting, its value, and what to do.
 
-- A second stage in the same account and region needs a `bus` of its own.
+- Synthesis compares a stage with all others. It refuses a `bus`, `domain`, `links_domain` or DNS
+  record that another stage takes, and names both. Say `account` and `region` in each stage, so that
+  it knows which stages are in the same place.
 - Tables, and the keys that sign readers' links, are in a stack of their own, with deletion
   protection and retention, and point-in-time recovery for what cannot be told again (`restorable`).
 - If no Python 3.13 is on your machine, synthesis warns that the layers ship without `.pyc` files.

@@ -23,7 +23,7 @@ from gazette.steps.support.batches import (
 )
 
 from cli.batches.views import BatchProgress, listing
-from cli.shared.answers import confirm, tell
+from cli.shared.answers import Yes, confirm, tell
 from cli.shared.aws_errors import refusals_of_tables
 from cli.shared.commands import Command
 from cli.shared.completion import recent_slots
@@ -91,7 +91,7 @@ def show(
 def cancel(
     batch_id: BatchId,
     stage: StageName = "prod",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    yes: Yes = False,
 ) -> None:
     """Cancel the digests of a batch that no worker has claimed; their events go with the next."""
     slot = named_slot(batch_id)

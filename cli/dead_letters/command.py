@@ -19,7 +19,7 @@ from cli.dead_letters.queues import OPTIONAL, DeadQueue, chosen, queue_names
 from cli.dead_letters.redrive import Choice, move
 from cli.dead_letters.selection import DueAt, Selection, select
 from cli.dead_letters.sqs_queues import Queue, queues
-from cli.shared.answers import Document, Rows, Shown, cell, confirm, give
+from cli.shared.answers import Document, Rows, Shown, Yes, cell, confirm, give
 from cli.shared.aws_errors import refusals_of_tables
 from cli.shared.commands import Command
 from cli.shared.completion import recent_slots
@@ -101,7 +101,7 @@ def show(
 def redrive(
     name: Name = None,
     stage: StageName = "prod",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    yes: Yes = False,
     run: Annotated[str | None, typer.Option(help="Only this run, such as ann-daily-17.")] = None,
     batch: Annotated[
         str | None,
@@ -127,7 +127,7 @@ def redrive(
         note("There is nothing to redrive.")
         give({"queues": [], "messages": []})
         return
-    results: list[tuple[str, int, int]] = []
+    results: list[tuple[str, int, int, int]] = []
     told: list[Document] = []
     with _tables(stage) as tables:
         if not yes:
@@ -137,13 +137,13 @@ def redrive(
             is_chosen = dead.has_forecast or not asked.is_everything
             choice = Choice(moved.selects, moved.print_forecast) if is_chosen else None
             done = move(dead, queue, target, choice=choice, report=note)
-            say(f"{dead.name}: redriven {done.moved}, left {done.left}")
+            say(f"{dead.name}: {done}")
             if done.problem:
                 raise NotPossible(
                     f"{done.problem} The rest is still in {queue.name}: run the command again."
                 )
-            results.append((dead.name, done.moved, done.left))
-    columns = ("queue", "moved", "left")
+            results.append((dead.name, done.moved, done.left, done.came_back))
+    columns = ("queue", "moved", "left", "came_back")
     give(
         {
             "queues": [dict(zip(columns, each, strict=True)) for each in results],

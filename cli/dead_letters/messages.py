@@ -14,7 +14,7 @@ from gazette.adapters.aws.queues import (
     was_given_up,
 )
 from gazette.adapters.mail.ses_events import decode_delivery_event
-from gazette.domain.errors import InvalidEvent
+from gazette.domain.errors import ForeignEvent, InvalidEvent
 from gazette.domain.identity import SCHEDULE_NAME, USER_ID, run_id
 from gazette.domain.model import RunKey
 from gazette.domain.scheduling.calendar import slot_id
@@ -99,7 +99,10 @@ def _partition(body: str) -> str:
 
 
 def _delivery_event(body: str) -> str:
-    delivery_event = decode_delivery_event(body)
+    try:
+        delivery_event = decode_delivery_event(body)
+    except ForeignEvent:
+        return f"{detail_type(body)}, which goes back to the quarantine"
     if delivery_event is None:
         return "a delivery event of another email"
     return (

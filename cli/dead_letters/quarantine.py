@@ -10,7 +10,7 @@ from cli.dead_letters.sqs_queues import Held, queues, sent_at
 from cli.dead_letters.transfer import redrive
 from cli.events.envelopes import detail_type
 from cli.shared.answers import Rows, Shown, give
-from cli.shared.commands import Command
+from cli.shared.commands import Command, UnaskedChange
 from cli.shared.console import NotPossible, note, printable, say
 from cli.shared.deployed import StageName
 
@@ -44,7 +44,7 @@ def show(
         note(f"{len(found)} of about {waiting} in {queue.name}: --limit shows more.")
 
 
-@quarantine.command("redrive", cls=Command)
+@quarantine.command("redrive", cls=UnaskedChange)
 def move(stage: StageName = "prod") -> None:
     """Send everything in quarantine to its function again, after you fixed the cause."""
     waiting, ingest, feedback = queues(stage, "quarantine", "ingest", "feedback")
@@ -53,20 +53,26 @@ def move(stage: StageName = "prod") -> None:
         lambda body: feedback if is_delivery_event(body) else ingest,
         started=waiting.found_at,
     )
-    say(f"redriven {done.moved}, left {done.left}")
+    say(str(done))
     if done.problem:
         raise NotPossible(
             f"{done.problem} The rest is still in {waiting.name}: run the command again."
         )
-    give({"moved": done.moved, "left": done.left})
+    if done.moved:
+        note(
+            "An event that is still wrong comes back within a minute: `gazette quarantine list` "
+            "has the reason."
+        )
+    give({"moved": done.moved, "left": done.left, "came_back": done.came_back})
 
 
 def is_delivery_event(body: str) -> bool:
-    """Whether it is a delivery event about an email of Gazette; if not, a service put it."""
+    """Whether SES reported it; if not, a service put it."""
     try:
-        return decode_delivery_event(body) is not None
+        decode_delivery_event(body)
     except InvalidEvent:
         return False
+    return True
 
 
 def _row(message: "MessageTypeDef") -> tuple[object, ...]:

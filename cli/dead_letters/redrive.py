@@ -101,7 +101,7 @@ def _by_task(waiting: Queue, target: Queue, report: Report) -> Redriven | NotOff
             raise
         task = _followed(waiting, source, ended, report)
     moved = task.get("ApproximateNumberOfMessagesMoved", 0) if task else 0
-    return Redriven(moved, waiting.waiting(), _problem(task, waiting, target))
+    return Redriven(moved, waiting.waiting(), problem=_problem(task, waiting, target))
 
 
 def _followed(waiting: Queue, source: str, ended: Task, report: Report) -> Task:

@@ -17,11 +17,21 @@ _FRUITLESS = 20
 
 @dataclass(frozen=True, slots=True)
 class Redriven:
-    """How many messages were moved, and how many were left. `problem`: why it ended early."""
+    """What became of the messages of a queue.
+
+    `moved`: redriven, each counted once. `left`: not redriven and still there, also those that
+    arrived meanwhile. `came_back`: redriven, and in the queue again. `problem`: why it ended early.
+    """
 
     moved: int
     left: int
+    came_back: int = 0
     problem: str = ""
+
+    def __str__(self) -> str:
+        """For people."""
+        returned = f", {self.came_back} came back" if self.came_back else ""
+        return f"redriven {self.moved}, left {self.left}{returned}"
 
 
 def redrive(
@@ -38,20 +48,27 @@ def redrive(
     wanted. Each message is deleted after it was sent, so that none is lost: a crash between the two
     repeats it, which every function bears. `on_moved` is called for each message that was moved.
     """
-    moved = fruitless = 0
+    moved = fruitless = came_back = 0
     problem = ""
+    sent: set[str] = set()
     with Held(waiting) as held:
         try:
             while fruitless < _FRUITLESS and (messages := held.receive()):
                 old = [message for message in messages if sent_at(message) <= started]
                 for message in filter(selects, old):
                     target_of(message["Body"]).send(message["Body"])
+                    sent.add(message["MD5OfBody"])
                     waiting.delete(message)
                     held.forget(message)
                     moved += 1
                     on_moved(message)
+                came_back += sum(
+                    sent_at(message) > started and message["MD5OfBody"] in sent
+                    for message in messages
+                )
                 fruitless = 0 if old else fruitless + 1
         except NotPossible as err:
             problem = str(err)
-        left = len(held)
-    return Redriven(moved, waiting.waiting() if problem else left, problem)
+        there = len(held)
+    there = waiting.waiting() if problem else there
+    return Redriven(moved, max(0, there - came_back), came_back, problem)

@@ -10,6 +10,7 @@ from gazette.domain.commands import Command, from_the_future
 from gazette.domain.hosts import LinkHosts
 from gazette.domain.sources import Sources
 
+from cli.events.bus import StageBus
 from cli.events.entries import Entry
 from cli.events.envelopes import Envelope, envelope
 
@@ -47,17 +48,22 @@ class Checked:
 
 
 def check(
-    entry: Entry, *, hosts: LinkHosts, schemas: Schemas, sources: Sources | None = None
+    entry: Entry,
+    *,
+    hosts: LinkHosts,
+    schemas: Schemas,
+    sources: Sources | None = None,
+    bus: StageBus | None = None,
 ) -> Checked:
     """Every problem of an entry, in words that name the field.
 
-    Its links must lead to `hosts`, and its source be one of `sources`, if those are given; data
-    must be as `schemas` has it for its category.
+    Its links must lead to `hosts`; its source must be one of `sources`, and its bus must be `bus`,
+    if those are given; data must be as `schemas` has it for its category.
     """
     if entry.problem:
         return Checked(entry.label, problems=(entry.problem,))
     try:
-        found = envelope(entry.value)
+        found = envelope(entry.value, bus=bus)
         if found is None:
             return Checked(entry.label, problems=(_NO_EVENT,))
         reading = _read(found.content, hosts, schemas) if found.content else Reading(None)

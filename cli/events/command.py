@@ -9,6 +9,7 @@ from gazette.adapters.contract import published
 from gazette.domain.model import Event
 from gazette.steps.support.replay import Side
 
+from cli.events.bus import bus_of
 from cli.events.checking import Checked, check
 from cli.events.digest_lines import ReaderOf, events_in, preview, readers_in
 from cli.events.entries import read_entries
@@ -44,7 +45,8 @@ def lint(file: File, stage: StageName = "prod") -> None:
 
     Links must lead to the hosts that the stage names in cdk.json (link_hosts), and detail types
     come from the sources that it names for them (sources), if it names any. Data must be as the
-    schema of its category has it, if the templates of the stage have one.
+    schema of its category has it, if the templates of the stage have one. An entry that names a bus
+    must name that of the stage (bus).
     """
     checked = _checked(file, stage)
     for each in checked:
@@ -155,9 +157,10 @@ def _lines(
 
 def _checked(file: str, stage: str) -> list[Checked]:
     hosts, sources = hosts_of(stage, _PROJECT), sources_of(stage, _PROJECT)
-    schemas = schemas_of(stage, _PROJECT)
+    schemas, bus = schemas_of(stage, _PROJECT), bus_of(stage, _PROJECT)
     return [
-        check(entry, hosts=hosts, schemas=schemas, sources=sources) for entry in read_entries(file)
+        check(entry, hosts=hosts, schemas=schemas, sources=sources, bus=bus)
+        for entry in read_entries(file)
     ]
 
 

@@ -1,10 +1,14 @@
 """From an entry to the envelope that Gazette would get of it, and what EventBridge says of it."""
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from gazette.adapters.contract.strict_json import UnreadableError, read_json
+
+from cli.events.bus import StageBus
 
 LIMIT = 1_000_000
 """Bytes that an entry of PutEvents must stay below (1 MB since 2026, 256 KB before). Up to 1 MiB,
@@ -23,7 +27,15 @@ _NAMES = {
     "Time": "time",
     "Resources": "resources",
 }
-_ROUTING = frozenset(("EventBusName", "TraceHeader"))
+_ENTRY = (*_NAMES, "EventBusName", "TraceHeader")
+"""https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEventsRequestEntry.html"""
+
+_ENVELOPE = (*_NAMES.values(), "version", "id", "account", "region", "replay-name")
+"""https://docs.aws.amazon.com/eventbridge/latest/ref/overiew-event-structure.html"""
+
+_ENOUGH_OF_AN_ENTRY = {"Source", "DetailType", "Detail"}
+_ENOUGH_OF_AN_ENVELOPE = {"source", "detail-type", "detail"}
+"""Fields by which an event is known, so that another one that is misspelt can be named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +55,19 @@ class Envelope:
         return max(1, -(-self.size // _BILLED))
 
 
-def envelope(value: Any) -> Envelope | None:
-    """The envelope in a JSON value; None where it is no event. Raises RecursionError."""
+def envelope(value: Any, *, bus: StageBus | None = None) -> Envelope | None:
+    """The envelope in a JSON value; None where it is no event. Raises RecursionError.
+
+    An entry that names a bus must name that of the stage, if it is given.
+    """
     if not isinstance(value, dict):
         return None
-    if value.keys() & {"detail-type", "detail"}:
-        return _envelope(value, [])
-    if value.keys() & {"DetailType", "Detail"}:
+    if value.keys() & _ENOUGH_OF_AN_ENVELOPE:
+        problems = [*_source(value, "source"), *_unknown(value, _ENVELOPE, "an event envelope")]
+        return _envelope(value, problems)
+    if value.keys() & _ENOUGH_OF_AN_ENTRY:
         renamed = {ours: value[theirs] for theirs, ours in _NAMES.items() if theirs in value}
-        return _envelope(renamed, _around(value))
+        return _envelope(renamed, _around(value, bus))
     return None
 
 
@@ -101,13 +117,30 @@ def _as_text(detail: Any) -> str | None:
     return json.dumps(detail, ensure_ascii=False, separators=(",", ":"))
 
 
-def _around(entry: dict[str, Any]) -> list[str]:
-    """What PutEvents would not take, whatever the detail says."""
-    problems = []
-    source = entry.get("Source")
-    if not isinstance(source, str) or not source:
-        problems.append("Source: is missing; name your service, such as shop.comments")
+def _around(entry: dict[str, Any], bus: StageBus | None) -> list[str]:
+    """What PutEvents would not take, or would put elsewhere, whatever the detail says."""
+    named = bus.problem(entry["EventBusName"]) if bus and "EventBusName" in entry else ""
+    return [
+        *_source(entry, "Source"),
+        *filter(None, [named]),
+        *_unknown(entry, _ENTRY, "a PutEvents entry"),
+    ]
+
+
+def _source(given: dict[str, Any], name: str) -> Iterator[str]:
+    source = given.get(name)
+    if not isinstance(source, str) or not source.strip():
+        yield f"{name}: is missing; name your service, such as shop.comments"
+    elif source != source.strip():
+        yield f"{name}: begins or ends with a space, so it is another source; remove the space"
     elif source.startswith("aws."):
-        problems.append("Source: must not begin with aws., which is kept for AWS")
-    unknown = entry.keys() - _NAMES.keys() - _ROUTING
-    return problems + [f"{name}: is no field of a PutEvents entry" for name in sorted(unknown)]
+        yield f"{name}: must not begin with aws., which is kept for AWS"
+
+
+def _unknown(given: dict[str, Any], known: Sequence[str], what: str) -> Iterator[str]:
+    """The fields that do not exist, most likely because they are misspelt."""
+    meant = {each.lower(): each for each in known}
+    for name in sorted(given.keys() - {*known}):
+        found = get_close_matches(name.lower(), meant, n=1)
+        hint = f"; did you mean {meant[found[0]]}?" if found else ""
+        yield f"{name}: is no field of {what}{hint}"

@@ -14,9 +14,9 @@ from gazette.domain.ports.control import Experiments
 from gazette.settings.delivery import GenerateSettings
 from gazette.steps.support.statistics import start_experiment
 
-from cli.shared.answers import Document, confirm, facts, moment, tell
+from cli.shared.answers import Document, Yes, confirm, facts, moment, tell
 from cli.shared.aws_errors import refusals_of_tables
-from cli.shared.commands import Command
+from cli.shared.commands import Command, UnaskedChange
 from cli.shared.console import NotPossible, note
 from cli.shared.deployed import StageName, settings_of
 from cli.templates.building import templates_of
@@ -52,7 +52,7 @@ def start(
         typer.Argument(metavar="VARIATION=WEIGHT...", help="Such as 1=90 2=10."),
     ],
     stage: StageName = "prod",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    yes: Yes = False,
 ) -> None:
     """Start an experiment, ending any other, or change the weights of the running one.
 
@@ -78,8 +78,10 @@ def start(
         )
 
 
-@experiment.command("stop", cls=Command)
-def stop(stage: StageName = "prod") -> None:
+@experiment.command("stop", cls=UnaskedChange)
+def stop(
+    stage: StageName = "prod",
+) -> None:
     """End the experiment: everybody gets variation 1."""
     with refusals_of_tables(stage):
         _experiments(stage).stop(now())

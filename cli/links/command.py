@@ -11,9 +11,9 @@ from gazette.domain.ports.rendering import KeyStore
 from gazette.settings.preferences import PreferencesSettings
 from gazette.steps.support import link_keys
 
-from cli.shared.answers import Rows, Shown, confirm, tell
+from cli.shared.answers import Rows, Shown, Yes, confirm, tell
 from cli.shared.aws_errors import refusals_in_words
-from cli.shared.commands import Command
+from cli.shared.commands import Command, UnaskedChange
 from cli.shared.console import NotPossible, note, printable
 from cli.shared.deployed import StageName, settings_of
 
@@ -49,8 +49,10 @@ def show(stage: StageName = "prod") -> None:
     Rows("keys", {"key": "key", "signs": "what it does"}, rows).show()
 
 
-@links.command("rotate", cls=Command)
-def rotate(stage: StageName = "prod") -> None:
+@links.command("rotate", cls=UnaskedChange)
+def rotate(
+    stage: StageName = "prod",
+) -> None:
     """Add a key, which signs from now on. Links in older emails keep working."""
     with _refusals(stage):
         keys = link_keys.rotate(store=_store(stage), draw_key=draw_key)
@@ -77,7 +79,7 @@ def retire(
             "--now", help="The key leaked: retire it even if it signs; a new one takes over."
         ),
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    yes: Yes = False,
 ) -> None:
     """Remove a key: links signed with it stop working, in all emails."""
     with _refusals(stage):

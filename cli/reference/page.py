@@ -9,13 +9,15 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from cli.main import app
 from cli.reference.examples import EXAMPLES
-from cli.reference.permissions import PERMISSIONS, Grant, policy
+from cli.reference.permissions import IN_THE_CONSOLE, PERMISSIONS, Grant, policy
 from cli.reference.shapes import ONE_A_LINE, SHAPES
 from cli.shared.commands import paragraphs
 
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
 
 _INTRO = Path(__file__).with_name("introduction.md")
+
+_CONSOLE = Path(__file__).with_name("console.md")
 
 
 def commands() -> dict[str, dict[str, TyperCommand]]:
@@ -30,7 +32,7 @@ def commands() -> dict[str, dict[str, TyperCommand]]:
 
 def page() -> str:
     """The whole page."""
-    return "\n".join((_INTRO.read_text().rstrip(), *_contents(), *_groups())) + "\n"
+    return "\n".join((_INTRO.read_text().rstrip(), *_contents(), *_groups(), *_console())) + "\n"
 
 
 def _roots() -> list[tuple[str, TyperGroup | TyperCommand]]:
@@ -108,6 +110,15 @@ def _policy(group: str) -> Iterator[str]:
     if not granted:
         yield "\nCalls nothing in AWS."
         return
+    yield from _written(granted)
+
+
+def _console() -> Iterator[str]:
+    yield f"\n{_CONSOLE.read_text().rstrip()}"
+    yield from _written(IN_THE_CONSOLE)
+
+
+def _written(granted: frozenset[Grant]) -> Iterator[str]:
     written = json.dumps(policy(granted, "prod"), indent=2)
     yield f"\nIAM policy:\n\n```json\n{written}\n```"
 

@@ -262,6 +262,22 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
 }
 """By the path of the command."""
 
+_OPEN = ("GetQueueAttributes", "GetQueueUrl", "ListDeadLetterSourceQueues", "ListQueueTags")
+_READ = (*_OPEN, "ReceiveMessage", "ChangeMessageVisibility")
+_REDRIVE = ("StartMessageMoveTask", "ListMessageMoveTasks", "CancelMessageMoveTask")
+
+IN_THE_CONSOLE = (
+    _anywhere("sqs:ListQueues")
+    | _each([*_REDRIVEN, "queue/quarantine"], *_READ, *_REDRIVE, "DeleteMessage")
+    | _each(_SOURCES, *_OPEN, "SendMessage")
+    | _each([each for each in _DEAD if each not in _REDRIVEN], *_READ, "PurgeQueue")
+)
+"""What someone needs who redrives queues in the SQS console and has no command line: open a queue,
+read its messages, delete one that is wrong, redrive the others, and purge the ticks. SQS moves
+messages with the rights of the person who starts it.
+https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-configure-dead-letter-queue-redrive.html
+"""
+
 
 def policy(grants: frozenset[Grant], stage: str) -> dict[str, Any]:
     """An IAM policy: one statement for all resources that need the same actions."""

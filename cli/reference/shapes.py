@@ -220,7 +220,7 @@ SHAPES: Mapping[str, Shape] = {
         "more": "boolean",
     },
     "dlq redrive": {
-        "queues": [{"queue": "text", "moved": "number", "left": "number"}],
+        "queues": [{"queue": "text", "moved": "number", "left": "number", "came_back": "number"}],
         "messages": [{"about": "text", "redrive": "text", "why": "text"}],
     },
     "event lint": {
@@ -364,7 +364,7 @@ SHAPES: Mapping[str, Shape] = {
         "events": [{"since": "instant", "detail_type": "text", "reason": "text"}],
         "more": "boolean",
     },
-    "quarantine redrive": {"moved": "number", "left": "number"},
+    "quarantine redrive": {"moved": "number", "left": "number", "came_back": "number"},
     "sources status": {
         "state": "text",
         "reason": "text?",

@@ -8,7 +8,7 @@ import typer
 from gazette.settings.ingest import IngestSettings
 
 from cli.restore.copies import Difference, Rows, bring_back, compare
-from cli.shared.answers import confirm, tell
+from cli.shared.answers import Yes, confirm, tell
 from cli.shared.aws_errors import refusals_in_words
 from cli.shared.console import NotPossible, note
 from cli.shared.deployed import StageName, settings_of
@@ -58,7 +58,7 @@ def restore(
     user: Annotated[
         str, typer.Option("--user", metavar="USER", help="Only the rows of this reader.")
     ] = "",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    yes: Yes = False,
 ) -> None:
     """Bring a table back to what a copy of it holds.
 

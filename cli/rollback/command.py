@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from cli.rollback.versions import Deployment, Deployments, point_to, read_deployments
-from cli.shared.answers import Rows, Shown, confirm
+from cli.shared.answers import Rows, Shown, Yes, confirm
 from cli.shared.console import NotPossible, note, say
 from cli.shared.deployed import StageName
 
@@ -21,7 +21,7 @@ def rollback(
     only_list: Annotated[
         bool, typer.Option("--list", help="List the deployments, and change nothing.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    yes: Yes = False,
 ) -> None:
     """Let all functions run as an earlier deployment published them.
 

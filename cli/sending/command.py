@@ -23,9 +23,9 @@ from cli.sending.categories import (
     stop_category,
     stopped,
 )
-from cli.shared.answers import confirm, facts, moment, tell
+from cli.shared.answers import Yes, confirm, facts, moment, tell
 from cli.shared.aws_errors import refusals_of_tables
-from cli.shared.commands import Command
+from cli.shared.commands import Command, UnaskedChange
 from cli.shared.console import NotPossible, note, printable
 from cli.shared.deployed import StageName, settings_of
 from cli.shared.pace import next_try, rate_text, state, stream
@@ -71,7 +71,7 @@ def stop(
     ],
     stage: StageName = "prod",
     category: Category = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    yes: Yes = False,
 ) -> None:
     """Stop all email of the stage, or one category, until somebody resumes it. Nothing is lost."""
     if not reason.strip():
@@ -94,8 +94,11 @@ def stop(
     note("Emails that workers already prepared may still go out for some seconds.")
 
 
-@sending.command("resume", cls=Command)
-def resume(stage: StageName = "prod", category: Category = None) -> None:
+@sending.command("resume", cls=UnaskedChange)
+def resume(
+    stage: StageName = "prod",
+    category: Category = None,
+) -> None:
     """Resume all email, or one category, whether it was stopped by hand or automatically."""
     if category is not None:
         check_category(category)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
+from typing import Annotated
 
 import typer
 from rich.console import Console, RenderableType
@@ -145,6 +146,10 @@ def give(document: Document) -> None:
 def give_line(document: Document) -> None:
     """Print one of many documents, a line each (https://jsonlines.org)."""
     typer.echo(json.dumps(plain(document)))
+
+
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
+"""The option of a command that asks before it changes something."""
 
 
 def confirm(question: str) -> None:

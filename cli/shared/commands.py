@@ -1,6 +1,6 @@
-"""The class of every command: its errors, its exit codes, its help, and `--json`."""
+"""The classes of commands: their errors, exit codes, help, `--json`, and `--yes`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -38,6 +38,22 @@ class Command(TyperCommand):
             return super().invoke(ctx)
 
 
+class UnaskedChange(Command):
+    """A command that changes a stage without a question, because that can be undone or repeated.
+
+    It accepts `--yes`, so that a script can pass it to every command that changes a stage.
+    """
+
+    def __init__(self, name: str | None, **options: Any) -> None:
+        super().__init__(name, **options)
+        self.params.insert(-1, _yes_option())
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run it."""
+        ctx.params.pop("yes", None)
+        return super().invoke(ctx)
+
+
 def paragraphs(text: str) -> str:
     """Each paragraph on one line, so that a terminal wraps it at its own width."""
     return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
@@ -49,16 +65,30 @@ def _options(args: Sequence[str]) -> list[str]:
 
 
 def _json_option() -> TyperOption:
-    """A fresh option, as Typer makes it of a parameter."""
-    probe = typer.Typer(add_completion=False)
-
-    @probe.command()
-    def _(as_json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False) -> None:
+    def command(
+        as_json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
+    ) -> None:
         """Has the option."""
 
+    return _only_option(command)
+
+
+def _yes_option() -> TyperOption:
+    def command(
+        yes: Annotated[
+            bool, typer.Option("--yes", help="Accepted for scripts: this command never asks.")
+        ] = False,
+    ) -> None:
+        """Has the option."""
+
+    return _only_option(command)
+
+
+def _only_option(command: Callable[..., None]) -> TyperOption:
+    """A fresh option, as Typer makes it of the parameter of a function."""
+    probe = typer.Typer(add_completion=False)
+    probe.command()(command)
     (found,) = (
-        each
-        for each in typer.main.get_command(probe).params
-        if isinstance(each, TyperOption) and each.name == "as_json"
+        each for each in typer.main.get_command(probe).params if isinstance(each, TyperOption)
     )
     return found

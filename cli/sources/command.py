@@ -12,9 +12,9 @@ from gazette.settings.content import ContentSettings
 from gazette.steps.support.sources import Armed, arm_sources
 
 from cli.dead_letters.sqs_queues import queues
-from cli.shared.answers import confirm, facts, moment, tell
+from cli.shared.answers import Yes, confirm, facts, moment, tell
 from cli.shared.aws_errors import refusals_of_tables
-from cli.shared.commands import Command
+from cli.shared.commands import Command, UnaskedChange
 from cli.shared.console import NotPossible, note, printable
 from cli.shared.deployed import StageName, settings_of
 
@@ -60,7 +60,7 @@ def stop(
         str, typer.Argument(metavar="REASON", help="Why; `gazette sources status` shows it.")
     ],
     stage: StageName = "prod",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    yes: Yes = False,
 ) -> None:
     """Stop all requests to the recommendation service until somebody resumes them.
 
@@ -85,8 +85,10 @@ def stop(
     note("Requests that are in progress are still answered.")
 
 
-@sources.command("resume", cls=Command)
-def resume(stage: StageName = "prod") -> None:
+@sources.command("resume", cls=UnaskedChange)
+def resume(
+    stage: StageName = "prod",
+) -> None:
     """Resume the requests, whether they were stopped by hand or automatically."""
     settings = _settings(stage)
     with refusals_of_tables(stage):
@@ -107,7 +109,7 @@ def resume(stage: StageName = "prod") -> None:
 @sources.command("arm", cls=Command)
 def arm(
     stage: StageName = "prod",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    yes: Yes = False,
 ) -> None:
     """Give the digests of existing readers the content sources of the stage.
 

@@ -17,9 +17,9 @@ from gazette.domain.subscribers.suppression import Cause, Suppression
 from gazette.settings.feedback import FeedbackSettings
 from gazette.steps.support.suppression import SuppressionContext, remove_suppression
 
-from cli.shared.answers import Rows, confirm, moment, tell
+from cli.shared.answers import Rows, Yes, confirm, moment, tell
 from cli.shared.aws_errors import refusals_of_tables
-from cli.shared.commands import Command
+from cli.shared.commands import Command, UnaskedChange
 from cli.shared.console import NotPossible, note, printable, wants_json
 from cli.shared.deployed import StageName, settings_of
 from cli.shared.suppression_key import suppression_key
@@ -86,7 +86,7 @@ def show(
         note("No suppressed addresses here.")
 
 
-@suppression.command("add", cls=Command)
+@suppression.command("add", cls=UnaskedChange)
 def add(
     address: Address,
     stage: StageName = "prod",
@@ -121,14 +121,14 @@ def add(
 def remove(
     address: Address,
     stage: StageName = "prod",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    yes: Yes = False,
 ) -> None:
     """Allow an address again, in SES too, and say what makes its reader active again."""
     _allow(address, stage, yes=yes)
     remove_in_ses(address)
 
 
-@suppression.command("import", cls=Command)
+@suppression.command("import", cls=UnaskedChange)
 def take(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV: address, reason, since.")],
     stage: StageName = "prod",

@@ -9,7 +9,7 @@ from gazette.domain.templates.versions import EVERYBODY, Version
 from gazette.steps.support import templates as steps
 from gazette.steps.support.templates import Bundle, TemplatesContext
 
-from cli.shared.answers import confirm
+from cli.shared.answers import Yes, confirm
 from cli.shared.commands import Command
 from cli.shared.console import NotPossible, note, printable
 from cli.shared.deployed import StageName
@@ -34,7 +34,6 @@ from cli.templates.telling import (
 )
 
 _LONGEST_NOTE = 200
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 
 templates = typer.Typer(
     help="Change the templates without a deployment: push, compare, roll out, take back.",

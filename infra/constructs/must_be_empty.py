@@ -4,12 +4,15 @@ Dead letters of a function are with the function, in `infra.constructs.step`.
 """
 
 from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.constructs.alarms import Urgency, described
-from infra.constructs.queues import WatchedQueue
+from infra.constructs.queues import WatchedQueue, way_back
 from infra.stage import Stage
-from infra.topology import RESEND
+from infra.topology import FEEDBACK, INGEST, RESEND, Step
+
+UNDELIVERED = "undelivered"
 
 
 def failed_runs(scope: Construct, stage: Stage, topic: sns.ITopic) -> WatchedQueue:
@@ -21,18 +24,20 @@ def failed_runs(scope: Construct, stage: Stage, topic: sns.ITopic) -> WatchedQue
         f"to do: `gazette dlq show failed --stage {stage.name}` says why, and what a redrive "
         "would do. Once the provider accepts email again, run "
         f"`gazette dlq redrive failed --stage {stage.name}`: the next run of each schedule "
-        "starts now, and sends nothing that a later digest has sent. In the SQS console, "
-        "redrive to the custom destination "
-        f"gazette-{stage.name}-resend, not to the source. "
+        "starts now, and sends nothing that a later digest has sent. "
+        f"{_way_back(stage, 'failed', str(RESEND.queue))} "
         "See docs/runbook/failed-not-empty.md.",
         stage=stage,
         topic=topic,
-        of=f"gazette-{stage.name}-{RESEND.queue}-dead",
+        of=f"{RESEND.queue}-dead",
     )
 
 
 def quarantine(scope: Construct, stage: Stage, topic: sns.ITopic) -> WatchedQueue:
-    """What services put and nobody can read, and delivery events of nobody's emails."""
+    """What services put and nobody can read, and delivery events of nobody's emails.
+
+    It has messages for two functions. Each of them puts those of the other one back here.
+    """
     return _watched(
         scope,
         "quarantine",
@@ -40,39 +45,84 @@ def quarantine(scope: Construct, stage: Stage, topic: sns.ITopic) -> WatchedQueu
         "tables do not know. Nothing is dropped. What to do: "
         f"`gazette quarantine list --stage {stage.name}` has the reasons. Fix the cause; then "
         f"run `gazette quarantine redrive --stage {stage.name}`. "
+        f"{_way_back(stage, 'quarantine', str(INGEST.queue))} Delivery events come back: redrive "
+        f"those to gazette-{stage.name}-{FEEDBACK.queue}. "
         "See docs/runbook/quarantine-not-empty.md.",
+        stage=stage,
+        topic=topic,
+        of=UNDELIVERED,
+    )
+
+
+def undelivered_events(
+    scope: Construct, stage: Stage, topic: sns.ITopic, *, behind: sqs.IQueue
+) -> WatchedQueue:
+    """What EventBridge could not put on the ingest queue."""
+    return _undelivered(
+        scope,
+        UNDELIVERED,
+        INGEST,
+        "EventBridge could not put events on the ingest queue.",
+        stage=stage,
+        topic=topic,
+        behind=behind,
+    )
+
+
+def undelivered_feedback(scope: Construct, stage: Stage, topic: sns.ITopic) -> WatchedQueue:
+    """What EventBridge or SNS could not put on the feedback queue."""
+    return _undelivered(
+        scope,
+        "feedback-undelivered",
+        FEEDBACK,
+        "EventBridge could not put delivery events of SES on the feedback queue.",
         stage=stage,
         topic=topic,
     )
 
 
-def undelivered(
-    scope: Construct, stage: Stage, topic: sns.ITopic, *, name: str, what_happened: str
+def ticks_undelivered(scope: Construct, stage: Stage, topic: sns.ITopic) -> WatchedQueue:
+    """Ticks that reached no function, or that it could not process. They are purged."""
+    name = "ticks-undelivered"
+    return _watched(
+        scope,
+        name,
+        "The functions fanout or sweep could not process some ticks of the clock. What to do: "
+        "check the logs of both functions; then purge the queue: the next tick makes up for "
+        f'them. In the SQS console: open gazette-{stage.name}-{name} and choose "Purge". '
+        "See docs/runbook/undelivered.md.",
+        stage=stage,
+        topic=topic,
+    )
+
+
+def _undelivered(
+    scope: Construct,
+    name: str,
+    step: Step,
+    what_happened: str,
+    *,
+    stage: Stage,
+    topic: sns.ITopic,
+    behind: sqs.IQueue | None = None,
 ) -> WatchedQueue:
-    """What EventBridge could not put on a queue of the stage."""
     return _watched(
         scope,
         name,
         f"{what_happened} What to do: check the queue's policy and the function's log; then "
         f"run `gazette dlq redrive {name} --stage {stage.name}`. "
+        f"{_way_back(stage, name, str(step.queue))} "
         "See docs/runbook/undelivered.md.",
         stage=stage,
         topic=topic,
+        of=f"{step.queue}-dead",
+        behind=behind,
         urgency=Urgency.NOW,
     )
 
 
-def ticks_undelivered(scope: Construct, stage: Stage, topic: sns.ITopic) -> WatchedQueue:
-    """Ticks that reached no function, or that it could not process."""
-    return _watched(
-        scope,
-        "ticks-undelivered",
-        "The functions fanout or sweep could not process some ticks of the clock. What to do: "
-        "check the logs of both functions; then empty the queue: the next tick makes up for "
-        "them. See docs/runbook/undelivered.md.",
-        stage=stage,
-        topic=topic,
-    )
+def _way_back(stage: Stage, name: str, destination: str) -> str:
+    return way_back(f"gazette-{stage.name}-{name}", f"gazette-{stage.name}-{destination}")
 
 
 def _watched(
@@ -83,6 +133,7 @@ def _watched(
     stage: Stage,
     topic: sns.ITopic,
     of: str = "",
+    behind: sqs.IQueue | None = None,
     urgency: Urgency = Urgency.MORNING,
 ) -> WatchedQueue:
     return WatchedQueue(
@@ -91,5 +142,6 @@ def _watched(
         name=f"gazette-{stage.name}-{name}",
         topic=topic,
         meaning=described(urgency, meaning, stage=stage),
-        of=of,
+        of=f"gazette-{stage.name}-{of}" if of else "",
+        behind=behind,
     )

@@ -19,10 +19,12 @@ https://repost.aws/knowledge-center/sqs-dead-letter-queue"""
 class WatchedQueue(LeastQueue):
     """A queue that should be empty. An alarm fires while it has a message.
 
-    `of`: the name of the queue whose dead letters it takes; empty if it takes those of none.
-    `behind`: the dead-letter queue of this queue, in effect never used. SQS redrives only from
-    dead-letter queues, so `behind` must be one.
+    `of`: the name of the queue whose dead letters it takes. Empty only for a queue that is purged:
+    SQS redrives from no queue that is not a dead-letter queue of another one.
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html
+    `behind`: the dead-letter queue of this queue, in effect never used. It makes `behind` a queue
+    that can be redriven, and what does get there goes back to the same function.
+    docs/decisions/0095-every-queue-can-be-redriven-in-the-console.md
     """
 
     def __init__(
@@ -60,6 +62,18 @@ class WatchedQueue(LeastQueue):
             treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
         )
         announce(alarm, topic)
+
+
+def way_back(queue: str, destination: str) -> str:
+    """Return a sentence for an alarm: how to redrive a queue in the SQS console, and where to.
+
+    The destination is named, because SQS does not know the source of what it did not move there.
+    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/troubleshooting-dlq-redrive.html
+    """
+    return (
+        f'In the SQS console: open {queue}, choose "Start DLQ redrive", and redrive to a custom '
+        f"destination, {destination}."
+    )
 
 
 def step_queue(

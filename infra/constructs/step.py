@@ -17,7 +17,7 @@ from infra.assets.layers import ROOT
 from infra.constructs.alarms import Urgency, described, service_name
 from infra.constructs.deployment import VERSION, live_alias
 from infra.constructs.grants import may_use, role_that_logs
-from infra.constructs.queues import WatchedQueue, step_queue
+from infra.constructs.queues import WatchedQueue, step_queue, way_back
 from infra.stage import Stage
 from infra.topology import PREFERENCES, VISIBILITY_FACTOR, Step
 
@@ -44,7 +44,7 @@ class StepConstruct(Construct):
     `live`: the alias by which everything calls the function; never the function itself.
     `variables`: what the function reads from its environment.
 
-    `failed`: the queue on which the function puts failed runs, so that they can be redriven.
+    `behind`: the dead-letter queue of `dead`, which so can be redriven (`WatchedQueue`).
     """
 
     def __init__(
@@ -57,12 +57,12 @@ class StepConstruct(Construct):
         layers: Sequence[lambda_.ILayerVersion],
         tables: Mapping[str, dynamodb.Table],
         topic: sns.ITopic,
-        failed: sqs.IQueue | None = None,
+        behind: sqs.IQueue | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
         self.step = step
         self.dead = {
-            queue: self._dead_letters(queue, stage, topic, failed) for queue in step.queues
+            queue: self._dead_letters(queue, stage, topic, behind) for queue in step.queues
         }
         self.queues = {queue: self._queue(queue, stage, dead) for queue, dead in self.dead.items()}
         name = f"gazette-{stage.name}-{step.name}"
@@ -121,12 +121,13 @@ class StepConstruct(Construct):
             self.function.add_environment(variable, value)
 
     def _dead_letters(
-        self, queue: str, stage: Stage, topic: sns.ITopic, failed: sqs.IQueue | None
+        self, queue: str, stage: Stage, topic: sns.ITopic, behind: sqs.IQueue | None
     ) -> sqs.Queue:
+        of = f"gazette-{stage.name}-{queue}"
         return WatchedQueue(
             self,
             f"{self._id_of(queue)}Dead",
-            name=f"gazette-{stage.name}-{queue}-dead",
+            name=f"{of}-dead",
             topic=topic,
             meaning=described(
                 _URGENCIES.get(queue, Urgency.MORNING),
@@ -134,11 +135,12 @@ class StepConstruct(Construct):
                 f"`gazette dlq show {queue}-dead --stage {stage.name}` says what a "
                 "redrive would do to each; the function's log says why they failed. Fix the cause; "
                 f"then run `gazette dlq redrive {queue}-dead --stage {stage.name}`, "
-                "which is safe at any time. See docs/runbook/dead-letters.md.",
+                f"which is safe at any time. {way_back(f'{of}-dead', of)} "
+                "See docs/runbook/dead-letters.md.",
                 stage=stage,
             ),
-            of=f"gazette-{stage.name}-{queue}",
-            behind=failed,
+            of=of,
+            behind=behind,
         )
 
     def _queue(self, queue: str, stage: Stage, dead: sqs.Queue) -> sqs.Queue:

@@ -35,9 +35,9 @@ from infra.constructs.must_be_empty import (
     failed_runs,
     quarantine,
     ticks_undelivered,
-    undelivered,
+    undelivered_events,
+    undelivered_feedback,
 )
-from infra.constructs.queues import WatchedQueue
 from infra.constructs.step import StepConstruct
 from infra.constructs.watching.dashboard import Dashboard
 from infra.constructs.watching.watch import watch_metrics, watch_parts
@@ -97,12 +97,15 @@ class ServiceStack(Stack):
         self._suppressions_secret = suppressions_secret
 
         failed = failed_runs(self, stage, self._topic)
-        ingest = self._step(INGEST)
+        kept = quarantine(self, stage, self._topic)
+        unreached = undelivered_events(self, stage, self._topic, behind=kept)
+        unreported = undelivered_feedback(self, stage, self._topic)
+        ingest = self._step(INGEST, behind=unreached)
         followers = self._step(FOLLOWERS)
         fanout = self._step(FANOUT)
         generate = self._step(GENERATE)
-        resend = self._step(RESEND, failed=failed)
-        feedback = self._step(FEEDBACK)
+        resend = self._step(RESEND, behind=failed)
+        feedback = self._step(FEEDBACK, behind=unreported)
         sweep = self._step(SWEEP)
         preferences = self._step(PREFERENCES)
         content = self._step(CONTENT) if stage.asks_source else None
@@ -110,18 +113,17 @@ class ServiceStack(Stack):
         fed += [content] if content else []
         self._queues = {name: queue for built in fed for name, queue in built.queues.items()}
         self._queues |= {f"{name}_dead": dead for built in fed for name, dead in built.dead.items()}
-        self._queues["failed"] = failed
-        self._queues["quarantine"] = quarantine(self, stage, self._topic)
-        self._queues["feedback_undelivered"] = self._undelivered(
-            "feedback-undelivered",
-            "EventBridge could not put delivery events of SES on the feedback queue.",
-        )
+        self._queues |= {
+            "failed": failed,
+            "quarantine": kept,
+            "feedback_undelivered": unreported,
+        }
         api = ReadersApi(self, API, stage=stage)
         api.lead_to(preferences.live)
         self._lead_readers(api, links, front)
         base_url = stage.base_url or api.url
 
-        bus = self._receive_events(self._queues["ingest"])
+        bus = self._receive_events(self._queues["ingest"], undelivered=unreached)
         self._configure_ingest(ingest, followers)
         self._configure_fanout(fanout)
         for sending, kind in ((generate, GenerateSettings), (resend, ResendSettings)):
@@ -150,7 +152,7 @@ class ServiceStack(Stack):
         CfnOutput(self, "BusName", value=bus.event_bus_name)
         CfnOutput(self, "PreferencesUrl", value=api.url)
 
-    def _step(self, step: Step, *, failed: sqs.IQueue | None = None) -> StepConstruct:
+    def _step(self, step: Step, *, behind: sqs.IQueue | None = None) -> StepConstruct:
         return StepConstruct(
             self,
             step.name.capitalize(),
@@ -159,7 +161,7 @@ class ServiceStack(Stack):
             layers=self._layers,
             tables=self._tables,
             topic=self._topic,
-            failed=failed,
+            behind=behind,
         )
 
     def _lead_readers(
@@ -189,7 +191,9 @@ class ServiceStack(Stack):
                 self, "Links", stage=stage, target=links.target, ipv6=False, after=api.mapping
             )
 
-    def _receive_events(self, ingest_queue: sqs.Queue) -> events.EventBus:
+    def _receive_events(
+        self, ingest_queue: sqs.Queue, *, undelivered: sqs.IQueue
+    ) -> events.EventBus:
         """Send every event on the bus to ingest, so that unknown types reach the quarantine."""
         bus = events.EventBus(self, "Bus", event_bus_name=self._stage.bus)
         if self._stage.archive_days:
@@ -200,15 +204,12 @@ class ServiceStack(Stack):
                 event_pattern=events.EventPattern(source=events.Match.prefix("")),
                 retention=Duration.days(self._stage.archive_days),
             )
-        unreached = self._undelivered(
-            "undelivered", "EventBridge could not put events on the ingest queue."
-        )
         events.Rule(
             self,
             "AllEvents",
             event_bus=bus,
             event_pattern=events.EventPattern(source=events.Match.prefix("")),
-            targets=[event_targets.SqsQueue(ingest_queue, dead_letter_queue=unreached)],
+            targets=[event_targets.SqsQueue(ingest_queue, dead_letter_queue=undelivered)],
         )
         return bus
 
@@ -315,9 +316,6 @@ class ServiceStack(Stack):
             **given,
         }
         return kind(**{field.name: known[field.name] for field in fields(kind)})
-
-    def _undelivered(self, name: str, what_happened: str) -> WatchedQueue:
-        return undelivered(self, self._stage, self._topic, name=name, what_happened=what_happened)
 
 
 def _may_ask_for_the_quota() -> iam.PolicyStatement:

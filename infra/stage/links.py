@@ -31,8 +31,9 @@ class Links:
     """The domain of the links in emails, such as `links.shop.example`, which
     [stays the same](links.md) whatever becomes of the stack. `none`: the HTTP API's own address.
 
-    Needs `hosted_zone` or `links_certificate`. With `retain`, synthesis asks for it or `base_url`:
-    links to the API's own address end with the service stack, two years too early."""
+    Needs `hosted_zone` or `links_certificate`. Synthesis refuses that of another stage in the same
+    region. With `retain`, it asks for it or `base_url`: links to the API's own address end with the
+    service stack, two years too early."""
 
     links_certificate: str = ""
     """The ARN of a certificate of ACM for `links_domain`. Empty: one is made in `hosted_zone`.

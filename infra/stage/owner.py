@@ -63,7 +63,7 @@ class Owner:
     bus: str = "gazette"
     """The event bus on which services put events.
 
-    A second stage of an account and region needs another name."""
+    Synthesis refuses the bus of another stage with the same account and region."""
 
     sources: dict[str, list[str]] = field(default_factory=dict)
     """Which sources may put a detail type, such as `{"subscriber.deleted": ["shop.accounts"]}`. A

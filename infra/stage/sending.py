@@ -29,8 +29,8 @@ class Sending:
     """The domain that the stack verifies in SES, such as `shop.example`: DKIM, MAIL FROM, DMARC.
     Empty: you have verified the sender yourself.
 
-    Each sender must be under it. One stage of an account and region may have it, and only if the
-    domain is not verified there yet; else the deployment fails. Needs `ses`."""
+    Each sender must be under it. Synthesis refuses the domain of another stage with the same
+    account and region. If it is verified there already, the deployment fails. Needs `ses`."""
 
     sandbox: bool = False
     """The SES account is in the sandbox: functions may then use each of its identities, as this
@@ -44,8 +44,8 @@ class Sending:
     `{"id": "Z0123456789ABC", "name": "shop.example"}`. Empty: the records are outputs of the data
     stack, and you enter them yourself.
 
-    Must have both, and `domain` must be under the name. A record that is there already is not
-    overwritten: the deployment fails."""
+    Must have both, and `domain` must be under the name. Synthesis refuses two stages that write the
+    same record. Any other record that exists is not overwritten: the deployment fails."""
 
     mail_from_domain: str = ""
     """Where bounces go, for SPF. Empty: `bounce.` before `domain`.

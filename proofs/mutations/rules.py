@@ -238,6 +238,22 @@ RULES: Final = (
         "::test_that_a_delivery_event_came_is_noted_only_once_its_run_is_settled",
     ),
     Mutation(
+        "an event that was redriven to feedback goes back to the quarantine",
+        "steps/feedback/feedback.py",
+        "        context.quarantine.keep(body, str(err))\n        return None\n",
+        "        del err\n        return None\n",
+        "tests/unit/feedback/test_feedback.py"
+        "::test_an_event_of_a_service_that_was_redriven_here_goes_back_to_the_quarantine",
+    ),
+    Mutation(
+        "feedback refuses an event of another source than SES",
+        "adapters/mail/ses_events.py",
+        "    if isinstance(source, str) and source != _SOURCE:\n",
+        "    if source is None:\n",
+        "tests/unit/feedback/test_ses_events.py"
+        "::test_an_event_of_a_service_is_refused_with_its_source_and_never_ignored",
+    ),
+    Mutation(
         "a retraction raises the epoch of the open runs",
         "steps/routing/reroute.py",
         "    if trace and trace.schedule:\n",

@@ -1,16 +1,18 @@
-"""A run that SES refuses six times on the embedded engine, and a person who brings it back.
+"""What lies in a queue that must be empty on the embedded engine, and a person who brings it back.
 
 By receive, send and delete, as a script would: the engine has no StartMessageMoveTask.
 """
 
 import json
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from demo.ses import Answer
+from tests.functions.messages import complaint, envelope
 from tests.stage import Deployed, a_comment, a_profile, next_due
 
 REFUSED = Answer(429, "TooManyRequestsException")
@@ -107,3 +109,79 @@ def test_trace_aa_what_failed_and_is_redriven_reaches_its_reader_once_with_all_t
         ("3", "accepted"),
     ]
     assert service.messages_in("failed") == service.messages_in("resend-dead") == 0
+
+
+def move_all(deployed: Deployed, source: str, destination: str) -> None:
+    """As a redrive in the console: bodies and attributes stay as they are."""
+    queues, service = deployed.service.queues, deployed.service
+    waiting, to = service.queue_url(source), service.queue_url(destination)
+    while messages := queues.receive_message(
+        QueueUrl=waiting,
+        MaxNumberOfMessages=10,
+        MessageAttributeNames=["All"],
+        WaitTimeSeconds=1,
+    ).get("Messages"):
+        for message in messages:
+            queues.send_message(
+                QueueUrl=to,
+                MessageBody=message["Body"],
+                MessageAttributes={
+                    name: {"DataType": "String", "StringValue": given["StringValue"]}
+                    for name, given in message.get("MessageAttributes", {}).items()
+                },
+            )
+            queues.delete_message(QueueUrl=waiting, ReceiptHandle=message["ReceiptHandle"])
+    service.wait_until_drained(destination)
+    deployed.settle()
+
+
+def complaint_of(tags: Mapping[str, str]) -> str:
+    """What SES reports of the email with these tags, whose reader complained."""
+    event = json.loads(complaint(tags["run"]))
+    event["detail"]["mail"]["tags"] = {name: [value] for name, value in tags.items()}
+    return json.dumps(event)
+
+
+def leave(deployed: Deployed, queue: str, body: str, **attributes: str) -> None:
+    """Put a message where EventBridge, or a function, leaves it."""
+    deployed.service.queues.send_message(
+        QueueUrl=deployed.service.queue_url(queue),
+        MessageBody=body,
+        MessageAttributes={
+            name: {"DataType": "String", "StringValue": value} for name, value in attributes.items()
+        },
+    )
+
+
+def test_what_is_redriven_to_the_queues_that_the_alarms_name_is_in_one_email(
+    deployed: Deployed,
+) -> None:
+    """An undelivered event, one in the quarantine, and a complaint that did not reach feedback."""
+    service = deployed.service
+    service.put("subscriber.changed", [a_profile("uma")])
+    deployed.settle()
+    first, second = (
+        envelope("event.created", a_comment("uma", number), source="shop") for number in (1, 2)
+    )
+    leave(deployed, "undelivered", first, ERROR_CODE="NO_PERMISSIONS", RETRY_ATTEMPTS="0")
+    leave(deployed, "quarantine", second, reason="excerpt: too new")
+    move_all(deployed, "undelivered", "ingest")
+    move_all(deployed, "quarantine", "feedback")  # by mistake: it comes back
+    assert service.messages_in("quarantine") == 1
+    move_all(deployed, "quarantine", "ingest")
+    deployed.tick(next_due())
+    (mail,) = deployed.inbox("uma")
+    assert "2 updates for you" in mail.part("plain")
+
+    assert "uma is suppressed" not in deployed.gazette("explain", "uma")
+    leave(
+        deployed,
+        "feedback-undelivered",
+        complaint_of(mail.tags),
+        ERROR_CODE="NO_PERMISSIONS",
+    )
+    move_all(deployed, "feedback-undelivered", "feedback")
+    assert "uma is suppressed" in deployed.gazette("explain", "uma")
+    for queue in ("undelivered", "quarantine", "feedback-undelivered", "ingest-dead"):
+        assert service.messages_in(queue) == 0, queue
+    assert service.messages_in("feedback-dead") == 0

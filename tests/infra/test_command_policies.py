@@ -2,7 +2,7 @@
 
 from gazette.settings.environment import LIVE
 
-from cli.reference.permissions import PERMISSIONS, arns
+from cli.reference.permissions import IN_THE_CONSOLE, PERMISSIONS, arns
 from tests.infra.synthesis import Synthesis
 
 
@@ -22,7 +22,7 @@ def test_every_resource_of_a_policy_is_deployed(asking: Synthesis) -> None:
     }
     named = {
         arn
-        for grants in PERMISSIONS.values()
+        for grants in (*PERMISSIONS.values(), IN_THE_CONSOLE)
         for grant in grants
         if "*" not in grant[0].removesuffix("/index/*")
         for arn in arns(grant, "prod")

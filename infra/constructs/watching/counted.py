@@ -8,6 +8,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from infra.constructs.alarms import Told, Urgency, create_alarm, own_metric
+from infra.constructs.queues import way_back
 from infra.stage import Stage
 
 _BREAKER_WATCHED = 60
@@ -102,7 +103,8 @@ COUNTED = (
             "A source put events that the setting sources keeps to other sources. Nothing of them "
             "is stored: they wait in the quarantine. What to do: `gazette quarantine list --stage "
             "{stage}` names detail type and source. If the source should put them, add it to the "
-            "setting sources, deploy, and run `gazette quarantine redrive --stage {stage}`. If "
+            "setting sources, deploy, and run `gazette quarantine redrive --stage {stage}`. "
+            f"{way_back('gazette-{stage}-quarantine', 'gazette-{stage}-ingest')} If "
             "not, find out who put them (field account, and who has events:PutEvents on the bus), "
             "take that permission away, and delete the messages. See "
             "docs/runbook/events-foreign.md."
@@ -119,7 +121,8 @@ COUNTED = (
             "audit has scheduled the digest, so they are sent. What to do: the log of "
             "gazette-{stage}-sweep names the readers (`events waited in an idle schedule`). If "
             "`gazette dlq show ingest-dead --stage {stage}` has messages about them, redrive "
-            "those; if it has none, a rule of Gazette is broken: please report it. See "
+            f"those. {way_back('gazette-{stage}-ingest-dead', 'gazette-{stage}-ingest')} If it has "
+            "none, a rule of Gazette is broken: please report it. See "
             "docs/runbook/events-forgotten.md."
         ),
     ),
@@ -221,7 +224,8 @@ COUNTED = (
             "every few minutes. What to do: if a deployment was rolled back, deploy the newer "
             "release again. Otherwise, the logs of the functions name table and key of each row "
             "(`row cannot be read`): repair or delete the row; then redrive the dead letters "
-            "(`gazette dlq list --stage {stage}`). See docs/runbook/rows-unreadable.md."
+            "(`gazette dlq list --stage {stage}`; the alarm of each queue has the steps in the "
+            "SQS console). See docs/runbook/rows-unreadable.md."
         ),
     ),
 )

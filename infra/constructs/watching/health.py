@@ -67,8 +67,9 @@ LOST = Told(
         "EventBridge could not hand events to a queue, or not even to the queue of what is "
         "undelivered: these are lost. What to do: check the policies of the queues ingest, "
         "feedback, undelivered and feedback-undelivered; then `gazette dlq redrive undelivered "
-        "--stage {stage}`, and let services put again what was lost. See "
-        "docs/runbook/events-lost.md."
+        "--stage {stage}` and `gazette dlq redrive feedback-undelivered --stage {stage}`, and let "
+        "services put again what was lost. The alarms of both queues have the steps in the SQS "
+        "console. See docs/runbook/events-lost.md."
     ),
 )
 CLOCK = Told(

@@ -463,6 +463,25 @@ def test_what_eventbridge_put_there_goes_by_hand(stage: Cloud, sqs: Sqs, tasks: 
     assert tasks.started == []
 
 
+def test_what_came_back_meanwhile_is_not_counted_as_left(
+    stage: Cloud, sqs: Sqs, tasks: MoveTasks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sqs.put("undelivered", "one", "two")
+    send = sqs_queues.Queue.send
+
+    def send_and_return_one(queue: sqs_queues.Queue, body: str) -> None:
+        send(queue, body)
+        if body == "one":
+            with stage.meter.acting("EventBridge"):
+                sqs.put("undelivered", body)
+
+    monkeypatch.setattr(sqs_queues.Queue, "send", send_and_return_one)
+    done = run(stage, "redrive", "undelivered", "--yes", "--json")
+    assert json.loads(done.stdout)["queues"] == [
+        {"queue": "undelivered", "moved": 2, "left": 0, "came_back": 1}
+    ]
+
+
 def test_without_such_tasks_they_go_by_hand_and_a_crash_loses_none(
     stage: Cloud, sqs: Sqs, tasks: MoveTasks
 ) -> None:

@@ -1,5 +1,6 @@
 """`gazette quarantine` on moto: looking changes nothing, and redriving loses nothing."""
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -137,9 +138,26 @@ def test_what_comes_back_still_wrong_is_not_moved_again(
 
     monkeypatch.setattr(sqs_queues.Queue, "send", send_and_refuse)
     result = run("redrive")
-    assert (result.exit_code, result.stdout) == (0, "redriven 3, left 3\n")
+    assert (result.exit_code, result.stdout) == (0, "redriven 3, left 0, 3 came back\n")
     assert sqs.bodies("ingest") == ["m1", "m2", "m3"]
     assert sqs.bodies("quarantine") == ["m1", "m2", "m3"]
+
+
+def test_what_comes_back_is_not_counted_as_left_and_what_arrives_meanwhile_is(
+    sqs: Sqs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sqs.quarantine("m1", "m2", "m3")
+    send = sqs_queues.Queue.send
+
+    def send_and_refuse_one(queue: sqs_queues.Queue, body: str) -> None:
+        send(queue, body)
+        if body == "m2":
+            sqs.quarantine(body, "new")
+
+    monkeypatch.setattr(sqs_queues.Queue, "send", send_and_refuse_one)
+    result = run("redrive", "--json")
+    assert json.loads(result.stdout) == {"moved": 3, "left": 1, "came_back": 1}
+    assert "`gazette quarantine list` has the reason" in result.stderr
 
 
 def test_what_keeps_coming_in_does_not_keep_it_going(

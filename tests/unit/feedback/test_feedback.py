@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from gazette.domain.commands import MarkActive
 from gazette.domain.delivery.run import Reason, Run, Status
-from gazette.domain.errors import Unavailable
+from gazette.domain.errors import ForeignEvent, Unavailable
 from gazette.domain.feedback.delivery_events import (
     DeliveryEvent,
     DeliveryEventType,
@@ -15,6 +15,7 @@ from gazette.domain.feedback.delivery_events import (
     Fault,
 )
 from gazette.domain.feedback.experiment import Variant
+from gazette.steps.feedback.feedback import process_delivery_event
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -85,6 +86,20 @@ def test_that_a_delivery_event_came_is_noted_only_once_its_run_is_settled() -> N
     with world.calls() as called:
         world.feedback(EVENT)
     assert called == ["runs.get", "runs.swap", "evidence_log.record", "engagements.record"]
+
+
+def test_an_event_of_a_service_that_was_redriven_here_goes_back_to_the_quarantine() -> None:
+    """There is no other copy of it."""
+    world = World()
+
+    def decode(body: str) -> DeliveryEvent | None:
+        raise ForeignEvent(f"{body} is of source shop")
+
+    with world.calls() as called:
+        done = process_delivery_event("an event", decode=decode, context=world.feedback_context())
+    assert done is None
+    assert world.quarantine.kept == [("an event", "an event is of source shop")]
+    assert called == ["quarantine.keep"]
 
 
 def test_an_older_report_takes_nothing_back() -> None:

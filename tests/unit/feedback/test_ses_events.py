@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from gazette.adapters.mail.ses_events import decode_delivery_event
-from gazette.domain.errors import InvalidEvent
+from gazette.domain.errors import ForeignEvent, InvalidEvent
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType, Fault
 from gazette.domain.identity import address_hash, run_id
 from gazette.domain.model import RunKey
@@ -439,7 +439,6 @@ def test_every_kind_has_its_event() -> None:
         body("Sending Status Disabled"),
         body("Advisor Recommendation Status Open"),
         body("Email Frobbed"),
-        body(source="com.example.shop"),
         body(mail=None),
         body(mail=mail(tags={"ses:configuration-set": ["digest"]})),
         body(mail=mail(tags={"run": []})),
@@ -455,6 +454,14 @@ def test_every_kind_has_its_event() -> None:
 )
 def test_what_is_not_about_a_message_of_gazette_is_nothing(other: str) -> None:
     assert decode_delivery_event(other) is None
+
+
+@pytest.mark.parametrize("detail", [{}, {"mail": mail()}, None, "text"])
+def test_an_event_of_a_service_is_refused_with_its_source_and_never_ignored(detail: Any) -> None:
+    """Somebody redrove it to the wrong queue, and there is no other copy."""
+    envelope = {"source": "shop", "detail-type": "event.created", "detail": detail}
+    with pytest.raises(ForeignEvent, match="source shop is no delivery event of SES"):
+        decode_delivery_event(json.dumps(envelope))
 
 
 @pytest.mark.parametrize("tag", ["canary", "", "ann-daily-017", "a-b-c", "ann-daily"])

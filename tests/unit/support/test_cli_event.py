@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 from cli.events import command
 from cli.events.envelopes import LIMIT
 from cli.main import app
+from tests.functions.messages import envelope
 
 EVENT: dict[str, Any] = {
     "id": "e1",
@@ -127,7 +128,18 @@ def test_a_line_that_is_no_json_is_a_problem_of_that_line() -> None:
     [
         ({"Source": ""}, "Source: is missing"),
         ({"Source": "aws.s3"}, "Source: must not begin with aws."),
-        ({"Sauce": "x"}, "Sauce: is no field of a PutEvents entry"),
+        ({"Sauce": "x"}, "Sauce: is no field of a PutEvents entry; did you mean Source?"),
+        ({"EventBusname": "gazette"}, "a PutEvents entry; did you mean EventBusName?"),
+        ({"Eventbus": "gazette"}, "a PutEvents entry; did you mean EventBusName?"),
+        ({"Frobnicate": 1}, "Frobnicate: is no field of a PutEvents entry\n"),
+        ({"Source": " "}, "Source: is missing"),
+        ({"Source": "shop "}, "Source: begins or ends with a space"),
+        ({"EventBusName": "gazete"}, "EventBusName: is 'gazete', but the stage receives the bus"),
+        ({"EventBusName": "Gazette"}, "EventBusName: is 'Gazette', but"),
+        ({"EventBusName": "default"}, "events on another bus never arrive"),
+        ({"EventBusName": ""}, "EventBusName: is ''"),
+        ({"EventBusName": 7}, "EventBusName: must be text, such as gazette"),
+        ({"EventBusName": "arn:aws:events:eu-west-1:123456789012:event-bus/x"}, "event-bus/x'"),
         ({"Detail": "{"}, "detail: is text, and that is not JSON"),
         ({"Detail": "[" * 100_000}, "nested too deeply"),
         ({"DetailType": "event.made"}, "detail-type: 'event.made' is not one of"),
@@ -140,6 +152,77 @@ def test_what_the_bus_or_ingest_would_not_take_is_told(changed: Any, said: str) 
     assert result.exit_code == 1
     assert said in result.stdout
     assert "1 problem" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "named", ["gazette", "arn:aws:events:eu-west-1:123456789012:event-bus/gazette"]
+)
+def test_an_entry_may_name_the_bus_of_the_stage(named: str) -> None:
+    assert run("lint", {**entry(EVENT), "EventBusName": named}).exit_code == 0
+
+
+def test_the_bus_is_that_of_the_stage_in_its_account_and_region(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    valid = {"sender": "a@example.com", "list_id": "b.example", "bus": "shop"}
+    stages = {"prod": {**valid, "account": "123456789012", "region": "eu-west-1"}}
+    (tmp_path / "cdk.json").write_text(json.dumps({"context": {"stages": stages}}))
+    monkeypatch.setattr(command, "_PROJECT", tmp_path)
+    for right in ("shop", "arn:aws:events:eu-west-1:123456789012:event-bus/shop"):
+        assert run("lint", {**entry(EVENT), "EventBusName": right}).exit_code == 0
+    for wrong in (
+        "gazette",
+        "arn:aws:events:eu-west-2:123456789012:event-bus/shop",
+        "arn:aws:events:eu-west-1:210987654321:event-bus/shop",
+        "arn:aws:events:eu-west-1:123456789012:event-bus/gazette",
+    ):
+        result = run("lint", {**entry(EVENT), "EventBusName": wrong})
+        assert result.exit_code == 1
+        assert "the bus shop, account 123456789012, region eu-west-1 (setting bus)" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("misspelt", "right"),
+    [
+        ("DetailTyp", "DetailType"),
+        ("detailType", "DetailType"),
+        ("Detials", "Detail"),
+        ("Sorce", "Source"),
+        ("source_", "Source"),
+    ],
+)
+def test_a_misspelt_field_of_an_entry_is_told_with_the_right_one(misspelt: str, right: str) -> None:
+    given = entry(EVENT)
+    given[misspelt] = given.pop(right)
+    result = run("lint", given)
+    assert result.exit_code == 1
+    assert f"{misspelt}: is no field of a PutEvents entry; did you mean {right}?" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("misspelt", "right"),
+    [
+        ("detail_type", "detail-type"),
+        ("DetailType", "detail-type"),
+        ("details", "detail"),
+        ("sorce", "source"),
+        ("Source", "source"),
+    ],
+)
+def test_a_misspelt_field_of_an_envelope_is_told_with_the_right_one(
+    misspelt: str, right: str
+) -> None:
+    given = delivered(EVENT)
+    given[misspelt] = given.pop(right)
+    result = run("lint", given)
+    assert result.exit_code == 1
+    assert f"{misspelt}: is no field of an event envelope; did you mean {right}?" in result.stdout
+
+
+def test_an_envelope_as_eventbridge_delivers_or_replays_it_has_no_unknown_field() -> None:
+    whole = json.loads(envelope("event.created", EVENT, source="shop"))
+    assert run("lint", whole).exit_code == 0
+    assert run("lint", {**whole, "replay-name": "again"}).exit_code == 0
 
 
 def padded(size: int) -> dict[str, Any]:

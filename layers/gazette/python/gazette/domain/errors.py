@@ -12,7 +12,7 @@ class InvalidEvent(GazetteError):
 
 
 class ForeignEvent(InvalidEvent):
-    """A message of a detail type that its source may not put. The text names both."""
+    """A message whose source may not put it on this queue. The text names the source."""
 
 
 class InvalidToken(GazetteError):

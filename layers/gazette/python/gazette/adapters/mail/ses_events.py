@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from gazette.adapters.mail.ses_faults import address_fault
-from gazette.domain.errors import InvalidEvent
+from gazette.domain.errors import ForeignEvent, InvalidEvent
 from gazette.domain.feedback.delivery_events import (
     AGAINST_RECIPIENT,
     DeliveryEvent,
@@ -68,10 +68,10 @@ class _Record:
 def decode_delivery_event(body: str, *, installation: str | None = None) -> DeliveryEvent | None:
     """The delivery event in the body of an SQS message; None if it is not about Gazette's email.
 
-    None is returned for another source, another detail-type ("Sending Status Disabled"), a record
-    without the tag `run`, or the tag of another installation: a stage that was deleted and deployed
-    again has the same names but other tables. `installation`: None accepts any. EventBridge
-    delivers SES's events at best effort and out of order.
+    None is returned for another detail-type ("Sending Status Disabled"), a record without the tag
+    `run`, or the tag of another installation: a stage that was deleted and deployed again has the
+    same names but other tables. `installation`: None accepts any. EventBridge delivers SES's events
+    at best effort and out of order.
     https://docs.aws.amazon.com/ses/latest/dg/monitoring-eventbridge.html
     https://docs.aws.amazon.com/eventbridge/latest/ref/events-ref-ses.html
 
@@ -86,9 +86,11 @@ def decode_delivery_event(body: str, *, installation: str | None = None) -> Deli
     digest. It concerns templates stored in SES, which Gazette does not use.
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_EventDestination.html
 
-    Raises InvalidEvent if the body is not JSON, has no envelope of EventBridge or SNS, or is a
-    delivery event of Gazette without message id or time: dropping it would silently lose evidence.
-    An event that lacks only the address at fault is still evidence, with a `flaw`.
+    Raises ForeignEvent for an event of another source, which a service put on the bus and somebody
+    redrove to the wrong queue. Raises InvalidEvent if the body is not JSON, has no envelope of
+    EventBridge or SNS, or is a delivery event of Gazette without message id or time: dropping it
+    would silently lose evidence. An event that lacks only the address at fault is still evidence,
+    with a `flaw`.
     """
     record = _record(body)
     mail = record.about.get("mail")
@@ -134,6 +136,12 @@ def _record(body: str) -> _Record:
         return _notified(envelope)
     if "eventType" in envelope and "source" not in envelope:
         return _published(envelope)
+    source = envelope.get("source")
+    if isinstance(source, str) and source != _SOURCE:
+        raise ForeignEvent(
+            f"An event of source {source} is no delivery event of SES. Redrive it to the ingest "
+            "queue."
+        )
     for name, kind in (("source", str), ("detail-type", str), ("detail", dict)):
         if not isinstance(envelope.get(name), kind):
             raise InvalidEvent(
@@ -141,9 +149,7 @@ def _record(body: str) -> _Record:
                 "an untransformed EventBridge event with source, detail-type and detail, or an "
                 "SNS notification with Type and Message"
             )
-    is_ours = envelope["source"] == _SOURCE
-    named = _BY_DETAIL_TYPE.get(envelope["detail-type"]) if is_ours else None
-    return _Record(named, envelope["detail"])
+    return _Record(_BY_DETAIL_TYPE.get(envelope["detail-type"]), envelope["detail"])
 
 
 def _notified(envelope: Mapping[str, Any]) -> _Record:

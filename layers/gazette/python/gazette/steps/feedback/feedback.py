@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from gazette.domain.commands import MarkActive
 from gazette.domain.delivery.run import Run
 from gazette.domain.delivery.signals import Evidence
-from gazette.domain.errors import Unavailable
+from gazette.domain.errors import ForeignEvent, Unavailable
 from gazette.domain.feedback.delivery_events import (
     AGAINST_RECIPIENT,
     DeliveryEvent,
@@ -85,13 +85,19 @@ def process_delivery_event(
 ) -> Feedback | None:
     """Record the event, count it for the categories of its email, and suppress its recipient.
 
-    Returns None where `body` is about no email of this installation. Safe to repeat after a crash
-    at any point. Recorded first, because it is evidence even where it does not say which recipient
-    it is about; and only the first event of a kind is counted.
+    Returns None where `body` is about no email of this installation. A body that a service put on
+    the bus goes back to the quarantine: somebody redrove it to the wrong queue, and there is no
+    other copy of it. Safe to repeat after a crash at any point. Recorded first, because it is
+    evidence even where it does not say which recipient it is about; and only the first event of a
+    kind is counted.
 
     Raises InvalidEvent where it cannot be decoded or does not name its recipient.
     """
-    event = decode(body)
+    try:
+        event = decode(body)
+    except ForeignEvent as err:
+        context.quarantine.keep(body, str(err))
+        return None
     if event is None:
         return None
     recorded = record_event(event, body, context=context)

@@ -1,0 +1,47 @@
+"""The bus on which services put events for a stage."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from cli.shared.stages import stage_of
+
+_ARN = re.compile(r"arn:aws[a-z-]*:events:([a-z0-9-]+):(\d{12}):event-bus/(.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class StageBus:
+    """The bus of a stage. `account` and `region` are empty where the stage does not say them."""
+
+    name: str
+    account: str = ""
+    region: str = ""
+
+    def problem(self, given: object) -> str:
+        """What is wrong with an EventBusName, which may be a name or an ARN; empty if nothing is.
+
+        https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEventsRequestEntry.html
+        """
+        if not isinstance(given, str):
+            return f"EventBusName: must be text, such as {self.name}"
+        arn = _ARN.fullmatch(given)
+        region, account, name = arn.groups() if arn else ("", "", given)
+        if name == self.name and (
+            arn is None or (self.region in {"", region} and self.account in {"", account})
+        ):
+            return ""
+        where = "".join(
+            f", {what} {value}"
+            for what, value in (("account", self.account), ("region", self.region))
+            if value
+        )
+        return (
+            f"EventBusName: is {given!r}, but the stage receives the bus {self.name}{where} "
+            "(setting bus): events on another bus never arrive"
+        )
+
+
+def bus_of(stage: str, project: Path) -> StageBus:
+    """The bus of a stage in the cdk.json of a project. Raises NotPossible."""
+    found = stage_of(stage, project)
+    return StageBus(found.bus, found.account, found.region)

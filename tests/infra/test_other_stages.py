@@ -1,0 +1,223 @@
+"""Two stages of cdk.json that cannot both be deployed: synthesis says which, and what to do."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra.app import context, main
+from infra.stage.checks.others import Place, taken_by_others
+from infra.stages import other_stages, read_stage
+
+_ROOT = Path(__file__).parents[2]
+_ZONE = {"hosted_zone": {"id": "Z0123456789ABC", "name": "shop.dev"}}
+_READY = {
+    "sender": "Shop <digest@shop.dev>",
+    "list_id": "digest.shop.dev",
+    "alarm_email": "none",
+    "links_domain": "none",
+}
+_CERTIFICATE = "arn:aws:acm:eu-west-1:123456789012:certificate/c"
+_IN_IRELAND = {"region": "eu-west-1", "links_certificate": _CERTIFICATE}
+_IN_FRANKFURT = {
+    "region": "eu-central-1",
+    "links_certificate": _CERTIFICATE.replace("eu-west-1", "eu-central-1"),
+}
+
+
+def told(
+    prod: Mapping[str, Any], test: Mapping[str, Any], *, default: Place | None = None
+) -> list[str]:
+    """What synthesis says of the stage `test` beside `prod`; of `prod`, it says as much."""
+    stages = {"prod": {**_READY, **prod}, "test": {**_READY, **test}}
+    lines = {
+        name: [
+            *taken_by_others(
+                read_stage(name, stages),
+                other_stages(name, stages),
+                default=default or Place(),
+            )
+        ]
+        for name in stages
+    }
+    assert len(lines["prod"]) == len(lines["test"])
+    return lines["test"]
+
+
+def test_a_bus_of_the_same_account_and_region_is_told_with_both_stages_and_what_to_write() -> None:
+    (line,) = told({}, {})
+    assert line == (
+        "bus is 'gazette', but stage 'prod' takes the same event bus, 'gazette' (bus is "
+        "'gazette'). An account has one bus of a name in a region. Write another bus, such as "
+        "gazette-test, or give the stages different values of account or region."
+    )
+
+
+@pytest.mark.parametrize(
+    ("prod", "test"),
+    [
+        ({}, {"bus": "gazette-test"}),
+        ({"account": "111111111111"}, {"account": "222222222222"}),
+        ({"region": "eu-west-1"}, {"region": "eu-central-1"}),
+        ({"region": "eu-west-1"}, {}),  # nobody knows before there are credentials
+        ({}, {"host_layers": True}),  # for the embedded engine
+        ({"host_layers": True}, {}),
+    ],
+)
+def test_another_bus_account_or_region_will_do(prod: dict[str, Any], test: dict[str, Any]) -> None:
+    assert told(prod, test) == []
+
+
+@pytest.mark.parametrize(
+    ("default", "is_same"),
+    [
+        (Place("111111111111", "eu-west-1"), True),
+        (Place("222222222222", "eu-west-1"), False),
+        (Place("111111111111", "eu-central-1"), False),
+        (Place(), False),
+    ],
+)
+def test_what_a_stage_does_not_say_is_that_of_the_credentials(
+    default: Place, is_same: bool
+) -> None:
+    prod = {"account": "111111111111", "region": "eu-west-1"}
+    assert bool(told(prod, {}, default=default)) is is_same
+
+
+def test_a_domain_is_verified_once_in_an_account_and_region() -> None:
+    both = {"domain": "shop.dev"}
+    (line,) = told(both, {**both, "bus": "b"})
+    assert line.startswith("domain is 'shop.dev', but stage 'prod' takes the same SES identity, ")
+    assert "Take domain out of one of them" in line
+    elsewhere = {**both, "bus": "b", "region": "eu-west-1"}
+    assert told({**both, "region": "eu-central-1"}, elsewhere) == []
+    assert told(both, {"domain": "mail.shop.dev", "bus": "b", "sender": "a@mail.shop.dev"}) == []
+
+
+def test_a_links_domain_is_in_a_region_once_also_in_another_account() -> None:
+    both = {"links_domain": "links.shop.dev", **_IN_IRELAND}
+    (line,) = told({**both, "account": "111111111111"}, {**both, "account": "222222222222"})
+    assert "the same custom domain of API Gateway, 'links.shop.dev'" in line
+    assert "such as test.links.shop.dev, or another region" in line
+    assert told(both, {**both, **_IN_FRANKFURT}) == []
+    assert told({}, {"bus": "b"}) == []  # `none` is no domain
+
+
+def test_one_front_has_a_links_domain_in_all_regions() -> None:
+    front = {
+        "links_domain": "links.shop.dev",
+        "front_rate_limit": 100,
+        "front_certificate": _CERTIFICATE.replace("eu-west-1", "us-east-1"),
+    }
+    (line,) = told({**front, **_IN_IRELAND}, {**front, **_IN_FRANKFURT})
+    assert "alternate domain name of CloudFront, 'links.shop.dev'" in line
+    assert "front_rate_limit out of one" in line
+    assert told({**front, **_IN_IRELAND}, {"links_domain": "links.shop.dev", **_IN_FRANKFURT}) == []
+
+
+@pytest.mark.parametrize(
+    ("both", "test", "said"),
+    [
+        ({"domain": "shop.dev", "dmarc": ""}, {}, "'bounce.shop.dev'"),
+        (
+            {"domain": "shop.dev"},
+            {"mail_from_domain": "bounce2.shop.dev"},
+            "DNS record in zone Z0123456789ABC, '_dmarc.shop.dev'",
+        ),
+        ({"links_domain": "links.shop.dev"}, {}, "DNS record in zone Z0123456789ABC, 'links.shop"),
+    ],
+)
+def test_a_dns_record_of_a_zone_is_written_once_whatever_the_region(
+    both: dict[str, Any], test: dict[str, Any], said: str
+) -> None:
+    here, there = ({**both, **_ZONE, "region": each} for each in ("eu-west-1", "eu-central-1"))
+    (line,) = told(here, {**there, **test})
+    assert said in line
+    assert "take hosted_zone out of one of them" in line
+    assert told(here, {**there, **test, "hosted_zone": {"id": "Z9", "name": "shop.dev"}}) == []
+
+
+def test_what_only_follows_from_a_domain_is_not_told_beside_it() -> None:
+    both = {"domain": "shop.dev", "links_domain": "links.shop.dev", **_ZONE}
+    assert [line.partition(",")[0] for line in told(both, both)] == [
+        "bus is 'gazette'",
+        "domain is 'shop.dev'",
+        "links_domain is 'links.shop.dev'",
+    ]
+
+
+def test_a_move_to_another_region_is_synthesised_as_the_runbook_has_it() -> None:
+    prod = {"domain": "shop.dev", "links_domain": "links.shop.dev", **_ZONE, "region": "eu-west-1"}
+    central = {
+        "domain": "shop.dev",
+        "mail_from_domain": "bounce2.shop.dev",
+        "dmarc": "",
+        "links_domain": "links.shop.dev",
+        **_IN_FRANKFURT,
+    }
+    assert told(prod, central) == []
+
+
+def test_a_stage_that_is_wrong_by_itself_is_compared_all_the_same() -> None:
+    """What is wrong with it is told when it is synthesised."""
+    stages: dict[str, Any] = {
+        "prod": _READY,
+        "a": {"shard": 1, "bus": 7},
+        "b": {"bus": "gazette", "shards": "4"},
+        "c": "text",
+    }
+    lines = [
+        *taken_by_others(read_stage("prod", stages), other_stages("prod", stages), default=Place())
+    ]
+    assert ["stage 'a'" in lines[0], "stage 'b'" in lines[1]] == [True, True]
+    assert len(lines) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "setting"),
+    [
+        ({}, "bus"),
+        ({"bus": "b", "domain": "shop.dev"}, "domain"),
+        ({"bus": "b", "links_domain": "l.shop.dev", **_ZONE}, "links_domain"),
+    ],
+)
+def test_synthesis_ends_in_one_line_that_names_both_stages_the_setting_and_its_value(
+    monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], setting: str
+) -> None:
+    prod = {**_READY, **given, "bus": "gazette"}
+    stages = {"prod": prod, "test": {**_READY, **given}}
+    known = context()
+    monkeypatch.setattr("infra.app.context", lambda: {**known, "stage": "test", "stages": stages})
+    with pytest.raises(SystemExit) as ended:
+        main()
+    (line,) = str(ended.value.code).splitlines()
+    value = stages["test"].get(setting, "gazette")
+    begin = f"gazette: Stage 'test' in cdk.json: {setting} is '{value}', but stage 'prod' takes"
+    assert line.startswith(begin)
+
+
+@pytest.mark.parametrize("region", ["eu-west-1", "eu-central-1"])
+def test_the_place_of_the_credentials_is_what_cdk_hands_over(region: str) -> None:
+    stages = {"prod": {**_READY, "region": "eu-west-1"}, "test": _READY}
+    ended = subprocess.run(
+        [
+            *(sys.executable, "-c"),
+            "import sys; sys.modules['aws_cdk'] = None; from infra.app import main; main()",
+        ],
+        cwd=_ROOT,
+        env={
+            **os.environ,
+            "CDK_CONTEXT_JSON": json.dumps({"stage": "test", "stages": stages}),
+            "CDK_DEFAULT_ACCOUNT": "111111111111",
+            "CDK_DEFAULT_REGION": region,
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ("takes the same event bus" in ended.stderr) is (region == "eu-west-1")
