@@ -239,9 +239,7 @@ class FakeActivities:
             [
                 unreadable_row("activities", *key) if key in self.unreadable else activity
                 for key, activity in self.rows.items()
-                if isinstance(activity, Activity)
-                and side in activity.sides
-                and activity.occurred_at >= instant
+                if isinstance(activity, Activity) and activity.concerns_since(side, instant)
             ]
         )
 

@@ -105,7 +105,10 @@ class Activities(Protocol):
         """
 
     def since(self, side: str, instant: datetime) -> Iterator[Activity | UnreadableRow]:
-        """Yield the activities on or below an entity that occurred at `instant` or later."""
+        """Yield the activities on or below an entity that occurred at `instant` or later.
+
+        Also those that were below it before they were amended.
+        """
 
 
 @dataclass(frozen=True, slots=True)
