@@ -79,8 +79,9 @@ class ActorDetail(Detail):
     """Who made it happen."""
 
     id: Key = Field(
-        description="Your id of the actor. If it is a `user_id`, that subscriber gets no email "
-        "about their own activities.",
+        description="Your id of the actor. If it is a `user_id`, an `activity.created` does not "
+        "come to that subscriber. An `event.created` comes to its `user_id`, also if that is the "
+        "actor.",
         examples=["bo"],
     )
     name: Line = Field(description="The name that readers see, in plain text.", examples=["Bo"])
