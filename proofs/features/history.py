@@ -101,6 +101,9 @@ _AIMS_OF_CONTENT = {
 }
 """Where something may come between, besides, in a history that asks a content source."""
 
+_AIMS_OF_LAPSES = ("deferred_events.expire", "deferred_events.expire", "runs.swap")
+"""Where something may come between, besides, in a history in which an event lapses."""
+
 _HOWS = (*(How.OVERTAKEN,) * 5, *How)
 _HOWS_AT = {
     "events.write": (*(How.HELD_UP,) * 4, How.KILLED_AFTER, How.OVERTAKEN, How.FROZEN),
@@ -209,6 +212,20 @@ def _with_lapses(drawn: History, random: Random) -> History:
         evidence=random.choice((Evidence.NEVER, Evidence.NEXT_DAY)),
         answers=(Answer.LOST,) * 40,
         deeds=(*drawn.deeds, *lapses, *others),
+        strikes=(*drawn.strikes, *(_strike_of_lapses(random) for _ in range(2))),
+    )
+
+
+def _strike_of_lapses(random: Random) -> Strike:
+    """Where what has lapsed is taken out, or where a worker claims what another one takes out."""
+    return Strike(
+        random.choice(("generate", "generate", "resend")),
+        random.choice(_AIMS_OF_LAPSES),
+        timedelta(days=random.choice(_DAYS)),
+        random.choice(_SKIPPED),
+        random.choice(_HOWS),
+        pause=_seconds(random.choice(_PAUSES)),
+        is_copied=random.random() < 0.5,
     )
 
 

@@ -16,7 +16,7 @@ from gazette.domain.subscribers.following import Activity
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.ingest.followers import PAGE
 
-from tests.builders import NOW, a_follow, an_activity
+from tests.builders import NOW, a_follow, an_activity, an_event
 from tests.world import World, crashes, interleavings
 
 POST, OTHER_POST, BLOG, OTHER_BLOG = "post#post1", "post#post2", "blog#b1", "blog#b2"
@@ -105,6 +105,20 @@ def test_the_new_actor_is_found_among_however_many_followers(crowd: int) -> None
     assert says(world) == "version 2"
     retract(world)
     assert {says(world, f"user{number:04}") for number in range(crowd)} == {None}
+
+
+def test_every_page_of_a_former_parents_followers_is_reached() -> None:
+    world = a_world(BLOG)
+    crowd = [f"user{number:04}" for number in range(2 * PAGE + 7)]
+    for user_id in crowd:
+        world.follows.put(a_follow(user_id, entity=BLOG, at=NOW - DAY), replacing=None)
+    happen(world, version(1))
+    assert {says(world, user_id) for user_id in crowd} == {"version 1"}
+    happen(world, version(2, ANN, OTHER_BLOG))
+    assert {says(world, user_id) for user_id in (*READERS, *crowd)} == {None}
+    happen(world, version(3))
+    retract(world)
+    assert {says(world, user_id) for user_id in (*READERS, *crowd)} == {None}
 
 
 def test_who_is_the_actor_no_more_hears_of_it() -> None:
@@ -311,6 +325,24 @@ def test_a_retraction_for_one_reader_withdraws_their_copy_alone(amended: bool) -
     if amended:
         happen(world, version(2))
     assert all_say(world) == {"ann": None, "cy": "version 2" if amended else "version 1"}
+
+
+@pytest.mark.parametrize("often", [Frequency.DAILY, Frequency.IMMEDIATE])
+def test_an_event_for_one_reader_may_change_actor_and_entity(often: Frequency) -> None:
+    """Its copy is found by reader and id."""
+    for order in permutations((0, 1, 2)):
+        world = a_world(often=often)
+        versions = [
+            an_event(),
+            replace(an_event(entity_id="post2"), actor=ANN, amended_at=NOW),
+            replace(an_event(entity_id="post3"), amended_at=NOW + timedelta(seconds=1)),
+        ]
+        for number in order:
+            world.create(versions[number])
+        world.send_everything()
+        assert [email.lines for email in world.emails()] == [("post3: 1",)], order
+        world.say(RetractEvent("ann", "e1"))
+        assert isinstance(world.events.get("ann", "e1"), Retracted)
 
 
 # The entity is part of the name of an activity.

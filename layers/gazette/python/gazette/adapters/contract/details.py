@@ -131,7 +131,8 @@ class HappeningDetail(Detail):
     amended_at: Annotated[Instant | None, Given] = Field(
         default=None,
         description="When its text was last changed, by your clock. To amend it before it is "
-        "sent, put the same id again with a later `amended_at`. Keep the category.",
+        "sent, put the same id again with a later `amended_at`. Keep the category, and the entity "
+        "of an activity: the same id on another entity is another activity.",
         examples=["2026-11-21T09:45:00Z"],
     )
     importance: Importance = Field(
@@ -207,7 +208,7 @@ class EventRetracted(Detail):
         default=None, description="The subscriber of the event.", examples=["ann"]
     )
     entity: Annotated[EntityReference | None, Given] = Field(
-        default=None, description="The entity of the activity."
+        default=None, description="The entity on which the activity was put, not its parent."
     )
 
     @model_validator(mode="after")
