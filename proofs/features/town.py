@@ -224,13 +224,15 @@ class Town:
         if wanted := self._one(person, deed):
             self._amend(person, wanted)
 
-    def _amend(self, person: Person, wanted: Wanted, **changes: datetime) -> None:
+    def _amend(self, person: Person, wanted: Wanted, *, expires_at: datetime | None = None) -> None:
         found = self.life.onlooker.events.get(wanted.user_id, wanted.event_id)
         if isinstance(found, StoredEvent) and not person.is_erased:
             now = self._instant()
             amended = replace(found.event, excerpt=f"amended {now}", amended_at=now)
             ban = self._ban("amended", _says_less(wanted, amended.excerpt))
-            self.life.say(CreateEvents((replace(amended, **changes),)), ban.key)
+            if expires_at:
+                amended = replace(amended, expires_at=expires_at)
+            self.life.say(CreateEvents((amended,)), ban.key)
 
     def retract(self, person: Person, deed: Deed) -> None:
         """Nothing is stored of it while its reader is erased, so it may come after their return."""

@@ -123,6 +123,7 @@ def test_what_has_expired_is_counted_once_and_is_in_no_window_any_more(
     clock.now += RETENTION
     (stored_event,) = reader.read("ann", DAILY, a_window())
     after = deferred_events.expire(stored_event, run)
+    assert after
     assert after == replace(run, epoch=1) == runs.get(run.key)
     assert deferred_events.expire(stored_event, after) is None
     assert list(reader.read("ann", DAILY, a_window())) == []

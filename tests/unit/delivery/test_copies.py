@@ -163,8 +163,9 @@ def in_a_thread(event_id: str, world: World) -> Event:
 
 def a_naming_world(policy: Policy, category: str, often: Frequency) -> tuple[World, Deaf]:
     mailer = Deaf()
-    world = World(policy=policy, mailer=mailer, renderer=Naming(), critical={"security"})
-    world.choose(**{category: often})
+    critical = frozenset({"security"})
+    world = World(policy=policy, mailer=mailer, renderer=Naming(), critical=critical)
+    world.choose(at=world.clock(), **{category: often})
     return world, mailer
 
 
@@ -248,7 +249,7 @@ def test_an_event_that_another_worker_claims_before_it_is_taken_out_is_not_sent_
         with world.meanwhile("deferred_events.expire", claim, before=True):
             world.deliver(RunKey("ann", DAILY, 1))
 
-    claims = []
+    claims: list[datetime] = []
 
     def claim() -> None:
         claims.append(world.clock())

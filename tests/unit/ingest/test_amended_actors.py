@@ -211,9 +211,13 @@ def test_what_broke_off_anywhere_is_whole_after_its_redelivery(parent: str) -> N
         happen(world, amended)
         has_it = "version 2" if parent == BLOG else None
         assert all_say(world) == {"ann": None, "cy": has_it}, where
-    for world, where in crashes(make, lambda world: (happen(world, amended), retract(world))):
+
+    def amend_and_retract(world: World) -> None:
         happen(world, amended)
         retract(world)
+
+    for world, where in crashes(make, amend_and_retract):
+        amend_and_retract(world)
         assert all_say(world) == {"ann": None, "cy": None}, where
 
 
