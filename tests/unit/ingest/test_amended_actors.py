@@ -273,6 +273,23 @@ def test_a_copy_that_may_have_been_sent_says_what_the_activity_says_now(
     assert isinstance(world.events.get("ann", "a1"), Retracted)
 
 
+@pytest.mark.parametrize("category", ["comment", "security"])
+def test_a_critical_copy_that_may_have_been_sent_says_nothing_that_a_stop_would_end(
+    category: str,
+) -> None:
+    world = World(critical=frozenset({"security"}))
+    for user_id in READERS:
+        world.choose(user_id, at=NOW - DAY)
+        world.follow(user_id, at=NOW - DAY)
+    happen(world, replace(version(1), category="security"))
+    may_be_sent(world, Frequency.IMMEDIATE)
+    unfollow(world)
+    happen(world, replace(version(2), category=category))
+    assert says(world) == ("version 2" if category == "security" else "version 1")
+    retract(world)
+    assert says(world) is None
+
+
 def may_be_sent(world: World, often: Frequency) -> None:
     world.mailer.script.extend([Uncertain(1, "ReadTimeoutError")] * 2)
     if often is Frequency.DAILY:
