@@ -239,9 +239,7 @@ class FakeActivities:
             [
                 unreadable_row("activities", *key) if key in self.unreadable else activity
                 for key, activity in self.rows.items()
-                if isinstance(activity, Activity)
-                and side in activity.sides
-                and activity.occurred_at >= instant
+                if isinstance(activity, Activity) and activity.concerns_since(side, instant)
             ]
         )
 
@@ -858,29 +856,31 @@ class FakeEvents:
         current = self.rows.get(key)
         if not isinstance(current, StoredEvent) or current.schedule != run.key.schedule:
             return None
-        guard = Guard(open_runs=(run,))
-        if current.event != event or not self._holds(guard):
+        if current.event != event:
             return None
-        self._do(guard)
-        self.rows[key] = replace(
-            current,
-            schedule=Unsent.GIVEN_UP if for_good else Unsent.EXCLUDED,
-            stored_at=self.clock(),
-        )
-        self.reasons[key] = why
-        return self.runs.rows[run.key]
+        after = self._take_out(current, run, Unsent.GIVEN_UP if for_good else Unsent.EXCLUDED)
+        if after:
+            self.reasons[key] = why
+        return after
 
-    def expire(self, stored: StoredEvent) -> bool:
-        key = (stored.event.user_id, stored.event.id)
-        current = self.rows.get(key)
+    def expire(self, stored: StoredEvent, run: Run, *, for_good: bool = False) -> Run | None:
+        current = self.rows.get((stored.event.user_id, stored.event.id))
         if not isinstance(current, StoredEvent) or not _in_place(current, stored):
-            return False
+            return None
         now = self.clock()
         has_lapsed = stored.event.has_lapsed(now) and current.event == stored.event
         if not current.has_expired(now) and not has_lapsed:
-            return False
-        self.rows[key] = replace(current, schedule=Unsent.EXPIRED, stored_at=self.clock())
-        return True
+            return None
+        return self._take_out(current, run, Unsent.GIVEN_UP if for_good else Unsent.EXPIRED)
+
+    def _take_out(self, current: StoredEvent, run: Run, place: Unsent) -> Run | None:
+        guard = Guard(open_runs=(run,))
+        if not self._holds(guard):
+            return None
+        self._do(guard)
+        key = (current.event.user_id, current.event.id)
+        self.rows[key] = replace(current, schedule=place, stored_at=self.clock())
+        return self.runs.rows[run.key]
 
     def defer(self, events: Sequence[Event], run: Run) -> Run | None:
         for start in range(0, len(events), 49):

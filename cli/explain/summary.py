@@ -171,7 +171,8 @@ def _given_up(given_up: tuple[Waiting, ...]) -> Iterator[str]:
     for _, _, events in (place for place in places if place[0] == Unsent.GIVEN_UP):
         yield (
             f"Not sent again: {counted(events)} that may have been sent in an email without a "
-            "delivery event, and that no template can show any more."
+            f"delivery event, and that {'has' if events == 1 else 'have'} expired or lapsed since, "
+            "or that no template can show any more."
         )
 
 

@@ -101,6 +101,9 @@ _AIMS_OF_CONTENT = {
 }
 """Where something may come between, besides, in a history that asks a content source."""
 
+_AIMS_OF_LAPSES = ("deferred_events.expire", "deferred_events.expire", "runs.swap")
+"""Where something may come between, besides, in a history in which an event lapses."""
+
 _HOWS = (*(How.OVERTAKEN,) * 5, *How)
 _HOWS_AT = {
     "events.write": (*(How.HELD_UP,) * 4, How.KILLED_AFTER, How.OVERTAKEN, How.FROZEN),
@@ -168,10 +171,16 @@ class History:
 _ASKS = 4
 """One history in so many asks a content source."""
 
+_LAPSES = 6
+"""In one history in so many an event lapses, is given more time, and lapses again, while nobody
+knows what became of any email."""
+
 
 def history(number: int) -> History:
     """The history of that number, always the same."""
     drawn = _Drawn(Random(number)).history()
+    if number % _LAPSES == 1:
+        drawn = _with_lapses(drawn, Random(-number - 1))
     if number % _ASKS:
         return drawn
     asking = Random(-number - 1)
@@ -180,6 +189,43 @@ def history(number: int) -> History:
         asks=True,
         source_down=asking.choice((0, 0, 0, 3, 9)),
         strikes=(*drawn.strikes, *(_strike_of_content(asking) for _ in range(2))),
+    )
+
+
+def _with_lapses(drawn: History, random: Random) -> History:
+    """Each day an event is given more time, and something else happens so that there is an email.
+
+    It lapses between the attempts of a digest, or of an immediate email.
+    """
+    who, how = random.choice(READERS), random.choice((0, 0, 1, 2))
+    lapses = [
+        Deed(timedelta(days=day, minutes=random.choice((-50, -20, 30))), what, who, 0, how)
+        for day, what in enumerate(("lapse", *("prolong",) * 5), start=-1)
+    ]
+    others = [
+        Deed(timedelta(days=day, hours=random.choice((2, 9, 20))), "put", who, 0, 0)
+        for day in range(-1, 5)
+    ]
+    return replace(
+        drawn,
+        policy=random.choice((Policy.RESEND, Policy.CARRY_OVER)),
+        evidence=random.choice((Evidence.NEVER, Evidence.NEXT_DAY)),
+        answers=(Answer.LOST,) * 40,
+        deeds=(*drawn.deeds, *lapses, *others),
+        strikes=(*drawn.strikes, *(_strike_of_lapses(random) for _ in range(2))),
+    )
+
+
+def _strike_of_lapses(random: Random) -> Strike:
+    """Where what has lapsed is taken out, or where a worker claims what another one takes out."""
+    return Strike(
+        random.choice(("generate", "generate", "resend")),
+        random.choice(_AIMS_OF_LAPSES),
+        timedelta(days=random.choice(_DAYS)),
+        random.choice(_SKIPPED),
+        random.choice(_HOWS),
+        pause=_seconds(random.choice(_PAUSES)),
+        is_copied=random.random() < 0.5,
     )
 
 

@@ -23,6 +23,7 @@ CAUGHT: Final = {
     "nothing is scheduled for a dormant reader": 30,
     "the sweep queues pending runs again": 30,
     "a dormant reader who resumes has their digests again": 30,
+    "an event that is over and may have been sent is given up": 40,
     "a worker that finds another's claim does not send": 50,
     "no digest is due in a pause": 50,
     "evidence moves any status to sent": 100,

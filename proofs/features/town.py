@@ -60,6 +60,8 @@ _AT_A_BUTTON = timedelta(hours=1)
 """A hold and a stop by hand are no stops of rule 11: who has read before still sends."""
 
 _LAPSES_WITHIN = timedelta(hours=7)
+_UNTIL_IT_LAPSES = (timedelta(minutes=55), timedelta(minutes=10), timedelta(hours=25))
+"""By `how`: between the attempts of a digest or of an immediate email, or a day later."""
 _SOON = timedelta(minutes=1)
 _END = timedelta(days=DAYS)
 _EARLIEST_MIDNIGHT = timedelta(hours=14)
@@ -136,6 +138,7 @@ class Town:
         self._said_at = life.clock()
         self._pauses: dict[str, Ban] = {}
         self._held: dict[str, Ban] = {}
+        self._lapsing: dict[str, Wanted] = {}
         self._stopped: Ban | None = None
 
     def do(self, deed: Deed) -> None:
@@ -192,10 +195,22 @@ class Town:
             actor=name,
             occurred_at=now,
         )
-        if deed.which == 0 and deed.how > 2:
+        if deed.what == "lapse":
+            wanted.lapses_at = now + _UNTIL_IT_LAPSES[deed.how]
+            self._lapsing[person.user_id] = wanted
+        elif deed.which == 0 and deed.how > 2:
             wanted.lapses_at = now + (deed.how - 2) * _LAPSES_WITHIN
-            event = replace(event, expires_at=wanted.lapses_at)
-        self.life.say(CreateEvents((event,)))
+        self.life.say(CreateEvents((replace(event, expires_at=wanted.lapses_at),)))
+
+    def lapse(self, person: Person, deed: Deed) -> None:
+        """An event that is given more time again and again."""
+        self.put(person, deed)
+
+    def prolong(self, person: Person, deed: Deed) -> None:
+        """What lapses is given more time, whether it has lapsed or not."""
+        if wanted := self._lapsing.get(person.user_id):
+            wanted.lapses_at = self.life.clock() + _UNTIL_IT_LAPSES[deed.how]
+            self._amend(person, wanted, expires_at=wanted.lapses_at)
 
     def again(self, person: Person, deed: Deed) -> None:
         """A service puts an event once more, as it was."""
@@ -207,12 +222,17 @@ class Town:
     def amend(self, person: Person, deed: Deed) -> None:
         """It says something else now."""
         if wanted := self._one(person, deed):
-            found = self.life.onlooker.events.get(wanted.user_id, wanted.event_id)
-            if isinstance(found, StoredEvent) and not person.is_erased:
-                now = self._instant()
-                amended = replace(found.event, excerpt=f"amended {now}", amended_at=now)
-                ban = self._ban("amended", _says_less(wanted, amended.excerpt))
-                self.life.say(CreateEvents((amended,)), ban.key)
+            self._amend(person, wanted)
+
+    def _amend(self, person: Person, wanted: Wanted, *, expires_at: datetime | None = None) -> None:
+        found = self.life.onlooker.events.get(wanted.user_id, wanted.event_id)
+        if isinstance(found, StoredEvent) and not person.is_erased:
+            now = self._instant()
+            amended = replace(found.event, excerpt=f"amended {now}", amended_at=now)
+            ban = self._ban("amended", _says_less(wanted, amended.excerpt))
+            if expires_at:
+                amended = replace(amended, expires_at=expires_at)
+            self.life.say(CreateEvents((amended,)), ban.key)
 
     def retract(self, person: Person, deed: Deed) -> None:
         """Nothing is stored of it while its reader is erased, so it may come after their return."""

@@ -7,6 +7,7 @@ from proofs.mutations.mutation import Mutation
 _SWAP_HOLDS = "tests/contract/dynamodb/test_runs.py::test_a_swap_holds_only_on_what_was_read"
 _SUPPRESS = "tests/unit/subscribers/test_suppress.py"
 _LINKS = "tests/unit/preferences/test_which_links_work.py"
+_ACTORS = "tests/unit/ingest/test_amended_actors.py"
 _CRITICAL = "tests/unit/routing/test_critical.py"
 _LEAVING = "tests/unit/subscribers/test_leaving.py"
 _LEAVING_PAGES = "tests/functions/preferences/test_leaving.py"
@@ -394,6 +395,41 @@ RULES: Final = (
         "    return limit.is_reached_in_a_row(sent, arrived)\n",
         "    return limit.is_reached_in_a_row(sent, ())\n",
         f"{_SUPPRESS}::test_an_email_that_arrives_in_between_begins_the_row_anew",
+        "a reader who becomes the actor of an activity does not get it",
+        "domain/subscribers/following.py",
+        "    if event.is_own_activity:\n        return None\n",
+        "",
+        f"{_ACTORS}::test_a_reader_who_becomes_the_actor_is_not_mailed_about_it",
+    ),
+    Mutation(
+        "an activity that was amended reaches its actor too",
+        "domain/subscribers/following.py",
+        "        return not is_actor or self.amended_at is not None\n",
+        "        return not is_actor\n",
+        f"{_ACTORS}::test_a_retraction_reaches_the_reader_who_has_become_the_actor",
+    ),
+    Mutation(
+        "a copy that is not withdrawn is amended",
+        "steps/routing/route.py",
+        "        if not is_amended or context.events.amend(found, event):\n",
+        "        if found:\n",
+        f"{_ACTORS}::test_a_copy_that_may_have_been_sent_says_what_the_activity_says_now",
+    ),
+    Mutation(
+        "a late follow finds what was below the entity before it was amended",
+        "domain/subscribers/following.py",
+        "        return side in self.former or (",
+        "        return (",
+        f"{_ACTORS}"
+        "::test_a_late_follow_whose_worker_died_leaves_nothing_of_what_was_moved_meanwhile",
+    ),
+    Mutation(
+        "an activity is kept as long as an event of it may wait",
+        "bootstrap/parts/routing.py",
+        "        retention=longest_life(timedelta(days=settings.event_retention_days)),\n",
+        "        retention=timedelta(days=settings.event_retention_days),\n",
+        "tests/functions/ingest/test_activities.py"
+        "::test_an_activity_is_kept_as_long_as_any_event_of_it_may_wait",
     ),
     Mutation(
         "a link ends with the address that it went to",

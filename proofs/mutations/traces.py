@@ -419,6 +419,24 @@ PREVENTED: Final = (
         "r",
     ),
     Mutation(
+        "an event that is over and may have been sent is given up",
+        "steps/delivery/deliver.py",
+        "for_good=stored.event.id in may_have_been_sent",
+        "for_good=False",
+        "tests/unit/delivery/test_copies.py"
+        "::test_trace_r_what_lapses_between_attempts_is_in_two_emails_at_most_however_often_it_is_amended",
+        "r",
+    ),
+    Mutation(
+        "taking out an event that is over raises the epoch of its run in the same transaction",
+        "adapters/dynamodb/deferred_events.py",
+        "                raise_epoch(run, writes)\n                writes.update(\n",
+        "                writes.update(\n",
+        "tests/contract/dynamodb/test_deferred_events.py"
+        "::test_trace_r_what_another_worker_has_claimed_is_not_taken_out_as_over",
+        "r",
+    ),
+    Mutation(
         "evidence counts only for an attempt that the row knows",
         "domain/delivery/lifecycle.py",
         "    if not run.knows(signal.attempt):\n",

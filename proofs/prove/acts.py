@@ -27,7 +27,7 @@ from gazette.steps.support.batches import cancel_batch
 from proofs.prove.land import Register
 from proofs.prove.life import FIRST_DUE, Life
 from proofs.prove.scenario import Act, Overtake
-from proofs.prove.strikes import Worker
+from proofs.prove.strikes import How, Worker
 from tests.builders import a_complaint, a_link, a_subscriber, an_activity, an_event
 from tests.fake_stores import FakeRateLimiter
 from tests.world import Watched
@@ -58,10 +58,12 @@ def put(
     category: str = "comment",
     on: str | None = None,
     in_vain: bool = False,
+    lapses_after: timedelta | None = None,
 ) -> Act:
     """An event on an entity, of its own where none is said; its actor has its name.
 
-    `in_vain`: its reader may be stopped by then, and nobody misses it.
+    `in_vain`: its reader may be stopped by then, and nobody misses it. `lapses_after`: no email
+    shows it later than that.
     """
 
     def act(life: Life) -> None:
@@ -75,7 +77,21 @@ def put(
             actor=event_id,
             occurred_at=life.clock(),
         )
+        if lapses_after:
+            event = replace(event, expires_at=life.clock() + lapses_after)
         life.say(CreateEvents((event,)))
+
+    return act
+
+
+def give_time(event_id: str, lapses_after: timedelta, user_id: str = "ann") -> Act:
+    """The producer amends it: it lapses so much later than now."""
+
+    def act(life: Life) -> None:
+        found, now = life.onlooker.events.get(user_id, event_id), life.clock()
+        if isinstance(found, StoredEvent):
+            more = replace(found.event, amended_at=now, expires_at=now + lapses_after)
+            life.say(CreateEvents((more,)))
 
     return act
 
@@ -308,6 +324,21 @@ def old_message(sequence: int = 1) -> Act:
 def copy(life: Life, worker: Worker) -> None:
     """Another worker gets the same message."""
     life.work_copy(worker)
+
+
+def copy_that_dies(call: str, after: timedelta) -> Overtake:
+    """Another worker gets the same message so much later, and dies after a call of that name."""
+
+    def overtake(life: Life, worker: Worker) -> None:
+        def strike(other: Worker, name: str) -> How | None:
+            return How.KILLED_AFTER if other is not worker and name == call else None
+
+        life.clock.sleep(after)
+        life.calls.aim = strike
+        life.work_copy(worker)
+        life.calls.aim = lambda *_: None
+
+    return overtake
 
 
 def roll_back(user_id: str) -> Act:

@@ -17,11 +17,13 @@ from proofs.prove.acts import (
     choose,
     complain,
     copy,
+    copy_that_dies,
     during,
     erase,
     event_about_first,
     event_of_unknown_attempt,
     follow,
+    give_time,
     happen,
     hold_category,
     leave,
@@ -657,6 +659,48 @@ def _templates() -> Iterator[Scenario]:
             )
 
 
+def _lapses() -> Iterator[Scenario]:
+    """An event lapses between attempts of which nobody knows the outcome, and is given more time,
+    again and again; or while one worker is about to claim it, and another one takes it out.
+    """
+    soon = timedelta(minutes=10)
+    for policy in Policy:
+        for frequency, until_sent in ((Frequency.DAILY, 23), (_AT_ONCE, 0)):
+            lasts = timedelta(hours=until_sent) + soon
+            yield Scenario(
+                name=f"lapses/{frequency}/{policy}",
+                policy=policy,
+                answers=(_LOST,) * 60,
+                evidence=Evidence.NEVER,
+                frequency=frequency,
+                events=(),
+                acts=(
+                    at(put("e1", lapses_after=lasts), hours=-until_sent, minutes=-1),
+                    *(at(put(f"f{day}", on="e1"), hours=24 * day + 8) for day in range(5)),
+                    *(at(give_time("e1", lasts), hours=24 * day + 1) for day in range(1, 5)),
+                ),
+                counted_from=timedelta(minutes=-2),
+                days=6,
+                hows=(How.KILLED_AFTER,),
+            )
+    for policy in (Policy.RESEND, Policy.CARRY_OVER):
+        yield Scenario(
+            name=f"lapses/two workers/{policy}",
+            policy=policy,
+            answers=(_LOST,) * 60,
+            evidence=Evidence.NEVER,
+            events=(),
+            acts=(
+                at(put("e1", lapses_after=timedelta(hours=1, seconds=40)), hours=-1),
+                at(put("f1"), minutes=-30),
+                at(give_time("e1", timedelta(days=3)), hours=1),
+            ),
+            days=4,
+            meanwhile=copy_that_dies("deferred_events.expire", timedelta(seconds=40)),
+            hows=(),
+        )
+
+
 def _of_others() -> Iterator[Scenario]:
     """What is said of emails that these tables do not know, and by another reader."""
     for policy in Policy:
@@ -759,6 +803,7 @@ SCENARIOS = (
     *_idle(),
     *_threads(),
     *_templates(),
+    *_lapses(),
     *_of_others(),
     *_faults(),
     *_together(),

@@ -93,6 +93,8 @@ def test_a_worker_that_is_killed_after_the_provider_took_the_email_leaves_an_unk
         ("settle-lag", "stop/another event", "LOST"),
         ("two-unknown", "always lost/never/carry_over", "emails"),
         ("two-breakers", "refused at once/accepts", "too late"),
+        ("over-given-up", "lapses/daily/resend", "e1 of ann is in 5 emails"),
+        ("over-given-up", "lapses/immediate/carry_over", "e1 of ann is in 5 emails"),
     ],
 )
 def test_without_a_rule_the_worlds_that_break_are_found(
@@ -104,6 +106,14 @@ def test_without_a_rule_the_worlds_that_break_are_found(
         tally = search(chosen, effort)
     assert tally.violations
     assert any(finds in told for told in tally.stories)
+
+
+@pytest.mark.parametrize("policy", ["resend", "carry_over"])
+def test_without_the_guard_of_what_is_over_an_event_is_in_three_emails(policy: str) -> None:
+    chosen = next(one for one in SCENARIOS if one.name == f"lapses/two workers/{policy}")
+    with taken_out("over-guarded"):
+        tally = search(chosen, Effort(second=0, reach=0))
+    assert any("e1 of ann is in 3 emails" in told for told in tally.stories)
 
 
 @pytest.mark.parametrize(

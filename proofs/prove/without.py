@@ -7,7 +7,8 @@ from typing import Any
 from unittest.mock import patch
 
 from gazette.domain.delivery import run
-from gazette.domain.model import DAILY, Schedule
+from gazette.domain.delivery.run import Run
+from gazette.domain.model import DAILY, Schedule, StoredEvent
 from gazette.domain.scheduling.calendar import next_occurrence
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.fanout import fanout
@@ -19,6 +20,7 @@ from gazette.steps.subscribers import schedules
 from gazette.steps.subscribers.schedules import arm, is_active
 
 from tests import world
+from tests.fake_stores import FakeEvents
 
 ONE_BREAKER = False
 """Whether both streams share a row of pace and breaker."""
@@ -100,6 +102,33 @@ def _armed_late() -> Iterator[None]:
 
 
 @contextmanager
+def _over_returns() -> Iterator[None]:
+    """Whatever is over returns once it is given more time, also where it may have been sent."""
+    expire = FakeEvents.expire
+
+    def to_return(self: FakeEvents, stored: StoredEvent, run: Run, *, for_good: bool) -> Run | None:
+        return expire(self, stored, run)
+
+    with patch.object(FakeEvents, "expire", to_return):
+        yield
+
+
+@contextmanager
+def _over_unguarded() -> Iterator[None]:
+    """What is over is taken out whatever has become of its run."""
+    expire = FakeEvents.expire
+
+    def alone(self: FakeEvents, stored: StoredEvent, run: Run, *, for_good: bool) -> Run | None:
+        as_stored = self.runs.rows[run.key]
+        done = expire(self, stored, as_stored, for_good=for_good)
+        self.runs.rows[run.key] = as_stored
+        return run if done else None
+
+    with patch.object(FakeEvents, "expire", alone):
+        yield
+
+
+@contextmanager
 def taken_out(rule: str) -> Iterator[None]:
     """Live without the rule; with all of them where none is named."""
     with ExitStack() as stack:
@@ -111,15 +140,17 @@ def taken_out(rule: str) -> Iterator[None]:
             case "two-breakers":
                 stack.enter_context(patch(f"{__name__}.ONE_BREAKER", new=True))
             case _ if rule:
-                stack.enter_context(_OF_IDLE_SCHEDULES[rule]())
+                stack.enter_context(_PATCHED[rule]())
         yield
 
 
-_OF_IDLE_SCHEDULES = {
+_PATCHED = {
+    "over-given-up": _over_returns,
+    "over-guarded": _over_unguarded,
     "arm-afterwards": _armed_first,
     "arm-idle": _idle_not_armed,
     "go-idle": _never_idle,
     "second-look": _no_second_look,
     "arm-for-the-next": _armed_late,
 }
-RULES = ("settle-lag", "two-unknown", "two-breakers", *_OF_IDLE_SCHEDULES)
+RULES = ("settle-lag", "two-unknown", "two-breakers", *_PATCHED)

@@ -94,6 +94,17 @@ def test_an_activity_with_one_follower_costs_eight_calls_and_five_write_units(po
     assert messages(post) == []
 
 
+def test_an_actor_who_follows_costs_nothing_until_the_activity_is_amended(post: Cloud) -> None:
+    """Then their copy of an earlier version is looked for."""
+    post.say("follow.created", follow("u1"))
+    post.meter.clear()
+    post.say("activity.created", happening(1))
+    assert post.meter.calls == calls(PutItem=1 + 1, Query=1, BatchGetItem=3 + 1, UpdateItem=1)
+    post.meter.clear()
+    post.say("activity.created", happening(1) | {"amended_at": ago(minutes=1)})
+    assert post.meter.read_units["events"] == 1
+
+
 def test_an_activity_with_fifty_followers_is_brought_without_a_message(cloud: Cloud) -> None:
     cloud.begin(fifty_follow)
     cloud.warm_up("ingest")

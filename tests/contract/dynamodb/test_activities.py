@@ -63,7 +63,7 @@ def test_an_activity_knows_whom_it_was_brought_to_before(activities: Activities)
     stored = activities.get(HOME, "a1")
     assert isinstance(stored, Activity)
     assert stored.to_walk == ("post#p2", POST)
-    assert ids_since(activities, POST, NOW) == []
+    assert ids_since(activities, POST, NOW) == ["a1"]
     assert ids_since(activities, "post#p2", NOW) == ["a1"]
 
 
@@ -216,6 +216,19 @@ def test_an_activity_is_found_only_from_the_sides_that_it_has_now(activities: Ac
     activities.replace(on_a_comment(), moved)
     assert list(activities.since("post#post2", NOW)) == [moved]
     assert list(activities.since(POST, NOW)) == []
+
+
+def test_an_activity_is_found_from_the_sides_that_it_had_before_it_was_amended(
+    activities: Activities,
+) -> None:
+    """A follower whom a dying worker has brought it there must not keep what it said."""
+    activities.create(on_a_comment())
+    moved = replace(on_a_comment(), amended_at=NOW, parent="post#post2", occurred_at=NOW - SECOND)
+    moved = moved.in_place_of(on_a_comment())
+    activities.replace(on_a_comment(), moved)
+    assert list(activities.since(POST, NOW)) == [moved]
+    assert list(activities.since("post#post2", NOW)) == []
+    assert list(activities.since("post#post2", NOW - SECOND)) == [moved]
 
 
 @pytest.mark.parametrize("late", [-10 * SECOND, 10 * SECOND])

@@ -115,12 +115,17 @@ def test_what_has_expired_is_counted_once_and_is_in_no_window_any_more(
     reader: EventReader,
     history: EventHistory,
     deferred_events: DeferredEvents,
+    run: Run,
+    runs: Runs,
     clock: SettableClock,
 ) -> None:
     events.store(an_event(), DAILY)
     clock.now += RETENTION
     (stored_event,) = reader.read("ann", DAILY, a_window())
-    assert [deferred_events.expire(stored_event) for _ in range(2)] == [True, False]
+    after = deferred_events.expire(stored_event, run)
+    assert after
+    assert after == replace(run, epoch=1) == runs.get(run.key)
+    assert deferred_events.expire(stored_event, after) is None
     assert list(reader.read("ann", DAILY, a_window())) == []
     assert not reader.holds("ann", DAILY, after=a_window().since)
     assert list(history.of_user("ann")) == [
@@ -131,15 +136,19 @@ def test_what_has_expired_is_counted_once_and_is_in_no_window_any_more(
 
 
 def test_trace_v_what_lasts_is_not_counted_as_expired(
-    events: Events, reader: EventReader, deferred_events: DeferredEvents, clock: SettableClock
+    events: Events,
+    reader: EventReader,
+    deferred_events: DeferredEvents,
+    run: Run,
+    clock: SettableClock,
 ) -> None:
     """As whoever has read it may believe: a pause that began meanwhile has made it last longer."""
     events.store(an_event(), DAILY)
     read = a_stored_event()
-    assert not deferred_events.expire(read)
+    assert not deferred_events.expire(read, run)
     events.extend(read, NOW + 2 * RETENTION)
     clock.now += RETENTION
-    assert not deferred_events.expire(read)
+    assert not deferred_events.expire(read, run)
     assert [each.event.id for each in reader.read("ann", DAILY, a_window())] == ["e1"]
     assert events.get("ann", "e1") == replace(read, lasts_until=NOW + 2 * RETENTION)
 
@@ -152,13 +161,16 @@ def test_what_has_lapsed_is_counted_once_and_is_in_no_window_any_more(
     reader: EventReader,
     history: EventHistory,
     deferred_events: DeferredEvents,
+    run: Run,
     clock: SettableClock,
 ) -> None:
     events.store(LAPSES, DAILY)
     (read,) = reader.read("ann", DAILY, a_window())
-    assert not deferred_events.expire(read), "it has not lapsed yet"
+    assert not deferred_events.expire(read, run), "it has not lapsed yet"
     clock.now += timedelta(hours=1)
-    assert [deferred_events.expire(read) for _ in range(2)] == [True, False]
+    after = deferred_events.expire(read, run)
+    assert after
+    assert not deferred_events.expire(read, after)
     assert list(reader.read("ann", DAILY, a_window())) == []
     assert not reader.holds("ann", DAILY, after=a_window().since)
     assert list(history.of_user("ann")) == [
@@ -167,21 +179,80 @@ def test_what_has_lapsed_is_counted_once_and_is_in_no_window_any_more(
     assert isinstance(events.get("ann", "e1"), StoredEvent), "an amendment may bring it back"
 
 
+@pytest.mark.parametrize("lapses", [True, False])
+def test_what_is_over_for_good_does_not_return_when_it_is_given_more_time(
+    events: Events,
+    reader: EventReader,
+    deferred_events: DeferredEvents,
+    run: Run,
+    clock: SettableClock,
+    lapses: bool,
+) -> None:
+    events.store(LAPSES if lapses else an_event(), DAILY)
+    (read,) = reader.read("ann", DAILY, a_window())
+    clock.now += timedelta(hours=1) if lapses else RETENTION
+    assert deferred_events.expire(read, run, for_good=True)
+    assert list(reader.read("ann", DAILY, a_window())) == []
+    place = replace(read, schedule=Unsent.GIVEN_UP, stored_at=clock.now)
+    if lapses:
+        more = replace(LAPSES, amended_at=clock.now, expires_at=clock.now + timedelta(hours=1))
+        assert events.store(more, DAILY) == (False, place)
+
+
+@pytest.mark.parametrize("for_good", [False, True])
+def test_trace_r_what_another_worker_has_claimed_is_not_taken_out_as_over(
+    events: Events,
+    reader: EventReader,
+    deferred_events: DeferredEvents,
+    run: Run,
+    runs: Runs,
+    clock: SettableClock,
+    for_good: bool,
+) -> None:
+    """That worker read it before it lapsed, and sends it."""
+    events.store(LAPSES, DAILY)
+    (read,) = reader.read("ann", DAILY, a_window())
+    clock.now += timedelta(hours=1)
+    runs.swap(run, a_claimed_run(status=Status.SENDING, reason=Reason.CLAIMED))
+    assert deferred_events.expire(read, run, for_good=for_good) is None
+    assert len(list(reader.read("ann", DAILY, a_window()))) == 1
+
+
+def test_who_has_read_what_is_over_does_not_claim_once_it_was_taken_out(
+    events: Events,
+    deferred_events: DeferredEvents,
+    run: Run,
+    runs: Runs,
+    clock: SettableClock,
+) -> None:
+    """By its own clock it may not have lapsed."""
+    _, read = events.store(LAPSES, DAILY)
+    assert isinstance(read, StoredEvent)
+    clock.now += timedelta(hours=1)
+    assert deferred_events.expire(read, run)
+    claimed = a_claimed_run(status=Status.SENDING, reason=Reason.CLAIMED)
+    assert runs.swap(run, claimed).status is Status.PENDING
+
+
 def test_trace_v_what_was_given_more_time_meanwhile_is_not_counted_as_lapsed(
-    events: Events, reader: EventReader, deferred_events: DeferredEvents, clock: SettableClock
+    events: Events,
+    reader: EventReader,
+    deferred_events: DeferredEvents,
+    run: Run,
+    clock: SettableClock,
 ) -> None:
     events.store(LAPSES, DAILY)
     (read,) = reader.read("ann", DAILY, a_window())
     clock.now += timedelta(hours=1)
     more = replace(LAPSES, amended_at=clock.now, expires_at=clock.now + timedelta(hours=1))
     assert events.amend(read, more)
-    assert not deferred_events.expire(read)
+    assert not deferred_events.expire(read, run)
     assert [each.event for each in reader.read("ann", DAILY, a_window())] == [more]
 
 
 @pytest.mark.parametrize("act", ["moved", "retracted", "gone"])
 def test_what_is_not_there_any_more_is_not_counted_as_expired(
-    events: Events, deferred_events: DeferredEvents, clock: SettableClock, act: str
+    events: Events, deferred_events: DeferredEvents, run: Run, clock: SettableClock, act: str
 ) -> None:
     read = a_stored_event()
     if act != "gone":
@@ -193,7 +264,7 @@ def test_what_is_not_there_any_more_is_not_counted_as_expired(
         events.retract("ann", "e1", early=False)
     clock.now = NOW + RETENTION
     before = events.get("ann", "e1")
-    assert not deferred_events.expire(read)
+    assert not deferred_events.expire(read, run)
     assert events.get("ann", "e1") == before
 
 

@@ -2,14 +2,17 @@
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
+from gazette.domain.delivery.compose import Digest
 from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.delivery.signals import Policy, SendOutcome, Uncertain
-from gazette.domain.model import DAILY, Mail
+from gazette.domain.model import DAILY, Edition, Event, Mail, RunKey
+from gazette.domain.ports.rendering import Links
 from gazette.domain.scheduling.kinds import Unsent, immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.sweep.unknown import Swept
 
 from cli.explain.summary import verdict
@@ -32,7 +35,7 @@ class Deaf(FakeMailer):
         self.calls += 1
         self.accepted.append((mail, attempt))
         lines = (line.partition(": ")[0] for line in mail.edition.text.split("\n"))
-        self.copies.update(line for line in lines if line.startswith("e"))
+        self.copies.update(line for line in lines if line[:1] in {"e", "f"})
         return Uncertain(attempt, "ReadTimeoutError")
 
 
@@ -133,6 +136,136 @@ def test_trace_r_what_can_no_longer_be_shown_is_in_two_emails_at_most_put_again_
     assert mailer.copies == {"e1": 1}
     world.choose(comment=Frequency.NEVER)
     assert world.waiting() == {"e1": Unsent.GIVEN_UP}
+
+
+class Naming(FakeRenderer):
+    """The port `Renderer`: names every event by its actor, who has its id."""
+
+    def render(
+        self,
+        digest: Digest,
+        subscriber: Subscriber,
+        links: Links,
+        schedule: str,
+        *,
+        variation: int = 1,
+        due_at: datetime | None = None,
+    ) -> Edition:
+        names = [actor.id for group in digest.groups for actor in group.actors]
+        text = "\n".join([subscriber.name, *(f"{name}: 1" for name in names)])
+        return Edition("", "", text, digest.categories)
+
+
+def in_a_thread(event_id: str, world: World) -> Event:
+    """An event on an entity that all of them share, now."""
+    return an_event(event_id, entity_id="shared", actor=event_id, occurred_at=world.clock())
+
+
+def a_naming_world(policy: Policy, category: str, often: Frequency) -> tuple[World, Deaf]:
+    mailer = Deaf()
+    critical = frozenset({"security"})
+    world = World(policy=policy, mailer=mailer, renderer=Naming(), critical=critical)
+    world.choose(at=world.clock(), **{category: often})
+    return world, mailer
+
+
+OFTEN = [
+    ("comment", Frequency.DAILY),
+    ("comment", Frequency.WEEKLY),
+    ("comment", Frequency.IMMEDIATE),
+    ("security", Frequency.DAILY),
+]
+"""A category, and how often it is wanted: critical events are immediate whatever is wanted."""
+
+
+def send_and_wait(world: World, category: str, often: Frequency) -> None:
+    """The next email goes out, and its outcome stays unknown until a policy has decided."""
+    if category != "security" and often is not Frequency.IMMEDIATE:
+        world.send_digest(often.value)
+    pass_hours(world, 6, proven=True)
+
+
+@pytest.mark.parametrize(("category", "often"), OFTEN)
+@pytest.mark.parametrize("policy", [Policy.RESEND, Policy.CARRY_OVER])
+def test_trace_r_what_lapses_between_attempts_is_in_two_emails_at_most_however_often_it_is_amended(
+    policy: Policy, category: str, often: Frequency
+) -> None:
+    """Stored anew, it would be counted from zero each time that it is given more time."""
+    world, mailer = a_naming_world(policy, category, often)
+    event = replace(in_a_thread("e1", world), category=category)
+    world.create(replace(in_a_thread("f", world), category=category))
+    for round_ in range(4):
+        now = world.clock()
+        schedule = world.schedules.rows.get(("ann", often.value))
+        due = schedule.next_due_at if schedule and category == "comment" else now
+        lapses_at = max(now, due) + timedelta(minutes=15)
+        event = replace(event, amended_at=now, expires_at=lapses_at)
+        world.create(event)
+        send_and_wait(world, category, often)
+        world.create(replace(in_a_thread(f"f{round_}", world), category=category))
+        send_and_wait(world, category, often)
+    assert mailer.copies["e1"] in {1, 2}
+    assert world.waiting()["e1"] == Unsent.GIVEN_UP
+    assert any("may have been sent" in line for line in verdict(explained(world)))
+
+
+@pytest.mark.parametrize(("category", "often"), OFTEN)
+def test_what_lapses_and_was_in_no_email_comes_once_it_is_given_more_time(
+    category: str, often: Frequency
+) -> None:
+    """That another event of its email may have been sent is nothing to it."""
+    world, mailer = a_naming_world(Policy.CARRY_OVER, category, often)
+    world.create(replace(in_a_thread("f1", world), category=category))
+    send_and_wait(world, category, often)
+    now = world.clock()
+    event = replace(in_a_thread("e1", world), category=category)
+    world.create(replace(event, expires_at=now + timedelta(seconds=1)))
+    world.create(replace(in_a_thread("f2", world), category=category))
+    send_and_wait(world, category, often)
+    assert mailer.copies["e1"] == 0
+    assert mailer.copies["f2"]
+    assert world.waiting()["e1"] == Unsent.EXPIRED
+    now = world.clock()
+    world.create(replace(event, amended_at=now, expires_at=now + timedelta(days=30)))
+    send_and_wait(world, category, often)
+    assert mailer.copies["e1"]
+
+
+@pytest.mark.parametrize("policy", [Policy.RESEND, Policy.CARRY_OVER])
+def test_an_event_that_another_worker_claims_before_it_is_taken_out_is_not_sent_a_third_time(
+    policy: Policy,
+) -> None:
+    """One read it before it lapsed, another one after that; nobody knows what the first one did."""
+    world, mailer = a_naming_world(policy, "comment", Frequency.DAILY)
+    due = world.schedules.rows["ann", DAILY].next_due_at
+    lapses_at = due + timedelta(minutes=1)
+    event = replace(in_a_thread("e1", world), expires_at=lapses_at)
+    world.create(event, in_a_thread("f1", world))
+    world.clock.now = due + timedelta(seconds=40)
+    world.fan_out(due)
+
+    def overtake() -> None:
+        world.clock.now = lapses_at
+        with world.meanwhile("deferred_events.expire", claim, before=True):
+            world.deliver(RunKey("ann", DAILY, 1))
+
+    claims: list[datetime] = []
+
+    def claim() -> None:
+        claims.append(world.clock())
+        world.clock.now = lapses_at - timedelta(seconds=1)
+        world.deliver(RunKey("ann", DAILY, 1))
+        world.clock.now = lapses_at
+
+    overtake()
+    assert claims
+    assert mailer.copies["e1"] == 1
+    for _ in range(3):
+        pass_hours(world, 8, proven=True)
+        now = world.clock()
+        world.create(replace(event, amended_at=now, expires_at=now + timedelta(days=2)))
+        world.send_digest()
+    assert mailer.copies["e1"] <= 2
 
 
 def test_who_goes_on_after_it_was_given_up_starts_behind_it() -> None:

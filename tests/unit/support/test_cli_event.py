@@ -102,6 +102,15 @@ def test_an_address_as_an_id_is_taken_with_a_warning(detail: dict[str, Any]) -> 
     assert "warning" not in run("lint", entry(EVENT)).stdout
 
 
+def test_an_event_about_its_reader_is_accepted_and_shown() -> None:
+    """It comes to them, as any event that a service addresses."""
+    about = entry(event(actor={"id": "ann", "name": "Ann"}))
+    found = run("lint", about)
+    assert found.exit_code == 0
+    assert "warning" not in found.stdout
+    assert "Ann commented" in run("preview", about).stdout
+
+
 def test_each_entry_of_a_file_is_told_for_itself() -> None:
     result = run("lint", [entry(EVENT), entry({}), 7, {"other": 1}])
     assert result.exit_code == 1

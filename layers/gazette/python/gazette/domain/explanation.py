@@ -109,7 +109,8 @@ class Explanation:
     address. `zone`: the reader's time zone, in which `on` is a date; UTC if `time_zone` is empty or
     unknown here. `runs`: those due on the date; without a date, the last ones of all schedules and
     all open ones; newest first. `given_up`: events that were in as many emails of unknown outcome
-    as is allowed. `expired`: events that no email showed in time, as far as they are still stored.
+    as is allowed, or in one before they were over or could not be shown. `expired`: events that no
+    email showed in time, as far as they are still stored.
     `lapsed`: those that no email showed before their service no longer wanted it.
     `held_categories`: the held ones among the categories of waiting events. `critical`: the
     categories that come whatever the reader chose. `unreadable`: what is

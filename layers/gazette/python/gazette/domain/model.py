@@ -106,6 +106,11 @@ class Event:
         """
         return self.amended_at if self.source and self.amended_at else self.occurred_at
 
+    @property
+    def is_own_activity(self) -> bool:
+        """Whether it came through a follow, and its reader is the one who made it happen."""
+        return bool(self.via) and self.actor is not None and self.actor.id == self.user_id
+
     def has_lapsed(self, now: datetime) -> bool:
         """Whether its service no longer wants it shown."""
         return self.expires_at is not None and self.expires_at <= now

@@ -79,8 +79,9 @@ class ActorDetail(Detail):
     """Who made it happen."""
 
     id: Key = Field(
-        description="Your id of the actor. If it is a `user_id`, that subscriber gets no email "
-        "about their own activities.",
+        description="Your id of the actor. If it is a `user_id`, an `activity.created` does not "
+        "come to that subscriber. An `event.created` comes to its `user_id`, also if that is the "
+        "actor.",
         examples=["bo"],
     )
     name: Line = Field(description="The name that readers see, in plain text.", examples=["Bo"])
@@ -130,7 +131,8 @@ class HappeningDetail(Detail):
     amended_at: Annotated[Instant | None, Given] = Field(
         default=None,
         description="When its text was last changed, by your clock. To amend it before it is "
-        "sent, put the same id again with a later `amended_at`. Keep the category.",
+        "sent, put the same id again with a later `amended_at`. Keep the category, and the entity "
+        "of an activity: the same id on another entity is another activity.",
         examples=["2026-11-21T09:45:00Z"],
     )
     importance: Importance = Field(
@@ -206,7 +208,7 @@ class EventRetracted(Detail):
         default=None, description="The subscriber of the event.", examples=["ann"]
     )
     entity: Annotated[EntityReference | None, Given] = Field(
-        default=None, description="The entity of the activity."
+        default=None, description="The entity on which the activity was put, not its parent."
     )
 
     @model_validator(mode="after")

@@ -98,7 +98,7 @@ class DynamoActivities:
             except UnreadableRow as unreadable:
                 yield unreadable
                 continue
-            if isinstance(found, Activity) and side in found.sides and found.occurred_at >= instant:
+            if isinstance(found, Activity) and found.concerns_since(side, instant):
                 yield found
 
     def _pointed_to(self, row: ActivityRow) -> Activity | Retracted | None:

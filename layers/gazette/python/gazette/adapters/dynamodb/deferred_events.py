@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
 
-from gazette.adapters.dynamodb.client import ConditionFailed, bind, transaction, written
+from gazette.adapters.dynamodb.client import ConditionFailed, bind, transaction
 from gazette.adapters.dynamodb.event_rows import body_of, expired, in_place, stored_key
 from gazette.adapters.dynamodb.runs import raise_epoch
 from gazette.adapters.dynamodb.tables import EventRow
@@ -31,7 +32,37 @@ class DynamoDeferredEvents:
 
     def exclude(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
         """One transaction of two."""
-        place = Unsent.GIVEN_UP if for_good else Unsent.EXCLUDED
+        return self._take_out(
+            event,
+            run,
+            Unsent.GIVEN_UP if for_good else Unsent.EXCLUDED,
+            condition=_is_under(run.key.schedule) & (EventRow.body == body_of(event)),
+            also=[EventRow.why.set(why[:_REASON_CHARACTERS])],
+        )
+
+    def expire(self, stored: StoredEvent, run: Run, *, for_good: bool = False) -> Run | None:
+        """One transaction of two."""
+        now = self._clock()
+        is_over = expired(now)
+        if stored.event.has_lapsed(now):
+            is_over |= EventRow.body == body_of(stored.event)
+        return self._take_out(
+            stored.event,
+            run,
+            Unsent.GIVEN_UP if for_good else Unsent.EXPIRED,
+            condition=in_place(stored) & is_over,
+        )
+
+    def _take_out(
+        self,
+        event: Event,
+        run: Run,
+        place: Unsent,
+        *,
+        condition: Condition,
+        also: Sequence[Action] = (),
+    ) -> Run | None:
+        """Put an event under `place`, together with the epoch of the run of its schedule."""
         try:
             with transaction(EventRow) as writes:
                 raise_epoch(run, writes)
@@ -40,28 +71,13 @@ class DynamoDeferredEvents:
                     actions=[
                         EventRow.stored.set(stored_key(place, self._clock())),
                         EventRow.was.set(run.key.schedule),
-                        EventRow.why.set(why[:_REASON_CHARACTERS]),
+                        *also,
                     ],
-                    condition=_is_under(run.key.schedule) & (EventRow.body == body_of(event)),
+                    condition=condition,
                 )
         except ConditionFailed:
             return None
         return replace(run, epoch=run.epoch + 1)
-
-    def expire(self, stored: StoredEvent) -> bool:
-        """One conditional UpdateItem."""
-        now = self._clock()
-        is_over = expired(now)
-        if stored.event.has_lapsed(now):
-            is_over |= EventRow.body == body_of(stored.event)
-        return written(
-            EventRow(stored.event.user_id, stored.event.id).update,
-            actions=[
-                EventRow.stored.set(stored_key(Unsent.EXPIRED, now)),
-                EventRow.was.set(stored.schedule),
-            ],
-            condition=in_place(stored) & is_over,
-        )
 
     def defer(self, events: Sequence[Event], run: Run) -> Run | None:
         """One transaction for each 49 events."""

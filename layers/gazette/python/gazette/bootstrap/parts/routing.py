@@ -84,9 +84,12 @@ def announce(settings: RoutingSettings) -> None:
 
 
 def activities(settings: ActivitiesSettings) -> DynamoActivities:
-    """Return the table of activities."""
+    """Return the table of activities.
+
+    An activity is kept as long as a follower's event of it may wait: a retraction finds them by it.
+    """
     return DynamoActivities(
         settings.activities_table,
-        retention=timedelta(days=settings.event_retention_days),
+        retention=longest_life(timedelta(days=settings.event_retention_days)),
         clock=now,
     )

@@ -105,7 +105,10 @@ class Activities(Protocol):
         """
 
     def since(self, side: str, instant: datetime) -> Iterator[Activity | UnreadableRow]:
-        """Yield the activities on or below an entity that occurred at `instant` or later."""
+        """Yield the activities on or below an entity that occurred at `instant` or later.
+
+        Also those that were below it before they were amended.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,11 +219,14 @@ class DeferredEvents(Protocol):
         out, and nobody could tell any more in how many emails it was.
         """
 
-    def expire(self, stored: StoredEvent) -> bool:
-        """Take it out of its schedule, if it is still in its place and is over; else False.
+    def expire(self, stored: StoredEvent, run: Run, *, for_good: bool = False) -> Run | None:
+        """Take it out of the schedule of `run`, if it is still in its place and is over.
 
-        An event that has lapsed must still say so: an amendment may have given it more time. Only
-        one call returns True, so each event is counted once. No window has it any more.
+        An event that has lapsed must still say so: an amendment may have given it more time. As in
+        `exclude`, one transaction checks the run and raises its epoch, so that no other worker
+        claims a window with the event. Returns the run as it is then; None if something had
+        changed. So each event is counted once. No window has it any more. If an amendment gives it
+        more time, it returns to its schedule, unless `for_good`, as in `exclude`.
         """
 
     def defer(self, events: Sequence[Event], run: Run) -> Run | None:

@@ -24,8 +24,8 @@ class Unsent(StrEnum):
     """The schedules whose events are never sent while they are there.
 
     `WAITING`: the subscriber is not known yet. `EXCLUDED`: no email can show the event. `EXPIRED`:
-    no email showed it in time, or before it lapsed. `GIVEN_UP`: as `EXCLUDED`, but an email may
-    have shown it; it stays here.
+    no email showed it in time, or before it lapsed. `GIVEN_UP`: as `EXCLUDED` or `EXPIRED`, but an
+    email may have shown it; it stays here.
     """
 
     WAITING = "waiting"

@@ -97,6 +97,23 @@ class Activity:
         """Whether both have the same content."""
         return (self.amended_at, self.retracted) == (other.amended_at, other.retracted)
 
+    def concerns_since(self, side: str, instant: datetime) -> bool:
+        """Whether somebody who follows `side` since `instant` gets it, or may have had it.
+
+        While it was below `side`, a worker may have brought it and died before it read that it had
+        been amended.
+        """
+        return side in self.former or (side in self.sides and self.occurred_at >= instant)
+
+    def may_concern(self, user_id: str) -> bool:
+        """Whether a follower gets it, or may have another version of it.
+
+        Its actor does not get it. If it has been amended, an earlier version may have named another
+        actor.
+        """
+        is_actor = self.actor is not None and self.actor.id == user_id
+        return not is_actor or self.amended_at is not None
+
     def event_for(self, user_id: str) -> Event:
         """The event for a follower. It has the activity's id, whichever entity they follow."""
         return Event(
@@ -125,7 +142,10 @@ def effective_frequency(
     paused_or_dormant: bool = False,
     critical: bool = False,
 ) -> Frequency | None:
-    """How often the reader wants to hear of `event`; None where they do not follow it.
+    """How often the reader wants to hear of `event`; None if they do not follow it.
+
+    Nobody hears of their own activities through a follow, critical or not. An event that is
+    addressed to its reader has no follow: it comes whoever made it happen.
 
     `follows` are the follows of `event.via`, in that order. A follow counts if it was in force when
     the event occurred and has not ended since; the follow of the more specific entity decides. A
@@ -136,6 +156,8 @@ def effective_frequency(
     was asked for has no moment of its own: `immediate` is `daily` for it. `critical`: the event
     is immediate, whatever the reader chose; only what they do not follow does not come.
     """
+    if event.is_own_activity:
+        return None
     if critical:
         return Frequency.IMMEDIATE if _is_followed(event, follows) else None
     frequency = _chosen_frequency(event, choices, follows, defaults)

@@ -1,6 +1,6 @@
 """Deliver one run: the only way in which Gazette sends."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -22,7 +22,7 @@ from gazette.domain.errors import NotYet, Overtaken, Unavailable
 from gazette.domain.feedback.experiment import DEFAULT_VARIANT, Variant, variant_of
 from gazette.domain.identity import address_hash, run_id
 from gazette.domain.links import LinkToken
-from gazette.domain.model import Edition, RunKey, StoredEvent
+from gazette.domain.model import Edition, Event, RunKey, StoredEvent
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.ledgers import Batches
 from gazette.domain.ports.rendering import Links
@@ -112,8 +112,9 @@ def _claim(
     if not isinstance(rendered, _Rendered):
         return _end(rendered, tries, context) if rendered else None
     prepared = rendered.prepared
-    run, due = prepared.run, prepared.due
-    if _remove(due.over, tries, context) < len(due.over):
+    due = prepared.due
+    run, removed = _remove(prepared.run, due.over, due.may_have_been_sent, tries, context)
+    if removed < len(due.over):
         raise Overtaken("Events were removed since the window was read.")
     spare = time_left() - context.limits.send_timeout - context.limits.commit_margin
     if spare < timedelta(0):
@@ -134,7 +135,7 @@ def _claim(
     if any(event.has_lapsed(context.clock()) for event in due.sent):
         raise Overtaken("An event has lapsed since the window was read.")
     if due.held:
-        run = _defer(prepared, tries, context)
+        run = _defer(run, due.held, tries, context)
     at = context.clock()
     if _is_outdated(rendered, context):
         raise Overtaken("Operators have decided otherwise since the email was rendered.")
@@ -231,29 +232,45 @@ def _end(ending: Ending, tries: _Tries, context: DeliveryContext) -> Delivery:
     if ending.starts:
         run = context.runs.create(run)
     store(ending.changes, runs=context.runs)
-    _remove(ending.over, tries, context)
+    run, _ = _remove(run, ending.over, ending.may_have_been_sent, tries, context)
     return replace(ending.delivery, run=run)
 
 
-def _remove(over: Sequence[StoredEvent], tries: _Tries, context: DeliveryContext) -> int:
-    """Remove expired and lapsed events from their schedule, and count them (rule 21).
+def _remove(
+    run: Run,
+    over: Sequence[StoredEvent],
+    may_have_been_sent: Collection[str],
+    tries: _Tries,
+    context: DeliveryContext,
+) -> tuple[Run, int]:
+    """Remove expired and lapsed events from the schedule of `run`, and count them (rule 21).
 
-    Returns how many this call removed; another worker may have removed the others.
+    An event that may have been sent is given up: stored anew when an amendment gives it more time,
+    it would no longer be known in how many emails it was (rule 9). Returns the run as it is then,
+    and how many events this call removed; another worker may have removed the others.
     """
-    removed = list(filter(context.editing.deferred_events.expire, over))
-    lapsed = sum(stored.event.has_lapsed(context.clock()) for stored in removed)
-    tries.lapsed += lapsed
-    tries.expired += len(removed) - lapsed
-    return len(removed)
+    removed = 0
+    for stored in over:
+        after = context.editing.deferred_events.expire(
+            stored, run, for_good=stored.event.id in may_have_been_sent
+        )
+        if after is None:
+            continue
+        run, removed = after, removed + 1
+        if stored.event.has_lapsed(context.clock()):
+            tries.lapsed += 1
+        else:
+            tries.expired += 1
+    return run, removed
 
 
-def _defer(prepared: Prepared, tries: _Tries, context: DeliveryContext) -> Run:
+def _defer(run: Run, held: Sequence[Event], tries: _Tries, context: DeliveryContext) -> Run:
     """Defer the held events (rule 19). Raises Overtaken if the run or an event has changed."""
-    run = context.editing.deferred_events.defer(prepared.due.held, prepared.run)
-    if run is None:
-        raise Overtaken(f"Run {run_id(prepared.run.key)} has changed since it was read.")
-    tries.deferred += len(prepared.due.held)
-    return run
+    after = context.editing.deferred_events.defer(held, run)
+    if after is None:
+        raise Overtaken(f"Run {run_id(run.key)} has changed since it was read.")
+    tries.deferred += len(held)
+    return after
 
 
 def _send(claimed: _Claimed, context: DeliveryContext, time_left: TimeLeft) -> Delivery:

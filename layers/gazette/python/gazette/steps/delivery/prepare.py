@@ -60,7 +60,7 @@ class WindowEvents:
 
     `sent`: to send. `held`: to defer before the claim. `over`: expired or lapsed, to remove and
     count before the claim. `newest`, `left_out`: as in Run. `may_have_been_sent`: the ids of those
-    in `sent` that an earlier attempt may have sent.
+    in `sent` and `over` that an earlier attempt may have sent.
     """
 
     sent: Sequence[Event]
@@ -122,7 +122,7 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
         for each, _ in older.carried:
             changes.apply(each, GiveUp())
         why = _why_empty(run, due.over, without, context.clock())
-        return _ended(run, Skip(why), changes, due.over)
+        return _ended(run, Skip(why), changes, due)
     subscriber = context.subscribers.get(run.key.user_id)
     if not receives(subscriber, run.key):
         return _ended(run, Skip(why_not_sent(subscriber)), changes)
@@ -185,7 +185,11 @@ def _events_due(
         over,
         newest_of(sent, window),
         tuple(sorted(left_out)),
-        frozenset(each.event.id for each in sent if each.stored_at <= until),
+        frozenset(
+            each.event.id
+            for each in (*sent, *over)
+            if any(one.has_shown(each.event.id, each.stored_at) for one in unknown)
+        ),
     )
 
 
@@ -234,10 +238,10 @@ def _only_held(
     if run.key.is_immediate:
         again_at = context.clock() + _pause_on_hold(context.random())
         waiting = Delivery(run, again_at, WaitingFor.SENDING_RESUMED)
-        return Ending(waiting, over=due.over)
+        return Ending(waiting, over=due.over, may_have_been_sent=due.may_have_been_sent)
     if due.sent:
         return None
-    return _ended(run, Skip(Reason.CATEGORY_HELD), changes, due.over)
+    return _ended(run, Skip(Reason.CATEGORY_HELD), changes, due)
 
 
 def _pause_on_hold(random: float) -> timedelta:
@@ -246,8 +250,11 @@ def _pause_on_hold(random: float) -> timedelta:
     return soonest + (latest - soonest) * random
 
 
-def _ended(run: Run, signal: Signal, changes: Changes, over: Sequence[StoredEvent] = ()) -> Ending:
-    return Ending(Delivery(changes.apply(run, signal)), changes.decided, over=over)
+def _ended(run: Run, signal: Signal, changes: Changes, due: WindowEvents | None = None) -> Ending:
+    ended = Ending(Delivery(changes.apply(run, signal)), changes.decided)
+    if due is None:
+        return ended
+    return replace(ended, over=due.over, may_have_been_sent=due.may_have_been_sent)
 
 
 def _not_before(run: Run, older: Sequence[Run], limits: DeliveryLimits) -> datetime:

@@ -1,6 +1,6 @@
 """The limits and the results of a delivery."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -96,11 +96,13 @@ class Ending:
 
     `delivery`: the result once everything is stored. `changes`: of runs, to be stored first.
     `starts`: the run of `delivery` is new; it is created before the changes. `over`: events to
-    remove and count after them. `fetch`: what to ask content sources, before all of that.
+    remove and count after them. `may_have_been_sent`: the ids of those that an earlier attempt may
+    have sent. `fetch`: what to ask content sources, before all of that.
     """
 
     delivery: Delivery
     changes: Sequence[Change] = ()
     starts: bool = False
     over: Sequence[StoredEvent] = ()
+    may_have_been_sent: Collection[str] = ()
     fetch: "Fetch | None" = None

@@ -88,7 +88,7 @@ def route_to_followers(
     context: RoutingContext,
     whole_side: str = "",
 ) -> None:
-    """Route the activity to these followers, except to its actor.
+    """Route the activity to these followers. Its actor has none of it afterwards.
 
     The activity is read again afterwards: a concurrent amendment or retraction has either found the
     events that were written here, or is found here. `whole_side`: these are all followers of that
@@ -96,9 +96,9 @@ def route_to_followers(
     the event by then, and the message is delivered again or becomes a dead letter.
     """
     known = {(follow.entity, follow.user_id): follow for follow in readable(followers)}
-    actor = activity.actor.id if activity.actor else None
-    users = [user for user in map(_user_of, followers) if user != actor]
     for _ in ATTEMPTS:
+        # Each version may name another actor.
+        users = [user for user in map(_user_of, followers) if activity.may_concern(user)]
         if activity.retracted:
             _retract(activity, users, context)
         else:

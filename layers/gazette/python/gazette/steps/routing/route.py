@@ -205,9 +205,7 @@ def _route_one(
     """
     target = target_of(event, inputs, context)
     if isinstance(target, Outcome):
-        found = context.events.get(event.user_id, event.id)
-        if isinstance(found, StoredEvent) and (found.event == event or event.amends(found.event)):
-            take_back(found, context=context)
+        _withdraw(event, is_erased=target is Outcome.ERASED, context=context)
         if target is Outcome.ERASED:
             _forget_follows(event, inputs, context)
         return target, []
@@ -233,6 +231,33 @@ def _route_one(
     if there and there.event != event:
         return outcome, []
     return outcome, settle(there, target, inputs, context)
+
+
+def _withdraw(event: Event, *, is_erased: bool, context: RoutingContext) -> None:
+    """Take back what is stored of an event that its reader does not get, unless that is newer.
+
+    If it was or may have been sent, it stays with its run, which may be sent again: it then says
+    what the event says now, but nothing that is not critical in an email that no stop ends. Of an
+    erased reader nothing is written.
+    """
+    found = context.events.get(event.user_id, event.id)
+    for _ in ATTEMPTS:
+        if not isinstance(found, StoredEvent):
+            return
+        is_amended = event.amends(found.event)
+        if found.event != event and not is_amended:
+            return
+        if take_back(found, context=context) or is_erased:
+            return
+        if is_critical(found.schedule) and event.category not in context.critical:
+            return
+        if not is_amended or context.events.amend(found, event):
+            # Whoever amended it before may have died before it could tell the open runs.
+            if event.amended_at:
+                raise_epochs_under(found.schedule, event.user_id, context=context)
+            return
+        found = context.events.get(event.user_id, event.id)
+    raise kept_changing(f"Event {event.id} of {event.user_id}")
 
 
 def _out_of_what_is_critical(

@@ -1,0 +1,48 @@
+"""Amended and retracted activities, by the real adapters."""
+
+from datetime import datetime, timedelta
+
+from gazette.bootstrap.parts.clock import now
+
+from tests.functions.conftest import Cloud
+from tests.functions.messages import ago, follow, happening, profile, reference
+
+ANN = {"id": "ann", "name": "Ann"}
+
+
+def known(cloud: Cloud) -> dict[str, bool]:
+    """Of each reader who has the event, whether its content is still stored."""
+    return {row["user_id"]: "body" in row for row in cloud.rows("events")}
+
+
+def test_a_reader_who_becomes_the_actor_gets_the_amendment_and_the_retraction(
+    cloud: Cloud,
+) -> None:
+    for user_id in ("ann", "cy"):
+        cloud.say("subscriber.changed", profile(user_id))
+        cloud.say("follow.created", follow(user_id))
+    cloud.say("activity.created", happening(1))
+    assert known(cloud) == {"ann": True, "cy": True}
+    cloud.say("activity.created", happening(1) | {"actor": ANN, "amended_at": ago(minutes=9)})
+    assert known(cloud) == {"cy": True}
+    cloud.say("event.retracted", {"id": "e1", "entity": reference("post#p1")})
+    assert known(cloud) == {"cy": False}
+
+
+def test_an_activity_is_kept_as_long_as_any_event_of_it_may_wait(cloud: Cloud) -> None:
+    """A retraction finds the followers who have it by its row."""
+    month = {"hour": 8, "custom": {"day_of_month": 1}, "paused_until": paused_until()}
+    cloud.say(
+        "subscriber.changed",
+        profile(digest=month, frequencies={"comment": "custom"}, changed_at=ago(minutes=1)),
+    )
+    cloud.say("follow.created", follow())
+    cloud.say("activity.created", happening(1))
+    (activity,) = cloud.rows("activities")
+    (event,) = cloud.rows("events")
+    assert activity["expires_at"] >= datetime.fromisoformat(event["lasts_until"]).timestamp()
+
+
+def paused_until() -> str:
+    """The longest pause."""
+    return f"{(now() + timedelta(weeks=12)).date()}"
