@@ -10,6 +10,7 @@ from pathlib import Path
 
 from babel.messages.mofile import read_mo
 from gazette.adapters.rendering.environment import QuickEnvironment
+from jinja2.ext import extract_from_ast
 
 from cli.templates.differences import Files
 
@@ -50,7 +51,7 @@ def _sentences(files: Files) -> Iterator[str]:
     templates.policies["ext.i18n.trimmed"] = True
     for name, content in files.items():
         if name == _QUOTED or (_is_of_pages(name) and not name.endswith(".css")):
-            for _, _, message in templates.extract_translations(content.decode()):
+            for _, _, message in extract_from_ast(templates.parse(content.decode())):
                 text = message if isinstance(message, str) else message[0]
                 if text:
                     yield text

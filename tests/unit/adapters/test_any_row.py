@@ -21,7 +21,7 @@ from gazette.adapters.dynamodb.attributes import (
     write_reader_choices,
     write_service_choices,
 )
-from gazette.adapters.dynamodb.client import Row, decoded
+from gazette.adapters.dynamodb.client import Row, decoded, instant_number
 from gazette.adapters.dynamodb.control import batches, experiments
 from gazette.adapters.dynamodb.control.template_versions import in_force_of
 from gazette.adapters.dynamodb.event_rows import body_of, found_in, stored_key
@@ -62,6 +62,7 @@ from gazette.domain.delivery.signals import (
     RefusedAccount,
     RefusedForGood,
     RefusedForNow,
+    Signal,
     Skip,
     Stop,
     Uncertain,
@@ -143,7 +144,7 @@ def use_schedule(schedule: Schedule) -> None:
     run_id(run.key)
 
 
-SIGNALS = (
+SIGNALS: tuple[Signal, ...] = (
     Claim(Window(NOW - DAY, NOW), NOW + DAY, "n"),
     Accepted(1, "m1"),
     Evidence(1, "m1", NOW),
@@ -280,7 +281,10 @@ def use_in_force(found: InForce) -> None:
 
 
 def use_bounces(found: Any) -> None:
-    SoftLimit(bounces=2, span=DAY).is_reached([*found, NOW])
+    sent = [NOW, *(bounce.sent_at for bounce in found)]
+    limit = SoftLimit(bounces=2, span=DAY)
+    limit.is_reached(sent)
+    limit.is_reached_in_a_row(sent, sent)
 
 
 def use_suppression(found: Suppression) -> None:
@@ -410,19 +414,19 @@ def a_pace_row() -> PaceRow:
     return PaceRow(
         "digest",
         quota=14.0,
-        quota_at=pace.instant_number(NOW),
-        used_up_at=pace.instant_number(NOW - DAY),
+        quota_at=instant_number(NOW),
+        used_up_at=instant_number(NOW - DAY),
         daily=50_000,
         left=40_000,
-        next_at=pace.instant_number(NOW),
-        stretch_at=pace.instant_number(NOW),
+        next_at=instant_number(NOW),
+        stretch_at=instant_number(NOW),
         stretch_taken=5,
         last_taken=4,
         day=NOW.date().isoformat(),
         taken=9,
         breaker_why="refused",
-        breaker_since=pace.instant_number(NOW - DAY),
-        breaker_until=pace.instant_number(NOW - DAY / 2),
+        breaker_since=instant_number(NOW - DAY),
+        breaker_until=instant_number(NOW - DAY / 2),
         breaker_step=60_000_000,
         breaker_by_hand=False,
         breaker_is_probed=True,
@@ -517,7 +521,7 @@ KINDS: dict[str, Kind] = {
     "bounces": Kind(
         item(BounceRow("h", messages={f"{NOW.isoformat()} m1"}, expires_at=NOW)),
         BounceRow,
-        bounces._sent_at,
+        bounces._bounces,
         use_bounces,
     ),
     "suppression": Kind(

@@ -63,7 +63,7 @@ def test_a_part_that_fails_hides_no_other(capsys: pytest.CaptureFixture[str]) ->
     def works(*_: object) -> Mapping[str, Measured]:
         return {CEILING.name: exact(1)}
 
-    stage = BenchStage(Loopback(0), {})
+    stage = BenchStage(Loopback("http://127.0.0.1:0"), {})
     measured = measure({"broken": broken, "works": works}, stage, 1)
     results = judge([FLOOR, CEILING], [FLOOR, CEILING], measured)
     assert [result.verdict for result in results] == [Verdict.FAILED, Verdict.MET]

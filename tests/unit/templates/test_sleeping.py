@@ -66,7 +66,7 @@ def put_in_force(
     version: Version | None, candidate: Candidate | None = None
 ) -> Callable[..., None]:
     def change(world: World) -> None:
-        world.template_versions.current = InForce(*([version] if version else []), candidate)
+        world.template_versions.current = InForce(version or DEPLOYED, candidate)
 
     return change
 

@@ -202,8 +202,10 @@ def row_as_read(run: Run) -> Condition:
     """As `run_as_read`, and so is what changes without them, which a whole row would overwrite."""
     unchanged: Condition = run_as_read(run) & (RunRow.check_at == run.check_at)
     if run.asked_at is None:
-        return unchanged & RunRow.asked_at.does_not_exist()
-    return unchanged & (RunRow.asked_at == run.asked_at)
+        unchanged &= RunRow.asked_at.does_not_exist()
+    else:
+        unchanged &= RunRow.asked_at == run.asked_at
+    return unchanged
 
 
 def raise_epoch(run: Run, writes: TransactWrite) -> None:

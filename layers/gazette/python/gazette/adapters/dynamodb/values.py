@@ -99,7 +99,7 @@ class WholeAttribute(NumberAttribute):
 
     def deserialize(self, value: str) -> float:
         """From text. PynamoDB types numbers as float."""
-        return whole(super().deserialize(value), self._least, self._most)
+        return whole(super().deserialize(value), self._least, self._most)  # type: ignore[no-untyped-call]
 
 
 class ExpiryAttribute(TTLAttribute):
@@ -107,7 +107,7 @@ class ExpiryAttribute(TTLAttribute):
 
     def deserialize(self, value: str) -> datetime:
         """From seconds since 1970."""
-        return in_years(super().deserialize(value))
+        return in_years(super().deserialize(value))  # type: ignore[no-untyped-call]
 
 
 def wholes(values: Iterable[Any], least: int = 0, most: int = MANY) -> frozenset[int]:

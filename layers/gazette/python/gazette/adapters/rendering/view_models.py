@@ -100,7 +100,7 @@ class Shown(NamedTuple):
     """
 
     category: str
-    count: int  # type: ignore[assignment] # templates know it so; nobody counts in a tuple
+    count: int  # templates know it so; nobody counts in a tuple
     people: tuple[str, ...]
     others: int
     title: str
@@ -334,16 +334,16 @@ def _refuse(*_: object, **__: object) -> NoReturn:
 class FixedDict(dict[str, Any]):
     """An object of a service's data, which the cached blocks of many readers share."""
 
-    __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]
-    clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
 
 
 class FixedList(list[Any]):
     """A list of a service's data, as `FixedDict`."""
 
-    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse  # type: ignore[assignment]
-    append = clear = extend = insert = pop = _refuse  # type: ignore[assignment]
-    remove = reverse = sort = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
+    append = clear = extend = insert = pop = _refuse
+    remove = reverse = sort = _refuse
 
 
 def one_line(text: str, longest: int) -> str:
