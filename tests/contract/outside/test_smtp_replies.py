@@ -23,6 +23,10 @@ NOW, EMAIL, STREAM, ACCOUNT = "for now", "this email", "stream", "account"
 
 SUSPENDED = "552 Your account has been suspended. Please contact us to reactivate"
 OWN_SENDER = "553 5.7.1 <a@example.com>: Sender address rejected: not owned by user"
+UNVERIFIED = (
+    "550 5.1.1 <ann@example.com>: Recipient address rejected: unverified address: "
+    "host mx.x.example said: 550 Your account has been suspended"
+)
 SES_SANDBOX = "554 Message rejected: Email address is not verified. The following identities failed"
 
 REPLIES = [
@@ -112,12 +116,7 @@ REPLIES = [
     ("RCPT", "550 5.1.80 not this one", EMAIL),
     # A text that a recipient or its server chose proves nothing
     ("RCPT", "550 5.1.1 <your account has been suspended@x.example>: unknown", EMAIL),
-    (
-        "RCPT",
-        "550 5.1.1 <ann@example.com>: Recipient address rejected: unverified address: mx.x.example "
-        "said: 550 Your account has been suspended",
-        EMAIL,
-    ),
+    ("RCPT", UNVERIFIED, EMAIL),
     ("RCPT", "550 host said: 5.1.8 bad sender", EMAIL),
     # DATA, and the message
     ("DATA", "421 4.3.2 shutting down", NOW),

@@ -31,6 +31,8 @@ before, it cancels the transaction (RFC 5321, section 4.1.1.10)."""
 _SENDER = re.compile(r"[!-;=?-~]+@[!-;=?-~]+")
 """What MAIL can name: ASCII without spaces and angle brackets."""
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
 
 class SmtpMailer:
     """The port `Mailer` on SMTP. `clock` returns seconds and is monotonic."""
@@ -54,7 +56,7 @@ class SmtpMailer:
         if not ADDRESS.fullmatch(mail.to):
             return RefusedForGood(attempt, "not an address")
         sender = parseaddr(self._sender)[1]
-        if not _SENDER.fullmatch(sender) or not self._sender.isprintable():
+        if not _SENDER.fullmatch(sender) or _CONTROL.search(self._sender):
             return RefusedAccount(attempt, "sender: must be an address in ASCII")
         try:
             data = _dotted(mime(mail, sender=self._sender).as_bytes())
