@@ -243,6 +243,19 @@ def test_ses_and_an_smtp_server_get_the_same_subject(
     assert parsed(inbox.raw[-1])["Subject"] == ses.accepted[-1].message["Subject"]
 
 
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_a_subject_that_nobody_cleaned_is_the_same_by_both(
+    smtp: tuple[Inbox, SmtpServer], ses: StandIn, subject: str
+) -> None:
+    inbox, server = smtp
+    mail = with_content(subject=subject)
+    sent(server, mail)
+    mailer = SesMailer(ses_client(TIMES.reply), sender=SENDER, configuration_set="digest")
+    assert isinstance(mailer.send(mail, 1), Accepted)
+    assert parsed(inbox.raw[-1])["Subject"] == ses.accepted[-1].message["Subject"] == subject
+    assert parsed(ses.accepted[-1].message.as_bytes())["Subject"] == subject
+
+
 NAMES = ["Käse & Wein", '"Müller, Söhne"', "猫の手帖" * 20, FAMILY * 12, "Ünïcode " * 20, "x" * 70]
 
 
