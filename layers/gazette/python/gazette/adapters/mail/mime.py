@@ -11,26 +11,25 @@ from email.headerregistry import (
     ContentTypeHeader,
     HeaderRegistry,
     MIMEVersionHeader,
+    UnstructuredHeader,
 )
 from email.message import EmailMessage
 from email.policy import SMTP, Policy
 from email.quoprimime import body_length
 from email.utils import formatdate, make_msgid, parseaddr
 from textwrap import wrap
-from typing import Any
+from typing import Any, cast
 
 from gazette.adapters.mail.header_words import LONGEST_LINE, ascii_sender, header_words
 from gazette.domain.model import Mail
 
 
-class _AsWritten(BaseHeader):
+class _AsWritten(UnstructuredHeader):
     """A header whose value is sent as it was written, folded at spaces only.
 
     The standard library's own classes decode encoded words and encode long ones: a title may look
     like an encoded word, and List-Unsubscribe must not contain any.
     """
-
-    max_count = None
 
     @classmethod
     def parse(cls, value: str, kwds: dict[str, Any]) -> None:
@@ -38,7 +37,7 @@ class _AsWritten(BaseHeader):
         kwds["decoded"], kwds["parse_tree"] = value, None
 
     def fold(self, *, policy: Policy) -> str:
-        """The header's lines: up to 76 characters, if no word alone is longer."""
+        """The header's lines: up to 76 characters, unless one word is longer."""
         lines = wrap(
             self,
             LONGEST_LINE,
@@ -51,9 +50,12 @@ class _AsWritten(BaseHeader):
 
 
 _HEADERS = HeaderRegistry(default_class=_AsWritten, use_default_map=False)
-_HEADERS.map_to_type("mime-version", MIMEVersionHeader)
-_HEADERS.map_to_type("content-type", ContentTypeHeader)
-_HEADERS.map_to_type("content-transfer-encoding", ContentTransferEncodingHeader)
+for _name, _class in (
+    ("mime-version", MIMEVersionHeader),
+    ("content-type", ContentTypeHeader),
+    ("content-transfer-encoding", ContentTransferEncodingHeader),
+):
+    _HEADERS.map_to_type(_name, cast("type[BaseHeader]", _class))
 
 _POLICY = SMTP.clone(max_line_length=LONGEST_LINE, cte_type="7bit", header_factory=_HEADERS)
 """Encoded bodies have lines of up to 76 characters too (RFC 2045, sections 6.7 and 6.8)."""
