@@ -142,7 +142,7 @@ RULES: Final = (
     Mutation(
         "what fails before SES gets a request is a refusal, whatever its type",
         "adapters/mail/ses.py",
-        "            if not _handed_over.get():\n                return _not_sent(err, attempt)\n",
+        "            if _unsent.get():\n                return _not_sent(err, attempt)\n",
         "",
         "tests/contract/outside/test_ses_outcomes.py"
         "::test_any_exception_before_the_request_is_sent_is_a_certain_refusal",
@@ -150,8 +150,8 @@ RULES: Final = (
     Mutation(
         "what fails once SES may have a request is uncertain",
         "adapters/mail/ses.py",
-        "    _handed_over.set(True)\n",
-        "    pass\n",
+        '    """Note that botocore is about to send the request."""\n    _unsent.set(False)\n',
+        '    """Note that botocore is about to send the request."""\n',
         "tests/contract/outside/test_ses_outcomes.py"
         "::test_any_exception_after_the_request_was_sent_is_uncertain",
     ),

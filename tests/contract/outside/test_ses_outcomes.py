@@ -330,7 +330,7 @@ def test_any_exception_before_the_request_is_sent_is_a_certain_refusal(
     ses: StandIn, event: str, error: Exception
 ) -> None:
     client = ses_client(SEND_TIMEOUT)
-    client.meta.events.register_first(f"{event}.sesv2.SendEmail", fail := _fails_with(error))
+    client.meta.events.register_last(f"{event}.sesv2.SendEmail", fail := _fails_with(error))
     try:
         outcome = send()
     finally:
@@ -345,7 +345,7 @@ def test_any_exception_after_the_request_was_sent_is_uncertain(
     ses: StandIn, event: str, error: Exception
 ) -> None:
     client = ses_client(SEND_TIMEOUT)
-    client.meta.events.register_first(f"{event}.sesv2.SendEmail", fail := _fails_with(error))
+    client.meta.events.register_last(f"{event}.sesv2.SendEmail", fail := _fails_with(error))
     try:
         outcome = send()
     finally:
@@ -359,7 +359,7 @@ def test_a_refusal_before_the_request_follows_one_that_was_sent(ses: StandIn) ->
     client = ses_client(SEND_TIMEOUT)
     assert isinstance(send(), Accepted)
     fail = _fails_with(RuntimeError("expired"))
-    client.meta.events.register_first("before-sign.sesv2.SendEmail", fail)
+    client.meta.events.register_last("before-sign.sesv2.SendEmail", fail)
     try:
         assert isinstance(send(), RefusedForNow)
     finally:

@@ -85,8 +85,8 @@ _OF_ONE_STREAM = re.compile(r"[^@\"'<]*?(not verified|configuration set)", re.IG
 _UNVERIFIED = re.compile(r"failed the check in region [A-Za-z0-9-]+: (.+)$", re.DOTALL)
 _NEVER_CONNECTED = (ConnectTimeoutError, EndpointConnectionError, ProxyConnectionError)
 
-_handed_over: ContextVar[bool] = ContextVar("handed_over")
-"""Whether botocore has begun to send the request of this thread's call."""
+_unsent: ContextVar[bool] = ContextVar("unsent", default=False)
+"""Whether botocore still builds the request of this thread's call, and has sent nothing of it."""
 
 
 def ses_client(send_timeout: timedelta) -> "SESV2Client":
@@ -98,16 +98,20 @@ def ses_client(send_timeout: timedelta) -> "SESV2Client":
     connect, read = _CONNECT_TIMEOUT, send_timeout - _CONNECT_TIMEOUT
     patience = Patience(connect.total_seconds(), read.total_seconds(), attempts=1)
     ses: SESV2Client = client("sesv2", patience)
-    ses.meta.events.register("before-send.sesv2.SendEmail", _note, unique_id="handed-over")
+    events = ses.meta.events
+    events.register_first("provide-client-params.sesv2.SendEmail", _begin, unique_id="begin")
+    events.register_first("before-send.sesv2.SendEmail", _send, unique_id="send")
     return ses
 
 
-def _note(**_: object) -> None:
-    """Note that a request goes out. botocore calls this last before it sends one.
+def _begin(**_: object) -> None:
+    """Note that botocore begins to build a request: this is its first event."""
+    _unsent.set(True)
 
-    https://docs.aws.amazon.com/botocore/latest/topics/events.html
-    """
-    _handed_over.set(True)
+
+def _send(**_: object) -> None:
+    """Note that botocore is about to send the request."""
+    _unsent.set(False)
 
 
 class SesMailer:
@@ -149,12 +153,12 @@ class SesMailer:
             "EmailTags": [{"Name": name, "Value": value} for name, value in mail.tags],
             "ConfigurationSetName": self._configuration_set,
         }
-        _handed_over.set(False)
+        _unsent.set(False)
         try:
             with self._waiting():
                 answer = self._client.send_email(**request)
         except Exception as err:  # noqa: BLE001 -- of whatever type: when it came decides
-            if not _handed_over.get():
+            if _unsent.get():
                 return _not_sent(err, attempt)
             if isinstance(err, ClientError):
                 return _refusal(err, attempt, sender=self._sender)
