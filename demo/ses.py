@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.headerregistry import HeaderRegistry, UniqueUnstructuredHeader
+from email.headerregistry import BaseHeader, HeaderRegistry, UnstructuredHeader
 from email.message import EmailMessage
 from email.policy import SMTP, Policy
 from email.utils import formatdate
@@ -36,7 +36,7 @@ from demo.ses_events import Channel, Postman, Publish, Taken, chance
 from demo.ses_http import Forward, Loss, Reply, handler
 
 
-class _Subject(UniqueUnstructuredHeader):
+class _Subject(UnstructuredHeader, BaseHeader):
     """A subject as it was given: the standard library would decode what looks encoded."""
 
     @classmethod

@@ -7,6 +7,7 @@ import socket
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import boto3
 import pytest
@@ -312,7 +313,7 @@ ANY = [
     exceptions.MetadataRetrievalError(error_msg="slow"),
     exceptions.TokenRetrievalError(provider="sso", error_msg="ended"),
     exceptions.UnauthorizedSSOTokenError(),
-    exceptions.ConnectionError(error="slow"),
+    exceptions.ConnectionError(error=OSError("slow")),
     ValueError("wrong"),
     TypeError("wrong"),
     KeyError("key"),
@@ -372,7 +373,8 @@ def test_text_that_utf8_cannot_encode_is_never_sent_as_if_nobody_knew(
     ses: StandIn, field: str
 ) -> None:
     mail = a_mail()
-    odd = replace(mail, edition=replace(mail.edition, **{field: "a\ud800b"}))
+    changed: dict[str, Any] = {field: "a\ud800b"}
+    odd = replace(mail, edition=replace(mail.edition, **changed))
     mailer = SesMailer(
         ses_client(SEND_TIMEOUT), sender="digest@example.com", configuration_set="digest"
     )

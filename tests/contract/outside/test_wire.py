@@ -75,7 +75,7 @@ def sent(server: SmtpServer, mail: Mail, sender: str = SENDER) -> None:
 
 
 def parsed(raw: bytes) -> EmailMessage:
-    return cast("EmailMessage", message_from_bytes(raw, policy=policy.default))
+    return message_from_bytes(raw, policy=policy.default)
 
 
 def plainly(raw: bytes, name: str) -> str:

@@ -24,7 +24,7 @@ from gazette.adapters.mail.header_words import LONGEST_LINE, ascii_sender, heade
 from gazette.domain.model import Mail
 
 
-class _AsWritten(UnstructuredHeader):
+class _AsWritten(UnstructuredHeader, BaseHeader):
     """A header whose value is sent as it was written, folded at spaces only.
 
     The standard library's own classes decode encoded words and encode long ones: a title may look
