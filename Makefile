@@ -31,7 +31,7 @@ seeds: setup .bench/.ready ## Run a short seed of each proof, and one round of e
 	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder proofs
 
 e2e: setup .awscli/.ready zsh ## Test the stacks as deployed to the embedded engine, and the runbook; beside them seeds of chaos, rollout and sources
-	@$(BIN)/python -m pytest -n 3 -m e2e tests/e2e tests/runbook tests/lifetime proofs/chaos proofs/rollout proofs/sources proofs/test_bench.py
+	@$(BIN)/python -m pytest -n 3 -m e2e tests/e2e tests/runbook tests/lifetime tests/outage proofs/chaos proofs/rollout proofs/sources proofs/test_bench.py
 
 browser: setup chromium ## Test emails and pages in Chromium on the deployed stacks: keyboard, axe-core
 	@CHROMIUM=$(CHROMIUM) $(BIN)/python -m pytest -vv -m browser tests/browser

@@ -22,17 +22,38 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from email.headerregistry import BaseHeader, HeaderRegistry, UnstructuredHeader
 from email.message import EmailMessage
-from email.policy import SMTP
+from email.policy import SMTP, Policy
 from email.utils import formatdate
 from http.server import ThreadingHTTPServer
 from typing import Any
+
+from gazette.adapters.mail.header_words import header_words
 
 from demo.mailbox import inbox, with_pictures
 from demo.ses_events import Channel, Postman, Publish, Taken, chance
 from demo.ses_http import Forward, Loss, Reply, handler
 
-_POLICY = SMTP.clone(max_line_length=998)  # never fold, and so encode, a long link
+
+class _Subject(UnstructuredHeader, BaseHeader):
+    """A subject as it was given: the standard library would decode what looks encoded."""
+
+    @classmethod
+    def parse(cls, value: str, kwds: dict[str, Any]) -> None:
+        """As HeaderRegistry asks it of a class."""
+        kwds["decoded"], kwds["parse_tree"] = value, None
+
+    def fold(self, *, policy: Policy) -> str:
+        """The header on one line, in encoded words where it needs them."""
+        return f"{self.name}: {header_words(self, self.name)}{policy.linesep}"
+
+
+_HEADERS = HeaderRegistry()
+_HEADERS.map_to_type("subject", _Subject)
+_POLICY = SMTP.clone(  # never fold, and so encode, a long link
+    max_line_length=998, header_factory=_HEADERS
+)
 _SIGNED = {"authorization", "x-amz-date"}
 _TAG = re.compile(r"[A-Za-z0-9_-]{1,256}")
 _HEADER_NAME = re.compile(r"[!-9;-~]{1,126}")

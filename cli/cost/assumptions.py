@@ -88,7 +88,7 @@ https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html"""
 QUEUES = 8
 """Queues that feed functions."""
 
-ALARMS = 77
+ALARMS = 78
 """Metrics of alarms in a stage that sends with SES."""
 
 METRICS = 44

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from infra.stage.checks.addresses import is_under, wrong_domain, wrong_sender
+from infra.stage.checks.addresses import is_under, wrong_domain, wrong_host, wrong_sender
 from infra.stage.checks.wrong import Wrong, no_choice
 
 _DMARC = re.compile(r"v=DMARC1; ?p=(none|quarantine|reject)(; ?[a-z]+=[!#-:<-~]+)*;?")
@@ -81,14 +81,14 @@ class Sending:
     unknown."""
 
     smtp_host: str = ""
-    """The SMTP server.
+    """The SMTP server, such as `smtp.shop.example`.
 
-    Required with `smtp`."""
+    Required with `smtp`. Anything but a host name in ASCII or an IP address is refused."""
 
     smtp_port: int = 465
     """The port of the SMTP server.
 
-    The worker cannot connect: email waits and is tried again."""
+    1 to 65535. Wrong: the worker cannot connect, and email waits and is tried again."""
 
     smtp_security: str = "tls"
     """`tls` from the start, `starttls`, or `none`.
@@ -96,7 +96,8 @@ class Sending:
     `none` together with `smtp_secret` is refused: the password would travel as plain text."""
 
     smtp_secret: str = ""
-    """The name of a Secrets Manager secret with `{"username": …, "password": …}`. Empty: no login.
+    """The name of a Secrets Manager secret with `{"username": …, "password": …}`, both in ASCII.
+    Empty: no login.
 
     A wrong login stops all email: the circuit breaker opens."""
 
@@ -136,6 +137,7 @@ def wrong_with_sending(sending: Sending) -> Iterator[Wrong]:
 def _wrong_with_provider(sending: Sending) -> Iterator[Wrong]:
     if sending.mail_provider == "smtp" and not sending.smtp_host:
         yield Wrong("mail_provider smtp needs smtp_host.", of=("mail_provider", "smtp_host"))
+    yield from wrong_host("smtp_host", sending.smtp_host)
     if sending.mail_provider == "ses":
         return
     for setting in ("digest_pool", "immediate_pool"):

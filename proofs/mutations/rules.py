@@ -180,6 +180,47 @@ RULES: Final = (
         "::test_an_answer_that_is_lost_is_uncertain_after_exactly_one_request",
     ),
     Mutation(
+        "what fails before an SMTP server has the message is a refusal, whatever its type",
+        "adapters/mail/smtp.py",
+        "            self.connection.login(self.server.username, self.server.password)\n"
+        "        except Exception as err:",
+        "            self.connection.login(self.server.username, self.server.password)\n"
+        "        except smtplib.SMTPException as err:",
+        "tests/contract/outside/test_smtp_refusals.py"
+        "::test_any_exception_before_the_final_dot_is_a_certain_refusal",
+    ),
+    Mutation(
+        "what fails once an SMTP server may have the message is uncertain",
+        "adapters/mail/smtp.py",
+        "            return Uncertain(self.number, _name(err))\n",
+        "            return RefusedForNow(self.number, _name(err))\n",
+        "tests/contract/outside/test_smtp_refusals.py"
+        "::test_any_exception_after_the_final_dot_is_uncertain",
+    ),
+    Mutation(
+        "what fails before SES gets a request is a refusal, whatever its type",
+        "adapters/mail/ses.py",
+        "            if _unsent.get():\n                return _not_sent(err, attempt)\n",
+        "",
+        "tests/contract/outside/test_ses_outcomes.py"
+        "::test_any_exception_before_the_request_is_sent_is_a_certain_refusal",
+    ),
+    Mutation(
+        "what fails once SES may have a request is uncertain",
+        "adapters/mail/ses.py",
+        '    """Note that botocore is about to send the request."""\n    _unsent.set(False)\n',
+        '    """Note that botocore is about to send the request."""\n',
+        "tests/contract/outside/test_ses_outcomes.py"
+        "::test_any_exception_after_the_request_was_sent_is_uncertain",
+    ),
+    Mutation(
+        "a refusal of MAIL is one of the stream, not of a run",
+        "adapters/mail/smtp_replies.py",
+        "(is_permanent and stage in _BEFORE_RCPT)",
+        "(is_permanent and stage is Stage.CONNECTION)",
+        "tests/contract/outside/test_smtp_replies.py::test_each_reply_concerns_what_it_is_about",
+    ),
+    Mutation(
         "a message is acknowledged only after its commit",
         "steps/delivery/deliver.py",
         "    finally:\n        record_outcome(outcome, run,",

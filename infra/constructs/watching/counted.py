@@ -47,6 +47,22 @@ COUNTED = (
         ),
     ),
     Counted(
+        name="emails-failed",
+        urgency=Urgency.MORNING,
+        metric="run_failed",
+        minutes=60,
+        bad=1,
+        meaning=(
+            "The mail provider refused some emails for good, or at six attempts. The events of "
+            "their digests go with the next one. What to do: the log of gazette-{stage}-generate "
+            "names the runs (`run ended`, status failed) and the provider's code (detail); "
+            "`gazette explain USER --stage {stage}` has the whole story. If it is always the same "
+            "reader, the address is wrong: `gazette suppression add ADDRESS --stage {stage}`. If "
+            "it is many, the provider refuses what you send: look into its account. See "
+            "docs/runbook/emails-failed.md."
+        ),
+    ),
+    Counted(
         name="source-breaker-opened",
         urgency=Urgency.MORNING,
         metric="source_breaker_opened",

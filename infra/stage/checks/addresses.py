@@ -1,11 +1,22 @@
 """Domains and addresses, as settings may name them."""
 
+import re
 from collections.abc import Iterator
 from email.utils import getaddresses, parseaddr
+from ipaddress import ip_address
 
 from gazette.domain.subscribers.addresses import ADDRESS, DOMAIN
 
 from infra.stage.checks.wrong import Wrong
+
+_HOST_NAME = re.compile(
+    r"(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?",
+    re.IGNORECASE,
+)
+"""RFC 1123, section 2.1: letters, digits and hyphens, in labels of at most 63."""
+
+_NO_LINE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Line breaks, control characters, bidirectional controls and lone surrogates."""
 
 
 def is_domain(text: str) -> bool:
@@ -35,6 +46,35 @@ def wrong_domain(setting: str, domain: str) -> Iterator[Wrong]:
         yield Wrong(f"{setting} must be a domain in lower case, such as {written}.", of=(setting,))
 
 
+def wrong_host(setting: str, host: str) -> Iterator[Wrong]:
+    """What is wrong with a setting that must be the name or the address of a server, or empty.
+
+    Anything else fails only when an email is sent: name lookup and TLS raise errors of their own.
+    """
+    if not host or _is_host(host):
+        return
+    try:
+        written = host.encode("idna").decode()
+    except UnicodeError:
+        written = ""
+    example = written if _is_host(written) else "smtp.shop.example"
+    yield Wrong(
+        f"{setting} is {host!r}; it must be a host name in ASCII or an IP address, without scheme, "
+        f"port, path or spaces. Write it like {example}; international names are in Punycode "
+        "(xn--…).",
+        of=(setting,),
+    )
+
+
+def _is_host(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        is_number = text.rpartition(".")[2].isdigit()  # an IP address that is none
+        return bool(_HOST_NAME.fullmatch(text)) and not is_number
+    return True
+
+
 def wrong_sender(setting: str, sender: str) -> Iterator[Wrong]:
     """What is wrong with a setting that email comes from.
 
@@ -43,8 +83,14 @@ def wrong_sender(setting: str, sender: str) -> Iterator[Wrong]:
     """
     address = parseaddr(sender)[1]
     local, _, domain = address.rpartition("@")
-    if not sender.isprintable():
-        yield Wrong(f"{setting} must be one line.", of=(setting,))
+    if _NO_LINE.search(sender):
+        yield Wrong(f"{setting} must be one line without control characters.", of=(setting,))
+    if "=?" in sender:
+        yield Wrong(
+            f"{setting} must not have encoded words (=?…?=): write its display name as people read "
+            "it, and Gazette encodes it.",
+            of=(setting,),
+        )
     if local.isascii() and not domain.isascii():
         yield Wrong(
             f"{setting} must have an address in ASCII; only its display name may have other "

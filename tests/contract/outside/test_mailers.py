@@ -17,8 +17,10 @@ import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, Session
 from gazette.adapters.mail.canary import SesCanary
-from gazette.adapters.mail.ses import SesMailer, ascii_sender, ses_client
-from gazette.adapters.mail.smtp import SmtpMailer, mime
+from gazette.adapters.mail.header_words import ascii_sender
+from gazette.adapters.mail.mime import mime
+from gazette.adapters.mail.ses import SesMailer, ses_client
+from gazette.adapters.mail.smtp import SmtpMailer
 from gazette.adapters.mail.smtp_exchange import SmtpServer, SmtpTimes
 from gazette.bootstrap.parts.sending import mailers
 from gazette.domain.delivery.signals import (

@@ -4,12 +4,14 @@ All through the real client, against SES on loopback, which counts the requests:
 """
 
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import boto3
 import pytest
+from botocore import exceptions
 from botocore.session import get_session
 from gazette.adapters.aws import clients
 from gazette.adapters.mail.ses import SesMailer, ses_client
@@ -146,6 +148,9 @@ def test_errors_that_any_service_of_aws_may_answer_are_told_apart(
         ),
         (400, "MessageRejected", "Sending paused for this account.", RefusedAccount),
         (400, "MessageRejected", "Email sending for the account is paused.", RefusedAccount),
+        (400, "MessageRejected", "Sending suspended for this account.", RefusedAccount),
+        (400, "MessageRejected", "Your account has been suspended.", RefusedAccount),
+        (400, "BadRequestException", "Sending is suspended for this account", RefusedAccount),
         (400, "BadRequestException", "Configuration set <digest> does not exist.", RefusedAccount),
         (400, "MessageRejected", "Message contains a virus.", RefusedForGood),
         (400, "BadRequestException", "Missing final '@domain'", RefusedForGood),
@@ -169,6 +174,7 @@ def test_the_words_of_an_error_tell_what_concerns_the_whole_account(
         (400, "SendingPausedException", "", True),
         (400, "SendingPausedException", "Sending is paused for configuration set now", False),
         (400, "MessageRejected", "Email sending for the account is paused.", True),
+        (400, "MessageRejected", "Sending suspended for this account. See your inbox.", True),
         (400, "MessageRejected", "Sending is paused for configuration set <now>", False),
         (400, "ThrottlingException", "Daily message quota exceeded", True),
         (429, "TooManyRequestsException", "Daily sending quota exceeded", True),
@@ -286,3 +292,90 @@ def test_what_botocore_itself_finds_wrong_is_never_sent(ses: StandIn) -> None:
     )
     assert isinstance(mailer.send(untitled, 1), RefusedForGood)
     assert not ses.requests
+
+
+def _fails_with(error: Exception) -> Callable[..., None]:
+    def fail(**_: object) -> None:
+        raise error
+
+    return fail
+
+
+BEFORE = ["provide-client-params", "before-parameter-build", "before-call", "before-sign"]
+"""Events of botocore at which nothing has been sent, in their order."""
+
+ANY = [
+    exceptions.NoRegionError(),
+    exceptions.EndpointProviderError(msg="no endpoint"),
+    exceptions.UnknownEndpointError(service_name="sesv2", region_name="nowhere"),
+    exceptions.InvalidEndpointConfigurationError(msg="wrong"),
+    exceptions.UnknownSignatureVersionError(signature_version="v0"),
+    exceptions.MetadataRetrievalError(error_msg="slow"),
+    exceptions.TokenRetrievalError(provider="sso", error_msg="ended"),
+    exceptions.UnauthorizedSSOTokenError(),
+    exceptions.ConnectionError(error=OSError("slow")),
+    ValueError("wrong"),
+    TypeError("wrong"),
+    KeyError("key"),
+    AttributeError("attribute"),
+    UnicodeEncodeError("ascii", "\xfc", 0, 1, "no"),
+    RuntimeError("the refreshed credentials are still expired"),
+    RecursionError("deep"),
+    OSError("disk"),
+]
+
+
+@pytest.mark.parametrize("error", ANY, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("event", BEFORE)
+def test_any_exception_before_the_request_is_sent_is_a_certain_refusal(
+    ses: StandIn, event: str, error: Exception
+) -> None:
+    client = ses_client(SEND_TIMEOUT)
+    client.meta.events.register_last(f"{event}.sesv2.SendEmail", fail := _fails_with(error))
+    try:
+        outcome = send()
+    finally:
+        client.meta.events.unregister(f"{event}.sesv2.SendEmail", fail)
+    assert isinstance(outcome, RefusedForNow | RefusedForGood | RefusedAccount)
+    assert (outcome.attempt, ses.requests) == (1, 0)
+
+
+@pytest.mark.parametrize("error", ANY, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("event", ["before-parse", "response-received", "after-call"])
+def test_any_exception_after_the_request_was_sent_is_uncertain(
+    ses: StandIn, event: str, error: Exception
+) -> None:
+    client = ses_client(SEND_TIMEOUT)
+    client.meta.events.register_last(f"{event}.sesv2.SendEmail", fail := _fails_with(error))
+    try:
+        outcome = send()
+    finally:
+        client.meta.events.unregister(f"{event}.sesv2.SendEmail", fail)
+    assert isinstance(outcome, Uncertain)
+    assert ses.requests == 1
+
+
+def test_a_refusal_before_the_request_follows_one_that_was_sent(ses: StandIn) -> None:
+    """What one call has sent says nothing about the next one of the same thread."""
+    client = ses_client(SEND_TIMEOUT)
+    assert isinstance(send(), Accepted)
+    fail = _fails_with(RuntimeError("expired"))
+    client.meta.events.register_last("before-sign.sesv2.SendEmail", fail)
+    try:
+        assert isinstance(send(), RefusedForNow)
+    finally:
+        client.meta.events.unregister("before-sign.sesv2.SendEmail", fail)
+    assert ses.requests == 1
+
+
+@pytest.mark.parametrize("field", ["subject", "html", "text"])
+def test_text_that_utf8_cannot_encode_is_never_sent_as_if_nobody_knew(
+    ses: StandIn, field: str
+) -> None:
+    mail = a_mail()
+    changed: dict[str, Any] = {field: "a\ud800b"}
+    odd = replace(mail, edition=replace(mail.edition, **changed))
+    mailer = SesMailer(
+        ses_client(SEND_TIMEOUT), sender="digest@example.com", configuration_set="digest"
+    )
+    assert not isinstance(mailer.send(odd, 1), Uncertain)

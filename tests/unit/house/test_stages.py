@@ -270,6 +270,92 @@ def test_a_stream_that_cannot_be_sent_is_refused_by_the_name_of_its_setting() ->
     assert "immediate_pool is a dedicated IP pool of SES" in refusal(smtp | {"immediate_pool": "x"})
 
 
+SMTP = VALID | {
+    "mail_provider": "smtp",
+    "smtp_host": "mail.example.com",
+    "unknown_policy": "carry_over",
+    "emails_per_second": 5,
+}
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "mail.example.com",
+        "MAIL.Example.com",
+        "email-smtp.eu-west-1.amazonaws.com",
+        "xn--bcher-kva.example",
+        "localhost",
+        "127.0.0.1",
+        "2001:db8::1",
+        f"{'a' * 63}.example",
+    ],
+)
+def test_a_host_name_or_an_ip_address_is_an_smtp_server(host: str) -> None:
+    assert read_stage("prod", {"prod": SMTP | {"smtp_host": host}}).smtp_host == host
+
+
+@pytest.mark.parametrize(
+    ("host", "remedy"),
+    [
+        ("mail.bücher.example", "Write it like mail.xn--bcher-kva.example;"),
+        ("mail。example", "Write it like mail.example;"),
+        ("smtp://mail.example.com", "without scheme, port, path or spaces"),
+        ("mail.example.com:465", "without scheme, port, path or spaces"),
+        ("mail.example.com/", "without scheme"),
+        ("mail.example.com.", "it must be a host name"),
+        ("mail..example.com", "it must be a host name"),
+        (".example.com", "it must be a host name"),
+        ("mail example.com", "it must be a host name"),
+        (" mail.example.com", "it must be a host name"),
+        ("mail.example.com\n", "it must be a host name"),
+        ("-mail.example.com", "it must be a host name"),
+        ("mail_1.example.com", "it must be a host name"),
+        ("[127.0.0.1]", "it must be a host name"),
+        ("127.0.0.256", "it must be a host name"),
+        ("user@mail.example.com", "it must be a host name"),
+        (f"{'a' * 64}.example", "it must be a host name"),
+        (".".join(["a" * 60] * 5), "it must be a host name"),
+        ("mail\x00", "it must be a host name"),
+    ],
+)
+def test_what_no_name_lookup_takes_is_refused_before_it_is_deployed(host: str, remedy: str) -> None:
+    (line,) = refusal(SMTP | {"smtp_host": host}).splitlines()
+    assert "smtp_host is " in line
+    assert remedy in line
+
+
+@pytest.mark.parametrize("port", [0, -1, 65_536])
+def test_a_port_that_there_is_not_is_refused(port: int) -> None:
+    assert "smtp_port must be 1 to 65535" in refusal(SMTP | {"smtp_port": port})
+
+
+@pytest.mark.parametrize("domain", [f"shop.{'a' * 64}", "shop.bücher.example", "shop..example"])
+def test_a_domain_that_no_name_lookup_takes_is_refused(domain: str) -> None:
+    assert "domain must be a domain" in refusal(VALID | {"domain": domain})
+
+
+@pytest.mark.parametrize(
+    ("sender", "said"),
+    [
+        ("=?utf-8?q?K=C3=A4se?= <digest@example.com>", "sender must not have encoded words"),
+        ("a\u202eb <digest@example.com>", "sender must be one line without control characters"),
+        ("a\x00b <digest@example.com>", "sender must be one line without control characters"),
+        ("Käse <digést@example.com>", "sender must be an address"),
+        ("Käse <digest@bücher.example>", "sender must have an address in ASCII"),
+    ],
+)
+def test_a_sender_that_mail_programs_would_decode_or_turn_round_is_refused(
+    sender: str, said: str
+) -> None:
+    assert said in refusal(VALID | {"sender": sender})
+
+
+def test_a_sender_may_have_letters_and_pictures_that_are_joined() -> None:
+    for name in ("\U0001f468\u200d\U0001f469\u200d\U0001f467", "می\u200cخواهم"):
+        assert read_stage("prod", {"prod": VALID | {"sender": f"{name} <digest@example.com>"}})
+
+
 def test_an_email_by_smtp_must_fit_the_longest_invocation() -> None:
     """Nine stages, the reply, a second for a permit, a minute to prepare, and the commit."""
     smtp = VALID | {

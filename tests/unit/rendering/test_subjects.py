@@ -4,14 +4,18 @@ import re
 import unicodedata
 from dataclasses import replace
 from datetime import timedelta
+from email import message_from_bytes
+from email.header import decode_header, make_header
+from email.policy import default
 from itertools import product
 from pathlib import Path
 
 import lxml.html
 import pytest
+from gazette.adapters.mail.mime import mime
 from gazette.adapters.rendering.renderer import JinjaRenderer
 from gazette.domain.delivery.compose import compose
-from gazette.domain.model import DAILY, Actor, Entity, Event
+from gazette.domain.model import DAILY, Actor, Edition, Entity, Event, Mail
 from gazette.domain.scheduling.kinds import immediate_schedule
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -298,6 +302,32 @@ def test_attack_whatever_a_service_says_a_subject_opens_with_a_name_or_a_word_of
     name = " ".join(bare(text).split())
     if len(name) > 3 and said.startswith(name):
         assert can_be_a_name(name), said
+
+
+@pytest.mark.parametrize("schedule", [DAILY, IMMEDIATE])
+@pytest.mark.parametrize(
+    "title",
+    [
+        "=?utf-8?q?=0D=0AX-A:_b?=",
+        "=?UTF-8?B?4oCuAA==?=",
+        "=?utf-8?q?=E2=80=AEevil?= =?utf-8?q?=00?=",
+        "\u202eevil\u2066\0",
+    ],
+)
+def test_attack_no_program_decodes_a_subject_to_what_was_not_cleaned(
+    renderer: JinjaRenderer, title: str, schedule: str
+) -> None:
+    said = subject(renderer, events("comment", title, 1), schedule=schedule)
+    assert str(make_header(decode_header(said))) == said
+    assert default.header_factory("Subject", said) == said
+    sent = mime(Mail("ann@example.com", Edition(said, "", ""), (), ()), sender="a@example.com")
+    assert message_from_bytes(sent.as_bytes(), policy=default)["Subject"] == said
+    assert not re.search("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066\u2067]", said)
+
+
+@pytest.mark.parametrize("title", ["1+1=?", "a =? b ?=", "Why?q?", "=?=", "x=?y?z?"])
+def test_a_question_in_a_title_stays_as_it_is(renderer: JinjaRenderer, title: str) -> None:
+    assert title in subject(renderer, events("comment", title, 1))
 
 
 @pytest.mark.parametrize("locale", LOCALES)

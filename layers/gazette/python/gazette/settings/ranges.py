@@ -53,6 +53,7 @@ RANGES: Mapping[str, Range] = MappingProxyType(
         "ramp_every": Range(15, 3600),
         "warmup_daily": Range(1, 1_000_000),
         "send_timeout": Range(3, 60),
+        "smtp_port": Range(1, 65_535),
         "smtp_command_timeout": Range(5, 60),
         "smtp_reply_timeout": Range(60, 720),
         "commit_margin": Range(5),

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from gazette.adapters.mail.ses import ascii_sender
+from gazette.adapters.mail.header_words import ascii_sender
 from gazette.domain.errors import Unavailable
 
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar
 from datetime import timedelta
-from email.header import Header
 from email.utils import parseaddr
 from typing import TYPE_CHECKING
 
@@ -12,16 +12,13 @@ from botocore.exceptions import (
     BotoCoreError,
     ClientError,
     ConnectTimeoutError,
-    CredentialRetrievalError,
     EndpointConnectionError,
-    NoCredentialsError,
     ParamValidationError,
-    PartialCredentialsError,
     ProxyConnectionError,
 )
-from botocore.parsers import ResponseParserError
 
 from gazette.adapters.aws.clients import Patience, client
+from gazette.adapters.mail.header_words import ascii_sender
 from gazette.domain.delivery.pace import Quota
 from gazette.domain.delivery.signals import (
     Accepted,
@@ -80,15 +77,16 @@ _OF_ALL = {
 """The codes that refuse every stream by definition, not just one."""
 
 _NOT_ITS_OWN = re.compile(
-    r"[^@\"'<]*?(not verified|is paused|sending paused|configuration set|daily \w+ quota)",
+    r"[^@\"'<]*?(not verified|(?:is|been) (?:paused|suspended)|sending (?:paused|suspended)"
+    r"|configuration set|daily \w+ quota)",
     re.IGNORECASE,
 )
 _OF_ONE_STREAM = re.compile(r"[^@\"'<]*?(not verified|configuration set)", re.IGNORECASE)
 _UNVERIFIED = re.compile(r"failed the check in region [A-Za-z0-9-]+: (.+)$", re.DOTALL)
 _NEVER_CONNECTED = (ConnectTimeoutError, EndpointConnectionError, ProxyConnectionError)
-_NO_CREDENTIALS = (CredentialRetrievalError, NoCredentialsError, PartialCredentialsError)
-_UNREADABLE = (ResponseParserError, AttributeError, TypeError, ValueError)
-"""What botocore's parser raises when an answer is malformed."""
+
+_unsent: ContextVar[bool] = ContextVar("unsent", default=False)
+"""Whether botocore still builds the request of this thread's call, and has sent nothing of it."""
 
 
 def ses_client(send_timeout: timedelta) -> "SESV2Client":
@@ -100,20 +98,20 @@ def ses_client(send_timeout: timedelta) -> "SESV2Client":
     connect, read = _CONNECT_TIMEOUT, send_timeout - _CONNECT_TIMEOUT
     patience = Patience(connect.total_seconds(), read.total_seconds(), attempts=1)
     ses: SESV2Client = client("sesv2", patience)
+    events = ses.meta.events
+    events.register_first("provide-client-params.sesv2.SendEmail", _begin, unique_id="begin")
+    events.register_first("before-send.sesv2.SendEmail", _send, unique_id="send")
     return ses
 
 
-def ascii_sender(sender: str) -> str:
-    """A sender as SES takes it: a display name with other letters than ASCII as encoded words.
+def _begin(**_: object) -> None:
+    """Note that botocore begins to build a request: this is its first event."""
+    _unsent.set(True)
 
-    https://docs.aws.amazon.com/ses/latest/APIReference/API_SendEmail.html, "Source". Words are at
-    most 75 characters long (RFC 2047, section 2).
-    """
-    name, address = parseaddr(sender)
-    if name.isascii():
-        return sender
-    words = Header(name, "utf-8", maxlinelen=75).encode(linesep="")
-    return f"{words} <{address}>"
+
+def _send(**_: object) -> None:
+    """Note that botocore is about to send the request."""
+    _unsent.set(False)
 
 
 class SesMailer:
@@ -155,18 +153,17 @@ class SesMailer:
             "EmailTags": [{"Name": name, "Value": value} for name, value in mail.tags],
             "ConfigurationSetName": self._configuration_set,
         }
+        _unsent.set(False)
         try:
             with self._waiting():
                 answer = self._client.send_email(**request)
-        except ClientError as err:
-            return _refusal(err, attempt, sender=self._sender)
-        except ParamValidationError:
-            return RefusedForGood(attempt, "ParamValidationError")
-        except _NO_CREDENTIALS as err:
-            return RefusedAccount(attempt, type(err).__name__, every_stream=True)
-        except _NEVER_CONNECTED as err:
-            return RefusedForNow(attempt, type(err).__name__)
-        except (BotoCoreError, *_UNREADABLE) as err:
+        except Exception as err:  # noqa: BLE001 -- of whatever type: when it came decides
+            if _unsent.get():
+                return _not_sent(err, attempt)
+            if isinstance(err, ClientError):
+                return _refusal(err, attempt, sender=self._sender)
+            if isinstance(err, _NEVER_CONNECTED):
+                return RefusedForNow(attempt, type(err).__name__)
             return Uncertain(attempt, type(err).__name__)
         message_id = answer.get("MessageId")
         if not message_id:
@@ -201,6 +198,21 @@ class SesAccount:
         return Quota(rate=rate, daily=daily, left=max(0, daily - sent))
 
 
+def _not_sent(err: Exception, attempt: int) -> SendOutcome:
+    """The outcome if botocore failed before it sent the request: a certain refusal.
+
+    botocore compares the request with the model of SES, finds the endpoint, serializes, and finds
+    credentials, for which it may ask another service. What is wrong with the message ends its run;
+    what is wrong with the endpoint or the credentials concerns every email.
+    """
+    name = type(err).__name__
+    if isinstance(err, ParamValidationError | UnicodeError):
+        return RefusedForGood(attempt, name)
+    if isinstance(err, BotoCoreError | ClientError):
+        return RefusedAccount(attempt, name, every_stream=True)
+    return RefusedForNow(attempt, name)
+
+
 def _refusal(err: ClientError, attempt: int, *, sender: str) -> SendOutcome:
     """Only a documented error proves that SES did not accept the message; any other proves nothing.
 
@@ -223,8 +235,8 @@ def _refusal(err: ClientError, attempt: int, *, sender: str) -> SendOutcome:
     one configuration set.
     https://docs.aws.amazon.com/ses/latest/dg/monitoring-sender-reputation-pausing.html
     """
-    code = err.response["Error"]["Code"]
-    status = err.response["ResponseMetadata"]["HTTPStatusCode"]
+    code = err.response.get("Error", {}).get("Code", "")
+    status = err.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     if code not in _REFUSALS:
         if status in {401, 403}:
             return RefusedAccount(attempt, code, every_stream=code in _OF_ALL)
@@ -232,9 +244,9 @@ def _refusal(err: ClientError, attempt: int, *, sender: str) -> SendOutcome:
     statuses, refusal = _REFUSALS[code]
     if status not in statuses:
         return _unclear(attempt, status, code)
-    message = str(err.response["Error"].get("Message", ""))
+    message = str(err.response.get("Error", {}).get("Message", ""))
     found = _NOT_ITS_OWN.match(message)
-    if found and not _names_only_others(message, sender):
+    if found and not names_only_others(message, sender):
         of_one = _OF_ONE_STREAM.match(message)
         said = f"{code}: {(of_one or found)[1].lower()}"
         return RefusedAccount(attempt, said, every_stream=of_one is None)
@@ -243,7 +255,7 @@ def _refusal(err: ClientError, attempt: int, *, sender: str) -> SendOutcome:
     return refusal(attempt, code)
 
 
-def _names_only_others(message: str, sender: str) -> bool:
+def names_only_others(message: str, sender: str) -> bool:
     """Whether the message lists unverified identities, and the sender is not one of them.
 
     In the SES sandbox recipients must be verified too; an unverified recipient concerns only this

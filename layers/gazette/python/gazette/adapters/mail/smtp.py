@@ -1,14 +1,17 @@
 """Sends through any SMTP server (RFC 5321), one message per connection."""
 
+import re
 import smtplib
 import ssl
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from email.message import EmailMessage
-from email.policy import SMTP
-from email.utils import formatdate, make_msgid
+from email.errors import MessageError
+from email.utils import parseaddr
 
+from gazette.adapters.mail.mime import mime
 from gazette.adapters.mail.smtp_exchange import Exchange, SmtpServer, SmtpTimes
+from gazette.adapters.mail.smtp_replies import Stage, refusal
 from gazette.domain.delivery.signals import (
     Accepted,
     RefusedAccount,
@@ -20,20 +23,19 @@ from gazette.domain.delivery.signals import (
 from gazette.domain.model import Mail
 from gazette.domain.subscribers.addresses import ADDRESS
 
-_POLICY = SMTP.clone(max_line_length=998)
-"""The longest line of RFC 5322. With shorter lines the standard library would encode a long link,
-and List-Unsubscribe must not contain encoded words."""
-
 _END = b".\r\n"
 """Ends the message. A server must not accept a message without it: if the connection is lost
 before, it cancels the transaction (RFC 5321, section 4.1.1.10)."""
 
 
-class SmtpMailer:
-    """The port `Mailer` on SMTP. `clock` returns seconds and is monotonic.
+_SENDER = re.compile(r"[!-;=?-~]+@[!-;=?-~]+")
+"""What MAIL can name: ASCII without spaces and angle brackets."""
 
-    A refused login concerns every stream, because they share it.
-    """
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+class SmtpMailer:
+    """The port `Mailer` on SMTP. `clock` returns seconds and is monotonic."""
 
     def __init__(
         self, server: SmtpServer, *, sender: str, times: SmtpTimes, clock: Callable[[], float]
@@ -46,128 +48,140 @@ class SmtpMailer:
     def send(self, mail: Mail, attempt: int) -> SendOutcome:
         """One connection, one message. No answer after the final dot means an unknown outcome.
 
-        If the exchange ends before the final dot, the message was certainly not sent. So the
-        earlier stages have shorter time-outs than the last one, in which the server may scan the
-        message before it answers. The envelope has the address as it is stored: it is the one
-        that suppressions know.
+        A failure before the final dot is a certain refusal, whatever its type. So the earlier
+        stages have shorter time-outs than the last one, in which the server may scan the message
+        before it answers. The envelope has the address as it is stored: it is the one that
+        suppressions know.
         """
         if not ADDRESS.fullmatch(mail.to):
             return RefusedForGood(attempt, "not an address")
+        sender = parseaddr(self._sender)[1]
+        if not _SENDER.fullmatch(sender) or _CONTROL.search(self._sender):
+            return RefusedAccount(attempt, "sender: must be an address in ASCII")
         try:
-            message = mime(mail, sender=self._sender)
-            letter = _Letter(
-                sender=_ascii(message["From"].addresses[0].addr_spec),
-                recipient=mail.to,
-                data=_dotted(message.as_bytes()),
-            )
-        except (ValueError, LookupError) as err:
+            data = _dotted(mime(mail, sender=self._sender).as_bytes())
+            connection = Exchange(clock=self._clock)
+        except (ValueError, LookupError, MessageError) as err:
             return RefusedForGood(attempt, type(err).__name__)
+        except Exception as err:  # noqa: BLE001 -- of whatever type: nothing was sent
+            return RefusedForNow(attempt, type(err).__name__)
+        exchange = _Attempt(attempt, connection, self._server, self._times, sender)
         try:
-            connection = self._connect()
-        except smtplib.SMTPAuthenticationError as err:
-            return RefusedAccount(attempt, f"login: {err.smtp_code}", every_stream=True)
-        except (smtplib.SMTPException, OSError) as err:
-            return RefusedForNow(attempt, f"connection: {_name(err)}")
-        try:
-            return _hand_over(connection, letter, attempt, self._times)
-        finally:
-            connection.close()
-
-    def _connect(self) -> Exchange:
-        server, times, context = self._server, self._times, ssl.create_default_context()
-        connection = Exchange(clock=self._clock)
-        try:
-            connection.begin(times.connect)
-            connection.dial(
-                server.host, server.port, tls=context if server.security == "tls" else None
+            return (
+                exchange.connect()
+                or exchange.log_in()
+                or exchange.announce(mail.to)
+                or exchange.hand_over(data)
+                or exchange.finish()
             )
-            connection.begin(times.command)
-            connection.ehlo_or_helo_if_needed()
-            if server.security == "starttls":
-                connection.begin(times.command)
-                connection.upgrade(server.host, context)
-                connection.begin(times.command)
-                connection.ehlo_or_helo_if_needed()
-            if server.username:
-                connection.begin(times.command)
-                connection.login(server.username, server.password)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-
-def mime(mail: Mail, *, sender: str) -> EmailMessage:
-    """The message as MIME: text and HTML alternatives, and the tags for SES's SMTP endpoint.
-
-    https://docs.aws.amazon.com/ses/latest/dg/event-publishing-send-email.html
-    """
-    message = EmailMessage(policy=_POLICY)
-    message["From"] = sender
-    message["To"] = mail.to
-    message["Subject"] = mail.edition.subject
-    message["Date"] = formatdate()
-    message["Message-ID"] = make_msgid(domain=message["From"].addresses[0].domain)
-    for name, value in mail.headers:
-        message[name] = value
-    message["X-SES-MESSAGE-TAGS"] = ", ".join(f"{name}={value}" for name, value in mail.tags)
-    message.set_content(mail.edition.text)
-    message.add_alternative(mail.edition.html, subtype="html")
-    return message
+        finally:
+            with suppress(Exception):  # whatever it raises, the outcome is known
+                connection.close()
 
 
 @dataclass(frozen=True, slots=True)
-class _Letter:
-    """The envelope's addresses, and the encoded message without its final dot."""
+class _Attempt:
+    """One exchange. Each step returns the outcome if the exchange ends with it, and else None."""
 
+    number: int
+    connection: Exchange
+    server: SmtpServer
+    times: SmtpTimes
     sender: str
-    recipient: str
-    data: bytes
 
-
-def _hand_over(
-    connection: Exchange, letter: _Letter, attempt: int, times: SmtpTimes
-) -> SendOutcome:
-    """Send MAIL, RCPT, DATA and the message. Only after its final dot is an outcome uncertain."""
-    for command, argument, expected in (
-        ("MAIL", f"FROM:<{letter.sender}>", (250,)),
-        ("RCPT", f"TO:<{letter.recipient}>", (250, 251, 252)),
-        ("DATA", "", (354,)),
-    ):
-        connection.begin(times.command)
+    def connect(self) -> SendOutcome | None:
+        """Connect, with TLS as the server's settings say, and introduce ourselves."""
+        connection, server, command = self.connection, self.server, self.times.command
         try:
-            code, _ = connection.docmd(command, argument)
-        except (smtplib.SMTPException, OSError) as err:
-            return RefusedForNow(attempt, f"{command}: {_name(err)}")
-        if 500 <= code <= 599:
-            return RefusedForGood(attempt, str(code))
-        if code not in expected:
-            return RefusedForNow(attempt, str(code))
-    connection.begin(times.data)
-    try:
-        connection.send(letter.data)
-    except (smtplib.SMTPException, OSError) as err:
-        return RefusedForNow(attempt, f"message: {_name(err)}")
-    connection.begin(times.reply)
-    try:
-        connection.send(_END)
-        code, text = connection.getreply()
-    except (smtplib.SMTPException, OSError) as err:
-        return Uncertain(attempt, _name(err))
-    match code // 100:
-        case 2:
-            return Accepted(attempt, text.decode(errors="replace"))
-        case 4:
-            return RefusedForNow(attempt, str(code))
-        case 5:
-            return RefusedForGood(attempt, str(code))
-        case _:
-            return Uncertain(attempt, str(code))
+            tls = None if server.security == "none" else ssl.create_default_context()
+            connection.begin(self.times.connect)
+            connection.dial(server.host, server.port, tls=tls if server.security == "tls" else None)
+            connection.begin(command)
+            connection.ehlo_or_helo_if_needed()
+            if tls and server.security == "starttls":
+                connection.begin(command)
+                connection.upgrade(server.host, tls)
+                connection.begin(command)
+                connection.ehlo_or_helo_if_needed()
+        except Exception as err:  # noqa: BLE001 -- of whatever type: nothing was sent
+            return self._failed(Stage.CONNECTION, err)
+        return None
 
+    def log_in(self) -> SendOutcome | None:
+        """Log in, if there is a login. smtplib sends ASCII only."""
+        if not self.server.username:
+            return None
+        if not f"{self.server.username}{self.server.password}".isascii():
+            detail = f"{Stage.LOGIN}: user name and password must be ASCII"
+            return RefusedAccount(self.number, detail, every_stream=True)
+        try:
+            self.connection.begin(self.times.command)
+            self.connection.login(self.server.username, self.server.password)
+        except Exception as err:  # noqa: BLE001 -- of whatever type: nothing was sent
+            return self._failed(Stage.LOGIN, err)
+        return None
 
-def _ascii(address: str) -> str:
-    address.encode("ascii")
-    return address
+    def announce(self, recipient: str) -> SendOutcome | None:
+        """Send MAIL, RCPT and DATA."""
+        for stage, argument, expected in (
+            (Stage.MAIL, f"FROM:<{self.sender}>", (250,)),
+            (Stage.RCPT, f"TO:<{recipient}>", (250, 251, 252)),
+            (Stage.DATA, "", (354,)),
+        ):
+            try:
+                self.connection.begin(self.times.command)
+                code, text = self.connection.docmd(stage, argument)
+            except Exception as err:  # noqa: BLE001 -- of whatever type: nothing was sent
+                return RefusedForNow(self.number, f"{stage}: {_name(err)}")
+            if code not in expected:
+                return refusal(stage, code, text, self.number, sender=self.sender)
+        return None
+
+    def hand_over(self, data: bytes) -> SendOutcome | None:
+        """Send the message without its final dot."""
+        try:
+            self.connection.begin(self.times.data)
+            self.connection.send(data)
+        except Exception as err:  # noqa: BLE001 -- of whatever type: the message has no end
+            return RefusedForNow(self.number, f"{Stage.MESSAGE}: {_name(err)}")
+        return None
+
+    def finish(self) -> SendOutcome:
+        """Send the final dot. From here on the server may have accepted the message."""
+        try:
+            self.connection.begin(self.times.reply)
+            self.connection.send(_END)
+            code, text = self.connection.getreply()
+        except Exception as err:  # noqa: BLE001 -- of whatever type: nobody knows
+            return Uncertain(self.number, _name(err))
+        match code // 100:
+            case 2:
+                return Accepted(self.number, text.decode(errors="replace"))
+            case 4 | 5:
+                return refusal(Stage.MESSAGE, code, text, self.number, sender=self.sender)
+            case _:
+                return Uncertain(self.number, str(code))
+
+    def _failed(self, stage: Stage, err: Exception) -> SendOutcome:
+        """The outcome if the exchange failed before MAIL.
+
+        A connection may be lost once; but settings that cannot be used, and a server without
+        STARTTLS or a login that we know, fail for every email: the streams stop, and no attempt of
+        a run is used up.
+        """
+        detail = f"{stage}: {_name(err)}"
+        if isinstance(err, smtplib.SMTPResponseException) and isinstance(err.smtp_error, bytes):
+            return refusal(stage, err.smtp_code, err.smtp_error, self.number, sender=self.sender)
+        if isinstance(err, smtplib.SMTPServerDisconnected | smtplib.SMTPResponseException):
+            return RefusedForNow(self.number, detail)
+        if isinstance(err, smtplib.SMTPException) or (
+            isinstance(err, ValueError | TypeError | OverflowError)
+            and not isinstance(
+                err, OSError
+            )  # a certificate that is not trusted is a ValueError too
+        ):
+            return RefusedAccount(self.number, detail, every_stream=True)
+        return RefusedForNow(self.number, detail)
 
 
 def _name(err: Exception) -> str:

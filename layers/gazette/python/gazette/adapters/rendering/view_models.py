@@ -42,6 +42,9 @@ _NEVER_IN_A_SUBJECT = re.compile(
 )
 """As `NEVER_SHOWN`, but without the isolates that templates add."""
 
+_ENCODED_WORD = re.compile(r"=\?(?=[^?]*\?[bq]\?)", re.IGNORECASE)
+"""The beginning of an encoded word (RFC 2047, section 2), as lenient programs read it."""
+
 
 class Line(NamedTuple):
     """One line of a block. `line` says what happened: `3 new comments from Bo`."""
@@ -431,8 +434,13 @@ def thing(title: str, said: int, language: Language) -> str:
 
 
 def subject_line(text: str, longest: int) -> str:
-    """A rendered subject on one line, cut to `longest` characters, with all isolates closed."""
-    line = _cut(" ".join(_NEVER_IN_A_SUBJECT.sub(r"\1", text).split()), longest - 1)
+    """A rendered subject on one line, cut to `longest` characters, with all isolates closed.
+
+    Here alone a subject loses its control characters, whichever way it is sent. No program finds an
+    encoded word in it, whose text nobody has cleaned: a word joiner (Unicode 23.2) is in its way.
+    """
+    line = " ".join(_NEVER_IN_A_SUBJECT.sub(r"\1", text).split())
+    line = _cut(_ENCODED_WORD.sub("=\u2060?", line), longest - 1)
     return line + POP_ISOLATE * (line.count(FIRST_STRONG_ISOLATE) - line.count(POP_ISOLATE))
 
 

@@ -1,0 +1,88 @@
+"""An email as MIME, in seven bits, so that any SMTP server accepts it, whatever it offers.
+
+Eight-bit bodies need the extension 8BITMIME (RFC 6152, section 3). A relay without it re-encodes
+them, which breaks DKIM signatures (RFC 6376, section 5.3).
+"""
+
+from base64 import b64encode
+from email.headerregistry import (
+    BaseHeader,
+    ContentTransferEncodingHeader,
+    ContentTypeHeader,
+    HeaderRegistry,
+    MIMEVersionHeader,
+    UnstructuredHeader,
+)
+from email.message import EmailMessage
+from email.policy import SMTP, Policy
+from email.quoprimime import body_length
+from email.utils import formatdate, make_msgid, parseaddr
+from textwrap import wrap
+from typing import Any, cast
+
+from gazette.adapters.mail.header_words import LONGEST_LINE, ascii_sender, header_words
+from gazette.domain.model import Mail
+
+
+class _AsWritten(UnstructuredHeader, BaseHeader):
+    """A header whose value is sent as it was written, folded at spaces only.
+
+    The standard library's own classes decode encoded words and encode long ones: a title may look
+    like an encoded word, and List-Unsubscribe must not contain any.
+    """
+
+    @classmethod
+    def parse(cls, value: str, kwds: dict[str, Any]) -> None:
+        """As HeaderRegistry asks it of a class."""
+        kwds["decoded"], kwds["parse_tree"] = value, None
+
+    def fold(self, *, policy: Policy) -> str:
+        """The header's lines: up to 76 characters, unless one word is longer."""
+        lines = wrap(
+            self,
+            LONGEST_LINE,
+            initial_indent=f"{self.name}: ",
+            subsequent_indent=" ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        return policy.linesep.join([*(lines or [f"{self.name}: "]), ""])
+
+
+_HEADERS = HeaderRegistry(default_class=_AsWritten, use_default_map=False)
+for _name, _class in (
+    ("mime-version", MIMEVersionHeader),
+    ("content-type", ContentTypeHeader),
+    ("content-transfer-encoding", ContentTransferEncodingHeader),
+):
+    _HEADERS.map_to_type(_name, cast("type[BaseHeader]", _class))
+
+_POLICY = SMTP.clone(max_line_length=LONGEST_LINE, cte_type="7bit", header_factory=_HEADERS)
+"""Encoded bodies have lines of up to 76 characters too (RFC 2045, sections 6.7 and 6.8)."""
+
+
+def mime(mail: Mail, *, sender: str) -> EmailMessage:
+    """The message as MIME: text and HTML alternatives, and the tags for SES's SMTP endpoint.
+
+    https://docs.aws.amazon.com/ses/latest/dg/event-publishing-send-email.html
+
+    Raises ValueError for text that UTF-8 cannot encode.
+    """
+    message = EmailMessage(policy=_POLICY)
+    message["From"] = ascii_sender(sender)
+    message["To"] = mail.to
+    message["Subject"] = header_words(mail.edition.subject, "Subject")
+    message["Date"] = formatdate()
+    message["Message-ID"] = make_msgid(domain=parseaddr(sender)[1].rpartition("@")[2])
+    for name, value in mail.headers:
+        message[name] = value
+    message["X-SES-MESSAGE-TAGS"] = ", ".join(f"{name}={value}" for name, value in mail.tags)
+    message.set_content(mail.edition.text, cte=_encoding(mail.edition.text))
+    message.add_alternative(mail.edition.html, subtype="html", cte=_encoding(mail.edition.html))
+    return message
+
+
+def _encoding(text: str) -> str:
+    """The shorter encoding: quoted-printable for most languages, else base64."""
+    body = text.encode()
+    return "base64" if body_length(body) > len(b64encode(body)) else "quoted-printable"

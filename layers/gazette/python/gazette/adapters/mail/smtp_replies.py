@@ -1,0 +1,86 @@
+"""What an SMTP server's reply concerns: the recipient, the message, the stream or the account.
+
+Before RCPT no recipient has been named (RFC 5321, section 3.3), so a permanent refusal cannot be
+about this email: it is about the sender, who is that of a whole stream, or about the account. From
+RCPT on it is about the email, unless the reply says otherwise: many servers refuse a sender or a
+client only then. docs/decisions/0094-a-refusal-before-rcpt-is-not-about-the-reader.md has the
+sources.
+"""
+
+import re
+from enum import StrEnum
+
+from gazette.adapters.mail.ses import names_only_others
+from gazette.domain.delivery.signals import RefusedAccount, RefusedForGood, RefusedForNow
+
+
+class Stage(StrEnum):
+    """A stage of the exchange, as details of refusals name it."""
+
+    CONNECTION = "connection"
+    LOGIN = "login"
+    MAIL = "MAIL"
+    RCPT = "RCPT"
+    DATA = "DATA"
+    MESSAGE = "message"
+
+
+_BEFORE_RCPT = frozenset({Stage.CONNECTION, Stage.LOGIN, Stage.MAIL})
+
+_CLOSING = 421
+"""The server closes the connection, for whatever reason of its own (RFC 5321, section 3.8)."""
+
+_OF_THE_LOGIN = frozenset({432, 523, 524, 525, 530, 534, 535, 538})
+"""RFC 3207, RFC 4954 and the IANA registry of enhanced codes (X.7.8 to X.7.14)."""
+
+_START = (
+    r"(?:[45]\.\d{1,3}\.\d{1,3} )?(?:<[^<>]*>:? )?"
+    r"(?:(?:message|transaction|throttling|recipient address) (?:rejected|failed|failure): )?"
+)
+"""What a known text may stand behind. A text that stands further in may be quoted: relays pass on
+what the recipient's own server said, and the recipient chose that."""
+
+_LOGIN = re.compile(r"[45]\.7\.(?:8|9|1[0-4])(?!\d)")
+_SENDER = re.compile(r"[45]\.1\.[78](?!\d)")
+"""Bad sender's mailbox address syntax, bad sender's system address (RFC 3463, section 3.2)."""
+
+_ACCOUNT_TEXT = re.compile(
+    _START + r"(your (?:\w+ ){0,3}account (?:has been|is|was) (?:\w+ )?"
+    r"(?:suspended|paused|disabled|blocked|locked|closed|deactivated)"
+    r"|sending (?:is )?(?:suspended|paused) for (?:this|the|your) account"
+    r"|daily (?:\w+ ){1,3}(?:quota|limit) (?:has been )?exceeded"
+    r"|(?:smtp )?auth(?:entication)? (?:is )?required)",
+    re.IGNORECASE,
+)
+_STREAM_TEXT = re.compile(
+    _START + r"(sender address rejected|client host rejected|helo command rejected"
+    r"|relay access denied|relaying denied|relay(?:ing)? not (?:permitted|allowed)"
+    r"|(?:smtp; )?unable to relay"
+    r"|(?:smtp; )?client does not have permissions? to send as this sender"
+    r"|email address is not verified|outgoing mail from)",
+    re.IGNORECASE,
+)
+"""Postfix, Sendmail, Exim, Exchange, SES and cPanel, in this order."""
+
+
+def refusal(
+    stage: Stage, code: int, text: bytes, attempt: int, *, sender: str
+) -> RefusedForNow | RefusedForGood | RefusedAccount:
+    """The outcome of an attempt that the server refused at a stage.
+
+    A reply that is none of SMTP's refuses for now: the server does not have the message.
+    """
+    said, is_permanent = text.decode(errors="replace"), 500 <= code <= 599
+    detail = f"{stage}: {code}" if stage in _BEFORE_RCPT else str(code)
+    if code in _OF_THE_LOGIN or _LOGIN.match(said):
+        return RefusedAccount(attempt, f"{stage}: {code}", every_stream=True)
+    if known := _ACCOUNT_TEXT.match(said):
+        return RefusedAccount(attempt, f"{stage}: {code} {known[1].lower()}", every_stream=True)
+    known = _STREAM_TEXT.match(said)
+    if known and not names_only_others(said, sender):
+        return RefusedAccount(attempt, f"{stage}: {code} {known[1].lower()}")
+    if _SENDER.match(said):
+        return RefusedAccount(attempt, f"{stage}: {code}")
+    if code != _CLOSING and (stage is Stage.LOGIN or (is_permanent and stage in _BEFORE_RCPT)):
+        return RefusedAccount(attempt, detail, every_stream=stage is not Stage.MAIL)
+    return RefusedForGood(attempt, detail) if is_permanent else RefusedForNow(attempt, detail)

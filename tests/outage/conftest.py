@@ -1,0 +1,12 @@
+"""What is below this folder deploys: `make test` leaves it to `make e2e`."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.stage import mark_below
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests as those of `make e2e`."""
+    mark_below(Path(__file__).parent, "e2e", items)
