@@ -14,7 +14,7 @@ from gazette.domain.subscribers.frequency import (
     EVERYTHING,
     Frequencies,
     Frequency,
-    frequencies,
+    difference,
     frequency_for,
 )
 from gazette.domain.subscribers.subscriber import Subscriber
@@ -126,7 +126,7 @@ def change_of(
         case ScopeKind.CATEGORY:
             own = _own_entries(reader)
             muted = own | dict.fromkeys(scope.names, Frequency.NEVER)
-            return Change(Choice(frequencies=frequencies(muted) if muted != own else None))
+            return Change(Choice(frequencies=difference(own, muted) or None))
         case ScopeKind.ENTITY:
             ended = (each for each in known if entity_mark(each.entity) in scope.names)
             return Change(follows=tuple((each.entity, FollowState(False)) for each in ended))
@@ -183,7 +183,7 @@ def _choice(
             entries[category] = often
     return Choice(
         frequency=changed if changed != everything else None,
-        frequencies=frequencies(entries) if entries != own else None,
+        frequencies=difference(own, entries) or None,
     )
 
 

@@ -14,7 +14,12 @@ from enum import StrEnum
 from gazette.domain.scheduling.calendar import LONGEST_PAUSE, Days, week_number, zone_of
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState
-from gazette.domain.subscribers.frequency import EVERYTHING, Frequency, frequencies
+from gazette.domain.subscribers.frequency import (
+    EVERYTHING,
+    MOST_CATEGORIES,
+    Frequency,
+    difference,
+)
 from gazette.domain.subscribers.overview import Overview
 
 Fields = Mapping[str, Sequence[str]]
@@ -22,9 +27,6 @@ Fields = Mapping[str, Sequence[str]]
 
 UNFOLLOW = "unfollow"
 """The value of a follow's field that ends the follow."""
-
-MOST_CATEGORIES = 100
-"""The limit of the contract's `frequencies`."""
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -105,7 +107,7 @@ class _Reading:
         today = self._overview.now.astimezone(zone_of(time_zone)).date()
         choice = Choice(
             frequency=frequency if frequency != dict(self._now.chosen).get(EVERYTHING) else None,
-            frequencies=frequencies(by_category) if by_category != own else None,
+            frequencies=difference(own, by_category) or None,
             clock=(hour, None) if hour != self._now.times.hour else None,
             weekly_on=weekly_on if weekly_on != self._now.times.weekly_on else None,
             custom_on=self._days(today, needed=Frequency.CUSTOM in wanted),

@@ -1,6 +1,6 @@
 """A subscriber: profile, status and choices. Frozen; all instants are UTC."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 
@@ -178,10 +178,15 @@ class Erased:
 
 @dataclass(frozen=True, slots=True)
 class EarlyChoices:
-    """The choices of a reader whose profile has not arrived yet."""
+    """The choices of a reader whose profile has not arrived yet.
+
+    `as_stored`: what the store compares when it replaces a row that it has read; None if it was not
+    read.
+    """
 
     user_id: str
     reader_choices: ReaderChoices
+    as_stored: tuple[str | None, str | None] | None = field(default=None, compare=False, repr=False)
 
 
 Reader = Subscriber | Erased | None

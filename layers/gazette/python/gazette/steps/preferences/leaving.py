@@ -23,7 +23,7 @@ from gazette.domain.subscribers.preference_form import Fields
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.subscribers.taking_back import undo
 from gazette.steps.context import RoutingContext
-from gazette.steps.preferences.page import save
+from gazette.steps.preferences.page import save_all
 from gazette.steps.preferences.requests import PageContext, leave, record_left
 from gazette.steps.subscribers.resubscribe import resubscribe
 from gazette.steps.subscribers.unsubscribe import is_at
@@ -81,7 +81,8 @@ def leave_by(
     is_barred = before.is_barred and act is LeaveAct.LEAVE
     if reader is None or reader.has_left or is_barred:
         return _done(before, _told_to(reader, act), routing)
-    changed_at = _change(link, _wanted(act, before.scope, reader, routing), context, time_left)
+    change = _wanted(act, before.scope, reader, routing)
+    changed_at = _change(reader, change, context, time_left)
     if changed_at and act is LeaveAct.LEAVE and link.scope.kind in _ENDS_A_LIST:
         record_left(link, context)
     return replace(before, reader=_reader_at(link, routing), act=act, left_at=changed_at)
@@ -104,8 +105,14 @@ def take_back(
             reader.user_id, link.address, suppressions=context.suppressions, context=routing
         )
         return replace(found, act=LeaveAct.UNDO if is_back else None)
-    change = undo(reader, _follows(reader, routing), undone.at, _today(reader, routing))
-    _change(link, change, context, time_left)
+    changes = undo(reader, _follows(reader, routing), undone.at, _today(reader, routing))
+    if changes:
+        context.announce()
+        _require_taken(
+            save_all(
+                reader, changes, bus=context.bus, context=routing, time_left=time_left
+            )
+        )
     now = _reader_at(link, routing)
     return _done(replace(found, reader=now), _told_to(now, LeaveAct.UNDO), routing)
 
@@ -135,24 +142,28 @@ def _wanted(act: LeaveAct, scope: Scope, reader: Subscriber, context: RoutingCon
 
 
 def _change(
-    link: LinkToken, change: Change, context: PageContext, time_left: TimeLeft
+    reader: Subscriber, change: Change, context: PageContext, time_left: TimeLeft
 ) -> datetime | None:
     """Keep a change to the end, and return its instant; None if there was nothing to change."""
     if change.is_nothing:
         return None
     context.announce()
     at = context.routing.clock()
-    if not save(
-        link.run.user_id,
-        change.choice,
-        change.follows,
-        bus=context.bus,
-        context=context.routing,
-        time_left=time_left,
-        at=at,
-    ):
-        raise Unavailable("The bus took nothing, so nothing was changed.")
+    _require_taken(
+        save_all(
+            reader,
+            [(at, change)],
+            bus=context.bus,
+            context=context.routing,
+            time_left=time_left,
+        )
+    )
     return at
+
+
+def _require_taken(is_taken: bool) -> None:
+    if not is_taken:
+        raise Unavailable("The bus took nothing, so nothing was changed.")
 
 
 def _leaving(link: LinkToken, reader: Subscriber | None, context: RoutingContext) -> Leaving:

@@ -77,6 +77,7 @@ def submit(
         suppressions=context.suppressions,
         context=context.routing,
         time_left=time_left,
+        reader=overview.subscriber,
     )
     if notice is Notice.WRONG:
         return Shown(overview=overview, notice=notice, problems=wanted.problems, sent=sent)
