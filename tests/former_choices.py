@@ -1,4 +1,4 @@
-"""Choices as the version before reads them from a row, for tests of a deployment that is taken back.
+"""Choices as the version before reads them from a row, for tests of a rollback.
 
 A copy of what that version does with the attributes `reader_choices` and `service_choices`, as far
 as frequencies are concerned.
@@ -72,9 +72,7 @@ def is_overtaken(
     return bool(of_reader and changes) and changes[-1][0] > of_reader[-1][0]
 
 
-def _counting(
-    of_service: History[Frequencies], of_reader: History[Frequencies]
-) -> Frequencies:
+def _counting(of_service: History[Frequencies], of_reader: History[Frequencies]) -> Frequencies:
     if of_service and of_reader:
         changes = without_repeats(of_service)[1:]
         overtaken = bool(changes) and changes[-1][0] > of_reader[-1][0]

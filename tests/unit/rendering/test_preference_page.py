@@ -373,7 +373,7 @@ def test_every_field_has_a_label_and_every_group_a_legend(pages: PreferencePages
     page = Document(html)
     labelled = {each["for"] for each in page.of("label") if "for" in each}
     for field in page.of("select", "input"):
-        if field.get("type") not in {"radio", "checkbox"}:
+        if field.get("type") not in {"radio", "checkbox", "hidden"}:
             assert field["id"] in labelled, field
     boxes = [each for each in page.of("input") if each["type"] in {"radio", "checkbox"}]
     assert len(re.findall(r'<label class="choice"><input ', html)) == len(boxes)

@@ -96,7 +96,9 @@ class EventBridgeBus:
             "DetailType": detail_type,
             "Detail": json.dumps(detail),
         }
-        return {**entry, "Resources": changed} if (changed := changed_categories(command)) else entry
+        return (
+            {**entry, "Resources": changed} if (changed := changed_categories(command)) else entry
+        )
 
 
 def encode(command: BusCommand) -> tuple[str, dict[str, Any]]:

@@ -25,6 +25,7 @@ from gazette.adapters.contract.fields import (
 )
 from gazette.domain.subscribers.frequency import Frequency
 
+
 class SubscriberChanged(OfSubscriber):
     """The whole profile. Missing fields get their default. The latest `changed_at` wins."""
 

@@ -97,9 +97,7 @@ def read_service_choices(text: str | None) -> History[Preferences]:
     return _read_history(text or "[]", _read_preferences)
 
 
-def write_reader_choices(
-    choices: ReaderChoices, service: History[Preferences]
-) -> tuple[str, str]:
+def write_reader_choices(choices: ReaderChoices, service: History[Preferences]) -> tuple[str, str]:
     """The attributes `reader_choices` and `reader_categories`; empty strings for what has none.
 
     `reader_choices` is as the version before 0.1.0 reads it, with whole maps under `frequencies`:

@@ -98,6 +98,9 @@ class DynamoSubscribers:
             if service
             else SubscriberRow.service_choices.remove(),
             *_set_reader_choices(subscriber.reader_choices, subscriber.service_choices),
+            SubscriberRow.left_at.set(subscriber.left_at)
+            if subscriber.left_at
+            else SubscriberRow.left_at.remove(),
             SubscriberRow.revision.set(subscriber.revision),
         ]
         if subscriber.registered_on:
@@ -208,9 +211,7 @@ def reader_of(row: SubscriberRow) -> Reader:
 def _with_reader_choices(row: SubscriberRow, profile: Subscriber) -> Subscriber:
     if not row.reader_choices:
         return profile
-    chosen = read_reader_choices(
-        row.reader_choices, row.reader_categories, profile.service_choices
-    )
+    chosen = read_reader_choices(row.reader_choices, row.reader_categories, profile.service_choices)
     return replace(profile, reader_choices=chosen)
 
 
@@ -240,4 +241,5 @@ def _profile_of(row: SubscriberRow) -> Subscriber:
         revision=int(row.revision),
         erased_at=row.erased_at,
         addressed_after=row.addressed_after,
+        left_at=row.left_at,
     )

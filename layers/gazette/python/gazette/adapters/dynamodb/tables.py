@@ -59,6 +59,7 @@ class SubscriberRow(Row):
     revision = NumberAttribute(null=True)
     erased_at = InstantAttribute(null=True)
     addressed_after = InstantAttribute(null=True)
+    left_at = InstantAttribute(null=True)
 
 
 class FollowerIndex(GlobalSecondaryIndex["FollowRow"]):

@@ -12,6 +12,7 @@ from gazette.domain.commands import ChangeFollow, ChoosePreferences, MarkActive
 BusCommand = ChoosePreferences | ChangeFollow | MarkActive
 """What Gazette itself puts on the bus: readers' choices on its pages, and signs of life."""
 
+
 class Bus(Protocol):
     """The bus that services put events on."""
 

@@ -38,9 +38,7 @@ def in_order(
 ) -> History[ValueT]:
     """The history of values that are all known, in order of time; empty if there are none."""
     kept = [
-        entry
-        for entry, is_turn in _with_turns(dated)
-        if is_turn or dated[-1][0] - entry[0] <= LATE
+        entry for entry, is_turn in _with_turns(dated) if is_turn or dated[-1][0] - entry[0] <= LATE
     ]
     while len(kept) > longest:
         del kept[_least_telling(kept)]

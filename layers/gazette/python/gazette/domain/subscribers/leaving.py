@@ -61,8 +61,10 @@ class Leaving:
     `reader`: whose address the link went to; None if nobody of that id has it now. `follows`: the
     titles or keys of what an ENTITY link ends. `instead`: how the categories of an IMMEDIATE link
     come from then on. `keeps_some`: follows with a frequency of their own go on. `act`: what was
-    done, None where nothing was. `left_at`: when, if that can be taken back. `still`: categories of
-    the scope that come all the same, because they are critical.
+    done, None where nothing was. `left_at`: when, if this request changed anything. `left_before`:
+    when an earlier one made the same change, such as the first press of a button that is pressed
+    twice, if that still stands. `still`: categories of the scope that come all the same, because
+    they are critical.
     """
 
     scope: Scope
@@ -72,7 +74,13 @@ class Leaving:
     keeps_some: bool = False
     act: LeaveAct | None = None
     left_at: datetime | None = None
+    left_before: datetime | None = None
     still: tuple[str, ...] = ()
+
+    @property
+    def undoable_at(self) -> datetime | None:
+        """The instant of the change that can be taken back, if there is one."""
+        return self.left_at or self.left_before
 
     @property
     def is_barred(self) -> bool:

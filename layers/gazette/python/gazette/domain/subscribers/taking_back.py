@@ -7,12 +7,12 @@ the last change that still stands.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Any, TypeVar
 
-from gazette.domain.subscribers.choices import Choice, ReaderChoices
+from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.following import Follow, FollowState
 from gazette.domain.subscribers.frequency import DEFAULT, EVERYTHING
 from gazette.domain.subscribers.history import History
@@ -62,16 +62,67 @@ def undo(
 def without(reader: Subscriber, at: datetime) -> Subscriber:
     """The reader as if they had changed nothing at `at`, where that still stands."""
     choices = reader.reader_choices
-    kept: dict[str, Any] = {
-        name: _without(getattr(choices, name), at) for name in _TAKEN_BACK
-    }
+    kept: dict[str, Any] = {name: _without(getattr(choices, name), at) for name in _TAKEN_BACK}
     by_category = ((name, _without(each, at)) for name, each in choices.frequencies)
     kept["frequencies"] = tuple((name, each) for name, each in by_category if each)
-    return _with(reader, replace(choices, **kept))
+    return reader.with_choices(reader.service_choices, replace(choices, **kept))
 
 
-def _with(reader: Subscriber, choices: ReaderChoices) -> Subscriber:
-    return reader.with_choices(reader.service_choices, choices)
+Wanted = Callable[[Subscriber, Sequence[Follow], datetime], Change]
+"""What a button changes of a reader with these follows, at an instant."""
+
+
+def made_before(
+    reader: Subscriber, follows: Sequence[Follow], wanted: Wanted, *, since: datetime
+) -> datetime | None:
+    """When a button was pressed that changes nothing any more; None if something else was done.
+
+    It was at an instant at which exactly that was changed which the button would have changed, and
+    which still stands as a whole. An earlier one than `since` does not count.
+    """
+    choices = reader.reader_choices
+    histories: list[History[Any]] = [choices.frequency, choices.paused_until]
+    histories += [each for _, each in choices.frequencies]
+    histories += [each.changes for each in follows]
+    instants = {at for history in histories for at, _ in history if at >= since}
+    for at in sorted(instants, reverse=True):
+        made = _made(reader, follows, at)
+        followed = [replace(each, changes=_without(each.changes, at)) for each in follows]
+        before = [each for each in followed if each.changes]
+        if made and made == wanted(without(reader, at), before, at):
+            return at
+    return None
+
+
+def _made(reader: Subscriber, follows: Iterable[Follow], at: datetime) -> Change | None:
+    """What was changed at an instant; None if not all of it stands, or no button changes that."""
+    choices = reader.reader_choices
+    others = (choices.clock, choices.weekly_on, choices.custom_on, choices.time_zone)
+    changed: list[History[Any]] = [
+        *(choices.frequency, choices.paused_until),
+        *(each for _, each in choices.frequencies),
+        *(each.changes for each in follows),
+    ]
+    has_all = all(_stands(each, at) for each in changed if at in dict(each))
+    if not has_all or any(at in dict(each) for each in others):
+        return None
+    by_category = {
+        name: often
+        for name, history in choices.frequencies
+        if (often := dict(history).get(at)) is not None
+    }
+    return Change(
+        Choice(
+            frequency=dict(choices.frequency).get(at),
+            frequencies=tuple(sorted(by_category.items())) or None,
+            paused_until=dict(choices.paused_until).get(at),
+        ),
+        tuple(
+            (each.entity, state)
+            for each in follows
+            if (state := dict(each.changes).get(at)) is not None
+        ),
+    )
 
 
 def _restored(

@@ -37,9 +37,7 @@ def to_whole_maps(service: History[Preferences], reader: ReaderChoices) -> Histo
     return tuple(maps[-LONGEST:])
 
 
-def whole_map_at(
-    at: datetime, service: History[Preferences], reader: ReaderChoices
-) -> Frequencies:
+def whole_map_at(at: datetime, service: History[Preferences], reader: ReaderChoices) -> Frequencies:
     """What counts by category at an instant; empty if nothing is known of it."""
     until = (now for then, now in frequencies_at_each(service, reader) if then <= at)
     last: dict[str, Frequency] = {}

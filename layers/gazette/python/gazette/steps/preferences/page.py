@@ -13,7 +13,7 @@ from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import ASKED_CATEGORIES
 from gazette.domain.subscribers.leaving import Change
 from gazette.domain.subscribers.overview import Notice, Overview, next_digest
-from gazette.domain.subscribers.preference_form import Act, Submission
+from gazette.domain.subscribers.preference_form import Act, Submission, mark_of_leave
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.subscribers.whole_maps import whole_map_at
 from gazette.steps.context import RoutingContext
@@ -179,11 +179,11 @@ def perform(
             suppressions=suppressions,
             schedules=context.schedules,
             runs=context.runs,
+            at=context.clock(),
         )
         return Notice.UNSUBSCRIBED
     if submission.act is Act.START:
-        back = resubscribe(user_id, address, suppressions=suppressions, context=context)
-        return Notice.STARTED if back else Notice.NOT_STARTED
+        return _start(user_id, address, submission, suppressions=suppressions, context=context)
     if submission.act is Act.WAKE:
         mark_active(user_id, context.clock(), context=context)
         return Notice.AWAKE
@@ -202,3 +202,24 @@ def perform(
     if not saved:
         return Notice.NOT_SAVED
     return Notice.SAVED if submission.choice != NOTHING or submission.follows else Notice.UNCHANGED
+
+
+def _start(
+    user_id: str,
+    address: str,
+    submission: Submission,
+    *,
+    suppressions: Suppressions,
+    context: RoutingContext,
+) -> Notice:
+    """Start again who left, if they have not left once more since the page was shown."""
+
+    def is_meant(reader: Subscriber) -> bool:
+        return submission.left in {None, mark_of_leave(reader)}
+
+    if resubscribe(user_id, address, suppressions=suppressions, context=context, is_meant=is_meant):
+        return Notice.STARTED
+    now = context.subscribers.get(user_id)
+    if not isinstance(now, Subscriber) or is_meant(now):
+        return Notice.NOT_STARTED
+    return Notice.UNCHANGED if now.has_left else Notice.STARTED
