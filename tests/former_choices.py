@@ -5,6 +5,7 @@ as frequencies are concerned.
 """
 
 import json
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -18,7 +19,7 @@ from gazette.domain.subscribers.frequency import (
 )
 from gazette.domain.subscribers.history import History, remember, without_repeats
 
-KNOWN = {
+KNOWN: dict[str, Callable[[Any], Any]] = {
     "frequency": lambda text: Frequency(text) if text != DEFAULT else DEFAULT,
     "frequencies": frequencies_as_stored,
     "clock": tuple,

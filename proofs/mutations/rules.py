@@ -8,6 +8,9 @@ _SWAP_HOLDS = "tests/contract/dynamodb/test_runs.py::test_a_swap_holds_only_on_w
 _LINKS = "tests/unit/preferences/test_which_links_work.py"
 _CRITICAL = "tests/unit/routing/test_critical.py"
 _LEAVING = "tests/unit/subscribers/test_leaving.py"
+_TAKING_BACK = "tests/unit/subscribers/test_taking_back.py"
+_BY_CATEGORY = "tests/unit/subscribers/test_choices_by_category.py"
+_TWO_PAGES = "tests/unit/preferences/test_two_pages.py"
 _LEAVING_PAGES = "tests/functions/preferences/test_leaving.py"
 _CONTENT = "tests/unit/content/test_digests.py"
 _NOT_ACKNOWLEDGED = (
@@ -338,9 +341,105 @@ RULES: Final = (
     Mutation(
         "an undo leaves no choice where there was none",
         "domain/subscribers/taking_back.py",
-        "(former or DEFAULT) if former != everything",
-        "(former or Frequency.DAILY) if former != everything",
+        "then.get(EVERYTHING, DEFAULT)",
+        "then.get(EVERYTHING, now[EVERYTHING])",
         f"{_LEAVING}::test_what_is_taken_back_is_as_it_was",
+    ),
+    Mutation(
+        "an undo leaves a later choice of the same alone",
+        "domain/subscribers/taking_back.py",
+        "    return bool(standing) and standing[-1] == at\n",
+        "    return at in standing\n",
+        f"{_TAKING_BACK}::test_an_undo_leaves_a_later_choice_of_the_same_alone",
+    ),
+    Mutation(
+        "an undo brings back who left then, and nobody who left again since",
+        "steps/preferences/leaving.py",
+        "UNSUBSCRIBED and now.left_at in {None, left_at}\n",
+        "UNSUBSCRIBED\n",
+        f"{_TAKING_BACK}"
+        "::test_an_undo_that_is_sent_again_does_not_bring_back_who_left_by_a_later_email",
+    ),
+    Mutation(
+        "a page starts again whose leave it shows, and nobody who left again since",
+        "steps/preferences/page.py",
+        "        return submission.left in {None, mark_of_leave(reader)}\n",
+        "        return True\n",
+        f"{_TWO_PAGES}::test_a_page_starts_nobody_again_who_left_once_more_since",
+    ),
+    Mutation(
+        "who leaves while they are brought back stays suppressed",
+        "steps/subscribers/resubscribe.py",
+        "            if number:  # they left",
+        "            if False:  # they left",
+        f"{_TAKING_BACK}::test_who_leaves_again_while_an_undo_is_done_stays_away",
+    ),
+    Mutation(
+        "a profile keeps when its reader left",
+        "steps/ingest/profiles.py",
+        "        left_at=current.left_at,\n",
+        "        left_at=given.left_at,\n",
+        f"{_TAKING_BACK}::test_a_profile_after_a_second_leave_lets_no_undo_of_the_first_through",
+    ),
+    Mutation(
+        "a page changes what the reader changed on it",
+        "domain/subscribers/preference_form.py",
+        "    changed = sent if was is None else _changed(sent, was, act)\n",
+        "    changed = sent\n",
+        f"{_TWO_PAGES}::test_two_pages_leave_alone_what_they_did_not_change",
+    ),
+    Mutation(
+        "a page that comes again with problems keeps what it showed first",
+        "adapters/rendering/preference_page.py",
+        'sent["was"][0] if "was" in sent else written_fields(shown)',
+        "written_fields(shown)",
+        "tests/unit/rendering/test_preference_page.py"
+        "::test_a_page_with_problems_keeps_what_it_showed_first",
+    ),
+    Mutation(
+        "a choice of one category leaves the others as they are",
+        "domain/subscribers/choices.py",
+        "        histories = dict(self.frequencies)\n",
+        "        histories: dict[str, History[Frequency]] = {}\n",
+        f"{_BY_CATEGORY}::test_a_choice_of_one_category_leaves_another_one_muted",
+    ),
+    Mutation(
+        "a profile ends the choice of those categories alone of which it says something else",
+        "domain/subscribers/choices.py",
+        "                    self._chosen.pop(category, None)\n",
+        "                    self._chosen.clear()\n",
+        f"{_BY_CATEGORY}::test_a_profile_that_changes_one_category_leaves_another_one_muted",
+    ),
+    Mutation(
+        "the version before reads the same choices after a rollback",
+        "domain/subscribers/whole_maps.py",
+        "    instants = chosen_at | {at for at, _ in without_repeats(by_service)}\n",
+        "    instants = chosen_at\n",
+        f"{_BY_CATEGORY}::test_the_version_before_reads_the_same_after_a_rollback",
+    ),
+    Mutation(
+        "choices that a version after a rollback wrote count",
+        "adapters/dynamodb/attributes.py",
+        "        if digest == _digest(maps):\n",
+        "        if digest:\n",
+        "tests/contract/dynamodb/test_former_choices.py"
+        "::test_a_row_is_read_and_put_by_both_versions_in_turn",
+    ),
+    Mutation(
+        "early choices are replaced only if both attributes are as read",
+        "adapters/dynamodb/subscribers.py",
+        "zip(_CHOSEN, _as_stored(reader), strict=True)",
+        "zip(_CHOSEN[:1], _as_stored(reader))",
+        "tests/contract/dynamodb/test_former_choices.py"
+        "::test_early_choices_are_replaced_only_if_both_attributes_are_as_read",
+    ),
+    Mutation(
+        "ingest takes from a choice of the page what it changes",
+        "adapters/contract/decoding.py",
+        "        return _narrowed(reading.command, given)\n",
+        "        return reading.command\n",
+        "tests/contract/outside/test_bus.py"
+        "::test_a_choice_by_category_comes_as_a_map_for_the_version_before_and_as_it_was_said",
     ),
     Mutation(
         "a smaller link speaks for the address that it went to",

@@ -93,7 +93,7 @@ SINGLE = [(name, value) for name, values in VALUES.items() for value in values]
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_trace_two_pages_leave_alone_what_they_did_not_change(order: str) -> None:
+def test_two_pages_leave_alone_what_they_did_not_change(order: str) -> None:
     for (first, one), (second, other) in product(SINGLE, SINGLE):
         world = a_world()
         expected = shown(world)
@@ -246,7 +246,7 @@ def test_fields_that_were_wrong_keep_what_the_page_showed_first() -> None:
 
 
 @pytest.mark.parametrize("was", ["", "%", "hour", "&" * 5000, "hour=" + "9" * 20_000])
-def test_attack_whatever_was_is_it_is_read(was: str) -> None:
+def test_whatever_the_page_is_said_to_have_shown_is_read(was: str) -> None:
     world = a_world()
     form = {**opened(world, hour=["9"]), "was": [was]}
     found = asked(form, seen(world), categories=CATEGORIES, zones=("Europe/Berlin",))

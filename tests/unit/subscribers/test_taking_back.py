@@ -184,6 +184,16 @@ def test_a_profile_between_a_leave_and_its_undo_takes_nothing_from_it(world: Wor
     assert take_back(world, used, done).act is LeaveAct.UNDO
 
 
+def test_a_profile_after_a_second_leave_lets_no_undo_of_the_first_through(world: World) -> None:
+    used = link(world, EVERYTHING)
+    done = left(world, used, LeaveAct.EVERYTHING)
+    take_back(world, used, done)
+    left(world, link(world, EVERYTHING, 2), LeaveAct.EVERYTHING)
+    world.say(ChangeSubscriber(a_subscriber(changed_at=world.clock(), like=Frequency.DAILY)))
+    take_back(world, used, done)
+    assert ann(world).status is UNSUBSCRIBED
+
+
 def test_a_leave_of_which_the_row_does_not_say_when_is_taken_back(world: World) -> None:
     """The version before, which may run beside this one, does not write it."""
     used = link(world, EVERYTHING)

@@ -233,7 +233,7 @@ class _Reading:
 
     def _one_of(self, name: str, offered: Collection[str], now: str) -> str:
         said = self._sent.get(name, (now,))[0]
-        if said in offered:
+        if name not in self._sent or said in offered:  # what another version stored stays
             return said
         self._problems[name] = Problem.NOT_OFFERED
         return now
