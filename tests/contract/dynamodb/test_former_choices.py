@@ -13,8 +13,8 @@ from gazette.domain.subscribers.frequency import DEFAULT, Frequency, frequencies
 from gazette.domain.subscribers.subscriber import EarlyChoices, Subscriber
 from moto import mock_aws
 
-from tests.credentials import set_credentials
 from tests.builders import NOW, a_subscriber
+from tests.credentials import set_credentials
 from tests.moto_tables import create_tables
 
 SECOND = timedelta(seconds=1)
