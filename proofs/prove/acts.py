@@ -37,8 +37,6 @@ from tests.world import Watched
 CANCELLED, LEFT, RETRACTED, MUTED, ERASED = "cancelled", "left", "retracted", "muted", "erased"
 """What is acknowledged, and holds from then on for every claim."""
 
-SAVED = ("saved", "ann")
-
 
 def register(user_id: str, frequency: Frequency) -> Act:
     """A reader who wants comments this often; of everything else, a digest every day."""
@@ -166,9 +164,16 @@ def mute_behind_an_open_page(life: Life) -> None:
     shown = shown_fields(overview, ("comment", "like"))
     form = {**shown, "hour": ("11",), "was": (written_fields(shown),), "act": ("save",)}
     link = replace(a_link(), scope=Scope(ScopeKind.CATEGORY, ("comment",)))
-    life.persist("unsubscribe", lambda: world.leave_by(link), (MUTED, "ann"))
-    later = life.clock() + timedelta(minutes=5)
-    life.at(later, lambda: life.persist("page", lambda: world.submit(a_link(), form), SAVED))
+
+    def turn_off() -> None:
+        world.leave_by(link)
+        later = life.clock() + timedelta(minutes=5)
+        life.at(later, lambda: life.persist("page", save, (MUTED, "ann")))
+
+    def save() -> None:
+        world.submit(a_link(), form)
+
+    life.persist("unsubscribe", turn_off, (MUTED, "ann"))
 
 
 def move_hour(hour: int, user_id: str = "ann") -> Act:
