@@ -7,10 +7,15 @@ import pytest
 from gazette.domain.scheduling.calendar import Days, DigestTimes
 from gazette.domain.subscribers.choices import NO_CHOICES, NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState
-from gazette.domain.subscribers.frequency import DEFAULT, EVERYTHING, Frequency, frequencies
+from gazette.domain.subscribers.frequency import (
+    DEFAULT,
+    EVERYTHING,
+    MOST_CATEGORIES,
+    Frequency,
+    frequencies,
+)
 from gazette.domain.subscribers.overview import Overview
 from gazette.domain.subscribers.preference_form import (
-    MOST_CATEGORIES,
     Act,
     Fields,
     Problem,

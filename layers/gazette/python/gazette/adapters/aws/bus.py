@@ -104,11 +104,10 @@ class EventBridgeBus:
 def encode(command: BusCommand) -> tuple[str, dict[str, Any]]:
     """The detail type and the detail of `command`."""
     if isinstance(command, ChoosePreferences):
-        chosen = {"user_id": command.user_id, "chosen_at": _instant(command.at)}
-        detail = {**chosen, **dict(_choice(command.choice, command.at))}
+        chosen: dict[str, Any] = {"user_id": command.user_id, "chosen_at": _instant(command.at)}
         if command.choice.frequencies is not None:
-            detail["frequencies"] = dict(_whole_map(command))
-        return "preferences.chosen", detail
+            chosen |= {"frequencies": dict(_whole_map(command))}
+        return "preferences.chosen", {**chosen, **dict(_choice(command.choice, command.at))}
     if isinstance(command, MarkActive):
         sign = {"user_id": command.user_id, "active_at": _instant(command.at)}
         return "subscriber.active", sign

@@ -117,8 +117,11 @@ def _offered(often: Frequency | None) -> str:
 
 
 def written_fields(shown: Fields) -> str:
-    """The value of the field `was`: what the page shows."""
-    return urlencode(shown, doseq=True)
+    """The value of the field `was`: what the page shows, without fields that are empty there.
+
+    So it grows with what was chosen and is followed, and not with the categories of the stage.
+    """
+    return urlencode({name: values for name, values in shown.items() if any(values)}, doseq=True)
 
 
 def asked(
@@ -152,7 +155,7 @@ def _changed(sent: Fields, was: Fields, act: Act) -> Fields:
     The boxes of the days and their weeks are one field. Who presses the button of the pause means
     its date, changed or not.
     """
-    same = {name for name in sent if [*sent[name]] == [*was.get(name, ())]} - {"days", "weeks"}
+    same = {name for name in sent if [*sent[name]] == [*was.get(name, ("",))]} - {"days", "weeks"}
     days = [{*fields.get("days", ())} for fields in (sent, was)]
     weeks = [[*fields.get("weeks", ())] for fields in (sent, was)]
     if days[0] == days[1] and weeks[0] == weeks[1]:
