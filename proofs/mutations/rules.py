@@ -346,47 +346,11 @@ RULES: Final = (
         f"{_LEAVING}::test_what_is_taken_back_is_as_it_was",
     ),
     Mutation(
-        "an undo leaves a later choice of the same alone",
-        "domain/subscribers/taking_back.py",
-        "    return bool(standing) and standing[-1] == at\n",
-        "    return at in standing\n",
-        f"{_TAKING_BACK}::test_an_undo_leaves_a_later_choice_of_the_same_alone",
-    ),
-    Mutation(
-        "an undo brings back who left then, and nobody who left again since",
-        "steps/preferences/leaving.py",
-        "UNSUBSCRIBED and now.left_at in {None, left_at}\n",
-        "UNSUBSCRIBED\n",
-        f"{_TAKING_BACK}"
-        "::test_an_undo_that_is_sent_again_does_not_bring_back_who_left_by_a_later_email",
-    ),
-    Mutation(
-        "a page starts again whose leave it shows, and nobody who left again since",
-        "steps/preferences/page.py",
-        "        return submission.left in {None, mark_of_leave(reader)}\n",
-        "        return True\n",
-        f"{_TWO_PAGES}::test_a_page_starts_nobody_again_who_left_once_more_since",
-    ),
-    Mutation(
-        "who leaves while they are brought back stays suppressed",
-        "steps/subscribers/resubscribe.py",
-        "            if number:  # they left",
-        "            if False:  # they left",
-        f"{_TAKING_BACK}::test_who_leaves_again_while_an_undo_is_done_stays_away",
-    ),
-    Mutation(
         "a profile keeps when its reader left",
         "steps/ingest/profiles.py",
         "        left_at=current.left_at,\n",
         "        left_at=given.left_at,\n",
         f"{_TAKING_BACK}::test_a_profile_after_a_second_leave_lets_no_undo_of_the_first_through",
-    ),
-    Mutation(
-        "a page changes what the reader changed on it",
-        "domain/subscribers/preference_form.py",
-        "    changed = sent if was is None else _changed(sent, was, act)\n",
-        "    changed = sent\n",
-        f"{_TWO_PAGES}::test_two_pages_leave_alone_what_they_did_not_change",
     ),
     Mutation(
         "a page that comes again with problems keeps what it showed first",
@@ -395,20 +359,6 @@ RULES: Final = (
         "written_fields(shown)",
         "tests/unit/rendering/test_preference_page.py"
         "::test_a_page_with_problems_keeps_what_it_showed_first",
-    ),
-    Mutation(
-        "a choice of one category leaves the others as they are",
-        "domain/subscribers/choices.py",
-        "        histories = dict(self.frequencies)\n",
-        "        histories: dict[str, History[Frequency]] = {}\n",
-        f"{_BY_CATEGORY}::test_a_choice_of_one_category_leaves_another_one_muted",
-    ),
-    Mutation(
-        "a profile ends the choice of those categories alone of which it says something else",
-        "domain/subscribers/choices.py",
-        "                    self._chosen.pop(category, None)\n",
-        "                    self._chosen.clear()\n",
-        f"{_BY_CATEGORY}::test_a_profile_that_changes_one_category_leaves_another_one_muted",
     ),
     Mutation(
         "the version before reads the same choices after a rollback",

@@ -93,7 +93,7 @@ SINGLE = [(name, value) for name, values in VALUES.items() for value in values]
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_two_pages_leave_alone_what_they_did_not_change(order: str) -> None:
+def test_trace_ak_two_pages_leave_alone_what_they_did_not_change(order: str) -> None:
     for (first, one), (second, other) in product(SINGLE, SINGLE):
         world = a_world()
         expected = shown(world)
@@ -266,7 +266,7 @@ def test_the_largest_form_is_half_of_what_is_taken() -> None:
 # Starting again.
 
 
-def test_a_page_starts_nobody_again_who_left_once_more_since() -> None:
+def test_trace_am_a_page_starts_nobody_again_who_left_once_more_since() -> None:
     world = a_world()
     world.unsubscribe()
     start = {"act": ["start"], "left": [mark_of_leave(seen(world).subscriber)]}

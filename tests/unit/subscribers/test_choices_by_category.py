@@ -72,7 +72,7 @@ def in_force(*commands: Command) -> dict[str, Frequency]:
 # What did not hold.
 
 
-def test_a_choice_of_one_category_leaves_another_one_muted() -> None:
+def test_trace_al_a_choice_of_one_category_leaves_another_one_muted() -> None:
     said = [
         profile(THEN),
         choose(THEN + HOUR, comment=MUTED),
@@ -87,7 +87,7 @@ def test_a_choice_before_the_profile_leaves_another_one_muted() -> None:
     assert in_force(*early, profile(THEN)) == {"comment": MUTED, "like": Frequency.WEEKLY}
 
 
-def test_a_profile_that_changes_one_category_leaves_another_one_muted() -> None:
+def test_trace_al_a_profile_that_changes_one_category_leaves_another_one_muted() -> None:
     said = [
         profile(THEN, like=Frequency.DAILY),
         choose(THEN + HOUR, comment=MUTED),

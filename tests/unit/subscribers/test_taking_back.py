@@ -88,7 +88,7 @@ def take_back(world: World, used: LinkToken, done: Leaving) -> Leaving:
 # Leaving everything.
 
 
-def test_an_undo_that_is_sent_again_does_not_bring_back_who_left_by_a_later_email(
+def test_trace_am_an_undo_that_is_sent_again_does_not_bring_back_who_left_by_a_later_email(
     world: World,
 ) -> None:
     first, second = link(world, EVERYTHING, 1), link(world, EVERYTHING, 2)
@@ -141,7 +141,7 @@ def test_two_tabs_that_leave_at_once_can_both_take_it_back() -> None:
         assert ann(world).status is SubscriberStatus.ACTIVE, where
 
 
-def test_who_leaves_again_while_an_undo_is_done_stays_away() -> None:
+def test_trace_am_who_leaves_again_while_an_undo_is_done_stays_away() -> None:
     used = link(a_world(), EVERYTHING)
     done: list[Leaving] = []
 
@@ -254,7 +254,7 @@ def what_comes(world: World) -> object:
 @SAME
 @pytest.mark.parametrize("meanwhile", MEANWHILE, ids=["nothing", "weekly", "as before", "follow"])
 @pytest.mark.parametrize("is_undone", [True, False])
-def test_an_undo_leaves_a_later_choice_of_the_same_alone(
+def test_trace_am_an_undo_leaves_a_later_choice_of_the_same_alone(
     world: World, scope: Scope, again: Later, meanwhile: Later, is_undone: bool
 ) -> None:
     used = link(world, scope)
