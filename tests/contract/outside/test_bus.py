@@ -18,7 +18,7 @@ from gazette.domain.ports.bus import Bus
 from gazette.domain.scheduling.calendar import Days
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState
-from gazette.domain.subscribers.frequency import DEFAULT, Frequency, frequencies
+from gazette.domain.subscribers.frequency import DEFAULT, Frequencies, Frequency, frequencies
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -225,3 +225,27 @@ def test_whatever_readers_say_is_decoded_as_they_said_it(
     detail_type, detail = encode(command)
     reading = read_detail(detail_type, json.loads(json.dumps(detail)))
     assert (reading.command, reading.problems) == (command, ())
+
+
+categories = st.sampled_from(["like", "comment_2", "mention"])
+patches = st.dictionaries(categories, often | st.just(DEFAULT), min_size=1).map(frequencies)
+whole_maps = st.dictionaries(categories, often).map(frequencies)
+
+
+@given(patches, whole_maps)
+def test_a_choice_by_category_never_says_default_and_is_read_as_it_was_said(
+    patch: Frequencies, before: Frequencies
+) -> None:
+    """`whole_map` is what counts after the choice."""
+    named = {**dict(before), **dict(patch)}
+    after = frequencies({name: each for name, each in named.items() if each != DEFAULT})
+    command = ChoosePreferences("ann", Choice(frequencies=patch), NOW, whole_map=after)
+    detail_type, detail = encode(command)
+    assert detail["frequencies"] == dict(after)
+    body = envelope(
+        detail_type,
+        detail,
+        source="gazette.preferences",
+        resources=changed_categories(command),
+    )
+    assert decode(body) == command
