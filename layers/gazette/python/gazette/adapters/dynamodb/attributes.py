@@ -100,7 +100,7 @@ def read_service_choices(text: str | None) -> History[Preferences]:
 def write_reader_choices(choices: ReaderChoices, service: History[Preferences]) -> tuple[str, str]:
     """The attributes `reader_choices` and `reader_categories`; empty strings for what has none.
 
-    `reader_choices` is as the version before 0.1.0 reads it, with whole maps under `frequencies`:
+    `reader_choices` is as the version before reads it, with whole maps under `frequencies`:
     `{field: [[instant, value], …]}` of the fields that were chosen. `reader_categories` has each
     category by itself: `{"maps": digest, "chosen": [[instant, {category: frequency}], …]}`, with
     the digest of the maps that were written beside it.

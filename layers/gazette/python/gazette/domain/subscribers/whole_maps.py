@@ -1,4 +1,4 @@
-"""Choices by category as the version before 0.1.0 keeps them: whole maps over time. Pure.
+"""Choices by category as the version before keeps them: whole maps over time. Pure.
 
 That version replaces the map with each choice, and reads a category that the map does not name as
 one with its default. Rows have both forms until 0.4.0, so that a deployment can be taken back; this
