@@ -799,14 +799,16 @@ class World:
 
     def unsubscribe(self, user_id: str = "ann", email: str = "") -> bool:
         """A reader leaves, at the address that `a_subscriber` has where none is given."""
-        return unsubscribe(
+        left = unsubscribe(
             user_id,
             address_hash(email or a_subscriber(user_id).email),
             subscribers=self.subscribers,
             suppressions=self.suppressions,
             schedules=self.schedules,
             runs=self.runs,
+            at=self.clock(),
         )
+        return left is not None
 
     def record_unsubscribed(self, email: RunKey) -> None:
         """The reader left by a link of this email."""
@@ -826,7 +828,7 @@ class World:
 
     def leave(self, link: LinkToken) -> bool:
         """The unsubscribe link of an email is followed."""
-        return leave(link, context=self.page_context())
+        return leave(link, context=self.page_context()) is not None
 
     def look(self, link: LinkToken) -> Leaving:
         """The unsubscribe link of an email is opened."""

@@ -82,9 +82,8 @@ def _choice(command: ChoosePreferences) -> str:
     choice, said = command.choice, []
     if choice.frequency:
         said.append(f"everything else {choice.frequency}")
-    if choice.frequencies is not None:
-        by_category = [f"{category} {often}" for category, often in choice.frequencies]
-        said.append(listed(by_category) if by_category else "no category apart")
+    if choice.frequencies:
+        said.append(listed([f"{category} {often}" for category, often in choice.frequencies]))
     if choice.clock:
         hour, minute = choice.clock
         said.append(
@@ -100,7 +99,7 @@ def _choice(command: ChoosePreferences) -> str:
         said.append(f"no email before {choice.paused_until.day} {choice.paused_until:%B %Y}")
     if choice.time_zone:
         said.append(choice.time_zone)
-    return f"{command.user_id} chose at {instant(command.at)}: {'; '.join(said)}"
+    return f"{command.user_id} chose at {instant(command.at)}: {'; '.join(said) or 'nothing'}"
 
 
 def _often(subscriber: Subscriber, frequency: Frequency) -> str:

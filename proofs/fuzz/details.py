@@ -75,6 +75,7 @@ _instant = st.integers(0, 30_000).map(
     lambda minutes: (NOW - timedelta(minutes=minutes)).isoformat()
 )
 _frequency = st.sampled_from(["never", "immediate", "daily", "weekly", "custom"])
+_chosen = _frequency | st.just("default")
 _category = st.sampled_from(["comment", "like", "mention"])
 _image = st.just("https://example.com/1.png")
 _optional = {
@@ -154,9 +155,9 @@ def _details(users: Sequence[str], ids: Sequence[str], entities: Sequence[str]) 
             },
         ),
         "preferences.chosen": st.fixed_dictionaries(
-            {"user_id": user, "chosen_at": _instant, "frequency": _frequency},
+            {"user_id": user, "chosen_at": _instant, "frequency": _chosen},
             optional={
-                "frequencies": st.dictionaries(_category, _frequency),
+                "frequencies": st.dictionaries(_category, _chosen),
                 "time_zone": st.sampled_from(["Europe/Berlin", "Asia/Tokyo", "UTC"]),
                 "digest": st.fixed_dictionaries({"hour": st.integers(0, 23)}),
             },

@@ -10,6 +10,9 @@ _LINKS = "tests/unit/preferences/test_which_links_work.py"
 _ACTORS = "tests/unit/ingest/test_amended_actors.py"
 _CRITICAL = "tests/unit/routing/test_critical.py"
 _LEAVING = "tests/unit/subscribers/test_leaving.py"
+_TAKING_BACK = "tests/unit/subscribers/test_taking_back.py"
+_BY_CATEGORY = "tests/unit/subscribers/test_choices_by_category.py"
+_TWO_PAGES = "tests/unit/preferences/test_two_pages.py"
 _LEAVING_PAGES = "tests/functions/preferences/test_leaving.py"
 _CONTENT = "tests/unit/content/test_digests.py"
 _NEWER_ROWS = "tests/contract/dynamodb/test_newer_rows.py"
@@ -538,9 +541,55 @@ RULES: Final = (
     Mutation(
         "an undo leaves no choice where there was none",
         "domain/subscribers/taking_back.py",
-        "(former or DEFAULT) if former != everything",
-        "(former or Frequency.DAILY) if former != everything",
+        "then.get(EVERYTHING, DEFAULT)",
+        "then.get(EVERYTHING, now[EVERYTHING])",
         f"{_LEAVING}::test_what_is_taken_back_is_as_it_was",
+    ),
+    Mutation(
+        "a profile keeps when its reader left",
+        "steps/ingest/profiles.py",
+        "        left_at=current.left_at,\n",
+        "        left_at=given.left_at,\n",
+        f"{_TAKING_BACK}::test_a_profile_after_a_second_leave_lets_no_undo_of_the_first_through",
+    ),
+    Mutation(
+        "a page that comes again with problems keeps what it showed first",
+        "adapters/rendering/preference_page.py",
+        'sent["was"][0] if "was" in sent else written_fields(shown)',
+        "written_fields(shown)",
+        "tests/unit/rendering/test_preference_page.py"
+        "::test_a_page_with_problems_keeps_what_it_showed_first",
+    ),
+    Mutation(
+        "the version before reads the same choices after a rollback",
+        "domain/subscribers/whole_maps.py",
+        "    instants = chosen_at | {at for at, _ in without_repeats(by_service)}\n",
+        "    instants = chosen_at\n",
+        f"{_BY_CATEGORY}::test_the_version_before_reads_the_same_after_a_rollback",
+    ),
+    Mutation(
+        "choices that a version after a rollback wrote count",
+        "adapters/dynamodb/attributes.py",
+        "        if digest == _digest(maps):\n",
+        "        if digest:\n",
+        "tests/contract/dynamodb/test_former_choices.py"
+        "::test_a_row_is_read_and_put_by_both_versions_in_turn",
+    ),
+    Mutation(
+        "early choices are replaced only if both attributes are as read",
+        "adapters/dynamodb/subscribers.py",
+        "zip(_CHOSEN, _as_stored(reader), strict=True)",
+        "zip(_CHOSEN[:1], _as_stored(reader))",
+        "tests/contract/dynamodb/test_former_choices.py"
+        "::test_early_choices_are_replaced_only_if_both_attributes_are_as_read",
+    ),
+    Mutation(
+        "ingest takes from a choice of the page what it changes",
+        "adapters/contract/decoding.py",
+        "        return _narrowed(reading.command, given)\n",
+        "        return reading.command\n",
+        "tests/contract/outside/test_bus.py"
+        "::test_a_choice_by_category_comes_as_a_map_for_the_version_before_and_as_it_was_said",
     ),
     Mutation(
         "a smaller link speaks for the address that it went to",

@@ -71,6 +71,12 @@ TRACES: Final = {
     "out of the due index",
     "aj": "Nobody visits a quiet reader, so nobody stores that they are dormant: a mention goes "
     "out at once on day 300",
+    "ak": "A page is opened, a category is turned off by an email, and the page is saved with "
+    "another hour: the category comes again",
+    "al": "A reader mutes a category, and then an app puts a choice of another one, or a profile "
+    "says something else of another one: the mute is gone",
+    "am": "A reader leaves, takes it back and leaves again, and the first undo comes again: they "
+    "get email; the same of a category, of a follow, and of starting again on an older page",
 }
 """What broke an earlier version of the rules, by letter."""
 
@@ -1114,6 +1120,63 @@ PREVENTED: Final = (
         "tests/unit/subscribers/test_sunset.py"
         "::test_trace_aj_after_a_sign_of_life_only_what_comes_then_goes_out_at_once",
         "aj",
+    ),
+    Mutation(
+        "a page changes what the reader changed on it",
+        "domain/subscribers/preference_form.py",
+        "    changed = sent if was is None else _changed(sent, was, act)\n",
+        "    changed = sent\n",
+        "tests/unit/preferences/test_two_pages.py::test_trace_ak_two_pages_leave_alone_what_they_did_not_change",
+        "ak",
+    ),
+    Mutation(
+        "a choice of one category leaves the others as they are",
+        "domain/subscribers/choices.py",
+        "        histories = dict(self.frequencies)\n",
+        "        histories: dict[str, History[Frequency]] = {}\n",
+        "tests/unit/subscribers/test_choices_by_category.py::test_trace_al_a_choice_of_one_category_leaves_another_one_muted",
+        "al",
+    ),
+    Mutation(
+        "a profile ends the choice of those categories alone of which it says something else",
+        "domain/subscribers/choices.py",
+        "                    self._chosen.pop(category, None)\n",
+        "                    self._chosen.clear()\n",
+        "tests/unit/subscribers/test_choices_by_category.py::test_trace_al_a_profile_that_changes_one_category_leaves_another_one_muted",
+        "al",
+    ),
+    Mutation(
+        "an undo brings back who left then, and nobody who left again since",
+        "steps/preferences/leaving.py",
+        "UNSUBSCRIBED and now.left_at in {None, left_at}\n",
+        "UNSUBSCRIBED\n",
+        "tests/unit/subscribers/test_taking_back.py"
+        "::test_trace_am_an_undo_that_is_sent_again_does_not_bring_back_who_left_by_a_later_email",
+        "am",
+    ),
+    Mutation(
+        "an undo leaves a later choice of the same alone",
+        "domain/subscribers/taking_back.py",
+        "    return bool(standing) and standing[-1] == at\n",
+        "    return at in standing\n",
+        "tests/unit/subscribers/test_taking_back.py::test_trace_am_an_undo_leaves_a_later_choice_of_the_same_alone",
+        "am",
+    ),
+    Mutation(
+        "a page starts again whose leave it shows, and nobody who left again since",
+        "steps/preferences/page.py",
+        "        return submission.left in {None, mark_of_leave(reader)}\n",
+        "        return True\n",
+        "tests/unit/preferences/test_two_pages.py::test_trace_am_a_page_starts_nobody_again_who_left_once_more_since",
+        "am",
+    ),
+    Mutation(
+        "who leaves while they are brought back stays suppressed",
+        "steps/subscribers/resubscribe.py",
+        "            if number:  # they left",
+        "            if False:  # they left",
+        "tests/unit/subscribers/test_taking_back.py::test_trace_am_who_leaves_again_while_an_undo_is_done_stays_away",
+        "am",
     ),
 )
 

@@ -15,12 +15,14 @@ from gazette.domain.delivery.pace import PacePlan
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.feedback.reputation import category_hold
+from gazette.domain.links import Scope, ScopeKind
 from gazette.domain.model import DAILY, RunKey, StoredEvent
 from gazette.domain.ports.rendering import VersionTemplates
 from gazette.domain.scheduling.calendar import DigestTimes, slot_of
 from gazette.domain.stored import as_stored
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.preference_form import shown_fields, written_fields
 from gazette.domain.templates.versions import DEPLOYED, InForce, Version
 from gazette.steps.support.batches import cancel_batch
 
@@ -167,6 +169,27 @@ def choose(frequency: Frequency, user_id: str = "ann") -> Act:
         life.say(ChangeSubscriber(subscriber), done)
 
     return act
+
+
+def mute_behind_an_open_page(life: Life) -> None:
+    """The reader opens the page, turns comments off by an email, and saves the page's hour."""
+    world = life.world
+    overview = world.read_overview()
+    if overview is None:
+        raise LookupError("The page is of a reader who is there.")
+    shown = shown_fields(overview, ("comment", "like"))
+    form = {**shown, "hour": ("11",), "was": (written_fields(shown),), "act": ("save",)}
+    link = replace(a_link(), scope=Scope(ScopeKind.CATEGORY, ("comment",)))
+
+    def turn_off() -> None:
+        world.leave_by(link)
+        later = life.clock() + timedelta(minutes=5)
+        life.at(later, lambda: life.persist("page", save, (MUTED, "ann")))
+
+    def save() -> None:
+        world.submit(a_link(), form)
+
+    life.persist("unsubscribe", turn_off, (MUTED, "ann"))
 
 
 def move_hour(hour: int, user_id: str = "ann") -> Act:

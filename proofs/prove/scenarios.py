@@ -29,6 +29,7 @@ from proofs.prove.acts import (
     leave,
     lose_messages,
     move_hour,
+    mute_behind_an_open_page,
     old_message,
     push_version,
     put,
@@ -285,6 +286,12 @@ def _stops() -> Iterator[Scenario]:
     """What somebody does in the middle of what a worker does."""
     for name, overtake in _STOPS.items():
         yield Scenario(name=f"stop/{name}", meanwhile=overtake, hows=())
+    yield Scenario(
+        name="stop/mute/open page",
+        acts=(at(mute_behind_an_open_page, minutes=-30), at(put("e3", in_vain=True), hours=1)),
+        counted_from=timedelta(minutes=-31),
+        days=2,
+    )
     for policy in Policy:
         for name in ("cancel", "unsubscribe", "retract", "at once instead", "mute"):
             yield Scenario(

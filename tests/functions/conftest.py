@@ -322,7 +322,13 @@ class Cloud:
         ]
         for entry in said:
             detail = json.loads(entry["Detail"])
-            self.work("ingest", envelope(entry["DetailType"], detail, source=entry["Source"]))
+            body = envelope(
+                entry["DetailType"],
+                detail,
+                source=entry["Source"],
+                resources=entry.get("Resources", []),
+            )
+            self.work("ingest", body)
         return len(said)
 
     def rows(self, table: str) -> list[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """Messages as the functions receive them, valid by default."""
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -32,7 +33,9 @@ def records(*bodies: str, queue: str = "queue", receives: int = 1) -> dict[str, 
     }
 
 
-def envelope(detail_type: str, detail: object, *, source: str = "test") -> str:
+def envelope(
+    detail_type: str, detail: object, *, source: str = "test", resources: Sequence[str] = ()
+) -> str:
     """A message as EventBridge puts it on the ingest queue."""
     return json.dumps(
         {
@@ -43,7 +46,7 @@ def envelope(detail_type: str, detail: object, *, source: str = "test") -> str:
             "account": "123456789012",
             "time": ago(),
             "region": "us-east-1",
-            "resources": [],
+            "resources": [*resources],
             "detail": detail,
         }
     )

@@ -10,7 +10,7 @@ import boto3
 import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ReadTimeoutError
-from gazette.adapters.aws.bus import EventBridgeBus, encode
+from gazette.adapters.aws.bus import EventBridgeBus, changed_categories, encode
 from gazette.adapters.contract import decode, read_detail
 from gazette.domain.commands import ChangeFollow, ChoosePreferences
 from gazette.domain.errors import Unavailable
@@ -18,7 +18,7 @@ from gazette.domain.ports.bus import Bus
 from gazette.domain.scheduling.calendar import Days
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState
-from gazette.domain.subscribers.frequency import Frequency, frequencies
+from gazette.domain.subscribers.frequency import DEFAULT, Frequencies, Frequency, frequencies
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,7 +46,15 @@ class Wire:
         """What comes to ingest."""
         for entry in self.taken:
             assert (entry["EventBusName"], entry["Source"]) == ("gazette", "gazette.preferences")
-        bodies = (envelope(each["DetailType"], json.loads(each["Detail"])) for each in self.taken)
+        bodies = (
+            envelope(
+                each["DetailType"],
+                json.loads(each["Detail"]),
+                source=each["Source"],
+                resources=each.get("Resources", []),
+            )
+            for each in self.taken
+        )
         return [decode(body) for body in bodies]
 
 
@@ -85,6 +93,58 @@ def bus(engine: str, wire: Wire) -> Bus:
 def test_what_is_put_comes_to_ingest_as_it_was_said(bus: Bus, wire: Wire) -> None:
     assert bus.put([CHOSEN, *FOLLOWS])
     assert (bus.taken if isinstance(bus, FakeBus) else wire.received()) == [CHOSEN, *FOLLOWS]
+
+
+MUTED_AND_TAKEN_BACK = ChoosePreferences(
+    "ann",
+    Choice(frequencies=(("comment", Frequency.NEVER), ("like", DEFAULT))),
+    NOW,
+    whole_map=frequencies({"comment": Frequency.NEVER, "mention": Frequency.WEEKLY}),
+)
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+def test_a_choice_by_category_comes_as_a_map_for_the_version_before_and_as_it_was_said(
+    bus: Bus, wire: Wire
+) -> None:
+    """That version refuses `default`, and takes what it gets for all that counts."""
+    assert bus.put([MUTED_AND_TAKEN_BACK])
+    (entry,) = wire.taken
+    assert json.loads(entry["Detail"])["frequencies"] == {"comment": "never", "mention": "weekly"}
+    assert wire.received() == [MUTED_AND_TAKEN_BACK]
+
+
+def test_the_only_choice_that_is_taken_back_leaves_an_empty_map() -> None:
+    only = ChoosePreferences("ann", Choice(frequencies=(("like", DEFAULT),)), NOW, whole_map=())
+    _, detail = encode(only)
+    assert detail["frequencies"] == {}
+    assert changed_categories(only) == ["gazette:changed-category:like"]
+
+
+def test_more_categories_than_a_detail_may_have_are_cut_after_what_mutes() -> None:
+    whole = {f"category_{number:03}": Frequency.DAILY for number in range(120)}
+    whole |= {f"muted_{number:02}": Frequency.NEVER for number in range(60)}
+    muted = Choice(frequencies=frequencies({"zebra": Frequency.NEVER}))
+    command = ChoosePreferences("ann", muted, NOW, whole_map=frequencies(whole))
+    _, detail = encode(command)
+    assert len(detail["frequencies"]) == 100
+    assert sum(often == "never" for often in detail["frequencies"].values()) == 61
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"source": "shop.accounts", "resources": ["gazette:changed-category:like"]},
+        {"source": "gazette.preferences", "resources": ["gazette:changed-category:*", "arn:like"]},
+        {"source": "gazette.preferences", "resources": []},
+    ],
+)
+def test_resources_that_are_not_ours_change_nothing(given: dict[str, Any]) -> None:
+    detail = {"user_id": "ann", "chosen_at": NOW.isoformat(), "frequencies": {"comment": "never"}}
+    command = decode(envelope("preferences.chosen", detail, **given))
+    assert command == ChoosePreferences(
+        "ann", Choice(frequencies=frequencies({"comment": Frequency.NEVER})), NOW
+    )
 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
@@ -165,3 +225,27 @@ def test_whatever_readers_say_is_decoded_as_they_said_it(
     detail_type, detail = encode(command)
     reading = read_detail(detail_type, json.loads(json.dumps(detail)))
     assert (reading.command, reading.problems) == (command, ())
+
+
+categories = st.sampled_from(["like", "comment_2", "mention"])
+patches = st.dictionaries(categories, often | st.just(DEFAULT), min_size=1).map(frequencies)
+whole_maps = st.dictionaries(categories, often).map(frequencies)
+
+
+@given(patches, whole_maps)
+def test_a_choice_by_category_never_says_default_and_is_read_as_it_was_said(
+    patch: Frequencies, before: Frequencies
+) -> None:
+    """`whole_map` is what counts after the choice."""
+    named = {**dict(before), **dict(patch)}
+    after = frequencies({name: each for name, each in named.items() if each != DEFAULT})
+    command = ChoosePreferences("ann", Choice(frequencies=patch), NOW, whole_map=after)
+    detail_type, detail = encode(command)
+    assert detail["frequencies"] == dict(after)
+    body = envelope(
+        detail_type,
+        detail,
+        source="gazette.preferences",
+        resources=changed_categories(command),
+    )
+    assert decode(body) == command

@@ -1,8 +1,9 @@
 """Leaving by degrees, as browsers and mail programs ask for it: pages, one-click and undo."""
 
-import html
 import re
 from datetime import timedelta
+from html import unescape
+from urllib.parse import parse_qs, urlencode
 
 import pytest
 from gazette.adapters.aws.link_keys import SecretKeyStore
@@ -47,7 +48,7 @@ def shown(cloud: Cloud, path: str, body: str | None = None, status: int = 200) -
     answer = cloud.invoke("preferences", request)
     assert answer["statusCode"] == status
     assert "set-cookie" not in {name.lower() for name in answer["headers"]}
-    return html.unescape(re.sub(r"[\u2066-\u2069]", "", answer["body"]))
+    return unescape(re.sub(r"[\u2066-\u2069]", "", answer["body"]))
 
 
 def undo_in(page: str) -> str:
@@ -223,3 +224,44 @@ def test_a_smaller_link_does_not_end_everything_in_whatever_body_it_comes(sent: 
         shown(sent, path, body)
         assert sent.reader().status is SubscriberStatus.ACTIVE, body
         assert chosen(sent) == {"mention": "never"}, body
+
+
+def test_an_undo_that_is_sent_again_brings_nobody_back_who_left_by_a_later_email(
+    sent: Cloud,
+) -> None:
+    path, later = sent.leave_path(EVERYTHING), sent.leave_path(MENTIONS)
+    undo = undo_in(shown(sent, path, "act=leave"))
+    assert "Everything is as it was before" in shown(sent, path, undo)
+    assert sent.reader().status is SubscriberStatus.ACTIVE
+    page = shown(sent, later, "act=everything")
+    again = shown(sent, path, undo)
+    assert "You're unsubscribed" in again
+    assert 'name="undo"' not in again
+    assert sent.reader().status is SubscriberStatus.UNSUBSCRIBED
+    assert sent.rows("suppressions")
+    shown(sent, later, undo_in(page))
+    assert sent.reader().status is SubscriberStatus.ACTIVE
+
+
+def test_the_second_press_offers_the_undo_of_the_first(sent: Cloud) -> None:
+    for scope, act in ((MENTIONS, "leave"), (EVERYTHING, "leave"), (DIGESTS, "weekly")):
+        path, before = sent.leave_path(scope), (chosen(sent), sent.reader().status)
+        shown(sent, path, f"act={act}")
+        undo = undo_in(shown(sent, path, f"act={act}"))
+        assert "Everything is as it was before" in shown(sent, path, undo)
+        assert (chosen(sent), sent.reader().status) == before
+
+
+def test_what_was_turned_off_by_an_email_survives_an_older_page_and_the_bus(sent: Cloud) -> None:
+    """The page as a browser sends it, opened before the email was used."""
+    settings = sent.preferences_path()
+    html = sent.invoke("preferences", http("GET", settings))["body"]
+    (was, *_) = re.findall(r'name="was" value="([^"]*)"', html)
+    fields = parse_qs(unescape(was), keep_blank_values=True)
+    shown(sent, sent.leave_path(MENTIONS), "act=leave")
+    fields |= {"hour": ["9"], "was": [unescape(was)], "act": ["save"]}
+    assert "Saved." in shown(sent, settings, urlencode(fields, doseq=True))
+    assert (chosen(sent), sent.reader().times.hour) == ({"mention": "never"}, 9)
+    before = sent.rows("subscribers")
+    assert sent.work_off_bus() == 2
+    assert sent.rows("subscribers") == before, "ingest finds nothing left to do"

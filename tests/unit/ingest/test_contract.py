@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import pytest
 from gazette.adapters.contract import decode, read_detail
-from gazette.adapters.contract.subscribers import FrequencyOrDefault
+from gazette.adapters.contract.fields import FrequencyOrDefault
 from gazette.domain.commands import (
     ChangeFollow,
     ChangeSubscriber,

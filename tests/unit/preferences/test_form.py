@@ -7,10 +7,15 @@ import pytest
 from gazette.domain.scheduling.calendar import Days, DigestTimes
 from gazette.domain.subscribers.choices import NO_CHOICES, NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState
-from gazette.domain.subscribers.frequency import EVERYTHING, Frequency, frequencies
+from gazette.domain.subscribers.frequency import (
+    DEFAULT,
+    EVERYTHING,
+    MOST_CATEGORIES,
+    Frequency,
+    frequencies,
+)
 from gazette.domain.subscribers.overview import Overview
 from gazette.domain.subscribers.preference_form import (
-    MOST_CATEGORIES,
     Act,
     Fields,
     Problem,
@@ -86,10 +91,10 @@ def test_a_page_that_is_saved_as_it_was_shown_chooses_nothing(sent: Fields) -> N
         ({"weekly_on": "7"}, Choice(weekly_on=7)),
         ({"days": ["1", "3"]}, Choice(custom_on=Days(frozenset({1, 3})))),
         ({"days": [*"12345"], "weeks": "2"}, Choice(custom_on=Days(frozenset(range(1, 6)), 2, 1))),
-        ({"category__like": ""}, Choice(frequencies=())),
+        ({"category__like": ""}, Choice(frequencies=(("like", DEFAULT),))),
         (
             {"category__comment": "never"},
-            Choice(frequencies=frequencies({"like": Frequency.WEEKLY, "comment": Frequency.NEVER})),
+            Choice(frequencies=frequencies({"comment": Frequency.NEVER})),
         ),
     ],
 )

@@ -6,7 +6,8 @@ import pytest
 from gazette.adapters.web import forms
 from gazette.adapters.web.forms import LONGEST_FORM, read_form, read_request
 from gazette.domain.errors import UnreadableForm
-from gazette.domain.subscribers.preference_form import MOST_CATEGORIES, follow_field
+from gazette.domain.subscribers.frequency import MOST_CATEGORIES
+from gazette.domain.subscribers.preference_form import follow_field, written_fields
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,7 +24,9 @@ def test_an_urlencoded_form_is_read(kind: str) -> None:
 def test_the_longest_form_of_our_page_is_read() -> None:
     sent = {f"category-{number:x<32}": "immediate" for number in range(MOST_CATEGORIES)}
     sent |= {follow_field(f"post#{number}"): "immediate" for number in range(100)}
-    assert len(read_form(urlencode(sent).encode(), URLENCODED)) == 200
+    sent |= {f"category-unchosen_{number:023}": "" for number in range(100)}
+    was = written_fields({name: (value,) for name, value in sent.items()})
+    assert len(read_form(urlencode({**sent, "was": was}).encode(), URLENCODED)) == 301
 
 
 @pytest.mark.parametrize("kind", ["", "text/plain", URLENCODED])

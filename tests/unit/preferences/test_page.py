@@ -10,7 +10,7 @@ from gazette.domain.model import DAILY
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState
-from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.frequency import DEFAULT, Frequency
 from gazette.domain.subscribers.overview import Notice, Overview
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.steps.preferences.page import SHOWN
@@ -70,7 +70,7 @@ def test_who_wants_no_digest_has_no_next_one(world: World, often: Frequency) -> 
 def test_a_category_or_a_follow_alone_may_want_a_digest(world: World) -> None:
     world.save(Choice(frequency=Frequency.NEVER, frequencies=(("like", Frequency.WEEKLY),)))
     assert seen(world).next_due_at == datetime(2026, 11, 23, 7, 0, tzinfo=UTC)
-    world.save(Choice(frequencies=()))
+    world.save(Choice(frequencies=(("like", DEFAULT),)))
     assert seen(world).next_due_at is None
     world.save(NOTHING, (POST, FollowState(True, Frequency.DAILY)))
     assert seen(world).next_due_at == datetime(2026, 11, 23, 7, 0, tzinfo=UTC)

@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 from gazette.adapters.contract.fields import TimeZone
@@ -18,11 +19,19 @@ from gazette.adapters.rendering.places import zones
 from gazette.adapters.rendering.preference_page import PreferencePages
 from gazette.adapters.rendering.sheets import Sheets
 from gazette.domain.scheduling.calendar import Days, DigestTimes
+from gazette.domain.stored import as_stored
 from gazette.domain.subscribers.choices import NO_CHOICES, Choice
 from gazette.domain.subscribers.following import Follow, FollowState
-from gazette.domain.subscribers.frequency import Frequency, frequencies
+from gazette.domain.subscribers.frequency import DEFAULT, Frequency, frequencies
 from gazette.domain.subscribers.overview import Notice, Overview
-from gazette.domain.subscribers.preference_form import Fields, Problem, follow_field
+from gazette.domain.subscribers.preference_form import (
+    Act,
+    Fields,
+    Problem,
+    Submission,
+    follow_field,
+)
+from gazette.domain.subscribers.preference_form import asked as asked_of
 from gazette.domain.subscribers.subscriber import SubscriberStatus
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -373,7 +382,7 @@ def test_every_field_has_a_label_and_every_group_a_legend(pages: PreferencePages
     page = Document(html)
     labelled = {each["for"] for each in page.of("label") if "for" in each}
     for field in page.of("select", "input"):
-        if field.get("type") not in {"radio", "checkbox"}:
+        if field.get("type") not in {"radio", "checkbox", "hidden"}:
             assert field["id"] in labelled, field
     boxes = [each for each in page.of("input") if each["type"] in {"radio", "checkbox"}]
     assert len(re.findall(r'<label class="choice"><input ', html)) == len(boxes)
@@ -418,6 +427,89 @@ def test_after_a_problem_everything_is_as_it_was_sent(pages: PreferencePages) ->
     assert page.selected("days") == []
     assert page.selected("weeks") == ["2"]
     assert page.selected("category-like") == [""]
+
+
+def sent_by_a_browser(page: Document) -> dict[str, list[str]]:
+    """The fields of the page as a browser sends them if nothing is changed, but for `was`."""
+    fields: dict[str, list[str]] = {}
+    select, chosen = "", False
+    for tag, attributes in page.elements:
+        name = attributes.get("name", "")
+        if tag == "select":
+            select, chosen = name, False
+        elif tag == "option" and select and not chosen:
+            if "selected" in attributes or select not in fields:
+                fields[select] = [attributes["value"]]
+            chosen = "selected" in attributes
+        elif tag == "input" and attributes.get("type") == "date":
+            fields[name] = [attributes["value"]]
+        elif tag == "input" and "checked" in attributes:
+            fields.setdefault(name, []).append(attributes["value"])
+        if tag == "form" and fields:
+            break
+    return fields
+
+
+def hidden(page: Document, name: str) -> list[str]:
+    return [each["value"] for each in page.of("input") if each.get("name") == name]
+
+
+HOURLY = as_stored(Frequency, "hourly")
+"""What only another version knows."""
+
+
+@pytest.mark.parametrize(
+    ("times", "chosen", "asked"),
+    [
+        (DigestTimes(), Choice(), ()),
+        (DigestTimes(custom_on=Days(month_day=31)), Choice(frequency=Frequency.CUSTOM), ()),
+        (DigestTimes(custom_on=Days(frozenset({7, 2}), 3, 1)), Choice(time_zone="Etc/GMT+5"), ()),
+        (DigestTimes(paused_until=date(2026, 12, 1)), Choice(clock=(0, 30)), ()),
+        (
+            DigestTimes(),
+            Choice(frequencies=(("like", HOURLY), ("recommendation", Frequency.IMMEDIATE))),
+            ("recommendation",),
+        ),
+        (DigestTimes(), Choice(frequencies=(("like", DEFAULT),)), ()),
+    ],
+)
+def test_the_page_says_what_a_browser_sends_of_it(
+    pages: PreferencePages, times: DigestTimes, chosen: Choice, asked: tuple[str, ...]
+) -> None:
+    reader = replace(a_subscriber(like=Frequency.NEVER), times=times)
+    reader = reader.with_choices(reader.service_choices, NO_CHOICES.with_choice(NOW, chosen))
+    odd = Follow("post#post3", "ann", ((NOW, FollowState(True, HOURLY, "Odd")),))
+    what = overview(
+        subscriber=reader, asked=asked, follows=(a_follow(frequency=Frequency.DAILY), odd)
+    )
+    page = shown(pages, what)
+    (was, *others) = hidden(page, "was")
+    assert set(others) <= {was}
+    told = parse_qs(was, keep_blank_values=True)
+    sent = sent_by_a_browser(page)
+    filled = {name: sorted(values) for name, values in sent.items() if any(values)}
+    assert {name: sorted(values) for name, values in told.items()} == filled
+    for each in page.of("input"):
+        assert each.get("type") != "hidden" or each["autocomplete"] == "off"
+    submission = pages_asked({**sent, "was": [was]}, what, pages)
+    assert submission == Submission(Act.SAVE)
+
+
+def pages_asked(sent: Fields, what: Overview, pages: PreferencePages) -> Submission:
+    return asked_of(sent, what, categories=pages.categories(what), zones=zones())
+
+
+def test_a_page_with_problems_keeps_what_it_showed_first(pages: PreferencePages) -> None:
+    sent: Fields = {"hour": ["25"], "frequency": ["custom"], "was": ["hour=8&frequency=weekly"]}
+    page = shown(pages, notice=Notice.WRONG, problems={"hour": Problem.NOT_OFFERED}, sent=sent)
+    assert hidden(page, "was") == ["hour=8&frequency=weekly"]
+
+
+def test_the_button_to_start_again_says_which_leave_it_ends(pages: PreferencePages) -> None:
+    left = replace(overview().subscriber.left(NOW))
+    assert hidden(shown(pages, overview(subscriber=left)), "left") == [NOW.isoformat()]
+    unknown = replace(left, left_at=None)
+    assert hidden(shown(pages, overview(subscriber=unknown)), "left") == [""]
 
 
 def test_the_first_button_of_the_form_saves(pages: PreferencePages) -> None:

@@ -17,7 +17,13 @@ from gazette.domain.subscribers.choices import (
     ReaderChoices,
     resolve,
 )
-from gazette.domain.subscribers.frequency import EVERYTHING, Frequencies, Frequency, frequencies
+from gazette.domain.subscribers.frequency import (
+    DEFAULT,
+    EVERYTHING,
+    Frequencies,
+    Frequency,
+    frequencies,
+)
 from gazette.domain.subscribers.history import LONGEST, History, remember
 from gazette.domain.subscribers.subscriber import Erased, Subscriber, SubscriberStatus
 from hypothesis import given, settings
@@ -137,7 +143,7 @@ def test_how_often_everything_comes_is_the_readers_alone() -> None:
 
 def test_what_counted_is_known_for_each_moment() -> None:
     own = NO_CHOICES.with_choice(NOW + HOUR, Choice(Frequency.WEEKLY, NEVER))
-    own = own.with_choice(NOW + 3 * HOUR, Choice(frequencies=()))
+    own = own.with_choice(NOW + 3 * HOUR, Choice(frequencies=(("comment", DEFAULT),)))
     over_time, _ = resolve(((NOW, said()), (NOW + 2 * HOUR, said(chosen=WEEKLY))), own)
     everything = {EVERYTHING: Frequency.WEEKLY}
     assert [(at, dict(chosen)) for at, chosen in over_time] == [
@@ -159,7 +165,10 @@ preferences = st.builds(
 choices = st.builds(
     Choice,
     frequency=st.none() | often,
-    frequencies=st.none() | st.sampled_from([(), WEEKLY, NEVER]),
+    frequencies=st.none()
+    | st.dictionaries(st.sampled_from(["comment", "like"]), often | st.just(DEFAULT)).map(
+        frequencies
+    ),
     clock=st.none() | st.integers(7, 9).map(lambda hour: (hour, None)),
     paused_until=st.none() | st.sampled_from([date(2026, 12, 1), date(2026, 11, 1)]),
     time_zone=st.none() | st.sampled_from(["Europe/Berlin", "Asia/Tokyo"]),

@@ -557,7 +557,7 @@ def test_an_activity_reads_as_for_a_follower() -> None:
                 "frequencies": {},
                 "digest": {"hour": 7, "minute": 5},
             },
-            "ann chose at 21 November 2026, 09:00 UTC: no category apart; at 07:05",
+            "ann chose at 21 November 2026, 09:00 UTC: at 07:05",
         ),
         (
             "subscriber.active",

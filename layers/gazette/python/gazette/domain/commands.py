@@ -1,11 +1,12 @@
 """The messages of the event contract, decoded into the domain's types."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from gazette.domain.model import Event
 from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.following import Activity, FollowState
+from gazette.domain.subscribers.frequency import Frequencies
 from gazette.domain.subscribers.subscriber import Subscriber
 
 
@@ -52,11 +53,16 @@ class ChangeSubscriber:
 
 @dataclass(frozen=True, slots=True)
 class ChoosePreferences:
-    """`preferences.chosen`: what the reader chose at that instant."""
+    """`preferences.chosen`: what the reader chose at that instant.
+
+    `whole_map`: of a choice by category that goes on the bus, what counts after it. The version
+    before reads it in the place of the choice (domain/subscribers/whole_maps.py).
+    """
 
     user_id: str
     choice: Choice
     at: datetime
+    whole_map: Frequencies | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +105,9 @@ SingleCommand = (
 
 Command = CreateEvents | SingleCommand
 
+
+CHANGED_CATEGORY = "gazette:changed-category:"
+"""Resources of an envelope that begin so name the categories that a choice of our page changes."""
 
 AHEAD = timedelta(hours=1)
 """How far the clock of a service may be ahead of ours."""

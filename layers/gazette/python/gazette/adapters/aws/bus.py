@@ -13,11 +13,17 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from gazette.adapters.aws.clients import Patience, client
-from gazette.domain.commands import ChoosePreferences, MarkActive
+from gazette.domain.commands import CHANGED_CATEGORY, ChoosePreferences, MarkActive
 from gazette.domain.errors import Unavailable
 from gazette.domain.ports.bus import BusCommand
 from gazette.domain.scheduling.calendar import Days, week_number
 from gazette.domain.subscribers.choices import Choice
+from gazette.domain.subscribers.frequency import (
+    DEFAULT,
+    MOST_CATEGORIES,
+    Frequencies,
+    Frequency,
+)
 
 if TYPE_CHECKING:
     from mypy_boto3_events import EventBridgeClient
@@ -84,18 +90,23 @@ class EventBridgeBus:
 
     def _entry(self, command: BusCommand) -> "PutEventsRequestEntryTypeDef":
         detail_type, detail = encode(command)
-        return {
+        entry: PutEventsRequestEntryTypeDef = {
             "EventBusName": self._name,
             "Source": self._source,
             "DetailType": detail_type,
             "Detail": json.dumps(detail),
         }
+        return (
+            {**entry, "Resources": changed} if (changed := changed_categories(command)) else entry
+        )
 
 
 def encode(command: BusCommand) -> tuple[str, dict[str, Any]]:
     """The detail type and the detail of `command`."""
     if isinstance(command, ChoosePreferences):
-        chosen = {"user_id": command.user_id, "chosen_at": _instant(command.at)}
+        chosen: dict[str, Any] = {"user_id": command.user_id, "chosen_at": _instant(command.at)}
+        if command.choice.frequencies is not None:
+            chosen |= {"frequencies": dict(_whole_map(command))}
         return "preferences.chosen", {**chosen, **dict(_choice(command.choice, command.at))}
     if isinstance(command, MarkActive):
         sign = {"user_id": command.user_id, "active_at": _instant(command.at)}
@@ -115,11 +126,37 @@ def encode(command: BusCommand) -> tuple[str, dict[str, Any]]:
     return "follow.created", detail
 
 
+def changed_categories(command: BusCommand) -> list[str]:
+    """The `resources` of the envelope: which of the categories in the detail were chosen.
+
+    The detail has a whole map, because the version before takes it for one, and would put a detail
+    that says `default` into the quarantine. It passes over `resources`. From version 0.2.0 on, the
+    detail says what changes, and nothing else is needed.
+    https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEventsRequestEntry.html
+    """
+    if not isinstance(command, ChoosePreferences):
+        return []
+    chosen = command.choice.frequencies or ()
+    if chosen == _whole_map(command):
+        return []
+    return [CHANGED_CATEGORY + name for name, _ in chosen]
+
+
+def _whole_map(command: ChoosePreferences) -> Frequencies:
+    """What counts by category after a choice, at most as much as a detail may hold.
+
+    What the choice names comes first, then what mutes.
+    """
+    chosen = dict(command.choice.frequencies or ())
+    whole = {**dict(command.whole_map or ()), **chosen}
+    named = [each for each in whole.items() if each[1] != DEFAULT]
+    named.sort(key=lambda each: (each[0] not in chosen, each[1] is not Frequency.NEVER, each[0]))
+    return tuple(sorted(named[:MOST_CATEGORIES]))
+
+
 def _choice(choice: Choice, at: datetime) -> Iterator[tuple[str, Any]]:
     if choice.frequency:
         yield "frequency", choice.frequency
-    if choice.frequencies is not None:
-        yield "frequencies", dict(choice.frequencies)
     if choice.time_zone:
         yield "time_zone", choice.time_zone
     digest = dict(_digest(choice, at))

@@ -1,5 +1,6 @@
 """Turns a valid detail into a command of the domain."""
 
+from collections.abc import Mapping
 from typing import Any, assert_never, get_args
 
 from gazette.adapters.contract.data import compact
@@ -14,12 +15,11 @@ from gazette.adapters.contract.details import (
     HappeningDetail,
 )
 from gazette.adapters.contract.digest_times import ChosenDigestDetail, CustomDetail, DigestDetail
-from gazette.adapters.contract.fields import Day
+from gazette.adapters.contract.fields import Day, FrequencyOrDefault
 from gazette.adapters.contract.subscribers import (
     FollowChange,
     FollowCreated,
     FollowDeleted,
-    FrequencyOrDefault,
     PreferencesChosen,
     SubscriberActive,
     SubscriberChanged,
@@ -41,7 +41,7 @@ from gazette.domain.model import Actor, Entity, Event, Image, entity_key
 from gazette.domain.scheduling.calendar import Days, DigestTimes, week_number
 from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.following import Activity, FollowState
-from gazette.domain.subscribers.frequency import DEFAULT, Frequency, frequencies
+from gazette.domain.subscribers.frequency import DEFAULT, Frequencies, Frequency, frequencies
 from gazette.domain.subscribers.subscriber import Subscriber
 
 AnyDetail = (
@@ -147,16 +147,18 @@ def _times(given: DigestDetail) -> DigestTimes:
     )
 
 
-def _frequency(given: FrequencyOrDefault | None) -> Frequency | None:
-    if given is None:
-        return None
+def _frequency(given: FrequencyOrDefault) -> Frequency:
     return DEFAULT if given == "default" else Frequency(given)
+
+
+def _by_category(given: Mapping[str, FrequencyOrDefault]) -> Frequencies:
+    return frequencies({name: _frequency(often) for name, often in given.items()})
 
 
 def _choice(given: PreferencesChosen) -> Choice:
     return Choice(
-        frequency=_frequency(given.frequency),
-        frequencies=None if given.frequencies is None else frequencies(given.frequencies),
+        frequency=_frequency(given.frequency) if given.frequency else None,
+        frequencies=None if given.frequencies is None else _by_category(given.frequencies),
         time_zone=given.time_zone,
         **_chosen_times(given.digest),
     )

@@ -26,11 +26,18 @@ from gazette.adapters.contract.subscribers import (
     SubscriberDeleted,
 )
 from gazette.adapters.contract.wording import in_words, sentence
-from gazette.domain.commands import Command, CreateEvents
+from gazette.domain.commands import (
+    CHANGED_CATEGORY,
+    ChoosePreferences,
+    Command,
+    CreateEvents,
+)
 from gazette.domain.errors import ForeignEvent, InvalidEvent
 from gazette.domain.hosts import LinkHosts
+from gazette.domain.identity import CATEGORY_NAME
 from gazette.domain.model import Event
-from gazette.domain.sources import Sources
+from gazette.domain.sources import PREFERENCES, Sources
+from gazette.domain.subscribers.frequency import DEFAULT, frequencies
 
 REASONS = 3
 """How many problems a reason names; it counts the others."""
@@ -114,11 +121,28 @@ def _decode(
         raise ForeignEvent(refusal)
     reading = read_detail(detail_type, detail, hosts=hosts, schemas=schemas)
     if not reading.problems and reading.command:
-        return reading.command
+        return _narrowed(reading.command, given)
     reason = sentence(str(detail_type), reading.problems, reasons=REASONS, besides=reading.more)
     if isinstance(reading.command, CreateEvents):
         return replace(reading.command, problems=f"{reason} {_taken(reading.command)}")
     raise InvalidEvent(reason)
+
+
+def _narrowed(command: Command, envelope: dict[str, Any]) -> Command:
+    """A choice of the preference page without what its detail says for the version before only."""
+    changed = [
+        name
+        for each in envelope["resources"]
+        if each.startswith(CHANGED_CATEGORY)
+        and CATEGORY_NAME.fullmatch(name := each.removeprefix(CHANGED_CATEGORY))
+    ]
+    if not (changed and isinstance(command, ChoosePreferences)):
+        return command
+    if envelope["source"] != PREFERENCES or command.choice.frequencies is None:
+        return command
+    whole = dict(command.choice.frequencies)
+    chosen = frequencies({name: whole.get(name, DEFAULT) for name in changed})
+    return replace(command, choice=replace(command.choice, frequencies=chosen))
 
 
 def _no_detail(detail_type: object, detail: object) -> str:

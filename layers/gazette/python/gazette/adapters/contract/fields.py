@@ -277,3 +277,12 @@ Frequencies = Annotated[
     Field(max_length=100, json_schema_extra={"additionalProperties": False}),
 ]
 """The chosen frequency by category."""
+
+FrequencyOrDefault = Literal["never", "immediate", "daily", "weekly", "custom", "default"]
+"""The values of Frequency, and `default`: one list, so that a refusal names them all at once."""
+
+ChosenFrequencies = Annotated[
+    dict[Name, FrequencyOrDefault],
+    Field(max_length=100, json_schema_extra={"additionalProperties": False}),
+]
+"""What a reader chose by category; `default` takes an earlier choice back."""

@@ -1,7 +1,7 @@
 """The details about subscribers: profile, choices, activity, erasure and follows."""
 
 from datetime import timedelta, timezone
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
@@ -14,7 +14,9 @@ from gazette.adapters.contract.digest_times import (
 )
 from gazette.adapters.contract.fields import (
     Address,
+    ChosenFrequencies,
     Frequencies,
+    FrequencyOrDefault,
     Given,
     Instant,
     Line,
@@ -22,9 +24,6 @@ from gazette.adapters.contract.fields import (
     TimeZone,
 )
 from gazette.domain.subscribers.frequency import Frequency
-
-FrequencyOrDefault = Literal["never", "immediate", "daily", "weekly", "custom", "default"]
-"""The values of Frequency, and `default`: one list, so that a refusal names them all at once."""
 
 
 class SubscriberChanged(OfSubscriber):
@@ -85,8 +84,10 @@ def _say_that_something_is_chosen(schema: dict[str, Any]) -> None:
 class PreferencesChosen(OfSubscriber):
     """What the reader chose, on the preference page or with you. Only the given fields change.
 
-    A choice counts until the reader chooses again, or until you put a profile with a later
-    `changed_at` in which the value of that field differs from your previous profile.
+    Each category in `frequencies` is a field of its own. A choice counts until the reader chooses
+    again, or until you put a profile with a later `changed_at` in which the value of that field
+    differs from what your profiles said last. A category that your profile does not name is not a
+    different value.
     """
 
     model_config = ConfigDict(json_schema_extra=_say_that_something_is_chosen)
@@ -102,10 +103,11 @@ class PreferencesChosen(OfSubscriber):
         "installation's defaults; `default` takes an earlier choice back.",
         examples=["weekly"],
     )
-    frequencies: Annotated[Frequencies | None, Given] = Field(
+    frequencies: Annotated[ChosenFrequencies | None, Given] = Field(
         default=None,
-        description="The frequency of each category. Replaces all earlier choices by category.",
-        examples=[{"mention": "immediate", "article": "never"}],
+        description="The frequency of each given category. Only the given categories change; "
+        "`default` takes an earlier choice back.",
+        examples=[{"mention": "immediate", "article": "never", "like": "default"}],
     )
     time_zone: Annotated[TimeZone | None, Given] = Field(
         default=None,

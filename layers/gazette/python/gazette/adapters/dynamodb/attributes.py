@@ -3,8 +3,10 @@
 A string can be compared in the condition of a write, and decodes three times as fast as a map.
 """
 
+import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -12,10 +14,11 @@ from typing import Any, TypeVar
 from gazette.adapters.dynamodb.values import day, in_years, instant, text, truth, whole, wholes
 from gazette.domain.scheduling.calendar import Days, DigestTimes
 from gazette.domain.stored import as_stored
-from gazette.domain.subscribers.choices import Preferences, ReaderChoices
+from gazette.domain.subscribers.choices import ByCategory, Preferences, ReaderChoices
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequencies, Frequency, frequencies_as_stored
 from gazette.domain.subscribers.history import History
+from gazette.domain.subscribers.whole_maps import from_whole_maps, to_whole_maps
 
 ValueT = TypeVar("ValueT")
 
@@ -104,24 +107,73 @@ def read_service_choices(stored: str | None) -> History[Preferences]:
     return _read_history(stored or "[]", _read_preferences)
 
 
-def write_reader_choices(choices: ReaderChoices) -> str:
-    """`{field: [[instant, value], …]}` of the fields that were chosen; an empty string if none."""
+def write_reader_choices(choices: ReaderChoices, service: History[Preferences]) -> tuple[str, str]:
+    """The attributes `reader_choices` and `reader_categories`; empty strings for what has none.
+
+    `reader_choices` is as the version before reads it, with whole maps under `frequencies`:
+    `{field: [[instant, value], …]}` of the fields that were chosen. `reader_categories` has each
+    category by itself: `{"maps": digest, "chosen": [[instant, {category: frequency}], …]}`, with
+    the digest of the maps that were written beside it.
+    """
+    maps = to_whole_maps(service, choices)
     written = {
         name: [[_write_instant(at), _WRITE.get(name, _same)(value)] for at, value in history]
         for name in _READ
-        if (history := getattr(choices, name))
+        if (history := maps if name == _MAPS else getattr(choices, name))
     }
-    return _json(written) if written else ""
+    return _json(written) if written else "", _write_categories(choices.frequencies, maps)
+
+
+def read_reader_choices(
+    stored: str | None, categories: str | None, service: History[Preferences]
+) -> ReaderChoices:
+    """The choices in the two attributes that `write_reader_choices` wrote.
+
+    The version before leaves `reader_categories` as it is. So it counts only beside the maps that
+    it was written with; else the maps do.
+    """
+    choices, maps = _read_fields(stored)
+    if categories:
+        digest, by_category = _read_categories(categories)
+        if digest == _digest(maps):
+            return replace(choices, frequencies=by_category)
+    return replace(choices, frequencies=from_whole_maps(maps, service)) if maps else choices
 
 
 @_remembered
-def read_reader_choices(stored: str | None) -> ReaderChoices:
-    """The choices that `write_reader_choices` wrote."""
+def _read_fields(stored: str | None) -> tuple[ReaderChoices, History[Frequencies]]:
     histories: dict[str, Any] = {
         name: tuple((in_years(instant(at)), _READ[name](value)) for at, value in history)
         for name, history in json.loads(stored or "{}").items()
     }
-    return ReaderChoices(**histories)
+    maps = histories.pop(_MAPS, ())
+    return ReaderChoices(**histories), maps
+
+
+def _write_categories(by_category: ByCategory, maps: History[Frequencies]) -> str:
+    patches: dict[tuple[str, int], dict[str, str]] = {}
+    for name, history in by_category:
+        for place, (at, often) in enumerate(history):
+            with_same_instant = sum(then == at for then, _ in history[:place])
+            patches.setdefault((_write_instant(at), with_same_instant), {})[name] = often
+    chosen = [[at, patch] for (at, _), patch in sorted(patches.items())]
+    return _json({"maps": _digest(maps), "chosen": chosen}) if chosen else ""
+
+
+@_remembered
+def _read_categories(stored: str) -> tuple[str, ByCategory]:
+    found = json.loads(stored)
+    histories: dict[str, list[tuple[datetime, Frequency]]] = {}
+    for at, chosen in found["chosen"]:
+        for name, often in chosen.items():
+            change = in_years(instant(at)), as_stored(Frequency, often)
+            histories.setdefault(name, []).append(change)
+    return found["maps"], tuple(sorted((name, tuple(each)) for name, each in histories.items()))
+
+
+@_remembered
+def _digest(maps: History[Frequencies]) -> str:
+    return hashlib.sha256(write_choices(maps).encode()).hexdigest()[:16]
 
 
 def _write_preferences(each: Preferences) -> tuple[Any, ...]:
@@ -167,6 +219,9 @@ def _read_weekday(weekday: object) -> int:
 def _same(value: Any) -> Any:
     return value
 
+
+_MAPS = "frequencies"
+"""In `reader_choices`, what the version before has in the place of choices by category."""
 
 _WRITE: dict[str, Any] = {
     "frequencies": dict,

@@ -1,6 +1,7 @@
 """Subscribers in DynamoDB."""
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from datetime import date, datetime
 
 from pynamodb.expressions.condition import Condition
@@ -31,6 +32,8 @@ from gazette.adapters.dynamodb.values import in_years, text
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.scheduling.calendar import DigestTimes
 from gazette.domain.stored import as_stored
+from gazette.domain.subscribers.choices import Preferences, ReaderChoices
+from gazette.domain.subscribers.history import History
 from gazette.domain.subscribers.subscriber import (
     EarlyChoices,
     Erased,
@@ -69,7 +72,7 @@ class DynamoSubscribers:
         """One conditional UpdateItem."""
         return written(
             SubscriberRow(early.user_id).update,
-            actions=[SubscriberRow.reader_choices.set(write_reader_choices(early.reader_choices))],
+            actions=_set_reader_choices(early.reader_choices, ()),
             condition=_unchanged(replacing),
         )
 
@@ -77,7 +80,6 @@ class DynamoSubscribers:
         """One conditional UpdateItem. It leaves signs of life alone: they have another writer."""
         row, times = SubscriberRow(subscriber.user_id), subscriber.times
         service = write_service_choices(subscriber.recorded_service_choices)
-        reader = write_reader_choices(subscriber.reader_choices)
         actions: list[Action] = [
             SubscriberRow.email.set(subscriber.email),
             SubscriberRow.name.set(subscriber.name),
@@ -98,9 +100,10 @@ class DynamoSubscribers:
             SubscriberRow.service_choices.set(service)
             if service
             else SubscriberRow.service_choices.remove(),
-            SubscriberRow.reader_choices.set(reader)
-            if reader
-            else SubscriberRow.reader_choices.remove(),
+            *_set_reader_choices(subscriber.reader_choices, subscriber.service_choices),
+            SubscriberRow.left_at.set(subscriber.left_at)
+            if subscriber.left_at
+            else SubscriberRow.left_at.remove(),
             SubscriberRow.revision.set(subscriber.revision),
         ]
         if subscriber.registered_on:
@@ -187,25 +190,47 @@ def _unchanged(reader: Reader | EarlyChoices) -> Condition:
             condition = (
                 SubscriberRow.email.does_not_exist() & SubscriberRow.erased_at.does_not_exist()
             )
-            condition &= (
-                SubscriberRow.reader_choices == write_reader_choices(reader.reader_choices)
-                if reader
-                else SubscriberRow.reader_choices.does_not_exist()
-            )
+            for attribute, stored in zip(_CHOSEN, _as_stored(reader), strict=True):
+                condition &= attribute == stored if stored else attribute.does_not_exist()
     return condition
 
 
+_CHOSEN = (SubscriberRow.reader_choices, SubscriberRow.reader_categories)
+
+
+def _set_reader_choices(choices: ReaderChoices, service: History[Preferences]) -> list[Action]:
+    texts = zip(_CHOSEN, write_reader_choices(choices, service), strict=True)
+    return [attribute.set(text) if text else attribute.remove() for attribute, text in texts]
+
+
+def _as_stored(early: EarlyChoices | None) -> tuple[str | None, str | None]:
+    """What a row has that was read; the version before may have written it otherwise than we do."""
+    if early is None:
+        return None, None
+    return early.as_stored or write_reader_choices(early.reader_choices, ())
+
+
 def _early(row: SubscriberRow) -> EarlyChoices | None:
-    return (
-        EarlyChoices(row.user_id, read_reader_choices(row.reader_choices))
-        if row.reader_choices and row.email is None
-        else None
-    )
+    if not row.reader_choices or row.email is not None:
+        return None
+    stored = row.reader_choices, row.reader_categories
+    return EarlyChoices(row.user_id, read_reader_choices(*stored, ()), as_stored=stored)
 
 
 def reader_of(row: SubscriberRow) -> Reader:
     if row.email is None:
         return Erased(row.user_id, row.erased_at) if row.erased_at else None
+    return _with_reader_choices(row, _profile_of(row))
+
+
+def _with_reader_choices(row: SubscriberRow, profile: Subscriber) -> Subscriber:
+    if not row.reader_choices:
+        return profile
+    chosen = read_reader_choices(row.reader_choices, row.reader_categories, profile.service_choices)
+    return replace(profile, reader_choices=chosen)
+
+
+def _profile_of(row: SubscriberRow) -> Subscriber:
     return Subscriber(
         user_id=row.user_id,
         email=row.email,
@@ -223,7 +248,6 @@ def reader_of(row: SubscriberRow) -> Reader:
         ),
         choices=read_choices(row.choices),
         recorded_service_choices=read_service_choices(row.service_choices),
-        reader_choices=read_reader_choices(row.reader_choices),
         registered_on=read_date(row.registered_on),
         paused_last=read_date(row.paused_last),
         active_on=read_date(row.active_on),
@@ -232,4 +256,5 @@ def reader_of(row: SubscriberRow) -> Reader:
         revision=int(row.revision),
         erased_at=row.erased_at,
         addressed_after=row.addressed_after,
+        left_at=row.left_at,
     )

@@ -32,7 +32,8 @@ class SubscriberRow(Row):
 
     A row without `email` has no profile: it has signs of life and choices that came before the
     profile, or the trace of an erasure. `choices` is JSON: [[instant, {category: frequency}], …].
-    `service_choices` and `reader_choices` are JSON too (see attributes.py); most rows have neither.
+    `service_choices`, `reader_choices` and `reader_categories` are JSON (see attributes.py). Most
+    rows have none of them.
     """
 
     class Meta:
@@ -53,6 +54,7 @@ class SubscriberRow(Row):
     choices = UnicodeAttribute(null=True)
     service_choices = UnicodeAttribute(null=True)
     reader_choices = UnicodeAttribute(null=True)
+    reader_categories = UnicodeAttribute(null=True)
     registered_on = UnicodeAttribute(null=True)
     paused_last = UnicodeAttribute(null=True)
     active_on = UnicodeAttribute(null=True)
@@ -61,6 +63,7 @@ class SubscriberRow(Row):
     revision = WholeAttribute(null=True)
     erased_at = InstantAttribute(null=True)
     addressed_after = InstantAttribute(null=True)
+    left_at = InstantAttribute(null=True)
 
 
 class FollowerIndex(GlobalSecondaryIndex["FollowRow"]):

@@ -16,10 +16,16 @@ from gazette.domain.subscribers.frequency import (
     ASKED_CATEGORIES,
     EVERYTHING,
     Frequency,
-    in_digest,
 )
 from gazette.domain.subscribers.overview import Notice, Overview, Summary
-from gazette.domain.subscribers.preference_form import Fields, Problem, follow_field
+from gazette.domain.subscribers.preference_form import (
+    Fields,
+    Problem,
+    follow_field,
+    mark_of_leave,
+    shown_fields,
+    written_fields,
+)
 
 _FREQUENCIES = (Frequency.DAILY, Frequency.WEEKLY, Frequency.CUSTOM, Frequency.IMMEDIATE)
 """The choices for all categories together. To get none at all, a reader unsubscribes."""
@@ -103,46 +109,47 @@ class PreferencePages:
 
         Categories and follows are lists of name, label and value; a category's default follows.
         """
-        reader, own = overview.subscriber, dict(overview.subscriber.chosen)
-        times = reader.times
-        pause = times.paused_until if overview.is_paused else None
+        own, times = dict(overview.subscriber.chosen), overview.subscriber.times
+        categories = sorted(self.categories(overview))
+        shown = shown_fields(overview, categories)
 
-        def value(name: str, now: object) -> str:
-            return sent.get(name, (str(now),))[0]
+        def value(name: str) -> str:
+            return sent.get(name, shown[name])[0]
 
-        days = () if times.custom_on.month_day else map(str, times.custom_on.weekdays)
-        zone = value("time_zone", reader.time_zone)
+        zone = value("time_zone")
         offered = regions(language, zone)
         names = {name for _, _, places in offered for name, _ in places}
         return {
-            "frequency": value("frequency", own.get(EVERYTHING, "")),
+            "was": sent["was"][0] if "was" in sent else written_fields(shown),
+            "left": mark_of_leave(overview.subscriber),
+            "frequency": value("frequency"),
             "frequencies": [
                 *([] if EVERYTHING in own else [""]),
                 *_FREQUENCIES,
                 *([Frequency.NEVER] if own.get(EVERYTHING) is Frequency.NEVER else []),
             ],
-            "weekly_on": value("weekly_on", times.weekly_on),
-            "days": set(sent.get("days", ()) if "weeks" in sent else days),
-            "weeks": value("weeks", times.custom_on.every),
+            "weekly_on": value("weekly_on"),
+            "days": set(sent.get("days", ()) if "weeks" in sent else shown["days"]),
+            "weeks": value("weeks"),
             "month_day": times.custom_on.month_day,
             "in_digests": {f"category-{category}" for category in overview.asked},
-            "hour": value("hour", times.hour),
+            "hour": value("hour"),
             "time_zone": zone,
             "hours": [(str(hour), language.hour(time(hour))) for hour in range(24)],
             "regions": offered,
             "elsewhere": "" if zone in names else zone,
-            "paused_until": value("paused_until", pause or ""),
+            "paused_until": value("paused_until"),
             "categories": [
                 (
                     f"category-{category}",
                     self._sheets.name_of(category, language),
-                    value(f"category-{category}", _as_it_counts(category, own, overview)),
+                    value(f"category-{category}"),
                     overview.default_of(category),
                 )
-                for category in sorted(self.categories(overview))
+                for category in categories
             ],
             "follows": [
-                (name, _title(follow), value(name, follow.latest.frequency or ""))
+                (name, _title(follow), value(name))
                 for follow in overview.follows
                 for name in [follow_field(follow.entity)]
             ],
@@ -155,14 +162,6 @@ class PreferencePages:
             for often, categories in summary.apart
         ]
         return {"usual": summary.usual, "apart": apart}
-
-
-def _as_it_counts(category: str, own: Mapping[str, Frequency], overview: Overview) -> str:
-    """The reader's choice for a category as it counts; empty if they chose nothing."""
-    chosen = own.get(category)
-    if chosen is None:
-        return ""
-    return in_digest(chosen) if category in overview.asked else chosen
 
 
 def _title(follow: Follow) -> str:

@@ -26,9 +26,9 @@ class UndoTokens:
 
     def make(self, link: LinkToken, left: Leaving) -> str:
         """What takes back what `link` did; empty if nothing can be taken back."""
-        if left.act is None or left.left_at is None:
+        if left.act is None or left.undoable_at is None:
             return ""
-        text = undo_text(link, left.act, left.left_at)
+        text = undo_text(link, left.act, left.undoable_at)
         return sign(text, purpose=Purpose.UNDO, keys=self._keys())
 
     def read(self, token: str, link: LinkToken) -> Undone:

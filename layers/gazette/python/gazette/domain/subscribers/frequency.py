@@ -20,10 +20,10 @@ DIGESTS = (Frequency.DAILY, Frequency.WEEKLY, Frequency.CUSTOM)
 """The frequencies that have a schedule."""
 
 DEFAULT = as_stored(Frequency, "default")
-"""The choice for all categories without one of their own that takes an earlier one back.
+"""A reader's choice that takes an earlier one back: of one category, or of all without their own.
 
-No frequency: each category then has its default again. A version that does not know it takes it for
-an unknown frequency, which is the daily digest.
+No frequency: a category then has its default again, whatever the service said of it before. A
+version that does not know it takes it for an unknown frequency, which is the daily digest.
 """
 
 EVERYTHING = "*"
@@ -31,6 +31,9 @@ EVERYTHING = "*"
 
 ASKED_CATEGORIES = frozenset({"recommendation"})
 """The categories of what content sources are asked for, as content.CATEGORY_OF has them."""
+
+MOST_CATEGORIES = 100
+"""The limit of the contract's `frequencies`."""
 
 Frequencies = tuple[tuple[str, Frequency], ...]
 """The chosen frequencies, sorted by category. Other categories have a default."""
@@ -46,6 +49,13 @@ def frequencies_as_stored(chosen: Mapping[str, str]) -> Frequencies:
     return tuple(
         sorted((category, as_stored(Frequency, often)) for category, often in chosen.items())
     )
+
+
+def difference(now: Mapping[str, Frequency], wanted: Mapping[str, Frequency]) -> Frequencies:
+    """The choice by category that makes `wanted` of `now`."""
+    names = {*now, *wanted}
+    changed = (name for name in names if now.get(name) != wanted.get(name))
+    return tuple(sorted((name, wanted.get(name, DEFAULT)) for name in changed))
 
 
 def frequency_for(category: str, *, chosen: Frequencies, defaults: Frequencies) -> Frequency:

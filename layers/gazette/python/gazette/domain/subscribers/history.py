@@ -30,8 +30,16 @@ def remember(
     `longest` changes, after a newer value.
     """
     dated = sorted({*history, (at, value)}, key=lambda entry: (entry[0], repr(entry[1])))
-    newest = dated[-1][0]
-    kept = [entry for entry, is_turn in _with_turns(dated) if is_turn or newest - entry[0] <= LATE]
+    return in_order(dated, longest=longest)
+
+
+def in_order(
+    dated: Sequence[tuple[datetime, ValueT]], *, longest: int = LONGEST
+) -> History[ValueT]:
+    """The history of values that are all known, in order of time; empty if there are none."""
+    kept = [
+        entry for entry, is_turn in _with_turns(dated) if is_turn or dated[-1][0] - entry[0] <= LATE
+    ]
     while len(kept) > longest:
         del kept[_least_telling(kept)]
     return tuple(kept)

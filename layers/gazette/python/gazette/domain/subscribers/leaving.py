@@ -14,7 +14,7 @@ from gazette.domain.subscribers.frequency import (
     EVERYTHING,
     Frequencies,
     Frequency,
-    frequencies,
+    difference,
     frequency_for,
 )
 from gazette.domain.subscribers.subscriber import Subscriber
@@ -61,8 +61,10 @@ class Leaving:
     `reader`: whose address the link went to; None if nobody of that id has it now. `follows`: the
     titles or keys of what an ENTITY link ends. `instead`: how the categories of an IMMEDIATE link
     come from then on. `keeps_some`: follows with a frequency of their own go on. `act`: what was
-    done, None where nothing was. `left_at`: when, if that can be taken back. `still`: categories of
-    the scope that come all the same, because they are critical.
+    done, None where nothing was. `left_at`: when, if this request changed anything. `left_before`:
+    when an earlier one made the same change, such as the first press of a button that is pressed
+    twice, if that still stands. `still`: categories of the scope that come all the same, because
+    they are critical.
     """
 
     scope: Scope
@@ -72,7 +74,13 @@ class Leaving:
     keeps_some: bool = False
     act: LeaveAct | None = None
     left_at: datetime | None = None
+    left_before: datetime | None = None
     still: tuple[str, ...] = ()
+
+    @property
+    def undoable_at(self) -> datetime | None:
+        """The instant of the change that can be taken back, if there is one."""
+        return self.left_at or self.left_before
 
     @property
     def is_barred(self) -> bool:
@@ -126,7 +134,7 @@ def change_of(
         case ScopeKind.CATEGORY:
             own = _own_entries(reader)
             muted = own | dict.fromkeys(scope.names, Frequency.NEVER)
-            return Change(Choice(frequencies=frequencies(muted) if muted != own else None))
+            return Change(Choice(frequencies=difference(own, muted) or None))
         case ScopeKind.ENTITY:
             ended = (each for each in known if entity_mark(each.entity) in scope.names)
             return Change(follows=tuple((each.entity, FollowState(False)) for each in ended))
@@ -183,7 +191,7 @@ def _choice(
             entries[category] = often
     return Choice(
         frequency=changed if changed != everything else None,
-        frequencies=frequencies(entries) if entries != own else None,
+        frequencies=difference(own, entries) or None,
     )
 
 

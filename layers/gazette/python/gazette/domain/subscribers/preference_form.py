@@ -1,7 +1,8 @@
-"""Read the form of the preference page. Pure.
+"""The fields of the preference page: what it shows, and how its form is read. Pure.
 
-A field that was not sent stays as it is. A field that was sent unchanged is no choice: saving the
-page without changing anything leaves everything to the service.
+A field that was not sent stays as it is. So does a field that was sent as the page showed it,
+whatever is stored by now: saving a page without changing anything undoes nothing that was chosen
+since, and leaves everything to the service.
 """
 
 import hashlib
@@ -10,12 +11,21 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
+from urllib.parse import parse_qs, urlencode
 
 from gazette.domain.scheduling.calendar import LONGEST_PAUSE, Days, week_number, zone_of
+from gazette.domain.stored import is_known
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState
-from gazette.domain.subscribers.frequency import EVERYTHING, Frequency, frequencies
+from gazette.domain.subscribers.frequency import (
+    EVERYTHING,
+    MOST_CATEGORIES,
+    Frequency,
+    difference,
+    in_digest,
+)
 from gazette.domain.subscribers.overview import Overview
+from gazette.domain.subscribers.subscriber import Subscriber
 
 Fields = Mapping[str, Sequence[str]]
 """The values that were sent, by name of the field."""
@@ -23,8 +33,7 @@ Fields = Mapping[str, Sequence[str]]
 UNFOLLOW = "unfollow"
 """The value of a follow's field that ends the follow."""
 
-MOST_CATEGORIES = 100
-"""The limit of the contract's `frequencies`."""
+_MOST_FIELDS = 1000
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -58,29 +67,110 @@ class Problem(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """What the reader asks for. If there are `problems`, by field, none of it may be done."""
+    """What the reader asks for. If there are `problems`, by field, none of it may be done.
+
+    `left`: of who starts again, `mark_of_leave` as the page had it; None if it had none.
+    """
 
     act: Act
     choice: Choice = NOTHING
     follows: tuple[tuple[str, FollowState], ...] = ()
     problems: Mapping[str, Problem] = field(default_factory=dict)
+    left: str | None = None
+
+
+def mark_of_leave(reader: Subscriber) -> str:
+    """The value of the field `left`: tells one leave of a reader from another."""
+    return reader.left_at.isoformat() if reader.left_at else ""
+
+
+def shown_fields(overview: Overview, categories: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """What a browser sends of the page with these categories if nothing is changed on it."""
+    own, times = dict(overview.subscriber.chosen), overview.subscriber.times
+    pause = times.paused_until if overview.is_paused else None
+    days = () if times.custom_on.month_day else map(str, sorted(times.custom_on.weekdays))
+    by_category = {
+        f"category-{name}": _offered(
+            in_digest(own[name]) if name in own and name in overview.asked else own.get(name)
+        )
+        for name in sorted(categories)
+    }
+    follows = {
+        follow_field(each.entity): _offered(each.latest.frequency) for each in overview.follows
+    }
+    single = {
+        "frequency": own.get(EVERYTHING, ""),
+        "weekly_on": str(times.weekly_on),
+        "weeks": str(times.custom_on.every),
+        "hour": str(times.hour),
+        "time_zone": overview.subscriber.time_zone,
+        "paused_until": pause.isoformat() if pause else "",
+        **by_category,
+        **follows,
+    }
+    return {**{name: (value,) for name, value in single.items()}, "days": tuple(days)}
+
+
+def _offered(often: Frequency | None) -> str:
+    """A list shows its first value where it does not offer the one that is stored."""
+    return often.value if often is not None and is_known(often) else ""
+
+
+def written_fields(shown: Fields) -> str:
+    """The value of the field `was`: what the page shows, without fields that are empty there.
+
+    So it grows with what was chosen and is followed, and not with the categories of the stage.
+    """
+    return urlencode({name: values for name, values in shown.items() if any(values)}, doseq=True)
 
 
 def asked(
     sent: Fields, overview: Overview, *, categories: Collection[str], zones: Collection[str]
 ) -> Submission:
-    """Read the form of a reader who was shown `overview` and offered these values."""
+    """Read the form of a reader who is offered these values; `overview` is as stored now."""
     act = next((act for act in Act if act in sent.get("act", ())), Act.SAVE)
-    if act in {Act.UNSUBSCRIBE, Act.START, Act.WAKE}:
+    if act is Act.START:
+        return Submission(act, left=sent.get("left", (None,))[0])
+    if act in {Act.UNSUBSCRIBE, Act.WAKE}:
         return Submission(act)
-    return _Reading(sent, overview, act).read(categories, zones)
+    was = _was(sent)
+    changed = sent if was is None else _changed(sent, was, act)
+    return _Reading(changed, overview, act, was).read(categories, zones)
+
+
+def _was(sent: Fields) -> Fields | None:
+    """What the page showed; None for a page that does not say, such as one of the version before.
+
+    It is not signed: whoever alters it can deceive only themself.
+    """
+    try:
+        return parse_qs(sent["was"][0], keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+    except (KeyError, ValueError):
+        return None
+
+
+def _changed(sent: Fields, was: Fields, act: Act) -> Fields:
+    """`sent` without the fields that are as the page showed them.
+
+    The boxes of the days and their weeks are one field. Who presses the button of the pause means
+    its date, changed or not.
+    """
+    same = {name for name in sent if [*sent[name]] == [*was.get(name, ("",))]} - {"days", "weeks"}
+    days = [{*fields.get("days", ())} for fields in (sent, was)]
+    weeks = [[*fields.get("weeks", ())] for fields in (sent, was)]
+    if days[0] == days[1] and weeks[0] == weeks[1]:
+        same |= {"days", "weeks"}
+    if act is Act.PAUSE:
+        same -= {"paused_until"}
+    return {name: values for name, values in sent.items() if name not in same}
 
 
 class _Reading:
     """Reads one form, and collects the problems of its fields."""
 
-    def __init__(self, sent: Fields, overview: Overview, act: Act) -> None:
+    def __init__(self, sent: Fields, overview: Overview, act: Act, was: Fields | None) -> None:
         self._sent = sent
+        self._was = was
         self._overview = overview
         self._now = overview.subscriber
         self._act = act
@@ -96,7 +186,8 @@ class _Reading:
             for category in sorted({*categories, *own})
             if (chosen := self._of_category(category, own.get(category)))
         }
-        if len(by_category) > MOST_CATEGORIES:
+        by_category_changed = difference(own, by_category)
+        if by_category_changed and len(by_category) > MOST_CATEGORIES:
             self._problems[f"category-{next(iter(by_category))}"] = Problem.TOO_MANY
         hour = self._number("hour", range(24), self._now.times.hour)
         weekly_on = self._number("weekly_on", range(1, 8), self._now.times.weekly_on)
@@ -105,7 +196,7 @@ class _Reading:
         today = self._overview.now.astimezone(zone_of(time_zone)).date()
         choice = Choice(
             frequency=frequency if frequency != dict(self._now.chosen).get(EVERYTHING) else None,
-            frequencies=frequencies(by_category) if by_category != own else None,
+            frequencies=by_category_changed or None,
             clock=(hour, None) if hour != self._now.times.hour else None,
             weekly_on=weekly_on if weekly_on != self._now.times.weekly_on else None,
             custom_on=self._days(today, needed=Frequency.CUSTOM in wanted),
@@ -145,7 +236,7 @@ class _Reading:
 
     def _one_of(self, name: str, offered: Collection[str], now: str) -> str:
         said = self._sent.get(name, (now,))[0]
-        if said in offered:
+        if name not in self._sent or said in offered:  # what another version stored stays
             return said
         self._problems[name] = Problem.NOT_OFFERED
         return now
@@ -176,7 +267,9 @@ class _Reading:
         """The new end of a pause; `today` ends one; None if unchanged."""
         paused = self._now.times.paused_until if self._overview.is_paused else None
         said = self._sent.get("paused_until", (paused.isoformat() if paused else "",))[0].strip()
-        if self._act is Act.RESUME or (not said and self._act is Act.SAVE):
+        if self._act is Act.RESUME:
+            return today if paused and self._is_shown(paused) else None
+        if not said and self._act is Act.SAVE:
             return today if paused else None
         if paused and said == paused.isoformat():
             return None
@@ -190,6 +283,10 @@ class _Reading:
         else:
             return until
         return None
+
+    def _is_shown(self, pause: date) -> bool:
+        """Whether the page shows this pause: its button ends no later one."""
+        return self._was is None or [*self._was.get("paused_until", ())] == [pause.isoformat()]
 
 
 def _date(text: str) -> date | None:

@@ -1,6 +1,6 @@
 """A subscriber: profile, status and choices. Frozen; all instants are UTC."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 
@@ -43,6 +43,8 @@ class Subscriber:
     of any profile; `resumed_at` is when a dormant period ended.
     `routed_for` names the choices by which the waiting events were routed last, and `revision`
     counts the changes of profile and status. `erased_at` is set if this user id was erased before.
+    `left_at` is when an unsubscribed reader left, None if that is not known: by it, whoever takes a
+    leave back says which one.
     `addressed_after` is when the user id last had another address or was erased, None if never: it
     tells readers of the same id apart, and the same address before and after another.
     """
@@ -66,6 +68,7 @@ class Subscriber:
     revision: int = 1
     erased_at: datetime | None = None
     addressed_after: datetime | None = None
+    left_at: datetime | None = None
 
     @property
     def chosen(self) -> Frequencies:
@@ -111,6 +114,15 @@ class Subscriber:
         The status does not tell a bounce from what another reader of the address asked for.
         """
         return is_known(self.status)
+
+    def left(self, at: datetime | None) -> "Subscriber":
+        """This subscriber, unsubscribed since `at`, or since they left before."""
+        has_before = self.status is SubscriberStatus.UNSUBSCRIBED
+        return replace(
+            self,
+            status=SubscriberStatus.UNSUBSCRIBED,
+            left_at=self.left_at if has_before else at,
+        )
 
     def resumed(self, now: datetime) -> "Subscriber":
         """This subscriber, active again since `now`."""
@@ -178,10 +190,15 @@ class Erased:
 
 @dataclass(frozen=True, slots=True)
 class EarlyChoices:
-    """The choices of a reader whose profile has not arrived yet."""
+    """The choices of a reader whose profile has not arrived yet.
+
+    `as_stored`: what the store compares when it replaces a row that it has read; None if it was not
+    read.
+    """
 
     user_id: str
     reader_choices: ReaderChoices
+    as_stored: tuple[str | None, str | None] | None = field(default=None, compare=False, repr=False)
 
 
 Reader = Subscriber | Erased | None

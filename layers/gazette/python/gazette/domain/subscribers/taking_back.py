@@ -1,119 +1,159 @@
-"""What takes back a change of a reader who left by degrees. Pure."""
+"""What takes back a change of a reader who left by degrees. Pure.
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, replace
-from datetime import date, datetime
-from typing import TypeVar
+What is taken back is dated right behind the change that it takes back, by `_STEP`. So whatever the
+reader chose or left later is untouched, however often and however late the same is taken back. And
+the histories show which changes were taken back: an entry one step behind another one takes back
+the last change that still stands.
+"""
 
-from gazette.domain.subscribers.choices import Choice, ReaderChoices, resolve
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from typing import Any, TypeVar
+
+from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.following import Follow, FollowState
-from gazette.domain.subscribers.frequency import (
-    DEFAULT,
-    EVERYTHING,
-    Frequencies,
-    Frequency,
-    frequencies,
-)
+from gazette.domain.subscribers.frequency import DEFAULT, EVERYTHING
 from gazette.domain.subscribers.history import History
 from gazette.domain.subscribers.leaving import Change
 from gazette.domain.subscribers.subscriber import Subscriber
 
 ValueT = TypeVar("ValueT")
 
+_STEP = timedelta(microseconds=1)
 
-def undo(reader: Subscriber, follows: Iterable[Follow], at: datetime, today: date) -> Change:
-    """What takes back the change of an instant, and nothing that was changed after it.
+_TAKEN_BACK = ("frequency", "paused_until")
+"""The fields of `Choice` that leaving changes, and that are no category."""
 
-    The row has what was before: the reader's choices without those of the instant, and the states
-    of each follow. `today`: the reader's date; a pause that ends then has ended.
+
+def undo(
+    reader: Subscriber, follows: Iterable[Follow], at: datetime, today: date
+) -> tuple[tuple[datetime, Change], ...]:
+    """What takes back the change of an instant, by the instants at which to make it.
+
+    Where something was chosen later, or the change was taken back before, it stays as it is. The
+    row has what was before. `today`: the reader's date; a pause that ends then has ended.
     """
-    without = _without(reader, at)
-    _, then = resolve(reader.service_choices, without)
-    now, before = dict(reader.chosen), dict(then.frequencies)
-    everything, former = now.pop(EVERYTHING, None), before.pop(EVERYTHING, None)
-    paused, was_paused = reader.times.paused_until, then.times.paused_until
-    choice = Choice(
-        frequency=(former or DEFAULT) if former != everything else None,
-        frequencies=frequencies(before) if before != now else None,
-        paused_until=(was_paused or today) if paused != was_paused else None,
+    changes: defaultdict[datetime, dict[str, Any]] = defaultdict(dict)
+    by_category: defaultdict[datetime, dict[str, Any]] = defaultdict(dict)
+    before = without(reader, at)
+    now, then = dict(reader.chosen), dict(before.chosen)
+    choices = reader.reader_choices
+    for name, history in choices.frequencies:
+        if _stands(history, at) and now.get(name) != then.get(name):
+            by_category[_behind(history)][name] = then.get(name, DEFAULT)
+    if _stands(choices.frequency, at) and now.get(EVERYTHING) != then.get(EVERYTHING):
+        changes[_behind(choices.frequency)]["frequency"] = then.get(EVERYTHING, DEFAULT)
+    paused, was_paused = reader.times.paused_until, before.times.paused_until
+    if _stands(choices.paused_until, at) and paused != was_paused:
+        changes[_behind(choices.paused_until)]["paused_until"] = was_paused or today
+    for instant, chosen in by_category.items():
+        changes[instant]["frequencies"] = tuple(sorted(chosen.items()))
+    followed: defaultdict[datetime, list[tuple[str, FollowState]]] = defaultdict(list)
+    for instant, entity, state in _restored(follows, at):
+        followed[instant].append((entity, state))
+    return tuple(
+        (instant, Change(Choice(**changes[instant]), tuple(followed[instant])))
+        for instant in sorted({*changes, *followed})
     )
-    return Change(choice, tuple(_restored(follows, at)))
 
 
-def _without(reader: Subscriber, at: datetime) -> ReaderChoices:
-    """The reader's choices as if nothing had been chosen at `at`.
+def without(reader: Subscriber, at: datetime) -> Subscriber:
+    """The reader as if they had changed nothing at `at`, where that still stands."""
+    choices = reader.reader_choices
+    kept: dict[str, Any] = {name: _without(getattr(choices, name), at) for name in _TAKEN_BACK}
+    by_category = ((name, _without(each, at)) for name, each in choices.frequencies)
+    kept["frequencies"] = tuple((name, each) for name, each in by_category if each)
+    return reader.with_choices(reader.service_choices, replace(choices, **kept))
 
-    A later choice by category repeats those that it leaves as they are, and one that is taken back
-    comes once more: so what was chosen at `at` is lifted from later ones, too, where it lasts.
+
+Wanted = Callable[[Subscriber, Sequence[Follow], datetime], Change]
+"""What a button changes of a reader with these follows, at an instant."""
+
+
+def made_before(
+    reader: Subscriber, follows: Sequence[Follow], wanted: Wanted, *, since: datetime
+) -> datetime | None:
+    """When a button was pressed that changes nothing any more; None if something else was done.
+
+    It was at an instant at which exactly that was changed which the button would have changed, and
+    which still stands as a whole. An earlier one than `since` does not count.
     """
     choices = reader.reader_choices
-    kept = {
-        each.name: tuple(entry for entry in getattr(choices, each.name) if entry[0] != at)
-        for each in fields(choices)
-    }
-    before = dict(_before(reader.choices, at, ()))
-    if _lasts(_came(EVERYTHING, reader), at):
-        often = before.get(EVERYTHING, DEFAULT)
-        kept["frequency"] = tuple(_lifted(choices.frequency, at, often))
+    histories: list[History[Any]] = [choices.frequency, choices.paused_until]
+    histories += [each for _, each in choices.frequencies]
+    histories += [each.changes for each in follows]
+    instants = {at for history in histories for at, _ in history if at >= since}
+    for at in sorted(instants, reverse=True):
+        made = _made(reader, follows, at)
+        followed = [replace(each, changes=_without(each.changes, at)) for each in follows]
+        before = [each for each in followed if each.changes]
+        if made and made == wanted(without(reader, at), before, at):
+            return at
+    return None
+
+
+def _made(reader: Subscriber, follows: Iterable[Follow], at: datetime) -> Change | None:
+    """What was changed at an instant; None if not all of it stands, or no button changes that."""
+    choices = reader.reader_choices
+    others = (choices.clock, choices.weekly_on, choices.custom_on, choices.time_zone)
+    changed: list[History[Any]] = [
+        *(choices.frequency, choices.paused_until),
+        *(each for _, each in choices.frequencies),
+        *(each.changes for each in follows),
+    ]
+    has_all = all(_stands(each, at) for each in changed if at in dict(each))
+    if not has_all or any(at in dict(each) for each in others):
+        return None
     by_category = {
-        name: dict(_lifted(_entries(name, choices.frequencies), at, before.get(name)))
-        for name in _changed_at(at, reader, before)
-        if _lasts(_came(name, reader), at)
+        name: often
+        for name, history in choices.frequencies
+        if (often := dict(history).get(at)) is not None
     }
-    kept["frequencies"] = tuple(
-        (then, _put(own, {name: often[then] for name, often in by_category.items()}))
-        for then, own in kept["frequencies"]
+    return Change(
+        Choice(
+            frequency=dict(choices.frequency).get(at),
+            frequencies=tuple(sorted(by_category.items())) or None,
+            paused_until=dict(choices.paused_until).get(at),
+        ),
+        tuple(
+            (each.entity, state)
+            for each in follows
+            if (state := dict(each.changes).get(at)) is not None
+        ),
     )
-    return replace(choices, **kept)
 
 
-def _changed_at(at: datetime, reader: Subscriber, before: Mapping[str, Frequency]) -> Iterable[str]:
-    """The categories of which something else was chosen at `at` than before."""
-    chosen = dict(reader.reader_choices.frequencies).get(at)
-    own = before if chosen is None else dict(chosen)
-    names = {*before, *own} - {EVERYTHING}
-    return [name for name in names if own.get(name) != before.get(name)]
-
-
-def _before(history: History[ValueT], at: datetime, otherwise: ValueT) -> ValueT:
-    return next((value for then, value in reversed(history) if then < at), otherwise)
-
-
-def _came(name: str, reader: Subscriber) -> History[Frequency | None]:
-    """How often a category came over time; None where that was left to the default."""
-    over_time = ((then, dict(chosen)) for then, chosen in reader.choices)
-    return tuple((then, own.get(name) or own.get(EVERYTHING)) for then, own in over_time)
-
-
-def _entries(name: str, chosen: History[Frequencies]) -> History[Frequency | None]:
-    return tuple((then, dict(own).get(name)) for then, own in chosen)
-
-
-def _put(own: Frequencies, often: Mapping[str, Frequency | None]) -> Frequencies:
-    now = {**dict(own), **often}
-    return frequencies({name: each for name, each in now.items() if each})
-
-
-def _lasts(history: History[ValueT | None], at: datetime) -> bool:
-    """Whether what began at `at` is in force, and what was before has not come back since."""
-    before = _before(history, at, None)
-    since = [value for then, value in history if then >= at]
-    return bool(since) and since[-1] == since[0] and (before == since[0] or before not in since)
-
-
-def _lifted(
-    history: History[ValueT], at: datetime, before: ValueT
-) -> Iterator[tuple[datetime, ValueT]]:
-    """`history` without what was chosen at `at`, and with `before` for what repeats it."""
-    made = dict(history).get(at)
-    for then, value in history:
-        if then != at:
-            yield then, before if then > at and value == made else value
-
-
-def _restored(follows: Iterable[Follow], at: datetime) -> Iterable[tuple[str, FollowState]]:
+def _restored(
+    follows: Iterable[Follow], at: datetime
+) -> Iterator[tuple[datetime, str, FollowState]]:
     for follow in follows:
-        states = tuple((then, replace(state, title=follow.title)) for then, state in follow.changes)
-        before = _before(states, at, None)
-        if before and at in dict(states) and before != states[-1][1] and _lasts(states, at):
-            yield follow.entity, before
+        before = _without(follow.changes, at)
+        if not before or before == follow.changes:
+            continue
+        state = replace(before[-1][1], title=follow.title)
+        if state != replace(follow.latest, title=follow.title):
+            yield _behind(follow.changes), follow.entity, state
+
+
+def _without(history: History[ValueT], at: datetime) -> History[ValueT]:
+    """`history` until before `at`, if the change of that instant is the last one that stands."""
+    return tuple(each for each in history if each[0] < at) if _stands(history, at) else history
+
+
+def _stands(history: History[ValueT], at: datetime) -> bool:
+    """Whether the change of an instant is the last one that was not taken back."""
+    standing: list[datetime] = []
+    previous: datetime | None = None
+    for then, _ in history:
+        if standing and previous is not None and then - previous == _STEP:
+            standing.pop()
+        elif then != previous:
+            standing.append(then)
+        previous = then
+    return bool(standing) and standing[-1] == at
+
+
+def _behind(history: History[ValueT]) -> datetime:
+    return history[-1][0] + _STEP

@@ -116,6 +116,7 @@ def _merged(
         paused_last=latest_of(current.paused_last, given.times.paused_until),
         active_on=current.active_on,
         resumed_at=current.resumed_at,
+        left_at=current.left_at,
         routed_for=current.routed_for,
         revision=current.revision,
         erased_at=current.erased_at,

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import date, datetime
 
 from gazette.domain.errors import Unavailable, UnreadableForm
-from gazette.domain.links import LinkToken, Scope, ScopeKind, entity_mark
+from gazette.domain.links import UNDO_FOR, LinkToken, Scope, ScopeKind, entity_mark
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.scheduling.calendar import zone_of
 from gazette.domain.subscribers.following import Follow
@@ -20,10 +20,10 @@ from gazette.domain.subscribers.leaving import (
     weekly,
 )
 from gazette.domain.subscribers.preference_form import Fields
-from gazette.domain.subscribers.subscriber import Subscriber
-from gazette.domain.subscribers.taking_back import undo
+from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
+from gazette.domain.subscribers.taking_back import made_before, undo
 from gazette.steps.context import RoutingContext
-from gazette.steps.preferences.page import save
+from gazette.steps.preferences.page import save_all
 from gazette.steps.preferences.requests import PageContext, leave, record_left
 from gazette.steps.subscribers.resubscribe import resubscribe
 from gazette.steps.subscribers.unsubscribe import is_at
@@ -75,16 +75,25 @@ def leave_by(
     reader = _reader_at(link, routing)
     before = _leaving(link, reader, routing)
     if act is LeaveAct.EVERYTHING:
-        at = routing.clock()
-        is_change = leave(link, context=context) and reader is not None and not reader.has_left
-        return _done(before, act, routing, left_at=at if is_change else None)
+        left = leave(link, context=context)
+        return _done(_left(before, reader, left, routing), act, routing)
     is_barred = before.is_barred and act is LeaveAct.LEAVE
     if reader is None or reader.has_left or is_barred:
         return _done(before, _told_to(reader, act), routing)
-    changed_at = _change(link, _wanted(act, before.scope, reader, routing), context, time_left)
-    if changed_at and act is LeaveAct.LEAVE and link.scope.kind in _ENDS_A_LIST:
+    follows = () if act is LeaveAct.PAUSE else _follows(reader, routing)
+
+    def wanted(then: Subscriber, followed: Sequence[Follow], at: datetime) -> Change:
+        return _wanted(act, before.scope, then, followed, at, routing)
+
+    now = routing.clock()
+    change = wanted(reader, follows, now)
+    if change.is_nothing:
+        earlier = made_before(reader, follows, wanted, since=now - UNDO_FOR)
+        return replace(before, act=act, left_before=earlier)
+    _change(reader, change, now, context, time_left)
+    if act is LeaveAct.LEAVE and link.scope.kind in _ENDS_A_LIST:
         record_left(link, context)
-    return replace(before, reader=_reader_at(link, routing), act=act, left_at=changed_at)
+    return replace(before, reader=_reader_at(link, routing), act=act, left_at=now)
 
 
 def take_back(
@@ -100,23 +109,62 @@ def take_back(
     if reader is None:
         return found
     if undone.act is LeaveAct.EVERYTHING:
-        is_back = resubscribe(
-            reader.user_id, link.address, suppressions=context.suppressions, context=routing
+        return _return(reader, link, found, undone.at, context)
+    today = _today(reader, routing.clock())
+    changes = undo(reader, _follows(reader, routing), undone.at, today)
+    if changes:
+        context.announce()
+        _require_taken(
+            save_all(reader, changes, bus=context.bus, context=routing, time_left=time_left)
         )
-        return replace(found, act=LeaveAct.UNDO if is_back else None)
-    change = undo(reader, _follows(reader, routing), undone.at, _today(reader, routing))
-    _change(link, change, context, time_left)
     now = _reader_at(link, routing)
     return _done(replace(found, reader=now), _told_to(now, LeaveAct.UNDO), routing)
 
 
-def _done(
-    found: Leaving, act: LeaveAct, context: RoutingContext, *, left_at: datetime | None = None
+def _return(
+    reader: Subscriber, link: LinkToken, found: Leaving, left_at: datetime, context: PageContext
 ) -> Leaving:
+    """Bring a reader back who left everything at an instant, unless they left again since."""
+
+    def is_meant(now: Subscriber) -> bool:
+        """A row of the version before does not say when its reader left."""
+        return now.status is SubscriberStatus.UNSUBSCRIBED and now.left_at in {None, left_at}
+
+    if not reader.has_left or resubscribe(
+        reader.user_id,
+        link.address,
+        suppressions=context.suppressions,
+        context=context.routing,
+        is_meant=is_meant,
+    ):
+        return replace(found, act=LeaveAct.UNDO)
+    now = _reader_at(link, context.routing)
+    has_left_again = (
+        now is not None and now.status is SubscriberStatus.UNSUBSCRIBED and not is_meant(now)
+    )
+    if has_left_again:
+        return _done(found, LeaveAct.EVERYTHING, context.routing)
+    return replace(found, act=None)
+
+
+def _left(
+    found: Leaving, reader: Subscriber | None, left: Subscriber | None, context: RoutingContext
+) -> Leaving:
+    """When the reader left everything: by this request, or by an earlier one of the last day."""
+    if reader is None or left is None or left.left_at is None:
+        return found
+    if not reader.has_left:
+        return replace(found, left_at=left.left_at)
+    had_left = reader.status is SubscriberStatus.UNSUBSCRIBED
+    is_recent = context.clock() - left.left_at <= UNDO_FOR
+    return replace(found, left_before=left.left_at if had_left and is_recent else None)
+
+
+def _done(found: Leaving, act: LeaveAct, context: RoutingContext) -> Leaving:
     """Who has left everything, by whatever link, is told of all that still comes."""
     is_all = act is LeaveAct.EVERYTHING
     still = tuple(sorted(context.critical)) if is_all else found.still
-    return replace(found, act=act, left_at=left_at, still=still)
+    return replace(found, act=act, still=still)
 
 
 def _told_to(reader: Subscriber | None, act: LeaveAct) -> LeaveAct:
@@ -125,34 +173,40 @@ def _told_to(reader: Subscriber | None, act: LeaveAct) -> LeaveAct:
     return LeaveAct.EVERYTHING if has_left and act is not LeaveAct.LEAVE else act
 
 
-def _wanted(act: LeaveAct, scope: Scope, reader: Subscriber, context: RoutingContext) -> Change:
+def _wanted(
+    act: LeaveAct,
+    scope: Scope,
+    reader: Subscriber,
+    follows: Sequence[Follow],
+    at: datetime,
+    context: RoutingContext,
+) -> Change:
     if act is LeaveAct.PAUSE:
-        return pause(reader, _today(reader, context))
-    follows = _follows(reader, context)
+        return pause(reader, _today(reader, at))
     if act is LeaveAct.WEEKLY:
         return weekly(reader, follows, defaults=context.defaults)
     return change_of(scope, reader, follows, defaults=context.defaults)
 
 
 def _change(
-    link: LinkToken, change: Change, context: PageContext, time_left: TimeLeft
-) -> datetime | None:
-    """Keep a change to the end, and return its instant; None if there was nothing to change."""
-    if change.is_nothing:
-        return None
+    reader: Subscriber, change: Change, at: datetime, context: PageContext, time_left: TimeLeft
+) -> None:
+    """Keep a change to the end."""
     context.announce()
-    at = context.routing.clock()
-    if not save(
-        link.run.user_id,
-        change.choice,
-        change.follows,
-        bus=context.bus,
-        context=context.routing,
-        time_left=time_left,
-        at=at,
-    ):
+    _require_taken(
+        save_all(
+            reader,
+            [(at, change)],
+            bus=context.bus,
+            context=context.routing,
+            time_left=time_left,
+        )
+    )
+
+
+def _require_taken(is_taken: bool) -> None:
+    if not is_taken:
         raise Unavailable("The bus took nothing, so nothing was changed.")
-    return at
 
 
 def _leaving(link: LinkToken, reader: Subscriber | None, context: RoutingContext) -> Leaving:
@@ -200,5 +254,5 @@ def _follows(reader: Subscriber, context: RoutingContext) -> Sequence[Follow]:
     return sorted(found.values(), key=lambda each: each.entity)
 
 
-def _today(reader: Subscriber, context: RoutingContext) -> date:
-    return context.clock().astimezone(zone_of(reader.time_zone)).date()
+def _today(reader: Subscriber, at: datetime) -> date:
+    return at.astimezone(zone_of(reader.time_zone)).date()

@@ -11,9 +11,11 @@ from gazette.domain.ports.stores import Suppressions
 from gazette.domain.subscribers.choices import NOTHING, Choice
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import ASKED_CATEGORIES
+from gazette.domain.subscribers.leaving import Change
 from gazette.domain.subscribers.overview import Notice, Overview, next_digest
-from gazette.domain.subscribers.preference_form import Act, Submission
+from gazette.domain.subscribers.preference_form import Act, Submission, mark_of_leave
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.domain.subscribers.whole_maps import whole_map_at
 from gazette.steps.context import RoutingContext
 from gazette.steps.ingest.choices import choose_preferences
 from gazette.steps.routing.follows import remember_follow
@@ -72,10 +74,66 @@ def save(
     context: RoutingContext,
     time_left: TimeLeft,
     at: datetime | None = None,
+    reader: Subscriber | None = None,
 ) -> bool:
     """Keep what a reader chose, and says of entities that they follow, by their keys.
 
-    `at`: when they chose; by default now.
+    `at`: when they chose; by default now. `reader`: as they were read, for the version before.
+    Returns and raises as `keep`.
+    """
+    now = at or context.clock()
+    chosen = [_chosen(user_id, choice, now, reader)] if choice != NOTHING else []
+    followed = [ChangeFollow(user_id, entity, state, now) for entity, state in follows]
+    if not chosen and not followed:
+        mark_active(user_id, now, context=context)
+        return True
+    return keep(user_id, chosen, followed, bus=bus, context=context, time_left=time_left)
+
+
+def save_all(
+    reader: Subscriber,
+    changes: Sequence[tuple[datetime, Change]],
+    *,
+    bus: Bus,
+    context: RoutingContext,
+    time_left: TimeLeft,
+) -> bool:
+    """Keep several changes of a reader, each at its instant. Returns and raises as `keep`."""
+    user_id = reader.user_id
+    chosen = [
+        _chosen(user_id, change.choice, at, reader)
+        for at, change in changes
+        if change.choice != NOTHING
+    ]
+    followed = [
+        ChangeFollow(user_id, entity, state, at)
+        for at, change in changes
+        for entity, state in change.follows
+    ]
+    return keep(user_id, chosen, followed, bus=bus, context=context, time_left=time_left)
+
+
+def _chosen(
+    user_id: str, choice: Choice, at: datetime, reader: Subscriber | None
+) -> ChoosePreferences:
+    if reader is None or not choice.frequencies:
+        return ChoosePreferences(user_id, choice, at)
+    after = reader.reader_choices.with_choice(at, choice)
+    return ChoosePreferences(
+        user_id, choice, at, whole_map=whole_map_at(at, reader.service_choices, after)
+    )
+
+
+def keep(
+    user_id: str,
+    chosen: Sequence[ChoosePreferences],
+    followed: Sequence[ChangeFollow],
+    *,
+    bus: Bus,
+    context: RoutingContext,
+    time_left: TimeLeft,
+) -> bool:
+    """Do what a reader says, to the end.
 
     First on the bus: what is there is done by ingest, whatever becomes of this process. Then here,
     to the end, what waits included: who is told that it is saved gets nothing else any more
@@ -83,12 +141,6 @@ def save(
     not done here, or nobody can tell: ingest does what the bus took. A visit is a sign of life in
     any case.
     """
-    now = at or context.clock()
-    chosen = [ChoosePreferences(user_id, choice, now)] if choice != NOTHING else []
-    followed = [ChangeFollow(user_id, entity, state, now) for entity, state in follows]
-    if not chosen and not followed:
-        mark_active(user_id, now, context=context)
-        return True
     if not bus.put([*chosen, *followed]):
         return False
     for change in followed:
@@ -110,10 +162,11 @@ def perform(
     suppressions: Suppressions,
     context: RoutingContext,
     time_left: TimeLeft,
+    reader: Subscriber | None = None,
 ) -> Notice:
     """Press a button; what is wrong with a field is told and nothing else done.
 
-    `address`: the hash of the address that the page's link went to.
+    `address`: the hash of the address that the page's link went to. `reader`: as in `save`.
     What could not be finished within `time_left` of the invocation is not told as saved.
     """
     if submission.problems:
@@ -126,11 +179,11 @@ def perform(
             suppressions=suppressions,
             schedules=context.schedules,
             runs=context.runs,
+            at=context.clock(),
         )
         return Notice.UNSUBSCRIBED
     if submission.act is Act.START:
-        back = resubscribe(user_id, address, suppressions=suppressions, context=context)
-        return Notice.STARTED if back else Notice.NOT_STARTED
+        return _start(user_id, address, submission, suppressions=suppressions, context=context)
     if submission.act is Act.WAKE:
         mark_active(user_id, context.clock(), context=context)
         return Notice.AWAKE
@@ -142,9 +195,31 @@ def perform(
             bus=bus,
             context=context,
             time_left=time_left,
+            reader=reader,
         )
     except (NotYet, Unavailable, UnreadableRow):
         return Notice.UNSURE
     if not saved:
         return Notice.NOT_SAVED
     return Notice.SAVED if submission.choice != NOTHING or submission.follows else Notice.UNCHANGED
+
+
+def _start(
+    user_id: str,
+    address: str,
+    submission: Submission,
+    *,
+    suppressions: Suppressions,
+    context: RoutingContext,
+) -> Notice:
+    """Start again who left, if they have not left once more since the page was shown."""
+
+    def is_meant(reader: Subscriber) -> bool:
+        return submission.left in {None, mark_of_leave(reader)}
+
+    if resubscribe(user_id, address, suppressions=suppressions, context=context, is_meant=is_meant):
+        return Notice.STARTED
+    now = context.subscribers.get(user_id)
+    if not isinstance(now, Subscriber) or is_meant(now):
+        return Notice.NOT_STARTED
+    return Notice.UNCHANGED if now.has_left else Notice.STARTED

@@ -11,6 +11,7 @@ from gazette.domain.ports.ledgers import Engagements
 from gazette.domain.ports.stores import Suppressions
 from gazette.domain.subscribers.overview import Notice, Overview
 from gazette.domain.subscribers.preference_form import Fields, Problem, asked
+from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.context import RoutingContext
 from gazette.steps.preferences.page import perform, read_overview
 from gazette.steps.subscribers.unsubscribe import record_unsubscribed, unsubscribe
@@ -77,6 +78,7 @@ def submit(
         suppressions=context.suppressions,
         context=context.routing,
         time_left=time_left,
+        reader=overview.subscriber,
     )
     if notice is Notice.WRONG:
         return Shown(overview=overview, notice=notice, problems=wanted.problems, sent=sent)
@@ -85,11 +87,11 @@ def submit(
     return Shown(overview=_overview(link, context), notice=notice)
 
 
-def leave(link: LinkToken, *, context: PageContext) -> bool:
+def leave(link: LinkToken, *, context: PageContext) -> Subscriber | None:
     """Unsubscribe by the link of an email, and record that it was this one.
 
-    Safe to repeat. False if the address of the link is no subscriber's whom it was for: then it
-    alone is suppressed.
+    Safe to repeat. Returns the reader, who has left; None if the address of the link is no
+    subscriber's whom it was for: then it alone is suppressed.
     """
     found = unsubscribe(
         link.run.user_id,
@@ -98,6 +100,7 @@ def leave(link: LinkToken, *, context: PageContext) -> bool:
         suppressions=context.suppressions,
         schedules=context.routing.schedules,
         runs=context.routing.runs,
+        at=context.routing.clock(),
     )
     if found:
         record_left(link, context)

@@ -1,5 +1,6 @@
 """A reader who unsubscribed comes back. Only the reader can do that."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from gazette.domain.ports.stores import Suppressions
@@ -12,19 +13,32 @@ from gazette.steps.subscribers.unsubscribe import is_at, settle_suppression
 
 
 def resubscribe(
-    user_id: str, address: str, *, suppressions: Suppressions, context: ScheduleContext
+    user_id: str,
+    address: str,
+    *,
+    suppressions: Suppressions,
+    context: ScheduleContext,
+    is_meant: Callable[[Subscriber], bool] = lambda _: True,
 ) -> bool:
     """Send email again to a reader who had unsubscribed, at an address, given as a hash.
 
-    Safe to repeat. False if no such reader has it, or if it stays suppressed: a reader can lift
-    neither a bounce nor a complaint, nor what another reader of the address asked for. The
+    Safe to repeat. `is_meant`: whether it is about the leave of the reader as stored, which may be
+    a later one than the request knows; then nothing changes. False if so, if no such reader has the
+    address, or if it stays suppressed: a reader can lift neither a bounce nor a complaint, nor what
+    another reader of the address asked for. The
     schedules enter the due index before the status changes, because after a crash nothing else
     would do that. They are written again afterwards, because fan-out may be withdrawing what it
     read while the reader had left.
     """
-    for _ in ATTEMPTS:
+    for number in ATTEMPTS:
         reader = context.subscribers.get(user_id)
         if not isinstance(reader, Subscriber) or not is_at(reader, address):
+            return False
+        if not is_meant(reader):
+            if number:  # they left again meanwhile, and the suppression of that is gone by now
+                settle_suppression(
+                    user_id, address, subscribers=context.subscribers, suppressions=suppressions
+                )
             return False
         suppressions.resubscribe(address, user_id)
         if suppressions.holds(address):
@@ -33,7 +47,9 @@ def resubscribe(
             )
             return False
         context.subscribers.mark_active(user_id, context.clock().date())
-        back = replace(reader, status=SubscriberStatus.ACTIVE, revision=reader.revision + 1)
+        back = replace(
+            reader, status=SubscriberStatus.ACTIVE, left_at=None, revision=reader.revision + 1
+        )
         set_schedules(back, context=context)
         is_back = context.subscribers.put(back, replacing=reader)
         if is_back:

@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 
 from gazette.domain.errors import Unavailable
 from gazette.domain.feedback.delivery_events import EngagementEvent
@@ -24,25 +25,27 @@ def unsubscribe(
     suppressions: Suppressions,
     schedules: Schedules,
     runs: Runs,
-) -> bool:
+    at: datetime | None = None,
+) -> Subscriber | None:
     """Stop all email to an address, given as a hash, and to `user_id` if it is theirs.
 
-    Safe to repeat. False if the reader has another address by now, was erased, or is not known:
-    then the address alone is suppressed, in nobody's name, because whoever has its mailbox can
-    speak for no other. The address is suppressed and the status written first, the schedules and
-    runs follow (rule 11).
+    Safe to repeat. `at`: when they leave, by which an undo names this leave; to leave again does
+    not change it. Returns the reader, who has left. None if the reader has another address by now,
+    was erased, or is not known: then the address alone is suppressed, in nobody's name, because
+    whoever has its mailbox can speak for no other. The address is suppressed and the status written
+    first, the schedules and runs follow (rule 11).
     """
     while isinstance(reader := subscribers.get(user_id), Subscriber) and is_at(reader, address):
         suppressions.unsubscribe(address, user_id)
-        left = replace(reader, status=SubscriberStatus.UNSUBSCRIBED, revision=reader.revision + 1)
+        left = replace(reader.left(at), revision=reader.revision + 1)
         if subscribers.put(left, replacing=reader):
             break
     else:
         suppressions.add(address, Cause.UNSUBSCRIBED)
-        return False
+        return None
     withdraw_and_stop(user_id, subscribers=subscribers, schedules=schedules, runs=runs)
     settle_suppression(user_id, address, subscribers=subscribers, suppressions=suppressions)
-    return True
+    return left
 
 
 def is_at(reader: Subscriber, address: str) -> bool:

@@ -1,0 +1,389 @@
+"""An undo takes back the change that it belongs to, and no later one, however often it comes."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from gazette.domain.commands import ChangeFollow, ChangeSubscriber, ChoosePreferences
+from gazette.domain.links import DIGESTS, EVERYTHING, UNDO_FOR, LinkToken, Scope, ScopeKind
+from gazette.domain.links import entity_mark as mark
+from gazette.domain.model import DAILY, RunKey
+from gazette.domain.subscribers.choices import Choice
+from gazette.domain.subscribers.following import Follow, FollowState
+from gazette.domain.subscribers.frequency import DEFAULT, Frequency, frequencies
+from gazette.domain.subscribers.leaving import LeaveAct, Leaving
+from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
+from gazette.domain.subscribers.suppression import Cause
+
+from tests.builders import NOW, a_subscriber, an_event
+from tests.world import World, crashes, interleavings
+
+MINUTE = timedelta(minutes=1)
+POST = "post#post1"
+LIKES = Scope(ScopeKind.CATEGORY, ("like",))
+LIKES_NOW = Scope(ScopeKind.IMMEDIATE, ("like",))
+FOLLOWED = Scope(ScopeKind.ENTITY, (mark(POST),))
+UNSUBSCRIBED = SubscriberStatus.UNSUBSCRIBED
+
+
+def a_world() -> World:
+    """Ann gets likes at once, and follows a post weekly."""
+    world = World()
+    world.say(ChangeSubscriber(a_subscriber(changed_at=NOW, like=Frequency.IMMEDIATE)))
+    pass_time(world)
+    follow(world, FollowState(True, Frequency.WEEKLY, "Post"))
+    return world
+
+
+@pytest.fixture
+def world() -> World:
+    return a_world()
+
+
+def pass_time(world: World) -> None:
+    world.clock.now += MINUTE
+
+
+def follow(world: World, state: FollowState) -> None:
+    world.say(ChangeFollow("ann", POST, state, world.clock()))
+    pass_time(world)
+
+
+def choose(world: World, choice: Choice) -> None:
+    world.say(ChoosePreferences("ann", choice, world.clock()))
+    pass_time(world)
+
+
+def ann(world: World) -> Subscriber:
+    reader = world.subscribers.get("ann")
+    assert isinstance(reader, Subscriber)
+    return reader
+
+
+def post(world: World) -> FollowState:
+    found = world.follows.get(POST, "ann")
+    assert isinstance(found, Follow)
+    return found.latest
+
+
+def link(world: World, scope: Scope, number: int = 1) -> LinkToken:
+    """The link of an email, by its number."""
+    token = LinkToken.of(RunKey("ann", DAILY, number), NOW, ann(world))
+    return replace(token, scope=scope)
+
+
+def left(world: World, used: LinkToken, act: LeaveAct = LeaveAct.LEAVE) -> Leaving:
+    done = world.leave_by(used, act)
+    pass_time(world)
+    return done
+
+
+def take_back(world: World, used: LinkToken, done: Leaving) -> Leaving:
+    answer = world.take_back(used, done)
+    pass_time(world)
+    return answer
+
+
+# Leaving everything.
+
+
+def test_trace_am_an_undo_that_is_sent_again_does_not_bring_back_who_left_by_a_later_email(
+    world: World,
+) -> None:
+    first, second = link(world, EVERYTHING, 1), link(world, EVERYTHING, 2)
+    done = left(world, first, LeaveAct.EVERYTHING)
+    assert take_back(world, first, done).act is LeaveAct.UNDO
+    assert ann(world).status is SubscriberStatus.ACTIVE
+    again = left(world, second, LeaveAct.EVERYTHING)
+    answer = take_back(world, first, done)
+    assert ann(world).status is UNSUBSCRIBED
+    assert world.suppressions.holds(first.address)
+    assert answer.act is LeaveAct.EVERYTHING, "the page says what is so"
+    assert answer.undoable_at is None
+    assert take_back(world, second, again).act is LeaveAct.UNDO
+    assert ann(world).status is SubscriberStatus.ACTIVE
+
+
+def test_an_undo_does_not_bring_back_who_left_by_the_page_later(world: World) -> None:
+    used = link(world, LIKES)
+    done = left(world, used, LeaveAct.EVERYTHING)
+    take_back(world, used, done)
+    world.unsubscribe()
+    take_back(world, used, done)
+    assert ann(world).status is UNSUBSCRIBED
+
+
+def test_an_undo_that_is_sent_again_after_the_reader_is_back_changes_nothing(world: World) -> None:
+    used = link(world, EVERYTHING)
+    done = left(world, used, LeaveAct.EVERYTHING)
+    world.resubscribe()
+    before = ann(world)
+    assert take_back(world, used, done).act is LeaveAct.UNDO
+    assert ann(world) == before
+
+
+def test_two_tabs_that_leave_at_once_can_both_take_it_back() -> None:
+    def leave_in_one_tab(world: World) -> None:
+        world.leave_by(link(world, EVERYTHING), LeaveAct.EVERYTHING)
+
+    tabs: list[Leaving] = []
+
+    def leave_in_other_tab(world: World) -> None:
+        world.clock.now += MINUTE
+        tabs.append(world.leave_by(link(world, EVERYTHING), LeaveAct.EVERYTHING))
+
+    for world, where in interleavings(a_world, leave_in_other_tab, leave_in_one_tab):
+        done = tabs.pop()
+        at = done.undoable_at
+        assert at == ann(world).left_at, where
+        take_back(world, link(world, EVERYTHING), replace(done, left_at=at))
+        assert ann(world).status is SubscriberStatus.ACTIVE, where
+
+
+def test_trace_am_who_leaves_again_while_an_undo_is_done_stays_away() -> None:
+    used = link(a_world(), EVERYTHING)
+    done: list[Leaving] = []
+
+    def who_left() -> World:
+        world = a_world()
+        done[:] = [left(world, used, LeaveAct.EVERYTHING)]
+        return world
+
+    def come_back_and_leave(world: World) -> None:
+        world.resubscribe()
+        world.clock.now += MINUTE
+        world.unsubscribe()
+
+    for world, where in interleavings(
+        who_left, lambda world: world.take_back(used, done[0]), come_back_and_leave
+    ):
+        assert ann(world).status is UNSUBSCRIBED, where
+        assert world.suppressions.holds(used.address), where
+
+
+def test_an_undo_that_broke_off_is_done_when_it_is_sent_again() -> None:
+    used = link(a_world(), EVERYTHING)
+    done: list[Leaving] = []
+
+    def who_left() -> World:
+        world = a_world()
+        done[:] = [left(world, used, LeaveAct.EVERYTHING)]
+        return world
+
+    for world, where in crashes(who_left, lambda world: world.take_back(used, done[0])):
+        world.take_back(used, done[0])
+        assert ann(world).status is SubscriberStatus.ACTIVE, where
+        assert not world.suppressions.holds(used.address), where
+
+
+def test_a_profile_between_a_leave_and_its_undo_takes_nothing_from_it(world: World) -> None:
+    used = link(world, EVERYTHING)
+    done = left(world, used, LeaveAct.EVERYTHING)
+    world.say(ChangeSubscriber(a_subscriber(changed_at=world.clock(), like=Frequency.DAILY)))
+    assert take_back(world, used, done).act is LeaveAct.UNDO
+
+
+def test_a_profile_after_a_second_leave_lets_no_undo_of_the_first_through(world: World) -> None:
+    used = link(world, EVERYTHING)
+    done = left(world, used, LeaveAct.EVERYTHING)
+    take_back(world, used, done)
+    left(world, link(world, EVERYTHING, 2), LeaveAct.EVERYTHING)
+    world.say(ChangeSubscriber(a_subscriber(changed_at=world.clock(), like=Frequency.DAILY)))
+    take_back(world, used, done)
+    assert ann(world).status is UNSUBSCRIBED
+
+
+def test_a_leave_of_which_the_row_does_not_say_when_is_taken_back(world: World) -> None:
+    """The version before, which may run beside this one, does not write it."""
+    used = link(world, EVERYTHING)
+    done = left(world, used, LeaveAct.EVERYTHING)
+    world.subscribers.rows["ann"] = replace(ann(world), left_at=None)
+    assert take_back(world, used, done).act is LeaveAct.UNDO
+    assert ann(world).status is SubscriberStatus.ACTIVE
+
+
+def test_who_is_suppressed_by_now_is_not_brought_back_by_an_undo(world: World) -> None:
+    used = link(world, EVERYTHING)
+    done = left(world, used, LeaveAct.EVERYTHING)
+    take_back(world, used, done)
+    world.suppressions.add(used.address, Cause.COMPLAINED)
+    assert world.stop_if_suppressed()
+    assert take_back(world, used, done).act is None
+    assert ann(world).status is SubscriberStatus.SUPPRESSED
+
+
+# Leaving less than everything.
+
+Later = Callable[[World], None]
+MUTED: tuple[Scope, Later] = (
+    LIKES,
+    lambda world: choose(world, Choice(frequencies=frequencies({"like": Frequency.NEVER}))),
+)
+IN_DIGEST: tuple[Scope, Later] = (
+    LIKES_NOW,
+    lambda world: choose(world, Choice(frequencies=frequencies({"like": Frequency.DAILY}))),
+)
+NO_DIGESTS: tuple[Scope, Later] = (
+    DIGESTS,
+    lambda world: choose(world, Choice(frequency=Frequency.NEVER)),
+)
+UNFOLLOWED: tuple[Scope, Later] = (FOLLOWED, lambda world: follow(world, FollowState(False)))
+SAME = pytest.mark.parametrize(
+    ("scope", "again"),
+    [MUTED, IN_DIGEST, NO_DIGESTS, UNFOLLOWED],
+    ids=["mute", "in the digest", "no digests", "unfollow"],
+)
+MEANWHILE: list[Later] = [
+    pass_time,
+    lambda world: choose(
+        world,
+        Choice(frequency=Frequency.WEEKLY, frequencies=frequencies({"like": Frequency.WEEKLY})),
+    ),
+    lambda world: choose(
+        world, Choice(frequency=DEFAULT, frequencies=(("like", Frequency.IMMEDIATE),))
+    ),
+    lambda world: follow(world, FollowState(True, Frequency.DAILY, "Post")),
+]
+
+
+def what_comes(world: World) -> object:
+    return ann(world).chosen, replace(post(world), title=""), ann(world).times.paused_until
+
+
+@SAME
+@pytest.mark.parametrize("meanwhile", MEANWHILE, ids=["nothing", "weekly", "as before", "follow"])
+@pytest.mark.parametrize("is_undone", [True, False])
+def test_trace_am_an_undo_leaves_a_later_choice_of_the_same_alone(
+    world: World, scope: Scope, again: Later, meanwhile: Later, is_undone: bool
+) -> None:
+    used = link(world, scope)
+    done = left(world, used)
+    if is_undone:
+        take_back(world, used, done)
+    meanwhile(world)
+    again(world)
+    before = what_comes(world)
+    for _ in range(2):
+        take_back(world, used, done)
+        name = {LIKES: "like", LIKES_NOW: "like", DIGESTS: "*"}.get(scope)
+        if name:
+            assert dict(ann(world).chosen)[name] == dict(before[0])[name]  # type: ignore[index]
+        else:
+            assert what_comes(world) == before
+
+
+@pytest.mark.parametrize("scope", [LIKES, LIKES_NOW, DIGESTS, FOLLOWED], ids=str)
+@pytest.mark.parametrize("act", [LeaveAct.LEAVE, LeaveAct.WEEKLY, LeaveAct.PAUSE])
+def test_an_undo_that_is_sent_again_after_the_same_was_left_by_a_later_email_changes_nothing(
+    world: World, scope: Scope, act: LeaveAct
+) -> None:
+    first, second = link(world, scope, 1), link(world, scope, 2)
+    done = left(world, first, act)
+    assert done.left_at
+    take_back(world, first, done)
+    assert left(world, second, act).left_at
+    before = what_comes(world)
+    take_back(world, first, done)
+    assert what_comes(world) == before
+
+
+@pytest.mark.parametrize("scope", [LIKES, LIKES_NOW, DIGESTS, FOLLOWED], ids=str)
+def test_an_undo_that_is_sent_twice_is_one(world: World, scope: Scope) -> None:
+    came = what_comes(world)
+    used = link(world, scope)
+    done = left(world, used)
+    take_back(world, used, done)
+    after = ann(world), world.follows.get(POST, "ann")
+    assert what_comes(world) == came
+    take_back(world, used, done)
+    assert (ann(world), world.follows.get(POST, "ann")) == after
+
+
+def test_what_the_bus_brings_late_of_an_undo_lifts_no_later_stop(world: World) -> None:
+    used = link(world, LIKES)
+    done = left(world, used)
+    take_back(world, used, done)
+    left(world, link(world, LIKES, 2))
+    world.work_off_bus()
+    assert dict(ann(world).chosen)["like"] is Frequency.NEVER
+
+
+def test_what_was_muted_again_stays_withdrawn(world: World) -> None:
+    """A stop is a stop (rule 11)."""
+    used = link(world, LIKES)
+    done = left(world, used)
+    take_back(world, used, done)
+    left(world, link(world, LIKES, 2))
+    take_back(world, used, done)
+    world.create(an_event(category="like", occurred_at=world.clock()))
+    assert not world.events.rows
+
+
+def test_a_service_that_spoke_after_a_mute_is_not_undone_with_it(world: World) -> None:
+    used = link(world, LIKES)
+    done = left(world, used)
+    world.say(ChangeSubscriber(a_subscriber(changed_at=world.clock(), like=Frequency.WEEKLY)))
+    pass_time(world)
+    take_back(world, used, done)
+    assert dict(ann(world).chosen) == {"like": Frequency.WEEKLY}
+
+
+# A button that is pressed twice.
+
+PRESSED = [
+    (LIKES, LeaveAct.LEAVE),
+    (LIKES_NOW, LeaveAct.LEAVE),
+    (DIGESTS, LeaveAct.LEAVE),
+    (FOLLOWED, LeaveAct.LEAVE),
+    (DIGESTS, LeaveAct.WEEKLY),
+    (DIGESTS, LeaveAct.PAUSE),
+    (EVERYTHING, LeaveAct.EVERYTHING),
+    (LIKES, LeaveAct.EVERYTHING),
+]
+TWICE = pytest.mark.parametrize(
+    ("scope", "act"), PRESSED, ids=[f"{scope.kind.name} {act}" for scope, act in PRESSED]
+)
+
+
+@TWICE
+def test_the_second_press_offers_the_undo_of_the_first(
+    world: World, scope: Scope, act: LeaveAct
+) -> None:
+    came, status = what_comes(world), ann(world).status
+    used = link(world, scope)
+    first = left(world, used, act)
+    second = left(world, used, act)
+    assert second.left_at is None, "it changed nothing"
+    assert second.undoable_at == first.left_at
+    assert not second.is_unsubscribed, "it is counted once"
+    take_back(world, used, replace(second, left_at=second.undoable_at))
+    pause = ann(world).pause
+    assert what_comes(world)[:2] == came[:2]  # type: ignore[index]
+    assert pause is None or not pause.holds_at(world.clock())
+    assert ann(world).status is status
+
+
+@TWICE
+def test_a_press_a_day_later_offers_no_undo(world: World, scope: Scope, act: LeaveAct) -> None:
+    used = link(world, scope)
+    left(world, used, act)
+    world.clock.now += UNDO_FOR
+    assert left(world, used, act).left_before is None
+
+
+@pytest.mark.parametrize("choice", [Choice(clock=(7, None)), Choice(frequency=Frequency.WEEKLY)])
+def test_what_was_chosen_on_the_page_with_other_things_is_no_first_press(
+    world: World, choice: Choice
+) -> None:
+    """Its undo would take back more than the button says."""
+    choose(world, replace(choice, frequencies=frequencies({"like": Frequency.NEVER})))
+    assert left(world, link(world, LIKES)).undoable_at is None
+
+
+def test_a_press_after_an_undo_is_a_first_one(world: World) -> None:
+    used = link(world, LIKES)
+    take_back(world, used, left(world, used))
+    again = left(world, used)
+    assert again.left_at
+    assert left(world, used).undoable_at == again.left_at
