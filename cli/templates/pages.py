@@ -52,7 +52,7 @@ def _sentences(files: Files) -> Iterator[str]:
     for name, content in files.items():
         if name == _QUOTED or (_is_of_pages(name) and not name.endswith(".css")):
             for _, _, message in extract_from_ast(templates.parse(content.decode())):
-                text = message if isinstance(message, str) else message[0]
+                text = message[0] if isinstance(message, tuple) else message
                 if text:
                     yield text
 

@@ -439,6 +439,8 @@ RULES: Final = (
         "    return limit.is_reached_in_a_row(sent, arrived)\n",
         "    return limit.is_reached_in_a_row(sent, ())\n",
         f"{_SUPPRESS}::test_an_email_that_arrives_in_between_begins_the_row_anew",
+    ),
+    Mutation(
         "a reader who becomes the actor of an activity does not get it",
         "domain/subscribers/following.py",
         "    if event.is_own_activity:\n        return None\n",

@@ -86,11 +86,11 @@ PAGES = EACH | {"babel", "jinja2", "markupsafe"}
     [
         ("ingest", EACH | {"pydantic"}, 375),
         ("followers", EACH, 305),
-        ("fanout", EACH, 300),
+        ("fanout", EACH, 305),
         ("generate", PAGES, 370),
         ("resend", PAGES, 365),
         ("feedback", EACH, 305),
-        ("sweep", EACH, 310),
+        ("sweep", EACH, 315),
         ("preferences", PAGES, 385),
         ("content", EACH | {"pydantic"}, 380),
     ],

@@ -207,7 +207,7 @@ def use_reader(reader: Reader) -> None:
 
 
 def use_choices(choices: ReaderChoices) -> None:
-    write_reader_choices(choices.with_choice(NOW, NOTHING))
+    write_reader_choices(choices.with_choice(NOW, NOTHING), a_service())
     assert choices.paused_last is None or isinstance(choices.paused_last, date)
 
 
@@ -313,6 +313,8 @@ READER_CHOICES = (
         NOW, Choice(custom_on=TWO, paused_until=date(2026, 12, 24), time_zone="Asia/Tokyo")
     )
 )
+STORED_CHOICES = write_reader_choices(READER_CHOICES, a_service())
+EARLY_CHOICES = write_reader_choices(READER_CHOICES, ())
 
 
 def a_reader_row() -> SubscriberRow:
@@ -331,7 +333,8 @@ def a_reader_row() -> SubscriberRow:
         paused_until="2026-12-01",
         choices=write_choices(((NOW, frequencies({"comment": Frequency.WEEKLY})),)),
         service_choices=write_service_choices(a_service()),
-        reader_choices=write_reader_choices(READER_CHOICES),
+        reader_choices=STORED_CHOICES[0],
+        reader_categories=STORED_CHOICES[1],
         registered_on="2026-01-01",
         paused_last="2026-02-01",
         active_on="2026-11-01",
@@ -460,7 +463,11 @@ KINDS: dict[str, Kind] = {
     "run": Kind(item(a_run_row()), RunRow, runs.run_of, use_run),
     "subscriber": Kind(item(a_reader_row()), SubscriberRow, subscribers.reader_of, use_reader),
     "early choices": Kind(
-        item(SubscriberRow("ann", reader_choices=write_reader_choices(READER_CHOICES))),
+        item(
+            SubscriberRow(
+                "ann", reader_choices=EARLY_CHOICES[0], reader_categories=EARLY_CHOICES[1]
+            )
+        ),
         SubscriberRow,
         subscribers._early,
         use_early,

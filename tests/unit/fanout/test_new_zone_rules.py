@@ -427,7 +427,7 @@ def test_whatever_the_rules_become_no_date_has_two_digests_and_none_is_lost(
             rules.zones.pop(ZONE, None)
             if zone:
                 rules.zones[ZONE] = zone
-        stable = reader.world.clock.now
+        stable, armed = reader.world.clock.now, reader.schedule.next_due_at
         if not reader.schedule.listed:
             reader.store_event()
         reader.run_until(stable + 70 * DAY)
@@ -436,6 +436,8 @@ def test_whatever_the_rules_become_no_date_has_two_digests_and_none_is_lost(
         before = [due for due in reader.sent if due <= stable]
         after = [due for due in reader.sent if due > stable]
         own = next_occurrence(wanted, after=max([stable, *(due + DAY for due in before)]))
-        assert after[0] < own + DAY, "what the old rules have armed comes less than a day late"
+        assert after[0] < max(own, armed) + DAY, (
+            "what the old rules have armed comes less than a day late"
+        )
         for earlier, later in pairwise(after):
             assert later == next_on_another_date(wanted, after=earlier, last=earlier)

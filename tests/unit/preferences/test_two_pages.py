@@ -99,7 +99,8 @@ def test_trace_ak_two_pages_leave_alone_what_they_did_not_change(order: str) -> 
         expected = shown(world)
         changes = {"1": {first: one}, "2": {second: other}}
         forms: dict[str, Fields] = {}
-        for page, what in order.split():
+        for step in order.split():
+            page, what = step[0], step[1]
             if what == "o":
                 forms[page] = opened(world)
                 continue

@@ -103,7 +103,7 @@ class Shown(NamedTuple):
     """
 
     category: str
-    count: int  # templates know it so; nobody counts in a tuple
+    count: int  # type: ignore[assignment] # templates use this name, and no code calls tuple.count
     people: tuple[str, ...]
     others: int
     title: str

@@ -314,9 +314,15 @@ class _Excluding:
         self.excluded.append((event, why))
         return run
 
-    def expire(self, stored: StoredEvent) -> bool:  # noqa: ARG002
+    def expire(
+        self,
+        stored: StoredEvent,  # noqa: ARG002
+        run: Run,  # noqa: ARG002
+        *,
+        for_good: bool = False,  # noqa: ARG002
+    ) -> Run | None:
         """Nothing is stored, so nothing is removed."""
-        return False
+        return None
 
     def defer(self, events: Sequence[Event], run: Run) -> Run | None:  # noqa: ARG002
         """Nothing is stored, so nothing is deferred."""
