@@ -555,6 +555,14 @@ RULES: Final = (
         f"{_TAKING_BACK}::test_a_profile_after_a_second_leave_lets_no_undo_of_the_first_through",
     ),
     Mutation(
+        "a choice that the service has ended stays so however much the service says later",
+        "steps/ingest/profiles.py",
+        "(service, _choices_left(current, service))",
+        "(service, current.reader_choices)",
+        "tests/unit/subscribers/test_ended_choices.py"
+        "::test_what_the_service_ended_does_not_count_again_after_many_profiles",
+    ),
+    Mutation(
         "a page that comes again with problems keeps what it showed first",
         "adapters/rendering/preference_page.py",
         'sent["was"][0] if "was" in sent else written_fields(shown)',

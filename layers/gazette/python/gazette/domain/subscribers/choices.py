@@ -6,7 +6,7 @@ is a field of its own. The result follows from the two records alone, so the sam
 order, give the same result.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime
 from itertools import groupby
@@ -124,26 +124,62 @@ def resolve(
     `service` is what the service said over time: at least one entry.
     """
     choices = _frequencies_over_time(service, reader)
-    service_times = [(at, preferences.times) for at, preferences in service]
 
-    def now(of_service: Iterable[tuple[datetime, ValueT]], of_reader: History[ValueT]) -> ValueT:
-        return _counting(tuple(of_service), of_reader)
+    def now(field: str) -> Any:
+        return _counting(_said_of(field, service), getattr(reader, field))
 
-    hour, minute = now(
-        ((at, (times.hour, times.minute)) for at, times in service_times), reader.clock
-    )
-    ends: History[date | None] = tuple(reader.paused_until)
+    hour, minute = now("clock")
     return choices, Preferences(
         frequencies=choices[-1][1],
         times=DigestTimes(
             hour=hour,
             minute=minute,
-            weekly_on=now(((at, times.weekly_on) for at, times in service_times), reader.weekly_on),
-            custom_on=now(((at, times.custom_on) for at, times in service_times), reader.custom_on),
-            paused_until=now(((at, times.paused_until) for at, times in service_times), ends),
+            weekly_on=now("weekly_on"),
+            custom_on=now("custom_on"),
+            paused_until=now("paused_until"),
         ),
-        time_zone=now(((at, each.time_zone) for at, each in service), reader.time_zone),
+        time_zone=now("time_zone"),
     )
+
+
+def without_ended(
+    reader: ReaderChoices, service: History[Preferences], *, until: datetime
+) -> ReaderChoices:
+    """`reader` without the choices up to an instant that the service had ended by then.
+
+    They would count again once the service's record no longer has what ended them.
+    """
+    said = _until(service, until)
+    changed: dict[str, Any] = {
+        field: _after(history, until)
+        for field in _SAID
+        if (history := getattr(reader, field))
+        and _is_overtaken(_said_of(field, said), _until(history, until))
+    }
+    standing = frozenset[str]()
+    for at, in_force in _over_time(said, reader):
+        if at <= until:
+            standing = in_force.chosen
+    by_category = (
+        (name, history if name in standing else _after(history, until))
+        for name, history in reader.frequencies
+    )
+    kept = tuple((name, history) for name, history in by_category if history)
+    return replace(reader, **changed, frequencies=kept)
+
+
+_SAID: Mapping[str, Callable[[Preferences], Any]] = {
+    "clock": lambda said: (said.times.hour, said.times.minute),
+    "weekly_on": lambda said: said.times.weekly_on,
+    "custom_on": lambda said: said.times.custom_on,
+    "paused_until": lambda said: said.times.paused_until,
+    "time_zone": lambda said: said.time_zone,
+}
+"""What the service says of each field that is no frequency."""
+
+
+def _said_of(field: str, service: History[Preferences]) -> History[Any]:
+    return tuple((at, _SAID[field](said)) for at, said in service)
 
 
 def _frequencies_over_time(
@@ -162,6 +198,13 @@ def frequencies_at_each(
 
     At the same instant the reader's word counts for more than the service's.
     """
+    return ((at, in_force.frequencies) for at, in_force in _over_time(service, reader))
+
+
+def _over_time(
+    service: History[Preferences], reader: ReaderChoices
+) -> Iterator[tuple[datetime, "_InForce"]]:
+    """What counts from each instant; the same object, which goes on with the iteration."""
     said = [(at, 0, preferences.frequencies) for at, preferences in service]
     said += [(at, 1, ((EVERYTHING, often),)) for at, often in reader.frequency]
     said += [
@@ -177,7 +220,7 @@ def frequencies_at_each(
                 in_force.choose(chosen)
             else:
                 in_force.put_profile(chosen)
-        yield at, in_force.frequencies
+        yield at, in_force
 
 
 class _InForce:
@@ -207,6 +250,11 @@ class _InForce:
         self._chosen.update(chosen)
 
     @property
+    def chosen(self) -> frozenset[str]:
+        """The categories of which the reader's choice counts now."""
+        return frozenset(self._chosen)
+
+    @property
     def frequencies(self) -> dict[str, Frequency]:
         """What counts now: DEFAULT hides what the service says, too."""
         everything = {**(self._profile or {}), **self._chosen}
@@ -219,7 +267,18 @@ def _counting(of_service: History[ValueT], of_reader: History[ValueT]) -> ValueT
     The first known value of the service is no change: it may have been so before.
     """
     if of_service and of_reader:
-        changes = without_repeats(of_service)[1:]
-        is_overtaken = bool(changes) and changes[-1][0] > of_reader[-1][0]
-        return of_service[-1][1] if is_overtaken else of_reader[-1][1]
+        return (of_service if _is_overtaken(of_service, of_reader) else of_reader)[-1][1]
     return [*of_service, *of_reader][-1][1]
+
+
+def _is_overtaken(of_service: History[ValueT], of_reader: History[ValueT]) -> bool:
+    changes = without_repeats(of_service)[1:]
+    return bool(changes) and bool(of_reader) and changes[-1][0] > of_reader[-1][0]
+
+
+def _until(history: History[ValueT], instant: datetime) -> History[ValueT]:
+    return tuple(entry for entry in history if entry[0] <= instant)
+
+
+def _after(history: History[ValueT], instant: datetime) -> History[ValueT]:
+    return tuple(entry for entry in history if entry[0] > instant)

@@ -4,6 +4,7 @@ import hashlib
 import json
 from dataclasses import replace
 from datetime import date, datetime
+from operator import itemgetter
 
 from gazette.domain.identity import address_hash
 from gazette.domain.outcome import Outcome
@@ -11,7 +12,7 @@ from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.stores import Suppressions
 from gazette.domain.scheduling.lifetime import is_rare
 from gazette.domain.stored import is_known
-from gazette.domain.subscribers.choices import Preferences, ReaderChoices
+from gazette.domain.subscribers.choices import Preferences, ReaderChoices, without_ended
 from gazette.domain.subscribers.history import History, remember, without_repeats
 from gazette.domain.subscribers.subscriber import (
     EarlyChoices,
@@ -107,7 +108,7 @@ def _merged(
         case Subscriber():
             if current.erased_at and given.changed_at <= current.erased_at:
                 return None
-    latest = max(current, given, key=_precedence)
+    latest, service = max(current, given, key=_precedence), _service_choices(current, given)
     kept_status = current.status is SubscriberStatus.UNSUBSCRIBED or latest is current
     merged = replace(
         latest,
@@ -121,7 +122,7 @@ def _merged(
         revision=current.revision,
         erased_at=current.erased_at,
         addressed_after=_addressed_after(current, given),
-    ).with_choices(_service_choices(current, given), current.reader_choices)
+    ).with_choices(service, _choices_left(current, service))
     return merged if merged == current else replace(merged, revision=current.revision + 1)
 
 
@@ -139,6 +140,17 @@ def _service_choices(current: Subscriber, given: Subscriber) -> History[Preferen
     for at, preferences in given.service_choices:
         choices = remember(choices, at, preferences)
     return choices
+
+
+def _choices_left(current: Subscriber, service: History[Preferences]) -> ReaderChoices:
+    """The reader's choices, without those that were ended by what `service` has no room for.
+
+    What arrives so late that there is no room for it changes nothing.
+    """
+    if not current.service_choices or current.service_choices[0] in service:
+        return current.reader_choices
+    known = sorted({*current.service_choices, *service}, key=itemgetter(0))
+    return without_ended(current.reader_choices, tuple(known), until=service[0][0])
 
 
 def _stays_dormant(reader: Subscriber, context: RoutingContext) -> bool:
