@@ -387,3 +387,17 @@ def test_a_press_after_an_undo_is_a_first_one(world: World) -> None:
     again = left(world, used)
     assert again.left_at
     assert left(world, used).undoable_at == again.left_at
+
+
+def test_the_version_before_is_told_all_that_an_undo_takes_back(world: World) -> None:
+    """Categories that were changed since are taken back at other instants, each in a message."""
+    choose(world, Choice(frequencies=frequencies({"comment": Frequency.IMMEDIATE})))
+    at_once = link(world, Scope(ScopeKind.IMMEDIATE, ("comment", "like")), 1)
+    done = left(world, at_once)
+    likes = link(world, LIKES, 2)
+    take_back(world, likes, left(world, likes))
+    world.bus.taken.clear()
+    take_back(world, at_once, done)
+    chosen = [said for said in world.bus.taken if isinstance(said, ChoosePreferences)]
+    assert len(chosen) == 2
+    assert chosen[-1].whole_map == ann(world).chosen

@@ -1,6 +1,7 @@
 """What a reader does on the preference page."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from gazette.domain.commands import ChangeFollow, ChoosePreferences
@@ -98,13 +99,16 @@ def save_all(
     context: RoutingContext,
     time_left: TimeLeft,
 ) -> bool:
-    """Keep several changes of a reader, each at its instant. Returns and raises as `keep`."""
-    user_id = reader.user_id
-    chosen = [
-        _chosen(user_id, change.choice, at, reader)
-        for at, change in changes
-        if change.choice != NOTHING
-    ]
+    """Keep several changes of a reader, each at its instant, in this order.
+
+    Returns and raises as `keep`.
+    """
+    user_id, now = reader.user_id, reader
+    chosen = list[ChoosePreferences]()
+    for at, change in changes:
+        if change.choice != NOTHING:
+            chosen.append(_chosen(user_id, change.choice, at, now))
+            now = replace(now, reader_choices=now.reader_choices.with_choice(at, change.choice))
     followed = [
         ChangeFollow(user_id, entity, state, at)
         for at, change in changes
