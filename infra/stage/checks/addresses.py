@@ -25,7 +25,7 @@ def is_domain(text: str) -> bool:
 
 
 def is_address(text: str) -> bool:
-    """Whether it is one address in ASCII, without a display name, as events are held to it."""
+    """Return whether it is one address in ASCII without a display name, as events must have it."""
     return bool(ADDRESS.fullmatch(text))
 
 
@@ -47,7 +47,7 @@ def wrong_domain(setting: str, domain: str) -> Iterator[Wrong]:
 
 
 def wrong_host(setting: str, host: str) -> Iterator[Wrong]:
-    """What is wrong with a setting that must be the name or the address of a server, or empty.
+    """Yield a problem if a setting is neither empty nor the name or the address of a server.
 
     Anything else fails only when an email is sent: name lookup and TLS raise errors of their own.
     """
@@ -59,9 +59,8 @@ def wrong_host(setting: str, host: str) -> Iterator[Wrong]:
         written = ""
     example = written if _is_host(written) else "smtp.shop.example"
     yield Wrong(
-        f"{setting} is {host!r}; it must be a host name in ASCII or an IP address, without scheme, "
-        f"port, path or spaces. Write it like {example}; international names are in Punycode "
-        "(xn--…).",
+        f"{setting} must be a host name in ASCII or an IP address, without scheme, port, path or "
+        f"spaces. Write it like {example}; international names are in Punycode (xn--…).",
         of=(setting,),
     )
 
