@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from email.utils import getaddresses, parseaddr
 from ipaddress import ip_address
 
-from gazette.domain.subscribers.addresses import ADDRESS, DOMAIN
+from gazette.domain.subscribers.addresses import ADDRESS, DOMAIN, in_ascii
 
 from infra.stage.checks.wrong import Wrong
 
@@ -53,10 +53,7 @@ def wrong_host(setting: str, host: str) -> Iterator[Wrong]:
     """
     if not host or _is_host(host):
         return
-    try:
-        written = host.encode("idna").decode()
-    except UnicodeError:
-        written = ""
+    written = in_ascii(host)
     example = written if _is_host(written) else "smtp.shop.example"
     yield Wrong(
         f"{setting} must be a host name in ASCII or an IP address, without scheme, port, path or "

@@ -306,6 +306,8 @@ def test_a_host_name_or_an_ip_address_is_an_smtp_server(host: str) -> None:
     [
         ("mail.bücher.example", "Write it like mail.xn--bcher-kva.example;"),
         ("mail。example", "Write it like mail.example;"),
+        ("mail.straße.example", "Write it like mail.xn--strae-oqa.example;"),
+        ("mail.example.com.", "Write it like mail.example.com;"),
         ("smtp://mail.example.com", "without scheme, port, path or spaces"),
         ("mail.example.com:465", "without scheme, port, path or spaces"),
         ("mail.example.com/", "without scheme"),
