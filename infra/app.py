@@ -49,7 +49,7 @@ def _demand_what_is_missing(given: Mapping[str, Any]) -> None:
 
 
 def _place_of_the_credentials() -> Place:
-    """Where `cdk` deploys what does not say where, if it has credentials.
+    """Return the account and region of `cdk`'s credentials, for stages that do not specify theirs.
 
     https://docs.aws.amazon.com/cdk/v2/guide/environments.html
     """

@@ -42,6 +42,10 @@ def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
             "context.stages."
         )
     given = stages[name]
+    if not isinstance(given, Mapping):
+        raise refused(
+            name, ["a stage must be an object of settings; docs/configuration.md lists them."]
+        )
     unreadable = list(_unreadable(given))
     stage = _made_of(name, given, without=unreadable)
     wrong = list(_about_others(_wrong(stage), unreadable))

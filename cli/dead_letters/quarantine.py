@@ -67,7 +67,7 @@ def move(stage: StageName = "prod") -> None:
 
 
 def is_delivery_event(body: str) -> bool:
-    """Whether SES reported it; if not, a service put it."""
+    """Return whether SES reported it; if not, a service put it."""
     try:
         decode_delivery_event(body)
     except InvalidEvent:

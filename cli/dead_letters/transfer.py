@@ -17,7 +17,7 @@ _FRUITLESS = 20
 
 @dataclass(frozen=True, slots=True)
 class Redriven:
-    """What became of the messages of a queue.
+    """The outcome of a redrive, in numbers of messages.
 
     `moved`: redriven, each counted once. `left`: not redriven and still there, also those that
     arrived meanwhile. `came_back`: redriven, and in the queue again. `problem`: why it ended early.

@@ -11,14 +11,14 @@ _ARN = re.compile(r"arn:aws[a-z-]*:events:([a-z0-9-]+):(\d{12}):event-bus/(.+)")
 
 @dataclass(frozen=True, slots=True)
 class StageBus:
-    """The bus of a stage. `account` and `region` are empty where the stage does not say them."""
+    """The bus of a stage. `account` and `region` are empty if the stage does not specify them."""
 
     name: str
     account: str = ""
     region: str = ""
 
     def problem(self, given: object) -> str:
-        """What is wrong with an EventBusName, which may be a name or an ARN; empty if nothing is.
+        """Return the problem of an EventBusName, a name or an ARN; an empty string if it is right.
 
         https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEventsRequestEntry.html
         """
@@ -36,12 +36,12 @@ class StageBus:
             if value
         )
         return (
-            f"EventBusName: is {given!r}, but the stage receives the bus {self.name}{where} "
-            "(setting bus): events on another bus never arrive"
+            f"EventBusName: is {given!r}, but the stage receives events from the bus "
+            f"{self.name}{where} (setting bus): events on another bus never arrive"
         )
 
 
 def bus_of(stage: str, project: Path) -> StageBus:
     """The bus of a stage in the cdk.json of a project. Raises NotPossible."""
-    found = stage_of(stage, project)
-    return StageBus(found.bus, found.account, found.region)
+    settings = stage_of(stage, project)
+    return StageBus(settings.bus, settings.account, settings.region)

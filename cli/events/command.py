@@ -14,6 +14,7 @@ from cli.events.checking import Checked, check
 from cli.events.digest_lines import ReaderOf, events_in, preview, readers_in
 from cli.events.entries import read_entries
 from cli.events.schemas import schemas_of
+from cli.preview.options import Variation, Version
 from cli.preview.rendering import by_tree
 from cli.preview.versions import by_version
 from cli.shared.answers import Document, give
@@ -67,16 +68,8 @@ def show(
             help="In this language, such as de, and not in that of the profiles in the file.",
         ),
     ] = None,
-    variation: Annotated[
-        int, typer.Option(min=1, metavar="NUMBER", help="This variation of the templates.")
-    ] = 1,
-    version: Annotated[
-        str | None,
-        typer.Option(
-            metavar="VERSION",
-            help="This version of the templates, its number or `deployed`, not the working tree.",
-        ),
-    ] = None,
+    variation: Variation = 1,
+    version: Version = None,
 ) -> None:
     """Show the lines that events become in a digest, and what other types do instead.
 

@@ -56,7 +56,7 @@ class Envelope:
 
 
 def envelope(value: Any, *, bus: StageBus | None = None) -> Envelope | None:
-    """The envelope in a JSON value; None where it is no event. Raises RecursionError.
+    """The envelope in a JSON value; None if it is not an event. Raises RecursionError.
 
     An entry that names a bus must name that of the stage, if it is given.
     """
@@ -118,7 +118,7 @@ def _as_text(detail: Any) -> str | None:
 
 
 def _around(entry: dict[str, Any], bus: StageBus | None) -> list[str]:
-    """What PutEvents would not take, or would put elsewhere, whatever the detail says."""
+    """Return the problems outside the detail: PutEvents rejects the entry, or puts it elsewhere."""
     named = bus.problem(entry["EventBusName"]) if bus and "EventBusName" in entry else ""
     return [
         *_source(entry, "Source"),
@@ -141,6 +141,6 @@ def _unknown(given: dict[str, Any], known: Sequence[str], what: str) -> Iterator
     """The fields that do not exist, most likely because they are misspelt."""
     meant = {each.lower(): each for each in known}
     for name in sorted(given.keys() - {*known}):
-        found = get_close_matches(name.lower(), meant, n=1)
-        hint = f"; did you mean {meant[found[0]]}?" if found else ""
-        yield f"{name}: is no field of {what}{hint}"
+        similar = get_close_matches(name.lower(), meant, n=1)
+        hint = f"; did you mean {meant[similar[0]]}?" if similar else ""
+        yield f"{name}: is not a field of {what}{hint}"

@@ -16,6 +16,7 @@ from cli.events.entries import read_entries
 from cli.events.schemas import schemas_of
 from cli.preview import content, folder
 from cli.preview.content import EmailContent, Kind
+from cli.preview.options import Variation, Version
 from cli.preview.rendering import render
 from cli.preview.versions import render_version
 from cli.shared.answers import give
@@ -47,16 +48,8 @@ def preview(
     locale: Annotated[
         str | None, typer.Option(metavar="TAG", help="In this language, such as de.")
     ] = None,
-    variation: Annotated[
-        int, typer.Option(min=1, metavar="NUMBER", help="This variation of the templates.")
-    ] = 1,
-    version: Annotated[
-        str | None,
-        typer.Option(
-            metavar="VERSION",
-            help="This version of the templates, its number or `deployed`, not the working tree.",
-        ),
-    ] = None,
+    variation: Variation = 1,
+    version: Version = None,
     to: Annotated[
         Path,
         typer.Option(

@@ -43,7 +43,7 @@ def by_tree(
     variation: int = 1,
     inlined: bool = True,
 ) -> ShownT:
-    """What `show` makes with the templates as they are now. Raises NotPossible, as `render`.
+    """Return the result of `show` for the templates as they are now. Raises as `render`.
 
     `inlined`: with the styles that an email has, which take a while.
     """

@@ -30,7 +30,7 @@ def render_version(
 def by_version(
     show: Callable[[Side], ShownT], given: str, stage: str, *, variation: int
 ) -> tuple[ShownT, Collection[str]]:
-    """What `show` makes with a version, and the languages that it has. Raises NotPossible."""
+    """Return the result of `show` for a version, and its languages. Raises NotPossible."""
     settings = settings_of(stage, "generate", GenerateSettings)
     with refusals(stage):
         context = build_templates(settings)

@@ -272,8 +272,8 @@ IN_THE_CONSOLE = (
     | _each(_SOURCES, *_OPEN, "SendMessage")
     | _each([each for each in _DEAD if each not in _REDRIVEN], *_READ, "PurgeQueue")
 )
-"""What someone needs who redrives queues in the SQS console and has no command line: open a queue,
-read its messages, delete one that is wrong, redrive the others, and purge the ticks. SQS moves
+"""The rights to redrive queues in the SQS console, without the command line: open a queue, read its
+messages, delete one that is wrong, redrive the others, and purge the ticks. SQS moves
 messages with the rights of the person who starts it.
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-configure-dead-letter-queue-redrive.html
 """

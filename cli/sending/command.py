@@ -95,10 +95,7 @@ def stop(
 
 
 @sending.command("resume", cls=UnaskedChange)
-def resume(
-    stage: StageName = "prod",
-    category: Category = None,
-) -> None:
+def resume(stage: StageName = "prod", category: Category = None) -> None:
     """Resume all email, or one category, whether it was stopped by hand or automatically."""
     if category is not None:
         check_category(category)

@@ -86,9 +86,7 @@ def stop(
 
 
 @sources.command("resume", cls=UnaskedChange)
-def resume(
-    stage: StageName = "prod",
-) -> None:
+def resume(stage: StageName = "prod") -> None:
     """Resume the requests, whether they were stopped by hand or automatically."""
     settings = _settings(stage)
     with refusals_of_tables(stage):

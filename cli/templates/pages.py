@@ -1,4 +1,4 @@
-"""What the web pages of a stage are made of: they are rendered by what was deployed alone.
+"""The files from which web pages are rendered. Pages use only those that were deployed.
 
 The preference function names its style sheet and the origins of its logos in a header, and knows
 no version of a reader before it has read them.
@@ -24,19 +24,19 @@ _CATALOGUES = "locales/*/LC_MESSAGES/messages.mo"
 
 
 def differing(ours: Files, theirs: Files) -> list[str]:
-    """What pages would show otherwise: each file, and of a catalogue one of its sentences."""
+    """Return the files by which pages would differ, and one sentence of each such catalogue."""
     either = sorted(ours.keys() | theirs.keys())
     changed = [each for each in either if ours.get(each) != theirs.get(each)]
-    found = [each for each in changed if each == _BRAND or _is_of_pages(each)]
-    said = {*_sentences(ours), *_sentences(theirs)}
+    different = [each for each in changed if each == _BRAND or _is_of_pages(each)]
+    sentences = {*_sentences(ours), *_sentences(theirs)}
     for each in changed:
         if Path(each).match(_CATALOGUES):
             before, after = (_translations(files.get(each)) for files in (theirs, ours))
-            differ = sorted(text for text in said if before.get(text) != after.get(text))
+            differ = sorted(text for text in sentences if before.get(text) != after.get(text))
             if differ:
                 language = each.split("/")[1]
-                found.append(f"locales/{language} (such as {_short(differ[0])!r})")
-    return found
+                different.append(f"locales/{language} (such as {_short(differ[0])!r})")
+    return different
 
 
 def _is_of_pages(name: str) -> bool:
@@ -44,7 +44,7 @@ def _is_of_pages(name: str) -> bool:
 
 
 def _sentences(files: Files) -> Iterator[str]:
-    """What pages ask a catalogue for; of a plural its first form, as catalogues find it."""
+    """Yield the sentences of pages that catalogues translate; of a plural, the first form."""
     templates = QuickEnvironment(
         extensions=["jinja2.ext.i18n"], trim_blocks=True, lstrip_blocks=True
     )

@@ -16,7 +16,7 @@ _CATEGORIES = "categories"
 _OF_A_CATEGORY = {"line.txt", "name.txt", "headline.txt", "button.txt"}
 
 _SAME_FOR_ALL = {"brand.json", "email.css", "outlook.css", "locales", "preferences"}
-"""What no variation has of its own: brand, styles and languages of all emails, and the pages."""
+"""Files that all variations share: brand, styles and languages of all emails, and the pages."""
 
 _SCHEMA = Path(SCHEMA_FILES).name
 _NOTES = {".md", ".rst"}

@@ -34,7 +34,7 @@ def failed_runs(scope: Construct, stage: Stage, topic: sns.ITopic) -> WatchedQue
 
 
 def quarantine(scope: Construct, stage: Stage, topic: sns.ITopic) -> WatchedQueue:
-    """What services put and nobody can read, and delivery events of nobody's emails.
+    """Events that do not fit their schema, and delivery events of unknown emails.
 
     It has messages for two functions. Each of them puts those of the other one back here.
     """
@@ -57,7 +57,7 @@ def quarantine(scope: Construct, stage: Stage, topic: sns.ITopic) -> WatchedQueu
 def undelivered_events(
     scope: Construct, stage: Stage, topic: sns.ITopic, *, behind: sqs.IQueue
 ) -> WatchedQueue:
-    """What EventBridge could not put on the ingest queue."""
+    """Events that EventBridge could not put on the ingest queue."""
     return _undelivered(
         scope,
         UNDELIVERED,
@@ -70,7 +70,7 @@ def undelivered_events(
 
 
 def undelivered_feedback(scope: Construct, stage: Stage, topic: sns.ITopic) -> WatchedQueue:
-    """What EventBridge or SNS could not put on the feedback queue."""
+    """Delivery events that EventBridge or SNS could not put on the feedback queue."""
     return _undelivered(
         scope,
         "feedback-undelivered",

@@ -67,12 +67,14 @@ class WatchedQueue(LeastQueue):
 def way_back(queue: str, destination: str) -> str:
     """Return a sentence for an alarm: how to redrive a queue in the SQS console, and where to.
 
-    The destination is named, because SQS does not know the source of what it did not move there.
+    The destination is named, because SQS does not know the source of messages that it did not move.
+    The console takes its ARN.
+    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-configure-dead-letter-queue-redrive.html
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/troubleshooting-dlq-redrive.html
     """
     return (
         f'In the SQS console: open {queue}, choose "Start DLQ redrive", and redrive to a custom '
-        f"destination, {destination}."
+        f"destination, the ARN of {destination}."
     )
 
 

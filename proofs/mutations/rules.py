@@ -49,8 +49,8 @@ RULES: Final = (
     Mutation(
         "a write of a run keeps when its sources were asked",
         "adapters/dynamodb/runs.py",
-        "        return unchanged & RunRow.asked_at.does_not_exist()\n",
-        "        return unchanged\n",
+        "        unchanged &= RunRow.asked_at.does_not_exist()\n",
+        "        pass\n",
         "tests/contract/dynamodb/test_runs.py"
         "::test_a_swap_overwrites_nothing_that_was_written_since_the_run_was_read",
     ),

@@ -59,7 +59,7 @@ def test_an_event_that_is_redriven_to_feedback_goes_back_to_the_quarantine(cloud
     (back,) = quarantined(cloud)
     assert back.body == lost.body
     assert back.attributes["reason"] == (
-        "An event of source test is no delivery event of SES. Redrive it to the ingest queue."
+        "An event of source test is not a delivery event of SES. Redrive it to the ingest queue."
     )
     redrive(cloud, "ingest", [back])
     assert events_of(cloud) == [("ann", "e1")]

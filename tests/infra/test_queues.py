@@ -80,7 +80,7 @@ def test_the_alarm_of_failed_runs_names_the_command_and_the_queue_of_a_custom_de
         if alarm.get("AlarmName") == "gazette-prod-failed-not-empty"
     )
     assert "gazette dlq redrive failed --stage prod" in told
-    assert "redrive to a custom destination, gazette-prod-resend." in told
+    assert "redrive to a custom destination, the ARN of gazette-prod-resend." in told
     prod.queue("resend")
 
 

@@ -120,7 +120,7 @@ def test_the_alarm_of_a_queue_names_the_steps_in_the_console_and_the_destination
             continue
         assert 'choose "Start DLQ redrive"' in text, name
         first, *others = CONSOLE[name].destinations
-        assert f"redrive to a custom destination, gazette-prod-{first}." in text, name
+        assert f"redrive to a custom destination, the ARN of gazette-prod-{first}." in text, name
         for other in others:
             assert f"redrive those to gazette-prod-{other}." in text, name
         for each in (first, *others):
@@ -141,7 +141,7 @@ def test_every_alarm_that_asks_for_a_redrive_says_how_in_the_console(stage: Synt
         if "redrive" not in text:
             continue
         told += 1
-        named = re.findall(r"custom destination,? (gazette-prod-[a-z-]+)", text)
+        named = re.findall(r"custom destination, the ARN of (gazette-prod-[a-z-]+)", text)
         elsewhere = re.search(
             r"the alarms? of .+ the steps in the SQS console", text, re.IGNORECASE
         )

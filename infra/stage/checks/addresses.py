@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from email.utils import getaddresses, parseaddr
 from ipaddress import ip_address
 
-from gazette.domain.subscribers.addresses import ADDRESS, DOMAIN
+from gazette.domain.subscribers.addresses import ADDRESS, DOMAIN, in_ascii
 
 from infra.stage.checks.wrong import Wrong
 
@@ -25,7 +25,7 @@ def is_domain(text: str) -> bool:
 
 
 def is_address(text: str) -> bool:
-    """Whether it is one address in ASCII, without a display name, as events are held to it."""
+    """Return whether it is one address in ASCII without a display name, as events must have it."""
     return bool(ADDRESS.fullmatch(text))
 
 
@@ -47,21 +47,17 @@ def wrong_domain(setting: str, domain: str) -> Iterator[Wrong]:
 
 
 def wrong_host(setting: str, host: str) -> Iterator[Wrong]:
-    """What is wrong with a setting that must be the name or the address of a server, or empty.
+    """Yield a problem if a setting is neither empty nor the name or the address of a server.
 
     Anything else fails only when an email is sent: name lookup and TLS raise errors of their own.
     """
     if not host or _is_host(host):
         return
-    try:
-        written = host.encode("idna").decode()
-    except UnicodeError:
-        written = ""
+    written = in_ascii(host)
     example = written if _is_host(written) else "smtp.shop.example"
     yield Wrong(
-        f"{setting} is {host!r}; it must be a host name in ASCII or an IP address, without scheme, "
-        f"port, path or spaces. Write it like {example}; international names are in Punycode "
-        "(xn--…).",
+        f"{setting} must be a host name in ASCII or an IP address, without scheme, port, path or "
+        f"spaces. Write it like {example}; international names are in Punycode (xn--…).",
         of=(setting,),
     )
 

@@ -460,7 +460,7 @@ def test_what_is_not_about_a_message_of_gazette_is_nothing(other: str) -> None:
 def test_an_event_of_a_service_is_refused_with_its_source_and_never_ignored(detail: Any) -> None:
     """Somebody redrove it to the wrong queue, and there is no other copy."""
     envelope = {"source": "shop", "detail-type": "event.created", "detail": detail}
-    with pytest.raises(ForeignEvent, match="source shop is no delivery event of SES"):
+    with pytest.raises(ForeignEvent, match="source shop is not a delivery event of SES"):
         decode_delivery_event(json.dumps(envelope))
 
 

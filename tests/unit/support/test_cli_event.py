@@ -137,13 +137,16 @@ def test_a_line_that_is_no_json_is_a_problem_of_that_line() -> None:
     [
         ({"Source": ""}, "Source: is missing"),
         ({"Source": "aws.s3"}, "Source: must not begin with aws."),
-        ({"Sauce": "x"}, "Sauce: is no field of a PutEvents entry; did you mean Source?"),
+        ({"Sauce": "x"}, "Sauce: is not a field of a PutEvents entry; did you mean Source?"),
         ({"EventBusname": "gazette"}, "a PutEvents entry; did you mean EventBusName?"),
         ({"Eventbus": "gazette"}, "a PutEvents entry; did you mean EventBusName?"),
-        ({"Frobnicate": 1}, "Frobnicate: is no field of a PutEvents entry\n"),
+        ({"Frobnicate": 1}, "Frobnicate: is not a field of a PutEvents entry\n"),
         ({"Source": " "}, "Source: is missing"),
         ({"Source": "shop "}, "Source: begins or ends with a space"),
-        ({"EventBusName": "gazete"}, "EventBusName: is 'gazete', but the stage receives the bus"),
+        (
+            {"EventBusName": "gazete"},
+            "EventBusName: is 'gazete', but the stage receives events from the bus",
+        ),
         ({"EventBusName": "Gazette"}, "EventBusName: is 'Gazette', but"),
         ({"EventBusName": "default"}, "events on another bus never arrive"),
         ({"EventBusName": ""}, "EventBusName: is ''"),
@@ -205,7 +208,9 @@ def test_a_misspelt_field_of_an_entry_is_told_with_the_right_one(misspelt: str, 
     given[misspelt] = given.pop(right)
     result = run("lint", given)
     assert result.exit_code == 1
-    assert f"{misspelt}: is no field of a PutEvents entry; did you mean {right}?" in result.stdout
+    assert (
+        f"{misspelt}: is not a field of a PutEvents entry; did you mean {right}?" in result.stdout
+    )
 
 
 @pytest.mark.parametrize(
@@ -225,7 +230,9 @@ def test_a_misspelt_field_of_an_envelope_is_told_with_the_right_one(
     given[misspelt] = given.pop(right)
     result = run("lint", given)
     assert result.exit_code == 1
-    assert f"{misspelt}: is no field of an event envelope; did you mean {right}?" in result.stdout
+    assert (
+        f"{misspelt}: is not a field of an event envelope; did you mean {right}?" in result.stdout
+    )
 
 
 def test_an_envelope_as_eventbridge_delivers_or_replays_it_has_no_unknown_field() -> None:

@@ -108,7 +108,7 @@ class Event:
 
     @property
     def is_own_activity(self) -> bool:
-        """Whether it came through a follow, and its reader is the one who made it happen."""
+        """Return whether it came through a follow, and its reader is the one who made it happen."""
         return bool(self.via) and self.actor is not None and self.actor.id == self.user_id
 
     def has_lapsed(self, now: datetime) -> bool:

@@ -42,7 +42,7 @@ def readable(rows: Iterable[ValueT | UnreadableRow]) -> Iterator[ValueT]:
 
 
 def is_of_one_row(err: Exception) -> bool:
-    """Whether an error concerns one row alone: it cannot be read, or not be computed with.
+    """Return whether an error concerns one row alone: it cannot be read, or not be computed with.
 
     What else Gazette reports concerns more: a service does not answer, or something keeps changing.
     """
@@ -66,7 +66,7 @@ def of_one_row(table: str, *key: str) -> Iterator[None]:
 
 
 def _line_of(err: Exception) -> str:
-    """Where an error was raised, such as `calendar.py:120`."""
+    """Return the file and line that raised an error, such as `calendar.py:120`."""
     where = err.__traceback__
     while where and where.tb_next:
         where = where.tb_next

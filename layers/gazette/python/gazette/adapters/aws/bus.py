@@ -143,9 +143,9 @@ def changed_categories(command: BusCommand) -> list[str]:
 
 
 def _whole_map(command: ChoosePreferences) -> Frequencies:
-    """What counts by category after a choice, at most as much as a detail may hold.
+    """Return the frequencies by category after a choice, at most as many as a detail may have.
 
-    What the choice names comes first, then what mutes.
+    Categories of the choice come first, then muted ones.
     """
     chosen = dict(command.choice.frequencies or ())
     whole = {**dict(command.whole_map or ()), **chosen}

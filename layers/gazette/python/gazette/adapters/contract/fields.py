@@ -285,4 +285,4 @@ ChosenFrequencies = Annotated[
     dict[Name, FrequencyOrDefault],
     Field(max_length=100, json_schema_extra={"additionalProperties": False}),
 ]
-"""What a reader chose by category; `default` takes an earlier choice back."""
+"""The frequencies that a reader chose by category; `default` takes an earlier choice back."""

@@ -60,7 +60,7 @@ def read_date(stored: str | None) -> date | None:
 
 
 def read_frequencies(chosen: dict[str, Any]) -> Frequencies:
-    """How often which category comes; also frequencies that only another version knows."""
+    """Return the frequencies by category, also those that only another version knows."""
     return frequencies_as_stored({category: text(often) for category, often in chosen.items()})
 
 
@@ -113,7 +113,7 @@ def write_reader_choices(choices: ReaderChoices, service: History[Preferences]) 
     `reader_choices` is as the version before reads it, with whole maps under `frequencies`:
     `{field: [[instant, value], …]}` of the fields that were chosen. `reader_categories` has each
     category by itself: `{"maps": digest, "chosen": [[instant, {category: frequency}], …]}`, with
-    the digest of the maps that were written beside it.
+    the digest of the maps that were written with it.
     """
     maps = to_whole_maps(service, choices)
     written = {
@@ -129,8 +129,8 @@ def read_reader_choices(
 ) -> ReaderChoices:
     """The choices in the two attributes that `write_reader_choices` wrote.
 
-    The version before leaves `reader_categories` as it is. So it counts only beside the maps that
-    it was written with; else the maps do.
+    The version before leaves `reader_categories` as it is. So it counts only with the maps that it
+    was written with; otherwise the maps count.
     """
     choices, maps = _read_fields(stored)
     if categories:

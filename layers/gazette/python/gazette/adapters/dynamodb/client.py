@@ -82,8 +82,8 @@ _MALFORMED = (
     OSError,
     RecursionError,
 )
-"""What decoding a malformed attribute can raise: OSError for an instant that the platform does not
-have, RecursionError for JSON that is nested too deeply."""
+"""The errors that decoding a malformed attribute can raise: OSError for an instant that the
+platform does not have, RecursionError for JSON that is nested too deeply."""
 
 
 class Row(Model):

@@ -204,7 +204,7 @@ def _set_reader_choices(choices: ReaderChoices, service: History[Preferences]) -
 
 
 def _as_stored(early: EarlyChoices | None) -> tuple[str | None, str | None]:
-    """What a row has that was read; the version before may have written it otherwise than we do."""
+    """Return both attributes as they were read: the former version may write them otherwise."""
     if early is None:
         return None, None
     return early.as_stored or write_reader_choices(early.reader_choices, ())

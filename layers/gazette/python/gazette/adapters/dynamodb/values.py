@@ -103,7 +103,7 @@ class WholeAttribute(NumberAttribute):
 
 
 class ExpiryAttribute(TTLAttribute):
-    """When DynamoDB may delete the row."""
+    """The time from which DynamoDB may delete the row."""
 
     def deserialize(self, value: str) -> datetime:
         """From seconds since 1970."""

@@ -86,7 +86,7 @@ _UNVERIFIED = re.compile(r"failed the check in region [A-Za-z0-9-]+: (.+)$", re.
 _NEVER_CONNECTED = (ConnectTimeoutError, EndpointConnectionError, ProxyConnectionError)
 
 _unsent: ContextVar[bool] = ContextVar("unsent", default=False)
-"""Whether botocore still builds the request of this thread's call, and has sent nothing of it."""
+"""True while botocore builds the request of this thread's call and has sent nothing of it."""
 
 
 def ses_client(send_timeout: timedelta) -> "SESV2Client":

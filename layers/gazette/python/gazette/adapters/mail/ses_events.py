@@ -139,7 +139,7 @@ def _record(body: str) -> _Record:
     source = envelope.get("source")
     if isinstance(source, str) and source != _SOURCE:
         raise ForeignEvent(
-            f"An event of source {source} is no delivery event of SES. Redrive it to the ingest "
+            f"An event of source {source} is not a delivery event of SES. Redrive it to the ingest "
             "queue."
         )
     for name, kind in (("source", str), ("detail-type", str), ("detail", dict)):

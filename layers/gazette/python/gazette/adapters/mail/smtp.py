@@ -29,7 +29,7 @@ before, it cancels the transaction (RFC 5321, section 4.1.1.10)."""
 
 
 _SENDER = re.compile(r"[!-;=?-~]+@[!-;=?-~]+")
-"""What MAIL can name: ASCII without spaces and angle brackets."""
+"""An address that MAIL can name: ASCII without spaces and angle brackets."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 

@@ -1,4 +1,4 @@
-"""What an SMTP server's reply concerns: the recipient, the message, the stream or the account.
+"""Tells if an SMTP server's reply concerns the recipient, the message, the stream or the account.
 
 Before RCPT no recipient has been named (RFC 5321, section 3.3), so a permanent refusal cannot be
 about this email: it is about the sender, who is that of a whole stream, or about the account. From
@@ -37,8 +37,8 @@ _START = (
     r"(?:[45]\.\d{1,3}\.\d{1,3} )?(?:<[^<>]*>:? )?"
     r"(?:(?:message|transaction|throttling|recipient address) (?:rejected|failed|failure): )?"
 )
-"""What a known text may stand behind. A text that stands further in may be quoted: relays pass on
-what the recipient's own server said, and the recipient chose that."""
+"""The words that may precede a known text. Further in, a text may be a quotation: relays pass on
+the reply of the recipient's own server, which the recipient controls."""
 
 _LOGIN = re.compile(r"[45]\.7\.(?:8|9|1[0-4])(?!\d)")
 _SENDER = re.compile(r"[45]\.1\.[78](?!\d)")

@@ -291,7 +291,7 @@ def _first_sign(word: str) -> str:
 
 
 def _goes_on(text: str, place: int) -> bool:
-    """Whether what stands at `place` belongs to the sign before: a mark, a tone, part of a flag."""
+    """Return whether the character at `place` belongs to the one before, as a mark does."""
     each, before = text[place], text[place - 1]
     is_tone = "\U0001f3fb" <= each <= "\U0001f3ff"
     if category(each)[0] == "M" or each == _JOINER or before == _JOINER or is_tone:

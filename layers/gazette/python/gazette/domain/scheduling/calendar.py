@@ -167,7 +167,7 @@ def next_on_another_date(wanted: Recurrence, *, after: datetime, last: datetime 
 def due_by_the_clock_of_now(
     wanted: Recurrence, *, armed_for: datetime, last: datetime | None
 ) -> datetime:
-    """When an occurrence is due for which a schedule was armed, perhaps by older rules of its zone.
+    """Return the due time of an armed occurrence by the present rules of its zone.
 
     That is `armed_for`, unless by the clock of now its date has had a digest, that of `last`: then
     it is the next occurrence. If no digest is wanted on that date, new rules have moved it there.
@@ -216,7 +216,7 @@ def zone_of(name: str) -> ZoneInfo:
 
 
 def _is_on(day: date, wanted: Recurrence) -> bool:
-    """Whether a digest is wanted on a date: it is one of the days, and in no pause."""
+    """Return whether a digest is wanted on a date: it is one of the days, and in no pause."""
     is_paused = wanted.paused_until is not None and day < wanted.paused_until
     return is_wanted(day, wanted.days) and not is_paused
 

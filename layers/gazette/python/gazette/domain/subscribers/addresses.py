@@ -47,7 +47,7 @@ def canonical(address: str) -> str:
     local, at, domain = text.rpartition("@")
     if not at:
         return _lower("NFC", text)
-    return f"{_unquoted(_lower('NFC', local))}@{_in_ascii(domain)}"
+    return f"{_unquoted(_lower('NFC', local))}@{in_ascii(domain)}"
 
 
 def _lower(form: Literal["NFC", "NFKC"], text: str) -> str:
@@ -65,8 +65,8 @@ def _unquoted(local: str) -> str:
     return f'"{quoted}"'
 
 
-def _in_ascii(domain: str) -> str:
-    """A domain without the dot at its end, its labels in Punycode.
+def in_ascii(domain: str) -> str:
+    """Return a domain without the dot at its end, its labels in Punycode.
 
     As UTS 46 maps names (https://www.unicode.org/reports/tr46/), but for characters that no domain
     may contain. Python's codec `idna` would make `strasse` of `straße`, which is another domain.

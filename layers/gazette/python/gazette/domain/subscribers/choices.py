@@ -64,7 +64,7 @@ NOTHING = Choice()
 
 
 ByCategory = tuple[tuple[str, History[Frequency]], ...]
-"""What was chosen of each category over time, sorted by category."""
+"""The choices of each category over time, sorted by category."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ def _frequencies_over_time(
 def frequencies_at_each(
     service: History[Preferences], reader: ReaderChoices
 ) -> Iterator[tuple[datetime, dict[str, Frequency]]]:
-    """What counts from each instant at which either chose a frequency, EVERYTHING included.
+    """Yield the frequencies in force from each instant at which either chose one, with EVERYTHING.
 
     At the same instant the reader's word counts for more than the service's.
     """
@@ -204,17 +204,17 @@ def frequencies_at_each(
 def _over_time(
     service: History[Preferences], reader: ReaderChoices
 ) -> Iterator[tuple[datetime, "_InForce"]]:
-    """What counts from each instant; the same object, which goes on with the iteration."""
-    said = [(at, 0, preferences.frequencies) for at, preferences in service]
-    said += [(at, 1, ((EVERYTHING, often),)) for at, often in reader.frequency]
-    said += [
+    """Yield the choices in force from each instant: one object, which changes as this goes on."""
+    entries = [(at, 0, preferences.frequencies) for at, preferences in service]
+    entries += [(at, 1, ((EVERYTHING, often),)) for at, often in reader.frequency]
+    entries += [
         (at, 1, ((category, often),))
         for category, history in reader.frequencies
         for at, often in history
     ]
-    said.sort(key=lambda each: each[:2])  # stable: histories are in order
+    entries.sort(key=lambda each: each[:2])  # stable: histories are in order
     in_force = _InForce()
-    for at, at_once in groupby(said, key=lambda each: each[0]):
+    for at, at_once in groupby(entries, key=lambda each: each[0]):
         for _, is_reader, chosen in at_once:
             if is_reader:
                 in_force.choose(chosen)
@@ -256,7 +256,7 @@ class _InForce:
 
     @property
     def frequencies(self) -> dict[str, Frequency]:
-        """What counts now: DEFAULT hides what the service says, too."""
+        """The frequencies in force now. DEFAULT hides the service's, too."""
         everything = {**(self._profile or {}), **self._chosen}
         return {category: often for category, often in everything.items() if often != DEFAULT}
 

@@ -98,7 +98,7 @@ class Activity:
         return (self.amended_at, self.retracted) == (other.amended_at, other.retracted)
 
     def concerns_since(self, side: str, instant: datetime) -> bool:
-        """Whether somebody who follows `side` since `instant` gets it, or may have had it.
+        """Return whether somebody who follows `side` since `instant` gets it, or may have had it.
 
         While it was below `side`, a worker may have brought it and died before it read that it had
         been amended.
@@ -106,7 +106,7 @@ class Activity:
         return side in self.former or (side in self.sides and self.occurred_at >= instant)
 
     def may_concern(self, user_id: str) -> bool:
-        """Whether a follower gets it, or may have another version of it.
+        """Return whether a follower gets it, or may have another version of it.
 
         Its actor does not get it. If it has been amended, an earlier version may have named another
         actor.
@@ -144,8 +144,8 @@ def effective_frequency(
 ) -> Frequency | None:
     """How often the reader wants to hear of `event`; None if they do not follow it.
 
-    Nobody hears of their own activities through a follow, critical or not. An event that is
-    addressed to its reader has no follow: it comes whoever made it happen.
+    A reader does not hear of their own activities through a follow, critical or not. An event that
+    is addressed to its reader has no follow: it comes also if the reader is its actor.
 
     `follows` are the follows of `event.via`, in that order. A follow counts if it was in force when
     the event occurred and has not ended since; the follow of the more specific entity decides. A

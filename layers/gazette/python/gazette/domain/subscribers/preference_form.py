@@ -85,7 +85,7 @@ def mark_of_leave(reader: Subscriber) -> str:
 
 
 def shown_fields(overview: Overview, categories: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """What a browser sends of the page with these categories if nothing is changed on it."""
+    """Return the fields that a browser sends of the unchanged page with these categories."""
     own, times = dict(overview.subscriber.chosen), overview.subscriber.times
     pause = times.paused_until if overview.is_paused else None
     days = () if times.custom_on.month_day else map(str, sorted(times.custom_on.weekdays))
@@ -139,9 +139,9 @@ def asked(
 
 
 def _was(sent: Fields) -> Fields | None:
-    """What the page showed; None for a page that does not say, such as one of the version before.
+    """Return the fields as the page showed them; None for a page of the former version.
 
-    It is not signed: whoever alters it can deceive only themself.
+    They are not signed: readers who alter them change only their own choices.
     """
     try:
         return parse_qs(sent["was"][0], keep_blank_values=True, max_num_fields=_MOST_FIELDS)
@@ -285,7 +285,7 @@ class _Reading:
         return None
 
     def _is_shown(self, pause: date) -> bool:
-        """Whether the page shows this pause: its button ends no later one."""
+        """Return whether the page shows this pause: its button ends no later one."""
         return self._was is None or [*self._was.get("paused_until", ())] == [pause.isoformat()]
 
 

@@ -56,7 +56,7 @@ _LOOK_BACK = 2 * timedelta(days=31) + LONGEST_PAUSE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftLimit:
-    """When soft bounces count as a hard one: by their number, or because nothing else comes of it.
+    """The limit from which soft bounces count as a hard one: many, or several without a delivery.
 
     `bounces` messages that were sent within `span` are too many. Who gets few emails never reaches
     that, such as a reader of a weekly digest. So three in a row are too many as well, if they were
@@ -73,7 +73,7 @@ class SoftLimit:
 
     @property
     def retention(self) -> timedelta:
-        """How long a bounce is remembered after the last one."""
+        """The time for which a bounce is remembered after the last one."""
         return max(2 * self.span, _LOOK_BACK)
 
     def is_reached(self, sent: Iterable[datetime]) -> bool:
@@ -86,7 +86,7 @@ class SoftLimit:
         return any(late - early <= self.span for early, late in zip(at, at[last:], strict=False))
 
     def is_reached_in_a_row(self, sent: Iterable[datetime], arrived: Iterable[datetime]) -> bool:
-        """Whether messages that bounced since the last that arrived are too many in a row.
+        """Return whether messages that bounced since the last that arrived are too many in a row.
 
         Both by when they were sent. What is older than runs are kept does not count, because
         nobody knows any more what arrived then.

@@ -1,4 +1,4 @@
-"""What takes back a change of a reader who left by degrees. Pure.
+"""Take back a change of a reader who left by degrees. Pure.
 
 What is taken back is dated right behind the change that it takes back, by `_STEP`. So whatever the
 reader chose or left later is untouched, however often and however late the same is taken back. And
@@ -24,15 +24,15 @@ ValueT = TypeVar("ValueT")
 _STEP = timedelta(microseconds=1)
 
 _TAKEN_BACK = ("frequency", "paused_until")
-"""The fields of `Choice` that leaving changes, and that are no category."""
+"""The fields of `Choice` that leaving changes, except categories."""
 
 
 def undo(
     reader: Subscriber, follows: Iterable[Follow], at: datetime, today: date
 ) -> tuple[tuple[datetime, Change], ...]:
-    """What takes back the change of an instant, by the instants at which to make it.
+    """Return the changes that take back the change of an instant, with the instants to date them.
 
-    Where something was chosen later, or the change was taken back before, it stays as it is. The
+    A field that was chosen again later, or was taken back before, stays as it is. The
     row has what was before. `today`: the reader's date; a pause that ends then has ended.
     """
     changes: defaultdict[datetime, dict[str, Any]] = defaultdict(dict)
@@ -69,13 +69,13 @@ def without(reader: Subscriber, at: datetime) -> Subscriber:
 
 
 Wanted = Callable[[Subscriber, Sequence[Follow], datetime], Change]
-"""What a button changes of a reader with these follows, at an instant."""
+"""Returns the change that a button makes for a reader with these follows at an instant."""
 
 
 def made_before(
     reader: Subscriber, follows: Sequence[Follow], wanted: Wanted, *, since: datetime
 ) -> datetime | None:
-    """When a button was pressed that changes nothing any more; None if something else was done.
+    """Return when a button was pressed whose change still stands; None if it was not.
 
     It was at an instant at which exactly that was changed which the button would have changed, and
     which still stands as a whole. An earlier one than `since` does not count.
@@ -95,7 +95,7 @@ def made_before(
 
 
 def _made(reader: Subscriber, follows: Iterable[Follow], at: datetime) -> Change | None:
-    """What was changed at an instant; None if not all of it stands, or no button changes that."""
+    """Return the change of an instant; None if a part no longer stands, or no button makes it."""
     choices = reader.reader_choices
     others = (choices.clock, choices.weekly_on, choices.custom_on, choices.time_zone)
     changed: list[History[Any]] = [
@@ -143,7 +143,7 @@ def _without(history: History[ValueT], at: datetime) -> History[ValueT]:
 
 
 def _stands(history: History[ValueT], at: datetime) -> bool:
-    """Whether the change of an instant is the last one that was not taken back."""
+    """Return whether the change of an instant is the last one that was not taken back."""
     standing: list[datetime] = []
     previous: datetime | None = None
     for then, _ in history:

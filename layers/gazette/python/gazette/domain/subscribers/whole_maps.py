@@ -38,7 +38,7 @@ def to_whole_maps(service: History[Preferences], reader: ReaderChoices) -> Histo
 
 
 def whole_map_at(at: datetime, service: History[Preferences], reader: ReaderChoices) -> Frequencies:
-    """What counts by category at an instant; empty if nothing is known of it."""
+    """Return the frequencies by category in force at an instant; empty if none are known."""
     until = (now for then, now in frequencies_at_each(service, reader) if then <= at)
     last: dict[str, Frequency] = {}
     for last in until:  # noqa: B007 -- only the last one counts
@@ -85,9 +85,9 @@ def _choices_of(
 
 
 def _spoken_of(name: str, service: History[Preferences]) -> list[datetime]:
-    """When the service said something of a category."""
-    said = tuple((at, dict(each.frequencies).get(name)) for at, each in service)
-    return [at for at, often in without_repeats(said) if often]
+    """Return the instants at which the service specified a category anew."""
+    specified = tuple((at, dict(each.frequencies).get(name)) for at, each in service)
+    return [at for at, often in without_repeats(specified) if often]
 
 
 def _by_category(in_force: dict[str, Frequency]) -> Frequencies:

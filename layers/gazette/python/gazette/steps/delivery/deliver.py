@@ -193,7 +193,7 @@ def _variant(key: RunKey, context: DeliveryContext) -> Variant:
 
 
 def _is_outdated(rendered: _Rendered, context: DeliveryContext) -> bool:
-    """Whether the version, the experiment or a hold has changed since the email was rendered.
+    """Return whether version, experiment or holds have changed since the email was rendered.
 
     Waiting for a permit takes time, and a process may be stopped at any point and go on much later.
     What operators decide is cached for a minute, so this seldom takes a call.

@@ -63,7 +63,7 @@ def suppress_recipient(event: DeliveryEvent, *, context: SuppressionContext) -> 
 def _are_too_many(
     bounced: Collection[SoftBounce], bounced_now: RunKey, context: SuppressionContext
 ) -> bool:
-    """Whether soft bounces are too many; reads the reader's runs only if they may be so in a row.
+    """Return whether soft bounces are too many. Reads the runs only if those in a row may be.
 
     A sent run none of whose bounces is known arrived: a delivery event may say so, but a stage need
     not have them (`report_deliveries`). A bounce that is still to come looks again.

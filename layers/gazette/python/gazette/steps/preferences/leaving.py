@@ -150,7 +150,7 @@ def _return(
 def _left(
     found: Leaving, reader: Subscriber | None, left: Subscriber | None, context: RoutingContext
 ) -> Leaving:
-    """When the reader left everything: by this request, or by an earlier one of the last day."""
+    """Return `found` with the time of the leave, by this request or one of the last day."""
     if reader is None or left is None or left.left_at is None:
         return found
     if not reader.has_left:

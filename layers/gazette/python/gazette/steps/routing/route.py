@@ -191,7 +191,7 @@ class _Together:
             self._errors[self._list_of[number]] = err
 
     def _goes_on(self, number: int) -> bool:
-        """Whether the list of the event has no error; one of one row keeps no other event."""
+        """Return whether the list of the event goes on: an error of one row stops no other."""
         err = self._errors.get(self._list_of[number])
         return err is None or is_of_one_row(err)
 

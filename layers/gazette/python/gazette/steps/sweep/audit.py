@@ -37,7 +37,7 @@ class AuditContext:
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """How many idle schedules were audited, and which of them had to be armed.
+    """The number of idle schedules that were audited, and those that had to be armed.
 
     `unreadable`: what is wrong with each row because of which one could not be audited, other than
     its own.

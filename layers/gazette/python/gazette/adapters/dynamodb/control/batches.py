@@ -131,7 +131,7 @@ def _behind(shard: int, slot: datetime) -> str:
 
 
 def _is_shard(text: str) -> bool:
-    """Whether this is a number as `save_checkpoint` writes it. More shards than that are never."""
+    """Return whether it is a number as `save_checkpoint` writes it. No stage has more shards."""
     return len(text) == _DIGITS and text.isascii() and text.isdecimal()
 
 

@@ -90,9 +90,9 @@ def size(value: Any, *, objects: Callable[[Any], int] = lambda value: len(str(va
 
 
 def depth(value: Any) -> int:
-    """How many lists and tables are in each other; for a value whose size is known to be bounded.
+    """Return how deeply lists and tables are nested in a value whose size is known to be bounded.
 
-    Each line that is written of what lies in them begins with a margin for each.
+    Each line that is printed of their content is indented once for each of them.
     """
     if isinstance(value, Mapping):
         value = list(value.values())

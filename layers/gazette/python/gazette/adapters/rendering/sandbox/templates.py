@@ -53,7 +53,7 @@ _WITHOUT_ATTRIBUTES = (
 """What templates call, or never see. A partial tells what it was made with: `partial.keywords`."""
 
 _INSTANTS = (date, time, timedelta, tzinfo)
-"""What `strftime` and `strptime` belong to, under whatever name they are called."""
+"""The types that have `strftime` and `strptime`, under whatever name they are called."""
 
 _ZONE = frozenset({"key"})
 """What templates may ask of a time zone: the cache of zones is the whole process's."""
@@ -220,7 +220,7 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
 
     @staticmethod
     def _check_language(called: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        """What Babel makes much of: a list in words, and a number that is written as a text."""
+        """Check arguments from which Babel makes long texts: lists, and numbers given as text."""
         if called.__func__ in _LISTS:
             check_parts((*args, *kwargs.values()))
         elif called.__func__ is _NUMBER:
