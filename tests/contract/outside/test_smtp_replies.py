@@ -118,7 +118,11 @@ REPLIES = [
     ("RCPT", "556 5.1.10 the domain accepts no mail", EMAIL),
     ("RCPT", "550 5.7.134 not this one", EMAIL),
     ("RCPT", "550 5.1.80 not this one", EMAIL),
-    ("RCPT", "554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using x.example", STREAM),
+    (
+        "RCPT",
+        "554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using x.example",
+        STREAM,
+    ),
     ("RCPT", "550 5.7.1 Service unavailable; client [192.0.2.1] blocked using x.example", STREAM),
     ("RCPT", "550 5.7.0 Mail relay denied", STREAM),
     ("RCPT", "550 Sender verify failed", STREAM),

@@ -64,7 +64,7 @@ _STREAM_TEXT = re.compile(
     r"|email address is not verified|outgoing mail from)",
     re.IGNORECASE,
 )
-"""Postfix, Sendmail, Exim, Exchange, Gmail, Exim, Exchange, SendGrid, Postfix's block lists, SES and
+"""Postfix, Sendmail, Exim, Exchange, Gmail, Exim, Exchange, SendGrid, block lists, SES and
 cPanel, in this order. What may hold a name is looked at, and not kept."""
 
 
