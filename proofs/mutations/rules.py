@@ -209,6 +209,14 @@ RULES: Final = (
         "::test_any_exception_before_the_request_is_sent_is_a_certain_refusal",
     ),
     Mutation(
+        "a connection that is lost behind a proxy may have passed on a request",
+        "adapters/mail/ses.py",
+        "        return isinstance(cause, NewConnectionError | SlowToConnect)\n",
+        "        return cause is not None\n",
+        "tests/contract/outside/test_ses_proxy.py"
+        "::test_a_connection_that_is_lost_behind_a_proxy_is_uncertain_once_ses_has_the_request",
+    ),
+    Mutation(
         "what fails once SES may have a request is uncertain",
         "adapters/mail/ses.py",
         '    """Note that botocore is about to send the request."""\n    _unsent.set(False)\n',

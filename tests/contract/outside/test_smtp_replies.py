@@ -27,6 +27,10 @@ UNVERIFIED = (
     "550 5.1.1 <ann@example.com>: Recipient address rejected: unverified address: "
     "host mx.x.example said: 550 Your account has been suspended"
 )
+SES_DENIED = (
+    "554 Access denied: User `arn:aws:iam::123456789012:user/a@b' is not authorized to perform "
+    "`ses:SendRawEmail' on resource `arn:aws:ses:eu-west-1:123456789012:identity/example.com'"
+)
 SES_SANDBOX = "554 Message rejected: Email address is not verified. The following identities failed"
 
 REPLIES = [
@@ -114,6 +118,15 @@ REPLIES = [
     ("RCPT", "556 5.1.10 the domain accepts no mail", EMAIL),
     ("RCPT", "550 5.7.134 not this one", EMAIL),
     ("RCPT", "550 5.1.80 not this one", EMAIL),
+    (
+        "RCPT",
+        "554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using x.example",
+        STREAM,
+    ),
+    ("RCPT", "550 5.7.1 Service unavailable; client [192.0.2.1] blocked using x.example", STREAM),
+    ("RCPT", "550 5.7.0 Mail relay denied", STREAM),
+    ("RCPT", "550 Sender verify failed", STREAM),
+    ("RCPT", "550 5.7.1 Service unavailable for this mailbox", EMAIL),
     # A text that a recipient or its server chose proves nothing
     ("RCPT", "550 5.1.1 <your account has been suspended@x.example>: unknown", EMAIL),
     ("RCPT", UNVERIFIED, EMAIL),
@@ -139,6 +152,10 @@ REPLIES = [
     ("end", "554 5.6.0 content", EMAIL),
     ("end", "554 Message rejected: Sending suspended for this account.", ACCOUNT),
     ("end", "554 Message rejected: Sending paused for this account. See your inbox.", ACCOUNT),
+    ("end", SES_DENIED, STREAM),
+    ("end", "550 The from address does not match a verified Sender Identity.", STREAM),
+    ("end", "554 5.2.252 SendAsDenied; b@example.com not allowed to send as a@example.com", STREAM),
+    ("end", "554 Access denied", EMAIL),
     ("end", f"{SES_SANDBOX} the check in region EU-WEST-1: a@example.com", STREAM),
     ("end", f"{SES_SANDBOX} the check in region EU-WEST-1: ann@example.com", EMAIL),
     ("end", "554 Transaction failed: Expected MIME type", EMAIL),

@@ -197,6 +197,11 @@ HEAVY = [
     "{{ links.leave(doubled) }}",
     "{{ language.isolated(doubled) }}",
     "{{ [doubled] * 9 }}",
+    "{{ table[doubled] }}",
+    "{{ [table]|map(attribute=doubled)|list }}",
+    "{{ items|map(doubled)|list }}",
+    "{{ items|select((doubled,))|list }}",
+    "{{ [table]|rejectattr(doubled)|list }}",
     # By what is rendered.
     f"{MANY}{MANY}abc{END}{END}",
     f"{{% set x %}}{MANY}{MANY}abc{END}{END}{{% endset %}}",

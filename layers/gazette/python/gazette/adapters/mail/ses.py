@@ -16,6 +16,8 @@ from botocore.exceptions import (
     ParamValidationError,
     ProxyConnectionError,
 )
+from urllib3.exceptions import ConnectTimeoutError as SlowToConnect
+from urllib3.exceptions import NewConnectionError
 
 from gazette.adapters.aws.clients import Patience, client
 from gazette.adapters.mail.header_words import ascii_sender
@@ -83,7 +85,7 @@ _NOT_ITS_OWN = re.compile(
 )
 _OF_ONE_STREAM = re.compile(r"[^@\"'<]*?(not verified|configuration set)", re.IGNORECASE)
 _UNVERIFIED = re.compile(r"failed the check in region [A-Za-z0-9-]+: (.+)$", re.DOTALL)
-_NEVER_CONNECTED = (ConnectTimeoutError, EndpointConnectionError, ProxyConnectionError)
+_NEVER_CONNECTED = (ConnectTimeoutError, EndpointConnectionError)
 
 _unsent: ContextVar[bool] = ContextVar("unsent", default=False)
 """True while botocore builds the request of this thread's call and has sent nothing of it."""
@@ -162,7 +164,7 @@ class SesMailer:
                 return _not_sent(err, attempt)
             if isinstance(err, ClientError):
                 return _refusal(err, attempt, sender=self._sender)
-            if isinstance(err, _NEVER_CONNECTED):
+            if _never_connected(err):
                 return RefusedForNow(attempt, type(err).__name__)
             return Uncertain(attempt, type(err).__name__)
         message_id = answer.get("MessageId")
@@ -196,6 +198,19 @@ class SesAccount:
             return Quota(rate=rate)
         sent = int(quota.get("SentLast24Hours", 0))
         return Quota(rate=rate, daily=daily, left=max(0, daily - sent))
+
+
+def _never_connected(err: Exception) -> bool:
+    """Whether there was no connection, so that nothing was sent.
+
+    Behind a proxy, urllib3 and so botocore report a connection to SES that is lost while the answer
+    is awaited like one to the proxy that never was: a closed connection has forgotten that it was
+    open. Only the cause tells them apart.
+    """
+    if isinstance(err, ProxyConnectionError):
+        cause = getattr(err.kwargs.get("error"), "original_error", None)
+        return isinstance(cause, NewConnectionError | SlowToConnect)
+    return isinstance(err, _NEVER_CONNECTED)
 
 
 def _not_sent(err: Exception, attempt: int) -> SendOutcome:

@@ -56,11 +56,16 @@ _STREAM_TEXT = re.compile(
     _START + r"(sender address rejected|client host rejected|helo command rejected"
     r"|relay access denied|relaying denied|relay(?:ing)? not (?:permitted|allowed)"
     r"|(?:smtp; )?unable to relay"
-    r"|(?:smtp; )?client does not have permissions? to send as this sender"
+    r"|mail relay denied|sender verify failed"
+    r"|(?:smtp; )?client does not have permissions? to send as this sender|sendasdenied"
+    r"|the from address does not match a verified sender identity"
+    r"|service unavailable(?=; client (?:host )?\[)"
+    r"|access denied(?=: user \S+ is not authorized to perform)"
     r"|email address is not verified|outgoing mail from)",
     re.IGNORECASE,
 )
-"""Postfix, Sendmail, Exim, Exchange, SES and cPanel, in this order."""
+"""Postfix, Sendmail, Exim, Exchange, Gmail, Exim, Exchange, SendGrid, block lists, SES and
+cPanel, in this order. What may hold a name is looked at, and not kept."""
 
 
 def refusal(

@@ -11,6 +11,7 @@ from gazette.adapters.rendering.sandbox.sizes import (
     WORST,
     check_compared,
     check_filled,
+    check_given,
     check_made,
     counted,
     depth,
@@ -21,9 +22,12 @@ from gazette.adapters.rendering.sandbox.sizes import (
 
 _READING = frozenset(
     """abs attr count d default first float int items last length list max min
-    random reject rejectattr reverse select selectattr""".split()
+    random reverse""".split()
 )
 """Filters that write no text, and make nothing that they are not given."""
+
+_CHOOSING = frozenset({"map", "reject", "rejectattr", "select", "selectattr"})
+"""Filters whose error shows the name of a filter, test or attribute that there is not, in full."""
 
 _COMPARING = frozenset({"dictsort", "groupby", "sort", "unique"})
 """Filters that keep a copy of each text by which they compare, in lower case."""
@@ -119,7 +123,8 @@ def _bounded_filter(name: str, called: Callable[..., Any]) -> Callable[..., Any]
     passed = 1 if hasattr(called, "jinja_pass_arg") else 0
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if name == "map":
+        if name in _CHOOSING:
+            check_given(args[passed + 1 :], kwargs)
             return check_made(called(*args, **kwargs))
         value, given = _read(args[passed]), args[passed + 1 :]
         if name in _COMPARING:

@@ -63,6 +63,8 @@ _FIELDS = (FunctionType, MemberDescriptorType, property, type(vars(Line)["line"]
 
 _METHODS = frozenset({BuiltinFunctionType, MethodType})
 
+_PLACES = frozenset({str, int})
+
 _SENTENCES = frozenset({vars(Language)["_gettext"], vars(Language)["_ngettext"]})
 """What `trans`, `gettext` and `ngettext` call."""
 
@@ -209,6 +211,12 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
         ):
             self._fields.add((of, attribute))
         return super().getattr(obj, attribute)
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        """As Jinja does, if its error may show by what the value is asked."""
+        if type(argument) not in _PLACES:
+            check_given((argument,), {})
+        return super().getitem(obj, argument)
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         """As Jinja does, and nothing of functions, types, modules and the cache of zones."""
