@@ -242,7 +242,7 @@ class State:
                         "title": "On digests",
                         "url": "https://example.com/p1",
                     },
-                    "actor": {"id": "bo", "name": "Bo"},
+                    "actor": {"id": "cy", "name": "Cy"},
                     "occurred_at": datetime.now(UTC).isoformat(),
                 }
             ],
