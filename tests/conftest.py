@@ -41,7 +41,7 @@ def pytest_configure() -> None:
     """
     os.environ["PYTHONTZPATH"] = use_pinned_zones()
     if settings.get_current_profile_name() == "few":
-        _bound_examples(settings.default.max_examples)
+        _bound_examples(settings.get_profile("few").max_examples)
     gc.set_threshold(50_000, 20, 50)
 
 
