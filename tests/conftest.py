@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import CodeType
+from typing import Any
 
 import pytest
 from gazette.adapters.aws import clients
@@ -31,19 +32,35 @@ settings.register_profile("few", settings.get_profile("whatever the time"), max_
 """For a second run of the same tests, on another Python."""
 
 
+@pytest.hookimpl(trylast=True)  # behind Hypothesis, which reads --hypothesis-profile
 def pytest_configure() -> None:
-    """Read the pinned time zones, here and in every process that a test starts."""
+    """Read the pinned time zones, here and in every process that a test starts.
+
+    The garbage collector need not look after every 700 objects (Python's default): that takes a
+    sixth of the time of the collection, and a twelfth of that of the tests.
+    """
     os.environ["PYTHONTZPATH"] = use_pinned_zones()
+    if settings.get_current_profile_name() == "few":
+        _bound_examples(settings.get_profile("few").max_examples)
+    gc.set_threshold(50_000, 20, 50)
+
+
+def _bound_examples(most: int) -> None:
+    """Also where a test says how many examples it tries, it tries no more than `most`."""
+    init = settings.__init__
+
+    def bounded(self: settings, parent: settings | None = None, **given: Any) -> None:
+        if "max_examples" in given:
+            given["max_examples"] = min(given["max_examples"], most)
+        init(self, parent, **given)
+
+    pytest.MonkeyPatch().setattr(settings, "__init__", bounded)
 
 
 def pytest_collection_finish() -> None:
-    """What is imported by now stays: the garbage collector need not look through it again.
-
-    Nor need it look after every 700 objects (Python's default): that takes a twelfth of the time.
-    """
+    """What is imported by now stays: the garbage collector need not look through it again."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,7 +1,7 @@
 """Finds the HTML and CSS that an email uses, in the words of caniemail.com."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
@@ -62,26 +62,40 @@ class Use(NamedTuple):
     needs: frozenset[str] = frozenset()
 
 
-def uses(html: str, known: Mapping[str, Any]) -> Iterator[Use]:
+def uses(html: str, known: frozenset[str]) -> Iterator[Use]:
     """All that an email uses; `known` has the names that caniemail.com has pages for."""
     page = lxml.html.document_fromstring(html)
     if page.getroottree().docinfo.doctype:
         yield Use("html-doctype", "html")
-    for element in page.iter():
-        if element.tag is lxml.etree.Comment:
+    for tag, attributes, text in {*map(_parts, page.iter())}:
+        if tag is lxml.etree.Comment:
             yield Use("html-comments", "html")
-        elif isinstance(element.tag, str):
-            yield from _of_element(element, known)
-            if element.tag == "style":
-                yield from _of_sheet(element.text or "", known)
+        elif isinstance(tag, str):
+            yield from _of_element(tag, attributes, known)
+            if tag == "style":
+                yield from _of_sheet(text, known)
 
 
-def _of_element(element: Any, known: Mapping[str, Any]) -> Iterator[Use]:
-    tag = element.tag
+def _parts(element: Any) -> tuple[Any, tuple[tuple[str, str], ...], str]:
+    """What is the same of most elements: there are a few kinds of them, in thousands of emails."""
+    text = (element.text or "") if element.tag == "style" else ""
+    return element.tag, tuple(element.attrib.items()), text
+
+
+@cache
+def _of_element(
+    tag: str, attributes: tuple[tuple[str, str], ...], known: frozenset[str]
+) -> frozenset[Use]:
+    return frozenset(_uses_of_element(tag, attributes, known))
+
+
+def _uses_of_element(
+    tag: str, attributes: tuple[tuple[str, str], ...], known: frozenset[str]
+) -> Iterator[Use]:
     yield Use(_named(_ELEMENTS.get(tag, f"html-{tag}"), f"<{tag}>", known), tag)
-    if tag == "meta" and element.get("name") == "color-scheme":
+    if tag == "meta" and ("name", "color-scheme") in attributes:
         yield Use("html-meta-color-scheme", tag)
-    for name, value in element.attrib.items():
+    for name, value in attributes:
         if name == "style":
             for each, said in _of_declarations(_declared(value), known):
                 yield Use(each, tag, said)
@@ -94,11 +108,13 @@ def _of_element(element: Any, known: Mapping[str, Any]) -> Iterator[Use]:
             yield Use("html-anchor-links" if value[0] == "#" else "html-mailto-links", tag)
 
 
-def _of_sheet(css: str, known: Mapping[str, Any]) -> Iterator[Use]:
-    yield from _of_rules(cssutils.parseString(css, validate=False).cssRules, known, frozenset())
+@cache
+def _of_sheet(css: str, known: frozenset[str]) -> frozenset[Use]:
+    rules = cssutils.parseString(css, validate=False).cssRules
+    return frozenset(_of_rules(rules, known, frozenset()))
 
 
-def _of_rules(rules: Any, known: Mapping[str, Any], needs: frozenset[str]) -> Iterator[Use]:
+def _of_rules(rules: Any, known: frozenset[str], needs: frozenset[str]) -> Iterator[Use]:
     for rule in rules:
         if rule.type == rule.COMMENT:
             yield Use("css-comments", "style", needs=needs)
@@ -118,7 +134,7 @@ def _of_rules(rules: Any, known: Mapping[str, Any], needs: frozenset[str]) -> It
             yield Use(_named(f"css-at-{name}", f"@{name}", known), "style", needs=needs)
 
 
-def _asked(media: str, known: Mapping[str, Any]) -> Iterator[str]:
+def _asked(media: str, known: frozenset[str]) -> Iterator[str]:
     """The pages about single media features; those about sizes are in that of `@media`."""
     for feature in re.findall(r"\(\s*([a-z-]+)", media):
         name = re.sub(r"^-webkit-|^(?:min|max)-", "", feature)
@@ -126,7 +142,7 @@ def _asked(media: str, known: Mapping[str, Any]) -> Iterator[str]:
             yield _named(f"css-at-media-{name}", f"@media ({feature})", known)
 
 
-def _of_selectors(text: str, known: Mapping[str, Any]) -> Iterator[str]:
+def _of_selectors(text: str, known: frozenset[str]) -> Iterator[str]:
     trees = cssselect.parse(text)
     if len(trees) > 1:
         yield "css-selector-grouping"
@@ -137,7 +153,7 @@ def _of_selectors(text: str, known: Mapping[str, Any]) -> Iterator[str]:
         yield from _of_selector(tree.parsed_tree, known)
 
 
-def _of_selector(tree: Any, known: Mapping[str, Any]) -> Iterator[str]:
+def _of_selector(tree: Any, known: frozenset[str]) -> Iterator[str]:
     if isinstance(tree, selectors.Element):
         yield "css-selector-type" if tree.element else "css-selector-universal"
         return
@@ -160,11 +176,11 @@ def _of_selector(tree: Any, known: Mapping[str, Any]) -> Iterator[str]:
 
 @cache
 def _declared(style: str) -> Any:
-    """A style attribute. Most stand on many elements, and the parser takes its time."""
+    """A style attribute. Most stand on several kinds of elements, and the parser takes its time."""
     return cssutils.parseStyle(style, validate=False)
 
 
-def _of_declarations(style: Any, known: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _of_declarations(style: Any, known: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Features of declarations, each with the value of its declaration."""
     for declared in style:
         name, value = declared.name, declared.value
@@ -186,7 +202,7 @@ def _property(name: str) -> str:
     return f"css-{name}"
 
 
-def _of_value(part: Any, known: Mapping[str, Any]) -> Iterator[str]:
+def _of_value(part: Any, known: frozenset[str]) -> Iterator[str]:
     if unit := getattr(part, "dimension", None):
         yield _named("css-unit-percent" if unit == "%" else f"css-unit-{unit}", unit, known)
     elif part.type == "URI":
@@ -206,7 +222,7 @@ def _image(address: str) -> str:
     return "image-base64" if address.startswith("data:") else f"image-{ending or 'png'}"
 
 
-def _named(slug: str, said: str, known: Mapping[str, Any]) -> str:
+def _named(slug: str, said: str, known: frozenset[str]) -> str:
     if slug in known:
         return slug
     return "" if said in _PLAIN else f"{UNTOLD} {said}"

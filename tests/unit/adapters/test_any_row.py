@@ -632,7 +632,7 @@ def test_a_good_row_is_computed_with(name: str) -> None:
 
 @pytest.mark.parametrize("name", KINDS)
 @given(data=st.data())
-@settings(max_examples=400)
+@settings(max_examples=100)
 def test_any_row_is_unreadable_or_can_be_computed_with(name: str, data: st.DataObject) -> None:
     kind = KINDS[name]
     with suppress(UnreadableRow):

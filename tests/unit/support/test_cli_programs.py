@@ -1,11 +1,8 @@
 """What programs rely on: `--json`, exit codes, and completion, of every command."""
 
 import json
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -141,20 +138,12 @@ def test_the_page_says_what_each_exit_code_means() -> None:
 
 def completed(*words: str) -> set[str]:
     """What bash would offer for the last word."""
-    done = subprocess.run(
-        [sys.executable, "-c", "from cli.main import app; app(prog_name='gazette')"],
-        env={
-            **os.environ,
-            "_GAZETTE_COMPLETE": "complete_bash",
-            "COMP_WORDS": " ".join(("gazette", *words)),
-            "COMP_CWORD": str(len(words)),
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-    )
-    return set(done.stdout.split())
+    asked = {
+        "_GAZETTE_COMPLETE": "complete_bash",
+        "COMP_WORDS": " ".join(("gazette", *words)),
+        "COMP_CWORD": str(len(words)),
+    }
+    return {*CliRunner().invoke(app, env=asked, prog_name="gazette").stdout.split()}
 
 
 def test_a_shell_completes_commands_and_values() -> None:
