@@ -108,7 +108,7 @@ class FakeSubscribers:
             return False
         self.waiting.pop(subscriber.user_id, None)
         routed_for = current.routed_for if isinstance(current, Subscriber) else ""
-        erased_at = current.erased_at if current else None
+        erased_at = subscriber.erased_at or (current.erased_at if current else None)
         self.rows[subscriber.user_id] = replace(
             subscriber, routed_for=routed_for, erased_at=erased_at, active_on=None
         )

@@ -114,6 +114,15 @@ def test_who_comes_back_after_an_erasure_keeps_its_instant(subscribers: Subscrib
     assert subscribers.get("ann") == replace(again, erased_at=NOW)
 
 
+def test_the_instant_of_a_late_erasure_is_kept(subscribers: Subscribers) -> None:
+    reader = replace(a_subscriber(), revision=1)
+    assert subscribers.put(reader, replacing=None)
+    erased = replace(reader, erased_at=NOW - timedelta(days=1), revision=2)
+    assert subscribers.put(erased, replacing=reader)
+    assert subscribers.get("ann") == erased
+    assert not subscribers.put(replace(reader, revision=2), replacing=reader)
+
+
 def test_one_who_was_erased_and_came_back_is_not_the_one_that_was_read(
     subscribers: Subscribers,
 ) -> None:

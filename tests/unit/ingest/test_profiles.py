@@ -6,13 +6,23 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import permutations
 
 import pytest
-from gazette.domain.commands import ChangeFollow, ChangeSubscriber, MarkActive, RetractEvent
+from gazette.domain.commands import (
+    ChangeFollow,
+    ChangeSubscriber,
+    ChoosePreferences,
+    Command,
+    CreateEvents,
+    EraseSubscriber,
+    MarkActive,
+    RetractEvent,
+)
 from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.errors import NotYet
 from gazette.domain.identity import address_hash
-from gazette.domain.model import DAILY
+from gazette.domain.model import DAILY, StoredEvent
 from gazette.domain.outcome import Outcome
 from gazette.domain.scheduling.calendar import DigestTimes
+from gazette.domain.subscribers.choices import Choice, ReaderChoices
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency, frequencies
 from gazette.domain.subscribers.history import remember
@@ -366,16 +376,67 @@ def test_an_erasure_may_come_before_anything_else(world: World) -> None:
     gone(world)
 
 
-def test_an_erasure_that_is_older_than_the_profile_is_outdated() -> None:
+def test_an_erasure_that_is_older_than_the_profile_keeps_what_came_after_it() -> None:
     world = a_full_life()
     before = (world.subscribers.rows.copy(), world.events.rows.copy(), world.follows.rows.copy())
     at = NOW - 2 * DAY
     assert world.erase(at=at) is Outcome.OUTDATED
     after = world.subscribers.rows["ann"]
     assert isinstance(after, Subscriber)
-    assert (after.addressed_after, after.revision) == (at, 2), "the links before it end"
-    world.subscribers.rows["ann"] = replace(after, addressed_after=None, revision=1)
-    assert before == (world.subscribers.rows, world.events.rows, world.follows.rows)
+    assert (after.erased_at, after.addressed_after, after.revision) == (at, at, 2)
+    world.subscribers.rows["ann"] = replace(
+        after, erased_at=None, addressed_after=None, revision=1, routed_for=""
+    )
+    was = {"ann": replace(before[0]["ann"], routed_for="")}
+    assert (was, *before[1:]) == (world.subscribers.rows, world.events.rows, world.follows.rows)
+
+
+def a_past() -> list[Command]:
+    """A choice, a follow and an event, each an hour before the erasure."""
+    then = NOW - 3 * A_MINUTE
+    return [
+        ChoosePreferences("ann", Choice(frequencies=frequencies({"like": Frequency.NEVER})), then),
+        ChangeFollow("ann", "post#p1", FollowState(True), then),
+        CreateEvents((an_event("past", occurred_at=then),)),
+    ]
+
+
+@pytest.mark.parametrize("order", list(permutations(range(5))))
+def test_what_is_from_before_an_erasure_is_gone_in_whatever_order_it_arrives(
+    order: tuple[int, ...],
+) -> None:
+    """An erasure that a later profile has overtaken reaches as far as one that came in time."""
+    erasure = EraseSubscriber("ann", NOW - 2 * A_MINUTE)
+    profile = ChangeSubscriber(a_subscriber(changed_at=NOW - A_MINUTE))
+    said = [*a_past(), erasure, profile]
+    world = World()
+    for number in (*order, order[0], 3):
+        world.say(said[number])
+    reader = world.subscribers.get("ann")
+    assert isinstance(reader, Subscriber)
+    assert (dict(reader.chosen), reader.reader_choices) == ({}, ReaderChoices())
+    assert reader.erased_at == erasure.at
+    assert [*world.follows.followed_by("ann")] == []
+    assert not isinstance(world.events.get("ann", "past"), StoredEvent)
+    world.say(CreateEvents((an_event("new", occurred_at=NOW),)))
+    assert [each.name for each in world.schedules.of_user("ann") if each.listed] == [DAILY]
+
+
+def test_an_erasure_that_broke_off_behind_a_later_profile_is_made_whole() -> None:
+    def started() -> World:
+        world = World()
+        for each in (*a_past(), ChangeSubscriber(a_subscriber(changed_at=NOW - A_MINUTE))):
+            world.say(each)
+        return world
+
+    erasure = EraseSubscriber("ann", NOW - 2 * A_MINUTE)
+    for world, where in crashes(started, lambda world: world.say(erasure)):
+        world.say(erasure)
+        reader = world.subscribers.get("ann")
+        assert isinstance(reader, Subscriber), where
+        assert reader.reader_choices == ReaderChoices(), where
+        assert [*world.follows.followed_by("ann")] == [], where
+        assert not isinstance(world.events.get("ann", "past"), StoredEvent), where
 
 
 def test_of_two_erasures_the_later_instant_stays(world: World) -> None:

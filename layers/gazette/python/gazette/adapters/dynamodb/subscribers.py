@@ -112,6 +112,8 @@ class DynamoSubscribers:
             actions.append(SubscriberRow.paused_last.set(subscriber.paused_last.isoformat()))
         if subscriber.resumed_at:
             actions.append(SubscriberRow.resumed_at.set(subscriber.resumed_at))
+        if subscriber.erased_at:
+            actions.append(SubscriberRow.erased_at.set(subscriber.erased_at))
         if subscriber.addressed_after:
             actions.append(SubscriberRow.addressed_after.set(subscriber.addressed_after))
         return written(row.update, actions=actions, condition=_unchanged(replacing))

@@ -93,6 +93,16 @@ class ReaderChoices:
             histories[category] = remember(histories.get(category, ()), at, often, longest=_KEPT)
         return replace(self, **changed, frequencies=_kept(histories))
 
+    def after(self, at: datetime) -> "ReaderChoices":
+        """The choices that were made after this instant."""
+        later: dict[str, Any] = {
+            field.name: _after(getattr(self, field.name), at)
+            for field in fields(self)
+            if field.name != "frequencies"
+        }
+        by_category = ((name, _after(history, at)) for name, history in self.frequencies)
+        return ReaderChoices(**later, frequencies=tuple(each for each in by_category if each[1]))
+
     @property
     def paused_last(self) -> date | None:
         """The latest end of a pause that the reader chose."""

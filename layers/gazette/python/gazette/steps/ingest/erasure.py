@@ -12,9 +12,10 @@ from gazette.domain.stored import readable
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus, was_erased
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
+from gazette.steps.ingest.profiles import reroute_waiting
 from gazette.steps.routing.follows import forget_follow
 from gazette.steps.runs import apply, cancel
-from gazette.steps.subscribers.schedules import remove_schedules
+from gazette.steps.subscribers.schedules import remove_schedules, set_schedules
 from gazette.steps.subscribers.unsubscribe import settle_suppression
 
 
@@ -36,9 +37,8 @@ def erase_subscriber(
         run.key for run in readable(context.runs.of_user(user_id)) if not run.key.is_immediate
     }
     erased = context.subscribers.erase(user_id, at)
-    # One that was cut off continues.
-    if not erased and not was_erased(context.subscribers.get(user_id), at):
-        _end_links(user_id, at, context)
+    if not erased and isinstance(context.subscribers.get(user_id), Subscriber):
+        _erase_before(user_id, at, context)
         if isinstance(reader, Subscriber):  # who may have started again since it was read
             settle_suppression(
                 user_id,
@@ -61,15 +61,45 @@ def erase_subscriber(
     return Outcome.ERASED if erased else Outcome.OUTDATED
 
 
-def _end_links(user_id: str, at: datetime, context: RoutingContext) -> None:
-    """End the links from before an erasure that a later profile has overtaken."""
+def _erase_before(user_id: str, at: datetime, context: RoutingContext) -> None:
+    """Erase what is dated `at` or before of a reader whose later profile is stored.
+
+    The profile is written first, so that nothing from before `at` is stored any more. The schedules
+    stay: they serve the later profile, and the run of a date keeps it from a second digest.
+    """
+    reader = _without_the_past(user_id, at, context)
+    if reader is None:
+        return
+    for run in readable(context.runs.of_user(user_id)):
+        apply(run, Stop(), runs=context.runs)
+    for entity in context.follows.followed_by(user_id):
+        forget_follow(entity, user_id, at, context=context)
+    context.events.erase(user_id, at)
+    set_schedules(reader, context=context)
+    reroute_waiting(reader, context)
+
+
+def _without_the_past(user_id: str, at: datetime, context: RoutingContext) -> Subscriber | None:
+    """Store the profile as if it came after the erasure: no earlier choice or link counts.
+
+    Returns the profile as stored; None if the reader has been erased again.
+    """
     for _ in ATTEMPTS:
         reader = context.subscribers.get(user_id)
         if not isinstance(reader, Subscriber):
-            return
-        if reader.addressed_after and reader.addressed_after >= at:
-            return
-        ended = replace(reader, addressed_after=at, revision=reader.revision + 1)
-        if context.subscribers.put(ended, replacing=reader):
-            return
+            return None
+        if was_erased(reader, at):
+            return reader
+        service = reader.service_choices
+        later = replace(
+            reader,
+            erased_at=at,
+            addressed_after=max(reader.addressed_after or at, at),
+            revision=reader.revision + 1,
+        ).with_choices(
+            tuple(entry for entry in service if entry[0] > at) or service[-1:],
+            reader.reader_choices.after(at),
+        )
+        if context.subscribers.put(later, replacing=reader):
+            return later
     raise kept_changing(f"The profile of {user_id}")
