@@ -387,7 +387,9 @@ def test_an_erasure_that_is_older_than_the_profile_keeps_what_came_after_it() ->
     world.subscribers.rows["ann"] = replace(
         after, erased_at=None, addressed_after=None, revision=1, routed_for=""
     )
-    was = {"ann": replace(before[0]["ann"], routed_for="")}
+    reader = before[0]["ann"]
+    assert isinstance(reader, Subscriber)
+    was = {"ann": replace(reader, routed_for="")}
     assert (was, *before[1:]) == (world.subscribers.rows, world.events.rows, world.follows.rows)
 
 
