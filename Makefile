@@ -24,8 +24,8 @@ help: ## List the targets
 demo: setup ## Replay a real week on the embedded engine (KEEP=1 leaves it running, PORT=… sets its port)
 	@$(BIN)/python -m demo --port $(PORT) $(if $(KEEP),--keep)
 
-test: setup ## Run all tests that need no deployed stage, on all cores
-	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+test: setup ## Run all tests that need no deployed stage, on all cores (TESTS=… names some)
+	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(TESTS)
 
 seeds: setup .bench/.ready ## Run a short seed of each proof, and one round of each part of make bench
 	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder proofs
