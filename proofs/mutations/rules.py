@@ -658,9 +658,17 @@ RULES: Final = (
     Mutation(
         "an erasure that a later profile overtook ends the links before it",
         "steps/ingest/erasure.py",
-        "        _end_links(user_id, at, context)\n",
+        "        _erase_before(user_id, at, context)\n",
         "",
         f"{_LINKS}::test_attack_an_erasure_ends_links_in_whatever_order_it_comes",
+    ),
+    Mutation(
+        "an erasure that a later profile overtook deletes the choices before it",
+        "steps/ingest/erasure.py",
+        "            reader.reader_choices.after(at),\n",
+        "            reader.reader_choices,\n",
+        "tests/unit/ingest/test_profiles.py"
+        "::test_what_is_from_before_an_erasure_is_gone_in_whatever_order_it_arrives",
     ),
     Mutation(
         "a new link is mailed to the same registration only",
