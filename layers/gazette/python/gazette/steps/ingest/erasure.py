@@ -55,10 +55,15 @@ def erase_subscriber(
     remove_schedules(user_id, at, context=context)
     came_back = isinstance(context.subscribers.get(user_id), Subscriber)
     until = at if came_back else None
+    _forget(user_id, until, context)
+    return Outcome.ERASED if erased else Outcome.OUTDATED
+
+
+def _forget(user_id: str, until: datetime | None, context: RoutingContext) -> None:
+    """Delete follows and events; with `until`, only what is dated up to it."""
     for entity in context.follows.followed_by(user_id):
         forget_follow(entity, user_id, until, context=context)
     context.events.erase(user_id, until)
-    return Outcome.ERASED if erased else Outcome.OUTDATED
 
 
 def _erase_before(user_id: str, at: datetime, context: RoutingContext) -> None:
@@ -72,9 +77,7 @@ def _erase_before(user_id: str, at: datetime, context: RoutingContext) -> None:
         return
     for run in readable(context.runs.of_user(user_id)):
         apply(run, Stop(), runs=context.runs)
-    for entity in context.follows.followed_by(user_id):
-        forget_follow(entity, user_id, at, context=context)
-    context.events.erase(user_id, at)
+    _forget(user_id, at, context)
     set_schedules(reader, context=context)
     reroute_waiting(reader, context)
 
