@@ -353,6 +353,18 @@ def test_a_digest_that_waits_goes_at_once_when_its_reader_wants_no_items_in_it(
     assert world.runs.rows[run.key].without == ()
 
 
+def test_a_digest_whose_schedule_is_gone_waits_for_no_items() -> None:
+    """As after an erasure."""
+    world = a_world()
+    world.create(an_event())
+    run = come_due(world)
+    assert run
+    del world.schedules.rows["ann", DAILY]
+    world.deliver_queued()
+    assert lines(world) == [("post1: 1",)]
+    assert world.runs.rows[run.key].without == ()
+
+
 def test_a_digest_that_asks_nothing_makes_no_call_more() -> None:
     asking = a_world()
     without = World(SettableClock(), max_lateness=6 * HOUR)
