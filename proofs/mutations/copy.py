@@ -12,12 +12,19 @@ from proofs.mutations.mutation import Mutation
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path("layers/gazette/python")
+COMMAND = "cli"
 
 _LEFT_OUT = shutil.ignore_patterns(
     ".*", "build", "node_modules", "__pycache__", "*.egg-info", "cdk.out"
 )
 _LONGEST = 120
 _FAILED = re.compile(r"^FAILED \S+?::(\w+)", re.MULTILINE)
+
+
+def module_of(mutation: Mutation, project: Path) -> Path:
+    """The file that a mutation changes, below a copy of the project."""
+    is_of_command = mutation.path.startswith(f"{COMMAND}/")
+    return (project if is_of_command else project / PACKAGE / "gazette") / mutation.path
 
 
 def without(mutation: Mutation, text: str) -> str:
@@ -53,7 +60,7 @@ class Copy:
 
         Raises LookupError where what is to be replaced is not there exactly once.
         """
-        path = self._at / PACKAGE / "gazette" / mutation.path
+        path = module_of(mutation, self._at)
         text = path.read_text()
         path.write_text(without(mutation, text))
         try:

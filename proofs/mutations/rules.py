@@ -15,6 +15,8 @@ _BY_CATEGORY = "tests/unit/subscribers/test_choices_by_category.py"
 _TWO_PAGES = "tests/unit/preferences/test_two_pages.py"
 _LEAVING_PAGES = "tests/functions/preferences/test_leaving.py"
 _CONTENT = "tests/unit/content/test_digests.py"
+_TOGETHER = "tests/contract/pacing/test_side_by_side.py"
+_CONFIRMED = "tests/functions/cli/test_templates.py"
 _NEWER_ROWS = "tests/contract/dynamodb/test_newer_rows.py"
 _ONE_ROW = "tests/unit/sweep/test_one_row.py"
 _NEW_RULES = "tests/unit/fanout/test_new_zone_rules.py"
@@ -421,6 +423,14 @@ RULES: Final = (
         "::test_what_was_stored_within_the_hour_is_left_to_its_worker",
     ),
     Mutation(
+        "the audit leaves what an open run may still send to that run",
+        "steps/sweep/audit.py",
+        "    return all(run.status.is_final for run in chain) and context",
+        "    return context",
+        "tests/unit/sweep/test_audit.py"
+        "::test_what_a_run_that_has_not_ended_may_still_send_is_left_to_it",
+    ),
+    Mutation(
         "each sweep audits a part of the schedules that no other does",
         "steps/sweep/audit.py",
         "        number * partitions + partition, partitions",
@@ -747,6 +757,34 @@ RULES: Final = (
         "tests/unit/templates/test_library.py::test_what_is_not_what_was_pushed_is_never_unpacked",
     ),
     Mutation(
+        "what somebody confirmed of other versions than those in force is not done",
+        "steps/support/templates.py",
+        "    if seen is not None and found != seen:\n",
+        "    if False:\n",
+        f"{_CONFIRMED}::test_a_yes_is_about_what_the_question_named",
+    ),
+    Mutation(
+        "a push is of what its question named",
+        "cli/templates/command.py",
+        "            seen=before,\n        )\n",
+        "        )\n",
+        f"{_CONFIRMED}::test_a_yes_is_about_what_the_question_named",
+    ),
+    Mutation(
+        "a rollout is of what its question named",
+        "cli/templates/command.py",
+        "roll_out(percent, by=caller(), context=context, seen=before)",
+        "roll_out(percent, by=caller(), context=context)",
+        f"{_CONFIRMED}::test_a_yes_is_about_what_the_question_named",
+    ),
+    Mutation(
+        "a rollback is of what its question named",
+        "cli/templates/command.py",
+        "roll_back(to, by=caller(), context=context, seen=seen)",
+        "roll_back(to, by=caller(), context=context)",
+        f"{_CONFIRMED}::test_a_yes_is_about_what_the_question_named",
+    ),
+    Mutation(
         "an event that the deployed templates can show is not left out for a pushed version",
         "steps/delivery/edition.py",
         "        if instead is None:\n",
@@ -767,6 +805,20 @@ RULES: Final = (
         "None if run.asked_at else fetch)\n",
         "fetch)\n",
         f"{_CONTENT}::test_a_run_asks_its_sources_once_however_often_it_looks",
+    ),
+    Mutation(
+        "a run whose window a claim has fixed waits for no items",
+        "steps/delivery/prepare.py",
+        " or run.window is not None:\n        return run.without\n",
+        ":\n        return run.without\n",
+        f"{_CONTENT}::test_an_attempt_whose_window_is_fixed_waits_for_no_items",
+    ),
+    Mutation(
+        "a schedule that asks a content source does not pass an occurrence whose run is open",
+        "steps/occurrences/start.py",
+        "    elif not used.status.is_final:\n        return schedule\n",
+        "",
+        f"{_CONTENT}::test_an_occurrence_whose_run_another_worker_has_just_started_is_not_passed",
     ),
     Mutation(
         "a schedule that asks a content source stays armed",
@@ -834,6 +886,41 @@ RULES: Final = (
         "    if True:\n        return waits > context.useful_for\n",
         "tests/functions/test_content.py"
         "::test_a_digest_is_fetched_for_as_long_as_the_version_of_its_reader_lets_it_wait",
+    ),
+    Mutation(
+        "no thread waits longer for its permit than it said",
+        "adapters/dynamodb/pacing/pace.py",
+        "        patience = min(",
+        "        patience = max(",
+        f"{_TOGETHER}::test_no_thread_waits_longer_than_it_said_because_others_are_patient",
+    ),
+    Mutation(
+        "a thread that waited for others has as long for its permit",
+        "adapters/dynamodb/pacing/pace.py",
+        "        latest = now + patience\n",
+        "        latest = min(until for _, until in asked)\n",
+        f"{_TOGETHER}::test_a_thread_that_waited_for_the_others_has_as_long_for_its_permit",
+    ),
+    Mutation(
+        "permits that are taken together fit into the cap of the day",
+        "adapters/dynamodb/pacing/pace.py",
+        "PaceRow.taken <= wanted.cap - wanted.number\n",
+        "PaceRow.taken < wanted.cap\n",
+        f"{_TOGETHER}::test_threads_take_no_more_of_the_day_than_others_have_left",
+    ),
+    Mutation(
+        "permits that are taken together fit into the quota of the account",
+        "adapters/dynamodb/pacing/pace.py",
+        "PaceRow.left >= wanted.number\n",
+        "PaceRow.left > 0\n",
+        f"{_TOGETHER}::test_threads_take_no_more_of_the_account_than_others_have_left",
+    ),
+    Mutation(
+        "the last of the permits that are taken together is in time",
+        "adapters/dynamodb/pacing/pace.py",
+        "        last = latest - (wanted.number - 1) * wanted.cost\n",
+        "        last = latest\n",
+        f"{_TOGETHER}::test_the_last_of_the_permits_is_in_time_however_many_others_have_taken",
     ),
     Mutation(
         "a permit that is a second old is void",

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from proofs.mutations.copy import PACKAGE, ROOT, Copy, without
+from proofs.mutations.copy import ROOT, Copy, module_of, without
 from proofs.mutations.mutation import Mutation
 from proofs.mutations.rules import RULES
 from proofs.mutations.traces import PREVENTED, TRACES, table
@@ -43,7 +43,7 @@ def test_every_trace_has_a_rule_that_is_taken_out_before_the_test_with_its_name(
 
 @pytest.mark.parametrize("mutation", [*RULES, *PREVENTED], ids=lambda each: each.rule)
 def test_every_rule_is_where_it_is_taken_out(mutation: Mutation) -> None:
-    path = ROOT / PACKAGE / "gazette" / mutation.path
+    path = module_of(mutation, ROOT)
     compile(without(mutation, path.read_text()), path, "exec")
 
 

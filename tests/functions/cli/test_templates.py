@@ -18,7 +18,7 @@ from gazette.settings.ranges import RANGES
 from typer.testing import CliRunner, Result
 
 from cli.main import app
-from cli.templates import deployed, pushing
+from cli.templates import command, deployed, pushing
 from tests.conftest import ROOT
 from tests.functions.conftest import Cloud, fan_out, make_cold
 from tests.functions.deployed import deploy, publish_layer
@@ -622,6 +622,42 @@ def test_of_two_rollouts_at_once_one_wins_and_the_other_says_so(
     assert done.exit_code == 2
     assert "Somebody else has changed what is in force" in done.stderr
     assert in_force().candidate is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "theirs"),
+    [
+        (["push"], ["rollback"]),
+        (["rollout", "100"], ["rollout", "20"]),
+        (["rollback"], ["rollout", "100"]),
+        (["rollback", "1"], ["rollback"]),
+    ],
+)
+def test_a_yes_is_about_what_the_question_named(
+    stage: Cloud,
+    own: Write,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    theirs: list[str],
+) -> None:
+    """Somebody else changes what is in force between the question and the answer."""
+    pushed(own({SUBJECT: "One"}))
+    if arguments == ["push"]:
+        arguments = ["push", str(own({SUBJECT: "Two"}))]
+    else:
+        pushed(own({SUBJECT: "Two"}), "--percent", "5")
+    after: list[InForce] = []
+
+    def answer(question: str) -> None:
+        assert question.endswith("?")
+        answered(*theirs, "--yes")
+        after.append(in_force())
+
+    monkeypatch.setattr(command, "confirm", answer)
+    done = run(*arguments)
+    assert done.exit_code == 2, done.output
+    assert "Somebody else has changed what is in force meanwhile" in done.stderr
+    assert [in_force()] == after
 
 
 def test_settings_come_with_their_version_and_are_shown(stage: Cloud, own: Write) -> None:

@@ -294,6 +294,25 @@ def test_a_digest_that_is_too_late_is_passed_over_where_nothing_waits() -> None:
     assert daily(world).next_due_at == due_at + DAY
 
 
+def test_an_attempt_whose_window_is_fixed_waits_for_no_items() -> None:
+    """They are behind its window: its events would wait for what it cannot show."""
+    world = a_world(an_answer("late"))
+    world.create(an_event())
+    run = come_due(world)
+    assert run
+    world.mailer.script.append(RefusedForNow(1, "Throttling"))
+    wait(world, minutes=11)
+    refused = world.runs.rows[run.key]
+    assert (refused.status, refused.without) == (Status.RETRYING, (RECOMMENDATIONS,))
+    assert refused.retry_at
+    world.clock.now = max(world.clock.now, refused.retry_at)
+    world.fetch_queued()
+    assert daily(world).fetched_at == world.clock()
+    world.deliver_queued()
+    assert lines(world) == [("post1: 1",)]
+    assert world.runs.rows[run.key].without == (RECOMMENDATIONS,)
+
+
 # What a stage or a reader stops
 
 
@@ -330,6 +349,18 @@ def test_a_digest_that_waits_goes_at_once_when_its_reader_wants_no_items_in_it(
     assert lines(world) == []
     world.choose(recommendation=frequency)
     wait(world, minutes=4)
+    assert lines(world) == [("post1: 1",)]
+    assert world.runs.rows[run.key].without == ()
+
+
+def test_a_digest_whose_schedule_is_gone_waits_for_no_items() -> None:
+    """As after an erasure."""
+    world = a_world()
+    world.create(an_event())
+    run = come_due(world)
+    assert run
+    del world.schedules.rows["ann", DAILY]
+    world.deliver_queued()
     assert lines(world) == [("post1: 1",)]
     assert world.runs.rows[run.key].without == ()
 
@@ -497,6 +528,31 @@ def test_two_workers_of_fan_out_pass_an_occurrence_once() -> None:
         come_due(world)
         world.deliver_queued()
         assert lines(world) == [("post1: 1",)], where
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_an_occurrence_whose_run_another_worker_has_just_started_is_not_passed(dies: bool) -> None:
+    """An event came between the looks of the two; the other may die before it queues the run."""
+    world = a_world()
+    fetch_ahead(world)
+    due_at = daily(world).next_due_at
+    world.clock.now = due_at + MINUTE
+
+    def other() -> None:
+        world.create(an_event())
+        if dies:
+            key = RunKey("ann", DAILY, daily(world).sequence)
+            now = world.clock()
+            world.runs.create(Run(key, due_at, check_at=now, created_at=now, sources=BOTH))
+        else:
+            world.fan_out(slot_of(due_at))
+
+    with world.meanwhile("runs.create", other, before=True):
+        world.fan_out(slot_of(due_at))
+    world.clock.pass_time(minutes=1)
+    world.deliver_queued()
+    assert lines(world) == [("post1: 1",)]
+    assert (daily(world).next_due_at, daily(world).last_due_at) == (due_at + DAY, due_at)
 
 
 def test_two_fetches_with_different_answers_lose_no_item() -> None:

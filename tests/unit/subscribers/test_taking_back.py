@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from gazette.domain.commands import ChangeFollow, ChangeSubscriber, ChoosePreferences
@@ -15,6 +15,7 @@ from gazette.domain.subscribers.frequency import DEFAULT, Frequency, frequencies
 from gazette.domain.subscribers.leaving import LeaveAct, Leaving
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
+from gazette.domain.subscribers.taking_back import undo
 
 from tests.builders import NOW, a_subscriber, an_event
 from tests.world import World, crashes, interleavings
@@ -327,6 +328,75 @@ def test_a_service_that_spoke_after_a_mute_is_not_undone_with_it(world: World) -
     pass_time(world)
     take_back(world, used, done)
     assert dict(ann(world).chosen) == {"like": Frequency.WEEKLY}
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        Choice(frequencies=frequencies({"like": Frequency.NEVER})),
+        Choice(frequency=Frequency.NEVER),
+        Choice(paused_until=NOW.date() + timedelta(weeks=2)),
+    ],
+    ids=["category", "digests", "pause"],
+)
+def test_nothing_is_written_to_take_back_what_was_so_before(world: World, choice: Choice) -> None:
+    choose(world, choice)
+    at = world.clock()
+    choose(world, choice)
+    assert undo(ann(world), [], at, at.date()) == ()
+
+
+def test_an_undo_of_a_pause_leaves_the_shorter_one_from_before(world: World) -> None:
+    until = NOW.date() + timedelta(weeks=1)
+    choose(world, Choice(paused_until=until))
+    used = link(world, LIKES)
+    done = left(world, used, LeaveAct.PAUSE)
+    assert ann(world).times.paused_until == NOW.date() + timedelta(weeks=4)
+    take_back(world, used, done)
+    assert ann(world).times.paused_until == until
+
+
+ENDED = (NOW, FollowState(False))
+
+
+@pytest.mark.parametrize("before", [(), ((NOW - MINUTE, FollowState(False)),)], ids=len)
+def test_of_a_follow_that_is_not_known_to_have_been_one_nothing_is_taken_back(
+    world: World, before: tuple[tuple[datetime, FollowState], ...]
+) -> None:
+    """A follow keeps only its last changes."""
+    assert undo(ann(world), [Follow(POST, "ann", (*before, ENDED))], NOW, NOW.date()) == ()
+
+
+def likes_chosen(world: World, *often: Frequency, apart: timedelta) -> datetime:
+    """An app puts these choices, so long apart; returns the instant of the first."""
+    for number, each in enumerate(often):
+        chosen = Choice(frequencies=(("like", each),))
+        world.say(ChoosePreferences("ann", chosen, world.clock() + number * apart))
+    return world.clock()
+
+
+def undo_likes(world: World, at: datetime) -> int:
+    """Take back what was chosen at an instant; returns the changes that it took."""
+    changes = undo(ann(world), [], at, at.date())
+    for instant, change in changes:
+        world.say(ChoosePreferences("ann", change.choice, instant))
+    return len(changes)
+
+
+def test_two_choices_of_one_instant_are_taken_back_once(world: World) -> None:
+    at = likes_chosen(world, Frequency.NEVER, Frequency.WEEKLY, apart=timedelta(0))
+    assert undo_likes(world, at) == 1
+    assert dict(ann(world).chosen)["like"] is Frequency.IMMEDIATE
+    assert undo_likes(world, at) == 0
+
+
+def test_choices_a_microsecond_apart_are_read(world: World) -> None:
+    """The second looks as if it took the first back, and the third is a choice of its own."""
+    both = Frequency.NEVER, Frequency.WEEKLY
+    at = likes_chosen(world, *both, Frequency.DAILY, apart=timedelta.resolution)
+    assert undo_likes(world, at) == 0
+    assert undo_likes(world, at + 2 * timedelta.resolution) == 1
+    assert dict(ann(world).chosen)["like"] is Frequency.WEEKLY
 
 
 # A button that is pressed twice.

@@ -124,6 +124,22 @@ def test_what_was_sent_or_given_up_waits_for_nobody(
     assert audited(world, partition) == Audited(idle=1)
 
 
+@pytest.mark.parametrize("status", [each for each in Status if not each.is_final])
+def test_what_a_run_that_has_not_ended_may_still_send_is_left_to_it(
+    world: World, turn: tuple[int, datetime], status: Status
+) -> None:
+    """The sweep looks at each of them until it has ended; an armed schedule would say that a rule
+    is broken.
+    """
+    partition, world.clock.now = turn
+    world.clock.now -= timedelta(hours=2)
+    leave_behind(world)
+    world.runs.create(replace(a_run(2), status=status))
+    world.clock.now = turn[1]
+    assert audited(world, partition) == Audited(idle=1)
+    assert daily(world).is_idle
+
+
 def test_a_schedule_that_somebody_has_armed_meanwhile_is_left_to_them(
     world: World, turn: tuple[int, datetime]
 ) -> None:
