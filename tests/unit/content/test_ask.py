@@ -160,6 +160,32 @@ def test_a_retry_takes_a_permit_and_is_not_made_without_one() -> None:
     assert asked(process) == 1
 
 
+def test_a_request_waits_for_its_permit() -> None:
+    clock = SettableClock()
+    process = a_process(FakePaceRow(), clock, rate=20)
+    for nth in range(3):
+        request(process, an_answer("a"))
+        assert clock() == NOW + nth * timedelta(seconds=1) / 20
+
+
+@pytest.mark.parametrize(("drawn", "pause"), [(0.0, 50), (1.0, 250)])
+def test_a_request_is_repeated_after_a_pause_at_random(drawn: float, pause: int) -> None:
+    """What fails for all workers at once would else be asked by all of them at once."""
+    clock = SettableClock()
+    process = a_process(FakePaceRow(), clock, rate=1000)
+    object.__setattr__(process, "random", lambda: drawn)
+    assert request(process, DOWN, an_answer("a")) == an_answer("a")
+    assert clock() == NOW + timedelta(milliseconds=pause)
+
+
+def test_a_request_is_not_repeated_once_the_budget_is_used_up() -> None:
+    process = a_process(FakePaceRow(), SettableClock())
+    process.health.now = SourceHealth(tokens=6.1)
+    assert request(process, DOWN, an_answer("a")) == an_answer("a")
+    assert request(process, DOWN, an_answer("a")) == str(DOWN)
+    assert asked(process) == 3
+
+
 @given(st.lists(st.booleans(), max_size=400))
 def test_retries_stay_below_a_tenth_of_the_requests_and_a_few(successes: list[bool]) -> None:
     """Whatever fails: a failure takes ten times what a success gives back."""
@@ -222,3 +248,15 @@ def test_a_crowd_that_waits_is_spread_over_the_time_that_it_needs() -> None:
     process = a_process(FakePaceRow(), SettableClock(), rate=10)
     object.__setattr__(process, "waiting", lambda: 1000)
     assert again_after(NoPermit.BUSY, process) > timedelta(seconds=20)
+
+
+def test_who_finds_no_permit_comes_in_turn_and_not_as_after_an_outage() -> None:
+    process = a_process(FakePaceRow(), SettableClock())
+    assert again_after(NoPermit.BUSY, process) < timedelta(seconds=60)
+
+
+def test_a_crowd_that_waits_for_an_open_breaker_does_not_come_faster_than_it_may_ask() -> None:
+    process = a_process(FakePaceRow(), SettableClock(), rate=10)
+    object.__setattr__(process, "waiting", lambda: 8000)
+    in_turn = again_after(NoPermit.BUSY, process)
+    assert again_after(NoPermit.BREAKER_OPEN, process) == in_turn > timedelta(seconds=180)
