@@ -129,6 +129,17 @@ def test_one_probe_goes_when_the_breaker_is_half_open_and_its_success_closes_it(
     assert request(other, an_answer("a")) == an_answer("a")
 
 
+def test_an_answer_to_an_earlier_request_does_not_close_the_breaker() -> None:
+    """It was asked before the source refused."""
+    row, clock = FakePaceRow(), SettableClock()
+    one, other = a_process(row, clock), a_process(row, clock)
+    permit = wait_for_permit(one)
+    assert isinstance(permit, Permit)
+    request(other, SourceFailed("503", refuses=True))
+    assert ask(QUESTION, permit, context=one) == Answer()
+    assert row.pace.breaker is not None
+
+
 def test_a_probe_that_fails_is_not_repeated_and_doubles_the_step() -> None:
     row, clock = FakePaceRow(), SettableClock()
     process = a_process(row, clock)
