@@ -160,6 +160,8 @@ def test_an_unknown_outcome_waits_for_evidence_until_its_grace_is_over(world: Wo
     assert not world.sweep()
     world.clock.now += timedelta(microseconds=1)
     assert world.sweep() == {Swept.RESENT: 1}
+    looks_at = world.clock() + world.context.check_after
+    assert world.runs.rows[KEY].check_at == looks_at, "and not in each sweep until it is sent"
 
 
 def test_resend_sends_once_more(world: World) -> None:
@@ -185,6 +187,30 @@ def test_trace_e_a_second_unknown_after_resend_is_given_up(world: World) -> None
     assert status(world) == (Status.FAILED, Reason.GIVEN_UP)
     assert not world.resend_queue.sent
     assert not world.sweep()
+
+
+def test_what_was_resent_waits_for_no_proof_that_delivery_events_arrive(world: World) -> None:
+    """It is not resent again, so that would decide nothing."""
+    lose_sight(world)
+    prove(world)
+    world.sweep()
+    world.clock.pass_time(minutes=1)
+    world.generate_queue.sent, world.resend_queue.sent = [], []
+    lose_sight(world)
+    assert world.sweep() == {Swept.GIVEN_UP: 1}
+
+
+def test_an_unknown_run_is_left_alone_while_its_delivery_event_may_arrive(world: World) -> None:
+    """Also if the sweep looks at it early."""
+    world.policy = Policy.CARRY_OVER
+    run = lose_sight(world)
+    assert run.deadline
+    world.clock.now = run.deadline + GRACE - timedelta.resolution
+    world.runs.rows[run.key] = early = replace(run, check_at=run.deadline)
+    assert world.sweep() == {Swept.LEFT_ALONE: 1}
+    assert world.runs.rows[run.key] == early
+    world.clock.now += timedelta.resolution
+    assert world.sweep() == {Swept.CARRIED: 1}
 
 
 def test_carry_over_sends_the_events_with_the_next_digest(world: World) -> None:
@@ -306,6 +332,14 @@ def test_what_is_carried_at_once_goes_with_a_run_that_is_started_for_it() -> Non
     assert status(world, AT_ONCE) == (Status.FAILED, Reason.CARRIED_INTO)
     [email] = world.emails()
     assert email.lines == ("post1: 1",)
+
+
+def test_what_is_assumed_sent_at_once_starts_no_run() -> None:
+    world = carried_at_once()
+    world.policy = Policy.ASSUME_SENT
+    assert world.sweep() == {Swept.ASSUMED: 1}
+    assert list(world.runs.rows) == [AT_ONCE]
+    assert not world.generate_queue.sent
 
 
 def test_a_run_that_collects_already_takes_it_along() -> None:
