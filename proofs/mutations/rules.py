@@ -17,6 +17,7 @@ _LEAVING_PAGES = "tests/functions/preferences/test_leaving.py"
 _CONTENT = "tests/unit/content/test_digests.py"
 _NEWER_ROWS = "tests/contract/dynamodb/test_newer_rows.py"
 _ONE_ROW = "tests/unit/sweep/test_one_row.py"
+_ODD_CLOCKS = "tests/contract/pacing/test_odd_clocks.py"
 _NEW_RULES = "tests/unit/fanout/test_new_zone_rules.py"
 _NOT_ACKNOWLEDGED = (
     "tests/functions/test_acknowledging.py::test_a_message_whose_commit_failed_is_not_acknowledged"
@@ -898,6 +899,45 @@ RULES: Final = (
         "    held: tuple[str, ...] = ()\n",
         "tests/unit/templates/test_sleeping.py"
         "::test_a_category_that_was_held_meanwhile_is_not_in_the_email",
+    ),
+    Mutation(
+        "a next permit that lies too far ahead is not believed",
+        "domain/delivery/pace.py",
+        "    is_ahead = at > furthest\n",
+        "    is_ahead = False\n",
+        f"{_ODD_CLOCKS}"
+        "::test_what_one_clock_an_hour_ahead_has_taken_holds_up_nobody_for_longer_than_ten_seconds",
+    ),
+    Mutation(
+        "a next permit that was right is set back seldom by a clock that is behind",
+        "domain/delivery/pace.py",
+        "    if is_ahead and _may_be_set_back_from(pace, now) <= now:\n",
+        "    if is_ahead:\n",
+        f"{_ODD_CLOCKS}"
+        "::test_no_second_has_more_permits_than_those_of_the_longest_wait_beyond_its_rate",
+    ),
+    Mutation(
+        "a permit after a correction lies behind all that others have taken",
+        "domain/delivery/pace.py",
+        "        at = latest  # whatever others have taken is not later\n",
+        "        at = now\n",
+        f"{_ODD_CLOCKS}"
+        "::test_what_one_clock_an_hour_ahead_has_taken_holds_up_nobody_for_longer_than_ten_seconds",
+    ),
+    Mutation(
+        "a breaker holds for its longest step at most",
+        "domain/delivery/circuit_breaker.py",
+        " and (self.by_hand or self.until - now <= LONGEST_STEP + CLOCK_SKEW)\n",
+        "\n",
+        f"{_ODD_CLOCKS}"
+        "::test_a_breaker_that_a_clock_ahead_opened_holds_for_the_longest_step_at_most",
+    ),
+    Mutation(
+        "a stretch of the ramp that begins later than now is over",
+        "domain/delivery/pace.py",
+        "    return pace.stretch_at - now > CLOCK_SKEW\n",
+        "    return False\n",
+        f"{_ODD_CLOCKS}::test_a_stretch_that_begins_later_than_now_holds_the_ramp_up_no_longer",
     ),
     Mutation(
         "a cached value does not last longer because the clock is set back",
