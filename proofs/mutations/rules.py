@@ -940,6 +940,22 @@ RULES: Final = (
         f"{_ODD_CLOCKS}::test_a_stretch_that_begins_later_than_now_holds_the_ramp_up_no_longer",
     ),
     Mutation(
+        "the audit takes the turn of its tick, however late its message is",
+        "steps/sweep/audit.py",
+        "    at = tick or context.clock()\n",
+        "    at = context.clock()\n",
+        "tests/unit/sweep/test_audit.py"
+        "::test_a_message_that_is_late_or_comes_again_takes_the_turn_of_its_tick",
+    ),
+    Mutation(
+        "an audit that is cut off says so",
+        "steps/sweep/audit.py",
+        "            is_cut_off = True\n",
+        "",
+        "tests/unit/sweep/test_audit.py"
+        "::test_a_message_that_there_is_no_time_for_is_cut_off_and_comes_again",
+    ),
+    Mutation(
         "a cached value does not last longer because the clock is set back",
         "adapters/cached.py",
         "            if not timedelta(0) <= now - self._tried_at < READ_INTERVAL:\n",
