@@ -19,6 +19,7 @@ _TOGETHER = "tests/contract/pacing/test_side_by_side.py"
 _CONFIRMED = "tests/functions/cli/test_templates.py"
 _NEWER_ROWS = "tests/contract/dynamodb/test_newer_rows.py"
 _ONE_ROW = "tests/unit/sweep/test_one_row.py"
+_ODD_CLOCKS = "tests/contract/pacing/test_odd_clocks.py"
 _NEW_RULES = "tests/unit/fanout/test_new_zone_rules.py"
 _NOT_ACKNOWLEDGED = (
     "tests/functions/test_acknowledging.py::test_a_message_whose_commit_failed_is_not_acknowledged"
@@ -636,10 +637,26 @@ RULES: Final = (
     Mutation(
         "what a reader does at another address says nothing of this one",
         "steps/subscribers/unsubscribe.py",
-        "    while isinstance(reader, Subscriber) and is_at(reader, address):\n        status",
-        "    while isinstance(reader, Subscriber):\n        status",
+        " or not is_at(reader, address):\n            return reader\n        status",
+        ":\n            return reader\n        status",
         "tests/unit/subscribers/test_unsubscribe.py"
         "::test_who_left_stays_away_though_the_id_changes_hands_or_moves_meanwhile",
+    ),
+    Mutation(
+        "a row that DynamoDB leaves out of a batch is not taken for one that is not there",
+        "adapters/dynamodb/client.py",
+        "    if left_out:\n        raise left_out\n",
+        "",
+        "tests/contract/dynamodb/test_left_out.py"
+        "::test_a_key_that_is_left_out_each_time_is_asked_for_five_times_with_growing_pauses",
+    ),
+    Mutation(
+        "a run that DynamoDB leaves out of a batch holds up none behind it",
+        "adapters/dynamodb/client.py",
+        "        if left_out and not is_any_read:\n",
+        "        if left_out:\n",
+        "tests/contract/dynamodb/test_left_out.py"
+        "::test_an_overdue_run_that_is_left_out_each_time_holds_up_none_behind_it",
     ),
     Mutation(
         "a start is for the address of its link",
@@ -736,8 +753,8 @@ RULES: Final = (
     Mutation(
         "an unsubscribe link speaks for its own address",
         "steps/subscribers/unsubscribe.py",
-        "subscribers.get(user_id), Subscriber) and is_at(reader, address):\n",
-        "subscribers.get(user_id), Subscriber):\n",
+        " or not is_at(reader, address):\n            suppressions.add",
+        ":\n            suppressions.add",
         "tests/unit/subscribers/test_unsubscribe.py"
         "::test_attack_an_old_address_cannot_leave_for_the_new_one",
     ),
@@ -969,6 +986,61 @@ RULES: Final = (
         "    held: tuple[str, ...] = ()\n",
         "tests/unit/templates/test_sleeping.py"
         "::test_a_category_that_was_held_meanwhile_is_not_in_the_email",
+    ),
+    Mutation(
+        "a next permit that lies too far ahead is not believed",
+        "domain/delivery/pace.py",
+        "    is_ahead = at > furthest\n",
+        "    is_ahead = False\n",
+        f"{_ODD_CLOCKS}"
+        "::test_what_one_clock_an_hour_ahead_has_taken_holds_up_nobody_for_longer_than_ten_seconds",
+    ),
+    Mutation(
+        "a next permit that was right is set back seldom by a clock that is behind",
+        "domain/delivery/pace.py",
+        "    if is_ahead and _may_be_set_back_from(pace, now) <= now:\n",
+        "    if is_ahead:\n",
+        f"{_ODD_CLOCKS}"
+        "::test_no_second_has_more_permits_than_those_of_the_longest_wait_beyond_its_rate",
+    ),
+    Mutation(
+        "a permit after a correction lies behind all that others have taken",
+        "domain/delivery/pace.py",
+        "        at = latest  # whatever others have taken is not later\n",
+        "        at = now\n",
+        f"{_ODD_CLOCKS}"
+        "::test_what_one_clock_an_hour_ahead_has_taken_holds_up_nobody_for_longer_than_ten_seconds",
+    ),
+    Mutation(
+        "a breaker holds for its longest step at most",
+        "domain/delivery/circuit_breaker.py",
+        " and (self.by_hand or self.until - now <= LONGEST_STEP + CLOCK_SKEW)\n",
+        "\n",
+        f"{_ODD_CLOCKS}"
+        "::test_a_breaker_that_a_clock_ahead_opened_holds_for_the_longest_step_at_most",
+    ),
+    Mutation(
+        "a stretch of the ramp that begins later than now is over",
+        "domain/delivery/pace.py",
+        "    return pace.stretch_at - now > CLOCK_SKEW\n",
+        "    return False\n",
+        f"{_ODD_CLOCKS}::test_a_stretch_that_begins_later_than_now_holds_the_ramp_up_no_longer",
+    ),
+    Mutation(
+        "the audit takes the turn of its tick, however late its message is",
+        "steps/sweep/audit.py",
+        "    at = tick or context.clock()\n",
+        "    at = context.clock()\n",
+        "tests/unit/sweep/test_audit.py"
+        "::test_a_message_that_is_late_or_comes_again_takes_the_turn_of_its_tick",
+    ),
+    Mutation(
+        "an audit that is cut off says so",
+        "steps/sweep/audit.py",
+        "            is_cut_off = True\n",
+        "",
+        "tests/unit/sweep/test_audit.py"
+        "::test_a_message_that_there_is_no_time_for_is_cut_off_and_comes_again",
     ),
     Mutation(
         "a cached value does not last longer because the clock is set back",

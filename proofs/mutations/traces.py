@@ -905,9 +905,9 @@ PREVENTED: Final = (
     ),
     Mutation(
         "the schedule is read strongly consistent",
-        "adapters/dynamodb/schedules.py",
-        "            rows = ScheduleRow.batch_get(list(keys), consistent_read=True)\n",
-        "            rows = ScheduleRow.batch_get(list(keys))\n",
+        "adapters/dynamodb/client.py",
+        '            "ConsistentRead": True,\n',
+        '            "ConsistentRead": False,\n',
         "tests/contract/dynamodb/test_schedules.py"
         "::test_trace_ad_many_are_read_strongly_consistent",
         "ad",

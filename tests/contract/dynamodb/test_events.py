@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from botocore.client import BaseClient
+from botocore.exceptions import ClientError
 from gazette.adapters.dynamodb.tables import EventRow
 from gazette.domain.delivery.run import BEGINNING
 from gazette.domain.errors import Unavailable
@@ -139,6 +141,27 @@ def test_an_event_may_be_retracted_before_it_came(events: Events) -> None:
         assert events.retract("ann", "e1", early=True) == Retracted("e1")
     assert events.get("ann", "e1") == Retracted("e1")
     assert events.store(an_event(), DAILY) == (False, Retracted("e1"))
+
+
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+def test_an_event_that_keeps_changing_is_retracted_in_three_attempts_or_not_now(
+    events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events.store(an_event(), DAILY)
+    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
+    refused: list[str] = []
+
+    def changed_before(caller: BaseClient, operation: str, request: dict[str, Any]) -> Any:
+        if operation != "PutItem":
+            return real(caller, operation, request)
+        assert len(refused) < 9, "it asks without end"
+        refused.append(operation)
+        raise ClientError({"Error": {"Code": "ConditionalCheckFailedException"}}, operation)
+
+    monkeypatch.setattr(BaseClient, "_make_api_call", changed_before)
+    with pytest.raises(Unavailable, match="kept changing"):
+        events.retract("ann", "e1", early=False)
+    assert len(refused) == 3
 
 
 def test_where_nothing_is_only_an_early_retraction_leaves_a_trace(events: Events) -> None:

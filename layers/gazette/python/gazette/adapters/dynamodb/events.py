@@ -10,6 +10,7 @@ from gazette.adapters.dynamodb.client import (
     ConditionFailed,
     bind,
     decoded,
+    delete_rows,
     each_decoded,
     put_or_current,
     read_row,
@@ -158,8 +159,8 @@ class DynamoEvents:
         return True
 
     def retract(self, user_id: str, event_id: str, *, early: bool) -> Retracted | None:
-        """One GetItem, and one conditional PutItem that leaves only the trace."""
-        while True:
+        """One GetItem, and one conditional PutItem that leaves the trace, up to three times."""
+        for _ in range(_ATTEMPTS):
             found = self.get(user_id, event_id)
             if isinstance(found, Retracted):
                 return found
@@ -174,6 +175,7 @@ class DynamoEvents:
             condition = in_place(found) if found else absent(self._clock())
             if written(row.save, condition):
                 return trace_in(row)
+        raise Unavailable(f"The event {event_id!r} of {user_id} kept changing; try again.")
 
     def stored_under(
         self, user_id: str, schedule: str, *, after: datetime
@@ -187,10 +189,9 @@ class DynamoEvents:
 
     def erase(self, user_id: str, until: datetime | None) -> None:
         """One strongly consistent Query per megabyte, one BatchWriteItem per 25 events."""
-        with translated(), EventRow.batch_write() as batch:
-            for row in EventRow.query(user_id, consistent_read=True):
-                if not until or _occurred_by(until, row):
-                    batch.delete(row)
+        with translated():
+            rows = EventRow.query(user_id, consistent_read=True)
+            delete_rows(row for row in rows if not until or _occurred_by(until, row))
 
 
 class DynamoEventReader:

@@ -11,6 +11,7 @@ from gazette.adapters.dynamodb.client import (
     decoded,
     each_decoded,
     put_or_current,
+    read_each,
     read_row,
     translated,
     written,
@@ -36,8 +37,7 @@ class DynamoFollows:
 
     def get_many(self, keys: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Follow]:
         """One strongly consistent BatchGetItem per hundred."""
-        with translated():
-            rows = list(FollowRow.batch_get(list(keys), consistent_read=True))
+        rows = read_each(FollowRow, keys)
         return {(row.entity, row.user_id): decoded(row, _follow) for row in rows}
 
     def put(self, follow: Follow, *, replacing: Follow | None) -> bool:
