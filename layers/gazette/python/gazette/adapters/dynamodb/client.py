@@ -319,6 +319,41 @@ def read_rows(keys: Sequence[RowKey]) -> Sequence[Row | Unavailable | None]:
     return [found.get(key) for key in keys]
 
 
+def rows_of(model: type[RowT], keys: Sequence[tuple[str, ...]]) -> list[RowT]:
+    """Read the rows that exist of one table, as `read_rows` does. Raises Unavailable."""
+    found: list[RowT] = []
+    for row in read_rows([(model, key) for key in keys]):
+        if isinstance(row, Unavailable):
+            raise row
+        if row is not None:
+            found.append(cast("RowT", row))
+    return found
+
+
+_WRITES_A_CALL = 25
+
+
+def delete_rows(model: type[Row], keys: Sequence[tuple[str, ...]]) -> None:
+    """Delete rows whatever they hold: one BatchWriteItem per 25.
+
+    Keys that DynamoDB leaves out are asked for again; raises Unavailable if it does so each time.
+    https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchWriteItem.html
+    """
+    connection, name = model._get_connection().connection, model.Meta.table_name
+    for first in range(0, len(keys), _WRITES_A_CALL):
+        some = keys[first : first + _WRITES_A_CALL]
+        left = {name: [{"DeleteRequest": {"Key": model.raw_key(*key)}} for key in some]}
+        for pause in (*_PAUSES, None):
+            with translated():
+                answer = connection.dispatch("BatchWriteItem", {"RequestItems": left})
+            left = answer.get("UnprocessedItems", {})
+            if not left:
+                break
+            if pause is None:
+                raise Unavailable(f"DynamoDB left out keys of {name} again and again.")
+            time.sleep(pause)
+
+
 def _batch_of(keys: Sequence[RowKey]) -> Iterator[tuple[RowKey, Row | Unavailable]]:
     models: dict[str, type[Row]] = {model.Meta.table_name: model for model, _ in keys}
     asked: dict[str, Any] = {
