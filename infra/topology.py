@@ -161,11 +161,25 @@ INGEST = Step(
     tables=(
         ("subscribers", ("GetItem", "BatchGetItem", "PutItem", "UpdateItem")),
         ("schedules", ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
-        ("follows", ("GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem")),
+        (
+            "follows",
+            ("GetItem", "BatchGetItem", "Query", "PutItem", "DeleteItem", "BatchWriteItem"),
+        ),
         ("follows/by_user", ("Query",)),
-        ("activities", ("GetItem", "PutItem", "UpdateItem")),
+        ("activities", ("GetItem", "BatchGetItem", "PutItem", "UpdateItem")),
         ("activities/occurred", ("Query",)),
-        ("events", ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem")),
+        (
+            "events",
+            (
+                "GetItem",
+                "BatchGetItem",
+                "Query",
+                "PutItem",
+                "UpdateItem",
+                "DeleteItem",
+                "BatchWriteItem",
+            ),
+        ),
         ("events/stored", ("Query",)),
         ("runs", ("Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
         ("control", ("GetItem", "UpdateItem")),

@@ -38,7 +38,7 @@ from gazette.domain.model import (
 )
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import ScheduleKey
-from gazette.domain.ports.stores import Guard
+from gazette.domain.ports.stores import Guard, Placed
 from gazette.domain.replay import Part, was_sent_since
 from gazette.domain.scheduling.calendar import Recurrence, slot_of
 from gazette.domain.scheduling.kinds import Unsent
@@ -185,8 +185,16 @@ class FakeFollows:
         ]
         return found[:limit]
 
-    def followed_by(self, user_id: str) -> Iterator[str]:
-        return iter([entity for entity, owner in self.rows if owner == user_id])
+    def followed_by(
+        self, user_id: str, *, after: str = "", at_most: int | None = None
+    ) -> Iterator[str]:
+        followed = sorted(entity for entity, owner in self.rows if owner == user_id)
+        return iter([entity for entity in followed if entity > after][:at_most])
+
+    def forget(self, user_id: str, entities: Collection[str]) -> None:
+        for entity in entities:
+            self.rows.pop((entity, user_id), None)
+            self.unreadable.discard((entity, user_id))
 
     def remove(self, follow: Follow) -> bool:
         if self.rows.get((follow.entity, follow.user_id)) != follow:
@@ -233,6 +241,15 @@ class FakeActivities:
             return False
         self.rows[key] = replace(current, walked=current.walked | {side})
         return True
+
+    def get_many(
+        self, keys: Collection[tuple[str, str]]
+    ) -> Mapping[tuple[str, str], Activity | Retracted | UnreadableRow]:
+        return {
+            key: unreadable_row("activities", *key) if key in self.unreadable else self.rows[key]
+            for key in keys
+            if key in self.rows
+        }
 
     def since(self, side: str, instant: datetime) -> Iterator[Activity | UnreadableRow]:
         return iter(
@@ -707,6 +724,40 @@ class FakeEvents:
         self._keep(key, stored, kept_until(stored.lasts_until, stored.schedule))
         return True, stored
 
+    def store_together(self, placed: Sequence[Placed]) -> Sequence[StoredEvent] | None:
+        now = self.clock()
+        all_stored = [
+            StoredEvent(event, schedule, at, lasts_until(wanted, at, least=RETENTION))
+            for at, (event, schedule, wanted) in zip(_stamps(now), placed, strict=False)
+        ]
+        written: Sequence[StoredEvent] | None = self.around(
+            "events.write", lambda: self._put_together(all_stored)
+        )
+        return written
+
+    def _put_together(self, all_stored: Sequence[StoredEvent]) -> Sequence[StoredEvent] | None:
+        _within_a_transaction(len(all_stored), (stored.event for stored in all_stored))
+        keys = [(stored.event.user_id, stored.event.id) for stored in all_stored]
+        if any(self.get(*key) for key in keys):
+            return None
+        for key, stored in zip(keys, all_stored, strict=True):
+            self._keep(key, stored, kept_until(stored.lasts_until, stored.schedule))
+        return all_stored
+
+    def get_many(
+        self, user_id: str, event_ids: Collection[str]
+    ) -> Mapping[str, StoredEvent | Retracted | UnreadableRow]:
+        found: dict[str, StoredEvent | Retracted | UnreadableRow] = {}
+        for event_id in event_ids:
+            try:
+                row = self.get(user_id, event_id)
+            except UnreadableRow as unreadable:
+                found[event_id] = unreadable
+            else:
+                if row:
+                    found[event_id] = row
+        return found
+
     def get(self, user_id: str, event_id: str) -> StoredEvent | Retracted | None:
         key = (user_id, event_id)
         if key in self.unreadable & self.rows.keys():
@@ -741,7 +792,7 @@ class FakeEvents:
 
     def _move(self, stored: StoredEvent, to: StoredEvent, guard: Guard) -> StoredEvent | None:
         key = (stored.event.user_id, stored.event.id)
-        _within_a_transaction(1 + _items_of(guard))
+        _within_a_transaction(1 + guard.items)
         if not _in_place(self.rows.get(key), stored) or not self._holds(guard):
             return None
         current = self.rows[key]
@@ -751,6 +802,52 @@ class FakeEvents:
         kept = replace(to, event=current.event)
         self._keep(key, kept, kept_until(to.lasts_until, to.schedule))
         return to
+
+    def move_together(
+        self,
+        all_stored: Sequence[StoredEvent],
+        schedule: str,
+        guard: Guard,
+        wanted: Recurrence | None = None,
+    ) -> Sequence[StoredEvent] | None:
+        now = self.clock()
+        if guard.not_after and now > guard.not_after:
+            return None
+        until = needed_until(wanted, now) or now
+        moves = [
+            (stored, StoredEvent(stored.event, schedule, at, max(stored.lasts_until, until)))
+            for at, stored in zip(_stamps(now), all_stored, strict=False)
+        ]
+        moved: Sequence[StoredEvent] | None = self.around(
+            "events.write", lambda: self._move_together(moves, guard)
+        )
+        return moved
+
+    def _move_together(
+        self, moves: Sequence[tuple[StoredEvent, StoredEvent]], guard: Guard
+    ) -> Sequence[StoredEvent] | None:
+        _within_a_transaction(len(moves) + guard.items)
+        if not all(self._may_move(*each) for each in moves) or not self._holds(guard):
+            return None
+        for stored, to in moves:
+            self._move(stored, to, Guard())
+        self._do(guard)
+        return [to for _, to in moves]
+
+    def _may_move(self, stored: StoredEvent, to: StoredEvent) -> bool:
+        current = self.rows.get((stored.event.user_id, stored.event.id))
+        return (
+            isinstance(current, StoredEvent)
+            and _in_place(current, stored)
+            and current.lasts_until <= to.lasts_until
+        )
+
+    def extend_together(self, all_stored: Sequence[StoredEvent], until: datetime) -> bool:
+        _within_a_transaction(len(all_stored))
+        wanted = [(stored, replace(stored, lasts_until=until)) for stored in all_stored]
+        return all(self._may_move(*each) for each in wanted) and all(
+            self.extend(stored, until) for stored in all_stored
+        )
 
     def extend(self, stored: StoredEvent, until: datetime) -> bool:
         key = (stored.event.user_id, stored.event.id)
@@ -782,11 +879,25 @@ class FakeEvents:
 
     def remove(self, stored: StoredEvent, guard: Guard) -> bool:
         key = (stored.event.user_id, stored.event.id)
-        _within_a_transaction(1 + _items_of(guard))
+        _within_a_transaction(1 + guard.items)
         if not _in_place(self.rows.get(key), stored) or not self._holds(guard):
             return False
         self._do(guard)
         del self.rows[key]
+        return True
+
+    def remove_together(self, all_stored: Sequence[StoredEvent], guard: Guard) -> bool:
+        _within_a_transaction(len(all_stored) + guard.items)
+        keys = [(stored.event.user_id, stored.event.id) for stored in all_stored]
+        in_place = (
+            _in_place(self.rows.get(key), stored)
+            for key, stored in zip(keys, all_stored, strict=True)
+        )
+        if not all(in_place) or not self._holds(guard):
+            return False
+        self._do(guard)
+        for key in keys:
+            del self.rows[key]
         return True
 
     def retract(self, user_id: str, event_id: str, *, early: bool) -> Retracted | None:
@@ -832,12 +943,13 @@ class FakeEvents:
         key = (stored.event.user_id, stored.event.id)
         return unreadable_row("events", *key) if key in self.unreadable else stored
 
-    def erase(self, user_id: str, until: datetime | None) -> None:
-        for key, row in list(self.rows.items()):
-            if key[0] == user_id and (
-                not until or (isinstance(row, StoredEvent) and row.event.counts_at <= until)
-            ):
+    def erase(self, user_id: str, until: datetime | None, *, after: str = "") -> str:
+        some = sorted(key for key in self.rows if key[0] == user_id and key[1] > after)[:_ERASED]
+        for key in some:
+            row = self.rows[key]
+            if not until or (isinstance(row, StoredEvent) and row.event.counts_at <= until):
                 del self.rows[key]
+        return some[-1][1] if len(some) == _ERASED else ""
 
     def read(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredEvent]:
         page = 0
@@ -920,6 +1032,9 @@ class FakeEvents:
         self.expires_at[key] = expires_at
 
 
+_ERASED = 500
+"""Events that one call of `erase` looks at."""
+
 _ROW = 400 * 1024
 _TRANSACTION = 4 * 1024 * 1024
 _PAGE = 1024 * 1024
@@ -942,8 +1057,9 @@ def _bytes_of(event: Event) -> int:
     return 300 + sum(len(text.encode()) for text in texts)
 
 
-def _items_of(guard: Guard) -> int:
-    return len(guard.open_runs) + len(guard.schedules) + len(guard.not_started)
+def _stamps(now: datetime) -> Iterator[datetime]:
+    """Of events that are written together: in their order, the hundredth is `now`."""
+    return (now - timedelta(microseconds=100 - number) for number in range(1, 101))
 
 
 def _revision(reader: Reader | EarlyChoices) -> object:

@@ -9,6 +9,7 @@ _SUPPRESS = "tests/unit/subscribers/test_suppress.py"
 _LINKS = "tests/unit/preferences/test_which_links_work.py"
 _ACTORS = "tests/unit/ingest/test_amended_actors.py"
 _CRITICAL = "tests/unit/routing/test_critical.py"
+_LONG = "tests/unit/ingest/test_long_messages.py"
 _LEAVING = "tests/unit/subscribers/test_leaving.py"
 _TAKING_BACK = "tests/unit/subscribers/test_taking_back.py"
 _BY_CATEGORY = "tests/unit/subscribers/test_choices_by_category.py"
@@ -328,15 +329,102 @@ RULES: Final = (
     Mutation(
         "an erasure deletes the events",
         "steps/ingest/erasure.py",
-        "    context.events.erase(user_id, until)\n",
-        "",
+        "    after = context.events.erase(user_id, until)\n",
+        '    after = ""\n',
         "tests/unit/ingest/test_profiles.py::test_attack_whoever_reads_the_tables_after_an_erasure_finds_nothing",
+    ),
+    Mutation(
+        "an erasure deletes the events page by page to the end",
+        "steps/ingest/erasure.py",
+        "    while after:\n",
+        "    while not after and after:\n",
+        f"{_LONG}::test_an_erasure_of_4000_events_and_4000_follows_is_done_in_one_receive",
+    ),
+    Mutation(
+        "what a late follow brings is read again afterwards",
+        "steps/ingest/late_follow.py",
+        "            if isinstance(each, Activity) and not each.has_content_of(keys[key])\n",
+        "            if isinstance(each, Activity) and False\n",
+        f"{_LONG}::test_what_changes_while_a_late_follow_is_brought_is_as_if_it_had_come_first",
+    ),
+    Mutation(
+        "the profile is read again after a late follow was brought",
+        "steps/routing/catch_up.py",
+        "        if not changed:\n",
+        "        if True:\n",
+        f"{_LONG}::test_a_choice_while_a_late_follow_is_brought_moves_all_of_it",
+    ),
+    Mutation(
+        "a schedule is armed for what a late follow brings",
+        "steps/routing/catch_up.py",
+        "        arm(waits_in, context=self.context)\n",
+        "",
+        f"{_LONG}::test_a_late_follow_brings_4000_activities_in_one_receive",
+    ),
+    Mutation(
+        "what a late follow has no time for goes to the followers queue",
+        "steps/ingest/activities.py",
+        "            followers_queue.send(page_of(follow, each)"
+        " for each in readable(chain(some, found)))\n",
+        "            break\n",
+        f"{_LONG}::test_a_late_follow_leaves_what_takes_too_long_to_the_followers_queue",
+    ),
+    Mutation(
+        "a page of one follower is of nobody else",
+        "steps/ingest/late_follow.py",
+        """{'~' * 65}" if last""",
+        """" if last""",
+        f"{_LONG}::test_a_late_follow_leaves_what_takes_too_long_to_the_followers_queue",
+    ),
+    Mutation(
+        "events that move together move under what guards both sides",
+        "steps/routing/together.py",
+        "            guard += arriving_guard()\n",
+        "            guard = arriving_guard()\n",
+        f"{_LONG}::test_events_that_move_together_leave_no_run_that_read_them_its_claim",
+    ),
+    Mutation(
+        "of events that move together none stays behind where their transaction fails",
+        "steps/routing/together.py",
+        "            one_by_one(stored)\n    return stay\n",
+        "            pass\n    return stay\n",
+        f"{_LONG}::test_events_that_move_together_leave_no_run_that_read_them_its_claim",
+    ),
+    Mutation(
+        "the guard of a transaction holds what the one before has left",
+        "domain/ports/stores.py",
+        "            open_runs=tuple(replace(run, epoch=run.epoch + 1) for run in self.open_runs),\n",
+        "",
+        "tests/contract/dynamodb/test_leaving.py"
+        "::test_a_guard_once_raised_is_that_of_the_next_transaction",
+    ),
+    Mutation(
+        "a list stops before its invocation does",
+        "steps/routing/route.py",
+        "            require_time(self._time_left, least=PIECE if is_begun else LONGEST)\n",
+        "            if not is_begun:\n                require_time(self._time_left)\n",
+        f"{_LONG}::test_a_list_stops_before_its_invocation_does",
+    ),
+    Mutation(
+        "a message takes no more than its share",
+        "steps/time_budget.py",
+        "    return lambda: time_left() - behind\n",
+        "    return lambda: behind + LONGEST\n",
+        f"{_LONG}::test_a_late_follow_leaves_the_others_of_its_batch_their_time",
+    ),
+    Mutation(
+        "what a page of follows showed is saved though it ends elsewhere by now",
+        "steps/preferences/page.py",
+        "    return replace(overview, follows=(*overview.follows, *others))\n",
+        "    return overview\n",
+        "tests/unit/preferences/test_page.py"
+        "::test_what_a_page_showed_is_saved_though_it_ends_elsewhere_by_now",
     ),
     Mutation(
         "an erasure ends the runs",
         "steps/ingest/erasure.py",
-        "    for run in readable(context.runs.of_user(user_id)):\n        if erased and",
-        "    for run in list(readable(context.runs.of_user(user_id)))[:0]:\n        if erased and",
+        "        if erased and run.key in before:\n",
+        "        if True:\n            continue\n        if erased and run.key in before:\n",
         "tests/unit/ingest/test_profiles.py::test_a_run_that_begins_during_an_erasure_learns_of_it",
     ),
     Mutation(
@@ -685,7 +773,7 @@ RULES: Final = (
     Mutation(
         "an erasure that a later profile overtook ends the links before it",
         "steps/ingest/erasure.py",
-        "        _erase_before(user_id, at, context)\n",
+        "        _erase_before(user_id, at, context, time)\n",
         "",
         f"{_LINKS}::test_attack_an_erasure_ends_links_in_whatever_order_it_comes",
     ),

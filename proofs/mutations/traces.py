@@ -275,9 +275,8 @@ PREVENTED: Final = (
     Mutation(
         "a move includes the runs of its new schedule in its transaction",
         "steps/routing/move.py",
-        "        moved = context.events.move(stored, name, leaving + arriving, "
-        "target.recurrence)\n",
-        "        moved = context.events.move(stored, name, leaving, target.recurrence)\n",
+        "        guard = out + arriving(user_id, name, context)\n",
+        "        guard = out\n",
         "tests/unit/routing/test_move.py"
         "::test_trace_n_a_move_that_is_written_late_lies_behind_no_closed_window",
         "n",
@@ -609,8 +608,8 @@ PREVENTED: Final = (
     Mutation(
         "a pause that begins later extends the lifetime of events",
         "steps/routing/reroute.py",
-        "                extend(stored, target.recurrence, context=context)\n",
-        "                extend(stored, None, context=context)\n",
+        "        extend_together(wanted, context=context, time=time)\n",
+        "",
         "tests/unit/calendar/test_lifetime.py::test_trace_v_a_pause_that_begins_later_does_not_lose_what_waits",
         "v",
     ),
@@ -893,7 +892,7 @@ PREVENTED: Final = (
         "an event is stored before its schedule is read",
         "steps/routing/route.py",
         "            outcome, found = _route_one(event, inputs, self._context)\n"
-        "            waits_in.update((number, each) for each in found)\n",
+        "            settled.update((number, each) for each in found)\n",
         "            context = self._context\n"
         "            target = target_of(event, inputs, context)\n"
         "            if isinstance(target, Target) and isinstance(inputs.reader, Subscriber):\n"
@@ -974,18 +973,17 @@ PREVENTED: Final = (
         "a message that comes again arms the schedule",
         "steps/routing/route.py",
         "    return outcome, settle(there, target, inputs, context)\n",
-        "    waits_in = settle(there, target, inputs, context)\n"
-        "    return outcome, waits_in if stored else []\n",
+        "    settled = settle(there, target, inputs, context)\n"
+        "    return outcome, settled if stored else []\n",
         "tests/unit/routing/test_arming.py"
         "::test_trace_ag_where_its_worker_died_the_message_that_comes_again_arms_the_schedule",
         "ag",
     ),
     Mutation(
         "after a change of choices, a schedule in which an event was already is armed as well",
-        "steps/routing/reroute.py",
-        "            waits_in += settle(stored, target, inputs, context)\n",
-        "            there = settle(stored, target, inputs, context)\n"
-        "            waits_in += there if stored.schedule != target.schedule else []\n",
+        "steps/routing/together.py",
+        "        if isinstance(reader, Subscriber):\n",
+        "        if isinstance(reader, Subscriber) and settled is not kept:\n",
         "tests/unit/routing/test_arming.py"
         "::test_trace_ag_where_its_worker_died_the_message_that_comes_again_arms_the_schedule",
         "ag",

@@ -9,6 +9,7 @@ from gazette.adapters.dynamodb.attributes import read_changes, write_changes
 from gazette.adapters.dynamodb.client import (
     bind,
     decoded,
+    delete_rows,
     each_decoded,
     put_or_current,
     read_each,
@@ -69,11 +70,18 @@ class DynamoFollows:
             found = [row for row in rows if row.user_id != after][:limit]
         return list(each_decoded(found, _follow))
 
-    def followed_by(self, user_id: str) -> Iterator[str]:
-        """One Query of the index per page."""
+    def followed_by(
+        self, user_id: str, *, after: str = "", at_most: int | None = None
+    ) -> Iterator[str]:
+        """One Query of the index per megabyte: some ten thousand follows."""
         with translated():
-            for row in FollowRow.by_user.query(user_id):
+            behind = FollowRow.entity > after if after else None
+            for row in FollowRow.by_user.query(user_id, behind, limit=at_most):
                 yield row.entity
+
+    def forget(self, user_id: str, entities: Collection[str]) -> None:
+        """One BatchWriteItem per 25."""
+        delete_rows(FollowRow(entity, user_id) for entity in entities)
 
     def remove(self, follow: Follow) -> bool:
         """One conditional DeleteItem."""

@@ -7,7 +7,7 @@ a Sequence or a Mapping; an Iterator yields the UnreadableRow in its place and c
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Protocol
 
@@ -76,8 +76,16 @@ class Follows(Protocol):
         UnreadableRow stands in the place of a follow that cannot be read.
         """
 
-    def followed_by(self, user_id: str) -> Iterator[str]:
-        """Yield the keys of entities that a user follows or followed. Eventually consistent."""
+    def followed_by(
+        self, user_id: str, *, after: str = "", at_most: int | None = None
+    ) -> Iterator[str]:
+        """Yield the keys of entities that a user follows or followed, behind `after`, in order.
+
+        All, or `at_most` so many. Eventually consistent.
+        """
+
+    def forget(self, user_id: str, entities: Collection[str]) -> None:
+        """Delete the follows of a user, whatever they say, also those that cannot be read."""
 
     def remove(self, follow: Follow) -> bool:
         """Delete it, if it is as it was read; else return False."""
@@ -103,6 +111,11 @@ class Activities(Protocol):
 
         Only if the stored activity still equals `activity`; else returns False.
         """
+
+    def get_many(
+        self, keys: Collection[tuple[str, str]]
+    ) -> Mapping[tuple[str, str], Activity | Retracted | UnreadableRow]:
+        """Return what exists among the keys, however many there are."""
 
     def since(self, side: str, instant: datetime) -> Iterator[Activity | UnreadableRow]:
         """Yield the activities on or below an entity that occurred at `instant` or later.
@@ -137,7 +150,29 @@ class Guard:
     @property
     def is_alone(self) -> bool:
         """Whether the transaction writes and checks the event only."""
-        return not (self.open_runs or self.schedules or self.not_started)
+        return self.items == 0
+
+    @property
+    def items(self) -> int:
+        """How many items of the transaction it takes."""
+        return len(self.open_runs) + len(self.schedules) + len(self.not_started)
+
+    def once_raised(self) -> "Guard":
+        """The guard of the next transaction, if nobody else changes anything after this one."""
+        return replace(
+            self,
+            open_runs=tuple(replace(run, epoch=run.epoch + 1) for run in self.open_runs),
+            schedules=tuple(replace(each, revision=each.revision + 1) for each in self.schedules),
+        )
+
+
+Placed = tuple[Event, str, Recurrence | None]
+"""An event, the schedule to store it under, and when that is due, as `Events.store` takes them."""
+
+
+MOST_IN_A_TRANSACTION = 100
+"""Items, and so events and guard together.
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html"""
 
 
 class Events(Protocol):
@@ -153,8 +188,20 @@ class Events(Protocol):
         extends its lifetime (lifetime.lasts_until).
         """
 
+    def store_together(self, placed: Sequence[Placed]) -> Sequence[StoredEvent] | None:
+        """Store up to MOST_IN_A_TRANSACTION events, all or none; None if one of them exists.
+
+        As `store` does, with a storage time for each. Also None if the transaction conflicts with
+        another one.
+        """
+
     def get(self, user_id: str, event_id: str) -> StoredEvent | Retracted | None:
         """Return the event with its place, Retracted if it was retracted, or None."""
+
+    def get_many(
+        self, user_id: str, event_ids: Collection[str]
+    ) -> Mapping[str, StoredEvent | Retracted | UnreadableRow]:
+        """Return what `get` finds, by event id, however many there are."""
 
     def amend(self, stored: StoredEvent, event: Event) -> bool:
         """Replace its content by `event`, in its place, if it is still as in `stored`."""
@@ -168,11 +215,32 @@ class Events(Protocol):
         or becomes longer if the recurrence `wanted` of that schedule requires it.
         """
 
+    def move_together(
+        self,
+        all_stored: Sequence[StoredEvent],
+        schedule: str,
+        guard: Guard,
+        wanted: Recurrence | None = None,
+    ) -> Sequence[StoredEvent] | None:
+        """Move several events as `move` does, all or none, in one transaction with `guard`.
+
+        Events and guard together are at most MOST_IN_A_TRANSACTION.
+        """
+
     def extend(self, stored: StoredEvent, until: datetime) -> bool:
         """Extend its lifetime, if it is still in its place and does not last longer already."""
 
+    def extend_together(self, all_stored: Sequence[StoredEvent], until: datetime) -> bool:
+        """Extend up to MOST_IN_A_TRANSACTION events as `extend` does, all or none."""
+
     def remove(self, stored: StoredEvent, guard: Guard) -> bool:
         """Delete it, if it is still in its place, in one transaction with `guard`."""
+
+    def remove_together(self, all_stored: Sequence[StoredEvent], guard: Guard) -> bool:
+        """Delete several events as `remove` does, all or none, in one transaction with `guard`.
+
+        Events and guard together are at most MOST_IN_A_TRANSACTION.
+        """
 
     def retract(self, user_id: str, event_id: str, *, early: bool) -> Retracted | None:
         """Retract it for good; with `early`, even before it arrives. None if nothing was done."""
@@ -182,9 +250,10 @@ class Events(Protocol):
     ) -> Iterator[StoredEvent | UnreadableRow]:
         """Yield the events that were put under a schedule after an instant, oldest first."""
 
-    def erase(self, user_id: str, until: datetime | None) -> None:
-        """Delete all events and traces of a user; with `until`, only the events up to it.
+    def erase(self, user_id: str, until: datetime | None, *, after: str = "") -> str:
+        """Delete a page of a user's events and traces; with `until`, only the events up to it.
 
+        Those with an id after `after`. Returns after which one to continue; empty at the end.
         Retractions made after the user came back stay. Rows that cannot be read are deleted.
         """
 
