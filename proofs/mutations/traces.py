@@ -705,6 +705,15 @@ PREVENTED: Final = (
         "x",
     ),
     Mutation(
+        "what a late follow brings checks its stamps",
+        "steps/routing/catch_up.py",
+        "            kept = restamp_together(some, context=self.context)\n",
+        "            kept = list(some)\n            restamp_together([], context=self.context)\n",
+        "tests/unit/routing/test_late_writes.py"
+        "::test_trace_x_what_a_late_follow_brings_together_is_stamped_anew_together",
+        "x",
+    ),
+    Mutation(
         "an amendment checks the stamp too",
         "steps/routing/route.py",
         "            there = _restamp_if_late(replace(found, event=event), context=context)\n",

@@ -12,19 +12,21 @@ import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ReadTimeoutError
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.follows import DynamoFollows
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.adapters.dynamodb.tables import EventRow
 from gazette.bootstrap.parts.clock import now
 from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY, RunKey
+from gazette.domain.subscribers.following import Follow, FollowState
 from gazette.domain.subscribers.preference_form import follow_field
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.builders import SUPPRESSION_KEY
+from tests.builders import NOW, SUPPRESSION_KEY
 from tests.functions.conftest import Cloud, Context, fan_out
 from tests.functions.messages import ago, event, follow, happening, http, profile
 from tests.meter import calls
@@ -421,3 +423,28 @@ def test_what_it_costs_to_leave_and_to_start_again(ann: Cloud) -> None:
         "suppressions": 1 + 2,
         "schedules": 2 + 1,
     }
+
+
+def test_the_follows_that_do_not_fit_are_on_the_next_page_and_saved_from_there(ann: Cloud) -> None:
+    follows = DynamoFollows("follows", retention=timedelta(days=30), clock=lambda: NOW)
+    for number in range(150):
+        state = FollowState(True, None, f"Post {number}")
+        follow = Follow(f"post#q{number:03}", "ann", ((NOW, state),))
+        assert follows.put(follow, replacing=None)
+    first = ann.invoke("preferences", http("GET", ann.preferences_path()))["body"]
+    assert "Here are 100 of the items." in first
+    assert "Post 98<" in first
+    assert "Post 99<" not in first
+    link = re.search(r'href="\?(follows=[^"#]*)#follows"', first)
+    assert link
+    query = {"rawQueryString": link[1]}
+    second = ann.invoke("preferences", http("GET", ann.preferences_path()) | query)["body"]
+    assert "Here are 51 of the items." in second
+    assert "Post 99<" in second
+    body = urlencode({"act": "save", follow_field("post#q149"): "unfollow"})
+    request = http("POST", ann.preferences_path(), body, URLENCODED) | query
+    assert "Saved" in told(ann.invoke("preferences", request))
+    found = [follows.get(entity, "ann") for entity in follows.followed_by("ann")]
+    left = {each.entity for each in found if each and each.latest.following}
+    assert "post#q149" not in left
+    assert len(left) == 150

@@ -129,6 +129,17 @@ def test_one_probe_goes_when_the_breaker_is_half_open_and_its_success_closes_it(
     assert request(other, an_answer("a")) == an_answer("a")
 
 
+def test_an_answer_to_an_earlier_request_does_not_close_the_breaker() -> None:
+    """It was asked before the source refused."""
+    row, clock = FakePaceRow(), SettableClock()
+    one, other = a_process(row, clock), a_process(row, clock)
+    permit = wait_for_permit(one)
+    assert isinstance(permit, Permit)
+    request(other, SourceFailed("503", refuses=True))
+    assert ask(QUESTION, permit, context=one) == Answer()
+    assert row.pace.breaker is not None
+
+
 def test_a_probe_that_fails_is_not_repeated_and_doubles_the_step() -> None:
     row, clock = FakePaceRow(), SettableClock()
     process = a_process(row, clock)
@@ -158,6 +169,32 @@ def test_a_retry_takes_a_permit_and_is_not_made_without_one() -> None:
     process = a_process(row, clock, rate=1)
     assert request(process, DOWN, an_answer("a")) == str(DOWN)
     assert asked(process) == 1
+
+
+def test_a_request_waits_for_its_permit() -> None:
+    clock = SettableClock()
+    process = a_process(FakePaceRow(), clock, rate=20)
+    for nth in range(3):
+        request(process, an_answer("a"))
+        assert clock() == NOW + nth * timedelta(seconds=1) / 20
+
+
+@pytest.mark.parametrize(("drawn", "pause"), [(0.0, 50), (1.0, 250)])
+def test_a_request_is_repeated_after_a_pause_at_random(drawn: float, pause: int) -> None:
+    """What fails for all workers at once would else be asked by all of them at once."""
+    clock = SettableClock()
+    process = a_process(FakePaceRow(), clock, rate=1000)
+    object.__setattr__(process, "random", lambda: drawn)
+    assert request(process, DOWN, an_answer("a")) == an_answer("a")
+    assert clock() == NOW + timedelta(milliseconds=pause)
+
+
+def test_a_request_is_not_repeated_once_the_budget_is_used_up() -> None:
+    process = a_process(FakePaceRow(), SettableClock())
+    process.health.now = SourceHealth(tokens=6.1)
+    assert request(process, DOWN, an_answer("a")) == an_answer("a")
+    assert request(process, DOWN, an_answer("a")) == str(DOWN)
+    assert asked(process) == 3
 
 
 @given(st.lists(st.booleans(), max_size=400))
@@ -222,3 +259,15 @@ def test_a_crowd_that_waits_is_spread_over_the_time_that_it_needs() -> None:
     process = a_process(FakePaceRow(), SettableClock(), rate=10)
     object.__setattr__(process, "waiting", lambda: 1000)
     assert again_after(NoPermit.BUSY, process) > timedelta(seconds=20)
+
+
+def test_who_finds_no_permit_comes_in_turn_and_not_as_after_an_outage() -> None:
+    process = a_process(FakePaceRow(), SettableClock())
+    assert again_after(NoPermit.BUSY, process) < timedelta(seconds=60)
+
+
+def test_a_crowd_that_waits_for_an_open_breaker_does_not_come_faster_than_it_may_ask() -> None:
+    process = a_process(FakePaceRow(), SettableClock(), rate=10)
+    object.__setattr__(process, "waiting", lambda: 8000)
+    in_turn = again_after(NoPermit.BUSY, process)
+    assert again_after(NoPermit.BREAKER_OPEN, process) == in_turn > timedelta(seconds=180)

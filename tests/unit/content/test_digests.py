@@ -229,6 +229,22 @@ def test_while_the_source_is_down_it_waits_within_its_tolerance_and_goes_without
     assert (sent.status, sent.without) == (Status.SENT, (RECOMMENDATIONS,))
 
 
+@pytest.mark.parametrize("policy", list(SourcePolicy))
+def test_it_goes_without_as_soon_as_its_tolerance_ends(policy: SourcePolicy) -> None:
+    """And not when it would have looked again."""
+    world = a_world(*[DOWN] * 999)
+    world.source_policy = policy
+    world.create(an_event())
+    run = come_due(world)
+    assert run
+    assert run.asked_at
+    wait(world, minutes=6 * 60)
+    latest = run.due_at + 5.5 * HOUR  # six hours, less the last twelfth
+    patient = policy is SourcePolicy.WAIT
+    ends = latest if patient else run.asked_at + world.patience
+    assert world.runs.rows[run.key].sent_at == ends
+
+
 def test_what_has_gone_stale_is_shown_where_the_source_answers_nobody() -> None:
     """It waits for what is fresh, and goes with what there is; the run says that it was not."""
     world = a_world(an_answer("a"), *[DOWN] * 99)

@@ -180,6 +180,15 @@ def test_a_reader_who_left_is_not_asked_for() -> None:
     assert found.source.asked == []
 
 
+def test_a_reader_who_leaves_while_they_are_asked_for_is_not_asked_for() -> None:
+    found = asking()
+    due_at = found.schedule.next_due_at
+    world = found.world
+    with world.meanwhile("subscribers.get", world.unsubscribe, before=True):
+        assert found.fetch(due_at).outcome is FetchOutcome.NOT_ASKED
+    assert found.source.asked == []
+
+
 def test_an_occurrence_that_was_moved_is_not_fetched_for() -> None:
     found = asking()
     elsewhere = found.schedule.next_due_at + timedelta(minutes=10)
@@ -362,6 +371,12 @@ def test_items_are_shown_under_their_category() -> None:
     (stored,) = found.world.events.rows.values()
     event = stored.event  # type: ignore[union-attr]
     assert (event.category, event.source, event.actor) == (CATEGORY, "recommendations", None)
+
+
+def test_an_answer_opens_no_breaker_by_the_result() -> None:
+    found = asking()
+    found.answers(DOWN, an_answer("a"))
+    assert not found.fetch().opened
 
 
 def test_a_refusal_says_so_in_the_result() -> None:

@@ -6,6 +6,7 @@ again, with the whole time of a new invocation.
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
@@ -20,7 +21,7 @@ from gazette.domain.commands import (
     EraseSubscriber,
     RetractActivity,
 )
-from gazette.domain.errors import NotYet
+from gazette.domain.errors import NotYet, UnreadableRow
 from gazette.domain.model import Retracted, StoredEvent
 from gazette.domain.outcome import Outcome
 from gazette.domain.subscribers.choices import Choice
@@ -253,6 +254,29 @@ def test_what_changes_while_a_late_follow_is_brought_is_as_if_it_had_come_first(
         assert not isinstance(first, StoredEvent), where
         assert isinstance(second, StoredEvent), where
         assert second.event.excerpt == "second", where
+
+
+@pytest.mark.parametrize("meanwhile", [False, True])
+def test_a_row_that_cannot_be_read_sends_a_late_follow_back_once_all_others_are_brought(
+    meanwhile: bool,
+) -> None:
+    world = a_busy_entity(40)
+    unreadable = many_activities(40)[7].id
+    _, row = world.events.store(many_activities(40)[7].event_for("ann"), "daily")
+    assert isinstance(row, StoredEvent)
+    world.events.unreadable.add(("ann", unreadable))
+
+    def choose() -> None:
+        with suppress(UnreadableRow):
+            if meanwhile:
+                world.choose(at=NOW - HOUR, like=Frequency.WEEKLY)
+
+    with pytest.raises(UnreadableRow), world.meanwhile("events.get_many", choose):
+        world.say(a_follow_of())
+    assert len(has(world)) == 40
+    world.events.unreadable.clear()
+    world.say(a_follow_of())
+    assert len(has(world)) == 40
 
 
 @pytest.mark.usefixtures("small_pages")

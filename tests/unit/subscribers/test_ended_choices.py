@@ -13,6 +13,7 @@ from gazette.domain.subscribers.choices import (
     Choice,
     Preferences,
     resolve,
+    without_ended,
 )
 from gazette.domain.subscribers.frequency import Frequency, frequencies
 from gazette.domain.subscribers.history import LONGEST
@@ -112,6 +113,19 @@ def test_what_the_service_did_not_end_still_counts_after_many_profiles() -> None
         found = now(world)
         assert dict(found.frequencies)["comment"] is Frequency.NEVER
         assert (found.times.hour, found.time_zone) == (20, "Asia/Kolkata")
+
+
+def test_of_a_choice_that_was_ended_and_made_again_only_the_later_one_is_kept() -> None:
+    daily = Choice(frequencies=frequencies({"comment": Frequency.DAILY}))
+    never = Choice(frequencies=frequencies({"comment": Frequency.NEVER}))
+    once = NO_CHOICES.with_choice(NOW + DAY, daily)
+    ended = replace(BEFORE, frequencies=frequencies({"comment": Frequency.IMMEDIATE}))
+    service = ((NOW, BEFORE), (NOW + 3 * DAY, ended))
+    until = NOW + 4 * DAY
+    assert without_ended(once, service, until=until) == NO_CHOICES
+    again = NO_CHOICES.with_choice(NOW + 5 * DAY, never)
+    both = once.with_choice(NOW + 5 * DAY, never)
+    assert without_ended(both, service, until=until) == again
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -188,6 +188,30 @@ def test_trace_e_a_second_unknown_after_resend_is_given_up(world: World) -> None
     assert not world.sweep()
 
 
+def test_what_was_resent_waits_for_no_proof_that_delivery_events_arrive(world: World) -> None:
+    """It is not resent again, so that would decide nothing."""
+    lose_sight(world)
+    prove(world)
+    world.sweep()
+    world.clock.pass_time(minutes=1)
+    world.generate_queue.sent, world.resend_queue.sent = [], []
+    lose_sight(world)
+    assert world.sweep() == {Swept.GIVEN_UP: 1}
+
+
+def test_an_unknown_run_is_left_alone_while_its_delivery_event_may_arrive(world: World) -> None:
+    """Also if the sweep looks at it early."""
+    world.policy = Policy.CARRY_OVER
+    run = lose_sight(world)
+    assert run.deadline
+    world.clock.now = run.deadline + GRACE - timedelta.resolution
+    world.runs.rows[run.key] = early = replace(run, check_at=run.deadline)
+    assert world.sweep() == {Swept.LEFT_ALONE: 1}
+    assert world.runs.rows[run.key] == early
+    world.clock.now += timedelta.resolution
+    assert world.sweep() == {Swept.CARRIED: 1}
+
+
 def test_carry_over_sends_the_events_with_the_next_digest(world: World) -> None:
     world.policy = Policy.CARRY_OVER
     lose_sight(world)

@@ -48,8 +48,9 @@ def catch_up(
         route(events, context=context, known=known)
         return
     all_inputs = routing_inputs(events, context, known)
+    unreadable: list[UnreadableRow] = []
     for _ in ATTEMPTS:
-        work = _Work(user_id, context, time)
+        work = _Work(user_id, context, time, unreadable)
         work.do(events, all_inputs)
         again = routing_inputs(events, context)
         changed = [
@@ -58,7 +59,7 @@ def catch_up(
             if not all_inputs[number].decides_like(inputs)
         ]
         if not changed:
-            require_readable(work.unreadable)
+            require_readable(unreadable)
             return
         events = [events[number] for number in changed]
         all_inputs = [again[number] for number in changed]
@@ -72,6 +73,8 @@ class _Work:
     user_id: str
     context: RoutingContext
     time: TimeFor
+    unreadable: list[UnreadableRow]
+    """Rows that cannot be read: their events wait for another attempt."""
     new: dict[str, tuple[Event, Target, RoutingInputs]] = field(default_factory=dict)
     """Nothing is stored under their ids."""
     there: dict[str, tuple[Target | None, RoutingInputs]] = field(default_factory=dict)
@@ -84,7 +87,6 @@ class _Work:
     """To be routed by themselves."""
     told: set[str] = field(default_factory=set)
     """Schedules whose runs may have read an event before it was amended."""
-    unreadable: list[UnreadableRow] = field(default_factory=list)
 
     def do(self, events: Sequence[Event], all_inputs: Sequence[RoutingInputs]) -> None:
         """Bring each event where it belongs."""
