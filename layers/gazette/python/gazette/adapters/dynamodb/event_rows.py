@@ -3,13 +3,22 @@
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from pynamodb.expressions.condition import Condition
 
-from gazette.adapters.dynamodb.client import instant_text
+from gazette.adapters.dynamodb.client import MALFORMED, decoded, instant_text, read_instant
 from gazette.adapters.dynamodb.tables import EventRow
-from gazette.adapters.dynamodb.values import in_years, instant, number, text, texts
+from gazette.adapters.dynamodb.values import (
+    YEARS,
+    in_years,
+    instant,
+    number,
+    text,
+    texts,
+)
+from gazette.domain.delivery.briefs import Brief, StoredBrief, stored_brief_of
 from gazette.domain.model import (
     Actor,
     Entity,
@@ -19,6 +28,7 @@ from gazette.domain.model import (
     Retracted,
     StoredEvent,
 )
+from gazette.domain.naming.visible import is_name
 from gazette.domain.stored import as_stored
 from gazette.domain.subscribers.following import Activity
 
@@ -179,3 +189,96 @@ def event_in(row: EventRow) -> Event:
         score=number(body["score"]) if body.get("score") is not None else None,
         **optional_in(body),
     )
+
+
+def brief_in(raw: dict[str, Any], now: datetime) -> StoredBrief | None:
+    """The brief of a row as DynamoDB sends it; None if it is past its TTL. Raises UnreadableRow.
+
+    A window may have hundreds of thousands of rows, of which an email shows a hundred. Most rows
+    are as `body_of` writes them, and are read here without values of the domain. Any other row is
+    decoded as a whole, which says what is wrong with it.
+    """
+    try:
+        usual = _usual_brief_in(raw, now)
+    except MALFORMED:
+        usual = None
+    if usual:
+        return usual
+    row = EventRow.from_raw_data(raw)
+    found = decoded(row, found_in)
+    if not isinstance(found, StoredEvent) or row.expires_at <= now:
+        return None
+    return stored_brief_of(found)
+
+
+_USUAL_ROW = {"user_id", "event_id", "stored", "body", "lasts_until", "expires_at"}
+_USUAL_BODY = {"category", "entity", "actor", "occurred_at", "excerpt", "amended_at", "via"}
+_TEXT = {str}
+_FIRST_YEAR, _LAST_YEAR = YEARS[0], YEARS[-1]
+_LAST_SECOND = datetime(_LAST_YEAR, 12, 31, tzinfo=UTC).timestamp()
+
+
+def _usual_brief_in(raw: dict[str, Any], now: datetime) -> StoredBrief | None:
+    """The brief of a row that has what `body_of` writes; None, or an error, for any other row."""
+    if raw.keys() != _USUAL_ROW or "S" not in raw["user_id"]:
+        return None
+    body = json.loads(raw["body"]["S"])
+    kind, entity_id, title, url = body["entity"]
+    actor_id, name = body["actor"]
+    category, via, amended_at = body["category"], body.get("via", []), body.get("amended_at")
+    occurred_at = datetime.fromisoformat(body["occurred_at"])
+    version = datetime.fromisoformat(amended_at) if amended_at else occurred_at
+    texts_in = (kind, entity_id, title, url, actor_id, name, category, body["excerpt"], *via)
+    is_usual = (
+        type(via) is type(body["entity"]) is type(body["actor"]) is list
+        and set(map(type, texts_in)) == _TEXT
+        and _FIRST_YEAR <= occurred_at.year <= _LAST_YEAR
+        and _FIRST_YEAR <= version.year <= _LAST_YEAR
+        and occurred_at.tzinfo is not None
+        and version.tzinfo is not None
+        and now.timestamp() < int(raw["expires_at"]["N"]) < _LAST_SECOND
+    )
+    if not is_usual:
+        return None
+    importance, parent, source, score = Importance.NORMAL, "", "", None
+    lapses_at, has_page, has_avatar = None, False, False
+    if not body.keys() <= _USUAL_BODY:
+        optional, actor = optional_in(body), actor_in(body)
+        entity_in(body)
+        importance = optional.get("importance", importance)
+        lapses_at = optional.get("expires_at")
+        has_page, has_avatar = bool(actor and actor.url), bool(actor and actor.avatar)
+        source = text(body.get("source", ""))
+        score = number(body["score"]) if body.get("score") is not None else None
+        parent = via[-1] if via and optional.get("parent_title") else ""
+        in_years(lapses_at or occurred_at)
+    brief = Brief(
+        raw["event_id"]["S"],
+        occurred_at,
+        version,
+        category,
+        f"{kind}#{entity_id}",
+        actor_id or None,
+        actor_id != "" and is_name(name),
+        importance,
+        not via,
+        source,
+        score,
+        has_page,
+        has_avatar,
+        parent,
+    )
+    return StoredBrief(
+        brief,
+        read_instant(raw["stored"]["S"].partition("#")[2]),
+        read_instant(raw["lasts_until"]["S"]),
+        lapses_at,
+        partial(_stored_in, raw),
+    )
+
+
+def _stored_in(raw: dict[str, Any]) -> StoredEvent:
+    found = decoded(EventRow.from_raw_data(raw), found_in)
+    if not isinstance(found, StoredEvent):
+        raise TypeError("a row with a body is an event")
+    return found

@@ -1,7 +1,8 @@
 """Events in DynamoDB: one row per event, read by window from a local index."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
@@ -13,6 +14,7 @@ from gazette.adapters.dynamodb.client import (
     each_decoded,
     put_or_current,
     read_row,
+    read_rows,
     transaction,
     translated,
     written,
@@ -20,6 +22,7 @@ from gazette.adapters.dynamodb.client import (
 from gazette.adapters.dynamodb.event_rows import (
     absent,
     body_of,
+    brief_in,
     end_of,
     found_in,
     in_place,
@@ -30,6 +33,7 @@ from gazette.adapters.dynamodb.event_rows import (
 from gazette.adapters.dynamodb.runs import raise_epoch, run_sort_key
 from gazette.adapters.dynamodb.schedules import raise_revision
 from gazette.adapters.dynamodb.tables import EventRow, RunRow
+from gazette.domain.delivery.briefs import StoredBrief
 from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.model import Event, Retracted, StoredEvent, Window
 from gazette.domain.ports.clock import Clock
@@ -213,6 +217,30 @@ class DynamoEventReader:
                 found = decoded(row, found_in)
                 if row.expires_at > now and isinstance(found, StoredEvent):
                     yield found
+
+    def skim(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredBrief]:
+        """As `read`; an event is decoded only where it is asked for."""
+        if window.is_empty:
+            return
+        now, rows = self._clock(), _stored_in(user_id, schedule, window)
+        undecoded: Any = rows
+        undecoded._map_fn = None
+        with translated():
+            for raw in undecoded:
+                if brief := brief_in(raw, now):
+                    yield brief
+
+    def get_many(self, user_id: str, event_ids: Collection[str]) -> Mapping[str, StoredEvent]:
+        """One strongly consistent BatchGetItem per hundred events."""
+        now, found = self._clock(), {}
+        for row in read_rows([(EventRow, (user_id, each)) for each in event_ids]):
+            if isinstance(row, Unavailable):
+                raise row
+            if isinstance(row, EventRow) and row.expires_at > now:
+                event = decoded(row, found_in)
+                if isinstance(event, StoredEvent):
+                    found[event.event.id] = event
+        return found
 
     def holds(
         self, user_id: str, schedule: str, *, after: datetime, until: datetime | None = None

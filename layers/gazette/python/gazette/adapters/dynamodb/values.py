@@ -11,7 +11,7 @@ from typing import Any
 
 from pynamodb.attributes import NumberAttribute, TTLAttribute
 
-_YEARS = range(1800, 9001)
+YEARS = range(1800, 9001)
 """The contract takes 1990 to 2199. To these years any zone, pause or lifetime can be added."""
 
 _SLOWEST, _FASTEST = 0.001, 1_000_000.0
@@ -69,7 +69,7 @@ def truth(value: object) -> bool:
 
 def in_years(instant: datetime) -> datetime:
     """An instant in a year with which the calendar can compute."""
-    if instant.year not in _YEARS:
+    if instant.year not in YEARS:
         raise ValueError("not an instant of these years")
     return instant
 
@@ -85,7 +85,7 @@ def instant(value: object) -> datetime:
 def day(value: object) -> date:
     """A date of ISO 8601."""
     found = date.fromisoformat(text(value))
-    if found.year not in _YEARS:
+    if found.year not in YEARS:
         raise ValueError("not a date of these years")
     return found
 
