@@ -427,8 +427,8 @@ PREVENTED: Final = (
     Mutation(
         "an event that is over and may have been sent is given up",
         "steps/delivery/deliver.py",
-        "        after = expire(together, run, for_good=may_have_been_sent)\n",
-        "        after = expire(together, run, for_good=())\n",
+        "expire(some, run, for_good=may_have_been_sent)",
+        "expire(some, run, for_good=())",
         "tests/unit/delivery/test_copies.py"
         "::test_trace_r_what_lapses_between_attempts_is_in_two_emails_at_most_however_often_it_is_amended",
         "r",
@@ -725,7 +725,7 @@ PREVENTED: Final = (
     Mutation(
         "an attempt shows no event that an earlier one with an unknown outcome did not",
         "steps/delivery/windows.py",
-        "            elif self._is_passed_over(stored):\n",
+        "            elif unknown and self._is_passed_over(stored):\n",
         "            elif not self._now:\n",
         "tests/unit/routing/test_late_writes.py"
         "::test_trace_x_a_second_attempt_shows_nothing_that_the_first_had_not",

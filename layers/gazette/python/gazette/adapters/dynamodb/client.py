@@ -59,9 +59,9 @@ def read_instant(value: str) -> datetime:
 
     `strptime` would take as long as PynamoDB needs for all other attributes of an event.
     """
-    if len(value) != _INSTANT_CHARACTERS or value[4:20:3] != "--T::." or value[-1] != "Z":
-        raise ValueError(f"{value!r} is not an instant in UTC with microseconds")
-    return in_years(datetime.fromisoformat(value))
+    if len(value) == _INSTANT_CHARACTERS and value[4:20:3] == "--T::." and value[-1] == "Z":
+        return in_years(datetime.fromisoformat(value))
+    raise ValueError(f"{value!r} is not an instant in UTC with microseconds")
 
 
 class InstantAttribute(Attribute[datetime]):

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from pynamodb.expressions.condition import Condition
@@ -11,7 +11,7 @@ from pynamodb.expressions.condition import Condition
 from gazette.adapters.dynamodb.client import MALFORMED, decoded, instant_text, read_instant
 from gazette.adapters.dynamodb.tables import EventRow
 from gazette.adapters.dynamodb.values import (
-    YEARS,
+    LAST_SECOND,
     in_years,
     instant,
     number,
@@ -214,66 +214,73 @@ def brief_in(raw: dict[str, Any], now: datetime) -> StoredBrief | None:
 _USUAL_ROW = {"user_id", "event_id", "stored", "body", "lasts_until", "expires_at"}
 _USUAL_BODY = {"category", "entity", "actor", "occurred_at", "excerpt", "amended_at", "via"}
 _TEXT = {str}
-_FIRST_YEAR, _LAST_YEAR = YEARS[0], YEARS[-1]
-_LAST_SECOND = datetime(_LAST_YEAR, 12, 31, tzinfo=UTC).timestamp()
+_decode = json.JSONDecoder().raw_decode
+_shared = lru_cache(maxsize=4096)(str)
+"""The same text for equal ones, so that the briefs of a window share what they have in common."""
 
 
 def _usual_brief_in(raw: dict[str, Any], now: datetime) -> StoredBrief | None:
     """The brief of a row that has what `body_of` writes; None, or an error, for any other row."""
-    if raw.keys() != _USUAL_ROW or "S" not in raw["user_id"]:
+    stored_body = raw["body"]["S"]
+    body, end = _decode(stored_body)
+    if raw.keys() != _USUAL_ROW or "S" not in raw["user_id"] or end != len(stored_body):
         return None
-    body = json.loads(raw["body"]["S"])
-    kind, entity_id, title, url = body["entity"]
-    actor_id, name = body["actor"]
-    category, via, amended_at = body["category"], body.get("via", []), body.get("amended_at")
-    occurred_at = datetime.fromisoformat(body["occurred_at"])
-    version = datetime.fromisoformat(amended_at) if amended_at else occurred_at
-    texts_in = (kind, entity_id, title, url, actor_id, name, category, body["excerpt"], *via)
+    entity, actor, category, via = body["entity"], body["actor"], body["category"], ()
+    kind, entity_id, title, url = entity
+    actor_id, name = actor
+    occurred_at = version = in_years(datetime.fromisoformat(body["occurred_at"]))
+    if amended_at := body.get("amended_at"):
+        version = in_years(datetime.fromisoformat(amended_at))
+    texts_in: tuple[object, ...] = (
+        *(kind, entity_id, title, url),
+        *(actor_id, name, category, body["excerpt"]),
+    )
+    if "via" in body:
+        via = texts(body["via"])
     is_usual = (
-        type(via) is type(body["entity"]) is type(body["actor"]) is list
+        type(entity) is type(actor) is list
         and set(map(type, texts_in)) == _TEXT
-        and _FIRST_YEAR <= occurred_at.year <= _LAST_YEAR
-        and _FIRST_YEAR <= version.year <= _LAST_YEAR
         and occurred_at.tzinfo is not None
         and version.tzinfo is not None
-        and now.timestamp() < int(raw["expires_at"]["N"]) < _LAST_SECOND
+        and int(raw["expires_at"]["N"]) < LAST_SECOND
     )
-    if not is_usual:
+    if not is_usual or int(raw["expires_at"]["N"]) <= now.timestamp():
         return None
-    importance, parent, source, score = Importance.NORMAL, "", "", None
-    lapses_at, has_page, has_avatar = None, False, False
+    optional: tuple[Any, ...] = _NO_OPTIONAL
     if not body.keys() <= _USUAL_BODY:
-        optional, actor = optional_in(body), actor_in(body)
-        entity_in(body)
-        importance = optional.get("importance", importance)
-        lapses_at = optional.get("expires_at")
-        has_page, has_avatar = bool(actor and actor.url), bool(actor and actor.avatar)
-        source = text(body.get("source", ""))
-        score = number(body["score"]) if body.get("score") is not None else None
-        parent = via[-1] if via and optional.get("parent_title") else ""
-        in_years(lapses_at or occurred_at)
+        optional = _optional_of_brief(body, via)
     brief = Brief(
         raw["event_id"]["S"],
         occurred_at,
         version,
-        category,
-        f"{kind}#{entity_id}",
-        actor_id or None,
+        _shared(category),
+        _shared(f"{kind}#{entity_id}"),
+        _shared(actor_id) if actor_id else None,
         actor_id != "" and is_name(name),
-        importance,
         not via,
-        source,
-        score,
-        has_page,
-        has_avatar,
-        parent,
+        *optional[1:],
     )
-    return StoredBrief(
-        brief,
-        read_instant(raw["stored"]["S"].partition("#")[2]),
-        read_instant(raw["lasts_until"]["S"]),
-        lapses_at,
-        partial(_stored_in, raw),
+    stored_at = read_instant(raw["stored"]["S"].partition("#")[2])
+    lasts_until = read_instant(raw["lasts_until"]["S"])
+    return StoredBrief(brief, stored_at, lasts_until, optional[0], partial(_stored_in, raw))
+
+
+_NO_OPTIONAL = (None, Importance.NORMAL, "", None, False, False, "")
+
+
+def _optional_of_brief(body: Mapping[str, Any], via: tuple[str, ...]) -> tuple[Any, ...]:
+    """When the event lapses, and the last fields of its brief. Reads the other fields too."""
+    entity_in(body)
+    optional, actor = optional_in(body), actor_in(body)
+    lapses_at = optional.get("expires_at")
+    return (
+        in_years(lapses_at) if lapses_at else None,
+        optional.get("importance", Importance.NORMAL),
+        text(body.get("source", "")),
+        number(body["score"]) if body.get("score") is not None else None,
+        bool(actor and actor.url),
+        bool(actor and actor.avatar),
+        via[-1] if via and optional.get("parent_title") else "",
     )
 
 

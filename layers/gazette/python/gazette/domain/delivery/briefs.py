@@ -25,8 +25,8 @@ class Brief(NamedTuple):
     thing: str
     person: str | None
     has_name: bool
-    importance: Importance
     is_addressed: bool
+    importance: Importance
     source: str
     score: float | None
     has_page: bool
@@ -62,8 +62,8 @@ def brief_of(event: Event) -> Brief:
         event.entity.key,
         actor.id if actor else None,
         actor is not None and is_name(actor.name),
-        event.importance,
         not event.via,
+        event.importance,
         event.source,
         event.score,
         actor is not None and actor.url != "",

@@ -84,7 +84,8 @@ class Line:
         self.is_addressed = self.is_addressed or brief.is_addressed
         if brief.importance is not self.importance:
             self.importance = max(self.importance, brief.importance, key=weight_of)
-        if age_of(brief) > age_of(self.latest):
+        is_latest = age_of(brief) > age_of(self.latest)
+        if is_latest:
             self.latest = brief
         if version_of(brief) > version_of(self.named_by):
             self.named_by = brief
@@ -92,7 +93,10 @@ class Line:
             self.nobody += 1
             return
         self._count(brief.person)
-        if brief.has_name:
+        if brief.has_name and is_latest:
+            others = [other for other in self.recent if other.person != brief.person]
+            self.recent = (brief, *others[: NAMED - 1])
+        elif brief.has_name:
             self._mention(brief)
 
     def _count(self, person: str) -> None:

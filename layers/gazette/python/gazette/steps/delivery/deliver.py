@@ -258,21 +258,22 @@ def _remove(
     it would no longer be known in how many emails it was (rule 9). Returns the run as it is then,
     and how many events this call removed; another worker may have removed the others.
     """
-    expire = context.editing.deferred_events.expire
     removed = 0
     for first in range(0, len(over), EVENTS_AT_ONCE):
-        together = over[first : first + EVENTS_AT_ONCE]
-        after = expire(together, run, for_good=may_have_been_sent)
-        alone = [[each] for each in together] if after is None and len(together) > 1 else []
-        for some in alone or [together]:
-            if alone:
-                after = expire(some, run, for_good=may_have_been_sent)
+        together, before = over[first : first + EVENTS_AT_ONCE], removed
+        alone = ([each] for each in together)
+        for some in (together, *(alone if len(together) > 1 else ())):
+            after = context.editing.deferred_events.expire(some, run, for_good=may_have_been_sent)
             if after is None:
                 continue
             run, removed = after, removed + len(some)
             lapsed = sum(stored.event.has_lapsed(context.clock()) for stored in some)
             tries.lapsed += lapsed
             tries.expired += len(some) - lapsed
+            if some is together:
+                break
+        if removed == before:
+            break  # most likely the run has changed
     return run, removed
 
 

@@ -126,17 +126,18 @@ class _Sorting:
 
     def each_sent(self, window: Iterator[StoredBrief]) -> Iterator[StoredBrief]:
         """Sort the events of a window; yield those to send, none of which is kept."""
+        unknown = self._unknown
         for stored in window:
             event = stored.event
             if stored.is_over(self._now):
                 self._add_over(stored)
-            elif self._is_passed_over(stored):
+            elif unknown and self._is_passed_over(stored):
                 self._left_out.append(name_of(event.id))
             elif event.category in self._on_hold and stored.stored_at > self._possibly_sent_until:
                 self._held.append(event.id)
             else:
                 self._folding.add(stored)
-                if self._is_shown(stored):
+                if unknown and self._is_shown(stored):
                     self._may_have_been_sent.add(event.id)
                 else:
                     self._categories.add(event.category)
@@ -174,13 +175,9 @@ class _Sorting:
             self._may_have_been_sent.add(stored.event.id)
 
     def _is_passed_over(self, stored: StoredBrief) -> bool:
-        unknown = self._unknown
-        return bool(unknown) and any(
-            each.has_passed_over(stored.event.id, stored.stored_at) for each in unknown
+        return any(
+            each.has_passed_over(stored.event.id, stored.stored_at) for each in self._unknown
         )
 
     def _is_shown(self, stored: StoredBrief) -> bool:
-        unknown = self._unknown
-        return bool(unknown) and any(
-            each.has_shown(stored.event.id, stored.stored_at) for each in unknown
-        )
+        return any(each.has_shown(stored.event.id, stored.stored_at) for each in self._unknown)
