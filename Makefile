@@ -16,7 +16,7 @@ unexport PYTHONPATH
 # Time zones come from the pinned package, not from the folders of the machine.
 export PYTHONTZPATH :=
 
-.PHONY: help demo test seeds e2e browser chromium zsh fuzz model prove chaos sources state features rollout mutations enforce walk timetravel experiments pacing simulate linear slot worst bench audit check docs messages plots screenshots setup format lint types synth deploy lock clean
+.PHONY: help demo test seeds e2e browser chromium zsh fuzz model prove chaos sources state features rollout mutations enforce walk timetravel experiments pacing simulate linear slot window worst bench audit check docs messages plots screenshots setup format lint types synth deploy lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -89,6 +89,9 @@ linear: setup ## Measure fan-out on fakes: its calls follow the events, not the 
 
 slot: setup ## Measure 5,000 readers due in one slot of the deployed stacks (READERS=… sets how many)
 	@$(BIN)/python -m benchmarks.slot $(if $(READERS),--readers $(READERS))
+
+window: setup ## Print what one email of 200,000 events costs: CPU and memory (EVENTS=…)
+	@$(BIN)/python -m benchmarks.window $(if $(EVENTS),--events $(EVENTS))
 
 worst: setup ## Print what the worst messages and forms that somebody can send cost: CPU and memory
 	@$(BIN)/python -m benchmarks.worst

@@ -223,7 +223,7 @@ FANOUT = Step(
 _SENDING = (
     ("runs", ("GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
     ("suppressions", ("BatchGetItem",)),
-    ("events", ("UpdateItem",)),
+    ("events", ("UpdateItem", "BatchGetItem")),
     ("events/stored", ("Query",)),
     ("control", ("GetItem", "BatchGetItem", "Query")),
     ("pace", ("UpdateItem",)),
@@ -301,7 +301,7 @@ PREFERENCES = Step(
         ("schedules", ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
         ("follows", ("GetItem", "BatchGetItem", "PutItem")),
         ("follows/by_user", ("Query",)),
-        ("events", ("GetItem", "PutItem", "UpdateItem", "DeleteItem")),
+        ("events", ("GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem")),
         ("events/stored", ("Query",)),
         ("runs", ("GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
         ("control", ("GetItem", "UpdateItem")),

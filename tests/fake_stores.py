@@ -8,6 +8,7 @@ from typing import Any
 from zlib import crc32
 
 from gazette.domain.delivery.batch import Batch, BatchRun, batch_run
+from gazette.domain.delivery.briefs import StoredBrief, stored_brief_of
 from gazette.domain.delivery.circuit_breaker import OpenBreaker, opened_by_hand, tripped
 from gazette.domain.delivery.pace import (
     NoPermit,
@@ -970,36 +971,51 @@ class FakeEvents:
             return None
         if current.event != event:
             return None
-        after = self._take_out(current, run, Unsent.GIVEN_UP if for_good else Unsent.EXCLUDED)
+        place = Unsent.GIVEN_UP if for_good else Unsent.EXCLUDED
+        after = self._take_out([(current, place)], run)
         if after:
             self.reasons[key] = why
         return after
 
-    def expire(self, stored: StoredEvent, run: Run, *, for_good: bool = False) -> Run | None:
+    def expire(
+        self, events: Sequence[StoredEvent], run: Run, *, for_good: Collection[str] = ()
+    ) -> Run | None:
+        _within_a_transaction(1 + len(events))
+        current = [found for each in events if (found := self._still_over(each))]
+        if len(current) < len(events):
+            return None
+        return self._take_out(
+            [
+                (each, Unsent.GIVEN_UP if each.event.id in for_good else Unsent.EXPIRED)
+                for each in current
+            ],
+            run,
+        )
+
+    def _still_over(self, stored: StoredEvent) -> StoredEvent | None:
         current = self.rows.get((stored.event.user_id, stored.event.id))
         if not isinstance(current, StoredEvent) or not _in_place(current, stored):
             return None
         now = self.clock()
         has_lapsed = stored.event.has_lapsed(now) and current.event == stored.event
-        if not current.has_expired(now) and not has_lapsed:
-            return None
-        return self._take_out(current, run, Unsent.GIVEN_UP if for_good else Unsent.EXPIRED)
+        return current if current.has_expired(now) or has_lapsed else None
 
-    def _take_out(self, current: StoredEvent, run: Run, place: Unsent) -> Run | None:
+    def _take_out(self, events: Sequence[tuple[StoredEvent, Unsent]], run: Run) -> Run | None:
         guard = Guard(open_runs=(run,))
         if not self._holds(guard):
             return None
         self._do(guard)
-        key = (current.event.user_id, current.event.id)
-        self.rows[key] = replace(current, schedule=place, stored_at=self.clock())
+        for current, place in events:
+            key = (current.event.user_id, current.event.id)
+            self.rows[key] = replace(current, schedule=place, stored_at=self.clock())
         return self.runs.rows[run.key]
 
-    def defer(self, events: Sequence[Event], run: Run) -> Run | None:
-        for start in range(0, len(events), 49):
-            some = events[start : start + 49]
-            _within_a_transaction(1 + len(some), some)
-            current = [self.rows.get((event.user_id, event.id)) for event in some]
+    def defer(self, event_ids: Sequence[str], run: Run) -> Run | None:
+        for start in range(0, len(event_ids), 49):
+            some = event_ids[start : start + 49]
+            current = [self.rows.get((run.key.user_id, each)) for each in some]
             stored = [row for row in current if isinstance(row, StoredEvent)]
+            _within_a_transaction(1 + len(some), [row.event for row in stored])
             if any(row.schedule != run.key.schedule for row in stored) or len(stored) < len(some):
                 return None
             guard = Guard(open_runs=(run,))
@@ -1011,6 +1027,19 @@ class FakeEvents:
                 self.rows[key] = replace(row, stored_at=self.clock())
             run = self.runs.rows[run.key]
         return run
+
+    def skim(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredBrief]:
+        return map(stored_brief_of, self.read(user_id, schedule, window))
+
+    def get_many(self, user_id: str, event_ids: Collection[str]) -> Mapping[str, StoredEvent]:
+        found = {}
+        for each in event_ids:
+            key = (user_id, each)
+            row = self.rows.get(key)
+            if isinstance(row, StoredEvent) and self._is_kept(key):
+                require_readable([self._as_read(row)])
+                found[each] = row
+        return found
 
     def holds(
         self, user_id: str, schedule: str, *, after: datetime, until: datetime | None = None

@@ -144,8 +144,8 @@ RULES: Final = (
     ),
     Mutation(
         "an event that may have been sent is not deferred",
-        "steps/delivery/prepare.py",
-        " and stored.stored_at > until:\n",
+        "steps/delivery/windows.py",
+        " and stored.stored_at > self._possibly_sent_until:\n",
         ":\n",
         "tests/unit/delivery/test_category_hold.py"
         "::test_where_evidence_comes_for_what_would_be_carried_nothing_of_it_comes_twice",

@@ -426,8 +426,8 @@ PREVENTED: Final = (
     Mutation(
         "an event that is over and may have been sent is given up",
         "steps/delivery/deliver.py",
-        "for_good=stored.event.id in may_have_been_sent",
-        "for_good=False",
+        "expire(some, run, for_good=may_have_been_sent)",
+        "expire(some, run, for_good=())",
         "tests/unit/delivery/test_copies.py"
         "::test_trace_r_what_lapses_between_attempts_is_in_two_emails_at_most_however_often_it_is_amended",
         "r",
@@ -435,8 +435,8 @@ PREVENTED: Final = (
     Mutation(
         "taking out an event that is over raises the epoch of its run in the same transaction",
         "adapters/dynamodb/deferred_events.py",
-        "                raise_epoch(run, writes)\n                writes.update(\n",
-        "                writes.update(\n",
+        "                raise_epoch(run, writes)\n                for event, place",
+        "                for event, place",
         "tests/contract/dynamodb/test_deferred_events.py"
         "::test_trace_r_what_another_worker_has_claimed_is_not_taken_out_as_over",
         "r",
@@ -582,7 +582,7 @@ PREVENTED: Final = (
     Mutation(
         "an event that lapses before the claim is left out",
         "steps/delivery/deliver.py",
-        "    if any(event.has_lapsed(context.clock()) for event in due.sent):\n",
+        "    if due.has_lapsed(context.clock()):\n",
         "    if False:\n",
         "tests/unit/delivery/test_lapsing.py"
         "::test_trace_v_what_lapses_while_the_email_waits_for_its_permit_is_left_out",
@@ -616,8 +616,8 @@ PREVENTED: Final = (
     Mutation(
         "an event counts as expired only if it is still in its place and has expired",
         "adapters/dynamodb/deferred_events.py",
-        "            condition=in_place(stored) & is_over,\n",
-        "            condition=in_place(stored),\n",
+        "        over: Condition = in_place(stored) & is_over\n",
+        "        over: Condition = in_place(stored)\n",
         "tests/contract/dynamodb/test_deferred_events.py::test_trace_v_what_lasts_is_not_counted_as_expired",
         "v",
     ),
@@ -732,19 +732,18 @@ PREVENTED: Final = (
     ),
     Mutation(
         "an attempt shows no event that an earlier one with an unknown outcome did not",
-        "steps/delivery/prepare.py",
-        "        elif any(each.has_passed_over(stored.event.id, stored.stored_at) "
-        "for each in unknown):\n",
-        "        elif not unknown and unknown:\n",
+        "steps/delivery/windows.py",
+        "            elif unknown and self._is_passed_over(stored):\n",
+        "            elif not self._now:\n",
         "tests/unit/routing/test_late_writes.py"
         "::test_trace_x_a_second_attempt_shows_nothing_that_the_first_had_not",
         "x",
     ),
     Mutation(
         "a run names the events that it left out",
-        "steps/delivery/prepare.py",
-        "            left_out.append(name_of(stored.event.id))\n",
-        "            continue\n",
+        "steps/delivery/windows.py",
+        "                self._left_out.append(name_of(event.id))\n",
+        "                continue\n",
         "tests/unit/routing/test_late_writes.py"
         "::test_trace_x_what_the_run_that_carries_an_unknown_outcome_leaves_out_it_has_not_shown",
         "x",

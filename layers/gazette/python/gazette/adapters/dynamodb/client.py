@@ -60,6 +60,16 @@ def numbered_instant(number: float) -> datetime:
     return _EPOCH + int(number) * MICROSECOND
 
 
+def read_instant(value: str) -> datetime:
+    """The instant of `instant_text`. Raises ValueError for any other text.
+
+    `strptime` would take as long as PynamoDB needs for all other attributes of an event.
+    """
+    if len(value) == _INSTANT_CHARACTERS and value[4:20:3] == "--T::." and value[-1] == "Z":
+        return in_years(datetime.fromisoformat(value))
+    raise ValueError(f"{value!r} is not an instant in UTC with microseconds")
+
+
 class InstantAttribute(Attribute[datetime]):
     """A timezone-aware instant. PynamoDB's own UTCDateTimeAttribute would drop the `Z`."""
 
@@ -70,16 +80,11 @@ class InstantAttribute(Attribute[datetime]):
         return instant_text(value)
 
     def deserialize(self, value: str) -> datetime:
-        """From text in UTC. Raises ValueError for a text that `instant_text` does not write.
-
-        `strptime` would take as long as PynamoDB needs for all other attributes of an event.
-        """
-        if len(value) != _INSTANT_CHARACTERS or value[4:20:3] != "--T::." or value[-1] != "Z":
-            raise ValueError(f"{value!r} is not an instant in UTC with microseconds")
-        return in_years(datetime.fromisoformat(value))
+        """From text in UTC. Raises ValueError for a text that `instant_text` does not write."""
+        return read_instant(value)
 
 
-_MALFORMED = (
+MALFORMED = (
     ValueError,
     TypeError,
     LookupError,
@@ -116,7 +121,7 @@ class Row(Model):
         """
         try:
             self.attribute_values = self._decoded(attribute_values)
-        except _MALFORMED:
+        except MALFORMED:
             sound, self.flaw = self._sound_of(attribute_values)
             self.attribute_values = self._decoded(sound)
 
@@ -139,7 +144,7 @@ class Row(Model):
                 continue
             try:
                 attribute.deserialize(attribute.get_value(given))
-            except _MALFORMED:
+            except MALFORMED:
                 flaw = f"`{name}` is malformed"
             else:
                 sound[attribute.attr_name] = given
@@ -179,7 +184,7 @@ def decoded(
             return decode(row)
         except UnreadableRow:
             raise
-        except _MALFORMED as err:
+        except MALFORMED as err:
             flaw = f"decoding it fails ({type(err).__name__})"
     raise UnreadableRow(row.Meta.table_name, row.key, flaw)
 

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from typing import Any
 
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
@@ -17,6 +18,7 @@ from gazette.adapters.dynamodb.client import (
     put_or_current,
     read_each,
     read_row,
+    read_rows,
     transaction,
     translated,
     written,
@@ -24,6 +26,7 @@ from gazette.adapters.dynamodb.client import (
 from gazette.adapters.dynamodb.event_rows import (
     absent,
     body_of,
+    brief_in,
     end_of,
     found_in,
     in_place,
@@ -34,6 +37,7 @@ from gazette.adapters.dynamodb.event_rows import (
 from gazette.adapters.dynamodb.runs import raise_epoch, run_sort_key
 from gazette.adapters.dynamodb.schedules import raise_revision
 from gazette.adapters.dynamodb.tables import EventRow, RunRow
+from gazette.domain.delivery.briefs import StoredBrief
 from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.model import Event, Retracted, StoredEvent, Window
 from gazette.domain.ports.clock import Clock
@@ -292,6 +296,30 @@ class DynamoEventReader:
                 found = decoded(row, found_in)
                 if row.expires_at > now and isinstance(found, StoredEvent):
                     yield found
+
+    def skim(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredBrief]:
+        """As `read`; an event is decoded only where it is asked for."""
+        if window.is_empty:
+            return
+        now, rows = self._clock(), _stored_in(user_id, schedule, window)
+        undecoded: Any = rows
+        undecoded._map_fn = None
+        with translated():
+            for raw in undecoded:
+                if brief := brief_in(raw, now):
+                    yield brief
+
+    def get_many(self, user_id: str, event_ids: Collection[str]) -> Mapping[str, StoredEvent]:
+        """One strongly consistent BatchGetItem per hundred events."""
+        now, found = self._clock(), {}
+        for row in read_rows([(EventRow, (user_id, each)) for each in event_ids]):
+            if isinstance(row, Unavailable):
+                raise row
+            if isinstance(row, EventRow) and row.expires_at > now:
+                event = decoded(row, found_in)
+                if isinstance(event, StoredEvent):
+                    found[event.event.id] = event
+        return found
 
     def holds(
         self, user_id: str, schedule: str, *, after: datetime, until: datetime | None = None

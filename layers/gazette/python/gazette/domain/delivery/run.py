@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TypeGuard
 
+from gazette.domain.delivery.briefs import StoredBrief
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.feedback.experiment import DEFAULT_VARIANT, Variant
 from gazette.domain.model import DAILY, RunKey, StoredEvent, Window
@@ -242,7 +243,7 @@ STILL_WRITTEN = timedelta(minutes=2)
 """The longest that a write may take: longer than any function that writes events runs."""
 
 
-def newest_of(events: Iterable[StoredEvent], window: Window) -> tuple[str, ...]:
+def newest_of(events: Iterable[StoredEvent | StoredBrief], window: Window) -> tuple[str, ...]:
     """Return the names of events stored so late in a window that others may not have been read."""
     return tuple(
         sorted(

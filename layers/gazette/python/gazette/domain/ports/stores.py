@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Protocol
 
+from gazette.domain.delivery.briefs import StoredBrief
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Event, Retracted, RunKey, Schedule, StoredEvent, Window
@@ -269,10 +270,22 @@ class EventReader(Protocol):
         window, and the event would be lost behind it. So the run waits (rule 20).
         """
 
+    def skim(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredBrief]:
+        """Yield the briefs of what `read` yields, however many there are, for far less CPU."""
+
+    def get_many(self, user_id: str, event_ids: Collection[str]) -> Mapping[str, StoredEvent]:
+        """Return the events that exist of these ids, as they are now, wherever they are."""
+
     def holds(
         self, user_id: str, schedule: str, *, after: datetime, until: datetime | None = None
     ) -> bool:
         """Whether `read` finds an event that was stored in `(after, until]`; None: without end."""
+
+
+EVENTS_AT_ONCE = 49
+"""Events in one transaction, beside their run: half of DynamoDB's limit, because all of it together
+must not exceed 4 MB.
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html"""
 
 
 class DeferredEvents(Protocol):
@@ -288,17 +301,20 @@ class DeferredEvents(Protocol):
         out, and nobody could tell any more in how many emails it was.
         """
 
-    def expire(self, stored: StoredEvent, run: Run, *, for_good: bool = False) -> Run | None:
-        """Take it out of the schedule of `run`, if it is still in its place and is over.
+    def expire(
+        self, events: Sequence[StoredEvent], run: Run, *, for_good: Collection[str] = ()
+    ) -> Run | None:
+        """Take up to EVENTS_AT_ONCE out of the schedule of `run`: all of them, or none.
 
-        An event that has lapsed must still say so: an amendment may have given it more time. As in
-        `exclude`, one transaction checks the run and raises its epoch, so that no other worker
-        claims a window with the event. Returns the run as it is then; None if something had
-        changed. So each event is counted once. No window has it any more. If an amendment gives it
-        more time, it returns to its schedule, unless `for_good`, as in `exclude`.
+        Each must still be in its place and be over. An event that has lapsed must still say so: an
+        amendment may have given it more time. As in `exclude`, one transaction checks the run and
+        raises its epoch, so that no other worker claims a window with the events. Returns the run
+        as it is then; None if something had changed, and nothing was done. So each event is counted
+        once. No window has it any more. If an amendment gives it more time, it returns to its
+        schedule, unless its id is in `for_good`, as in `exclude`.
         """
 
-    def defer(self, events: Sequence[Event], run: Run) -> Run | None:
+    def defer(self, event_ids: Sequence[str], run: Run) -> Run | None:
         """Store the events anew under the schedule of `run`, as of now: behind its window.
 
         Each transaction checks that the run is as given and raises its epoch: a worker that has
