@@ -8,7 +8,6 @@ from typing import Any
 from zlib import crc32
 
 from gazette.domain.delivery.batch import Batch, BatchRun, batch_run
-from gazette.domain.delivery.briefs import StoredBrief, stored_brief_of
 from gazette.domain.delivery.circuit_breaker import OpenBreaker, opened_by_hand, tripped
 from gazette.domain.delivery.pace import (
     NoPermit,
@@ -54,6 +53,7 @@ from gazette.domain.subscribers.subscriber import (
     SubscriberStatus,
 )
 from gazette.domain.subscribers.suppression import Cause, SoftBounce, Suppression
+from gazette.domain.window.briefs import StoredBrief, stored_brief_of
 
 from tests.builders import RETENTION, SettableClock
 

@@ -7,10 +7,10 @@ from typing import Any
 import boto3
 import pytest
 from botocore.client import BaseClient
-from gazette.domain.delivery.briefs import brief_of
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import DAILY, Actor, Importance, Window
 from gazette.domain.ports.stores import EventReader, Events, Guard
+from gazette.domain.window.briefs import brief_of
 
 from tests.builders import NOW, RETENTION, SettableClock, a_stored_event, a_window, an_event
 from tests.contract.conftest import SECOND

@@ -45,7 +45,6 @@ from gazette.domain.content import REMEMBERED, Shown
 from gazette.domain.delivery import pace as pacing
 from gazette.domain.delivery import run as run_state
 from gazette.domain.delivery.batch import Batch, batch_run
-from gazette.domain.delivery.briefs import stored_brief_of
 from gazette.domain.delivery.circuit_breaker import tripped
 from gazette.domain.delivery.compose import compose
 from gazette.domain.delivery.lifecycle import transition
@@ -93,6 +92,7 @@ from gazette.domain.subscribers.overview import next_digest
 from gazette.domain.subscribers.subscriber import EarlyChoices, Erased, Reader, Subscriber
 from gazette.domain.subscribers.suppression import SoftLimit, Suppression
 from gazette.domain.templates.versions import InForce, version_for
+from gazette.domain.window.briefs import stored_brief_of
 from gazette.settings.ranges import RANGES
 from gazette.steps.delivery.predecessors import deadline_passed
 from hypothesis import given, settings

@@ -6,14 +6,14 @@ from datetime import timedelta
 
 import pytest
 from gazette.domain.delivery.arrangement import Arrangement, Ranking, Sections
-from gazette.domain.delivery.briefs import stored_brief_of
 from gazette.domain.delivery.compose import Digest, compose
-from gazette.domain.delivery.folded import Folding
 from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.feedback.reputation import category_hold
 from gazette.domain.model import DAILY, Actor, Entity, Event, Importance, StoredEvent
 from gazette.domain.ports.stores import EVENTS_AT_ONCE
 from gazette.domain.scheduling.kinds import Unsent
+from gazette.domain.window.briefs import stored_brief_of
+from gazette.domain.window.folded import Folding
 from gazette.steps.delivery import prepare, windows
 from gazette.steps.delivery.types import WaitingFor
 from hypothesis import given

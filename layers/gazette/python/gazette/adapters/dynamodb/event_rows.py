@@ -18,7 +18,6 @@ from gazette.adapters.dynamodb.values import (
     text,
     texts,
 )
-from gazette.domain.delivery.briefs import Brief, StoredBrief, stored_brief_of
 from gazette.domain.model import (
     Actor,
     Entity,
@@ -31,6 +30,7 @@ from gazette.domain.model import (
 from gazette.domain.naming.visible import is_name
 from gazette.domain.stored import as_stored
 from gazette.domain.subscribers.following import Activity
+from gazette.domain.window.briefs import Brief, StoredBrief, stored_brief_of
 
 
 def stored_key(schedule: str, instant: datetime) -> str:

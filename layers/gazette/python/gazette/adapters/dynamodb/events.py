@@ -37,13 +37,13 @@ from gazette.adapters.dynamodb.event_rows import (
 from gazette.adapters.dynamodb.runs import raise_epoch, run_sort_key
 from gazette.adapters.dynamodb.schedules import raise_revision
 from gazette.adapters.dynamodb.tables import EventRow, RunRow
-from gazette.domain.delivery.briefs import StoredBrief
 from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.model import Event, Retracted, StoredEvent, Window
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.stores import MOST_IN_A_TRANSACTION, Guard, Placed
 from gazette.domain.scheduling.calendar import Recurrence
 from gazette.domain.scheduling.lifetime import kept_until, lasts_until, needed_until
+from gazette.domain.window.briefs import StoredBrief
 
 _ATTEMPTS = 3
 _ERASED = 500

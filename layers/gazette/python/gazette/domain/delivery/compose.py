@@ -14,8 +14,10 @@ from gazette.domain.delivery.arrangement import (
     Ranking,
     Sections,
 )
-from gazette.domain.delivery.briefs import Brief
-from gazette.domain.delivery.folded import (
+from gazette.domain.model import Actor, Event, Importance
+from gazette.domain.naming.newest import parent_of, with_newest_names
+from gazette.domain.window.briefs import Brief
+from gazette.domain.window.folded import (
     Folded,
     Line,
     Thing,
@@ -25,8 +27,6 @@ from gazette.domain.delivery.folded import (
     lines_of,
     weight_of,
 )
-from gazette.domain.model import Actor, Event, Importance
-from gazette.domain.naming.newest import parent_of, with_newest_names
 
 _CATEGORIES = 10
 """The most categories that a run stores: its row must stay below one write unit."""

@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TypeGuard
 
-from gazette.domain.delivery.briefs import StoredBrief
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.feedback.experiment import DEFAULT_VARIANT, Variant
 from gazette.domain.model import DAILY, RunKey, StoredEvent, Window
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.stored import is_known
 from gazette.domain.subscribers.subscriber import Erased, Reader, Subscriber
+from gazette.domain.window.briefs import StoredBrief
 
 
 class Status(StrEnum):

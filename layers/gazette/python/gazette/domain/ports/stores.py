@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Protocol
 
-from gazette.domain.delivery.briefs import StoredBrief
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Event, Retracted, RunKey, Schedule, StoredEvent, Window
@@ -19,6 +18,7 @@ from gazette.domain.scheduling.calendar import Recurrence
 from gazette.domain.subscribers.following import Activity, Follow
 from gazette.domain.subscribers.subscriber import EarlyChoices, Reader, Subscriber
 from gazette.domain.subscribers.suppression import Cause, SoftBounce, Suppression
+from gazette.domain.window.briefs import StoredBrief
 
 
 class Subscribers(Protocol):

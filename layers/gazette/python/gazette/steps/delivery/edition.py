@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 
 from gazette.domain.delivery.arrangement import Arrangement
 from gazette.domain.delivery.compose import compose
-from gazette.domain.delivery.folded import Folded, age_of_event
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import Overtaken, RenderingFailed
 from gazette.domain.feedback.experiment import Variant
@@ -26,6 +25,7 @@ from gazette.domain.ports.rendering import Links, VersionTemplates
 from gazette.domain.ports.stores import DeferredEvents
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.templates.settings import NO_SETTINGS
+from gazette.domain.window.folded import Folded, age_of_event
 from gazette.steps.delivery.versions import Chosen, Unusable
 
 HARMLESS = Event(

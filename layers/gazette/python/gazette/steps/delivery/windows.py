@@ -4,12 +4,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from gazette.domain.delivery.briefs import StoredBrief
-from gazette.domain.delivery.folded import Folded, Folding, Load
 from gazette.domain.delivery.run import Run, name_of, newest_of, possibly_sent_until
 from gazette.domain.errors import Overtaken
 from gazette.domain.model import Event, RunKey, StoredEvent, Window
 from gazette.domain.ports.stores import EVENTS_AT_ONCE, EventReader
+from gazette.domain.window.briefs import StoredBrief
+from gazette.domain.window.folded import Folded, Folding, Load
 
 MOST_WHOLE = 2_000
 """The most events of a window that are kept whole while it is read."""

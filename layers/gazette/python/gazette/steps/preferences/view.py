@@ -7,7 +7,6 @@ from datetime import datetime
 
 from gazette.domain.delivery.arrangement import Arrangement
 from gazette.domain.delivery.compose import compose
-from gazette.domain.delivery.folded import Folded, Folding
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import Overtaken
 from gazette.domain.identity import run_id
@@ -18,6 +17,7 @@ from gazette.domain.ports.ledgers import Runs
 from gazette.domain.ports.rendering import Links, Pages
 from gazette.domain.ports.stores import EventReader, Subscribers
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.domain.window.folded import Folded, Folding
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.delivery.edition import make_edition
 from gazette.steps.delivery.versions import Chosen

@@ -9,7 +9,6 @@ from operator import itemgetter
 
 from gazette.domain.delivery.arrangement import Arrangement, Sections
 from gazette.domain.delivery.compose import Block, Digest
-from gazette.domain.delivery.folded import fold
 from gazette.domain.delivery.run import Run
 from gazette.domain.errors import RenderingFailed, UnreadableRow
 from gazette.domain.feedback.experiment import Variant
@@ -30,6 +29,7 @@ from gazette.domain.replay import (
 )
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.domain.window.folded import fold
 from gazette.steps.delivery.edition import EditionContext, Excluded, Made, edit, make_edition
 from gazette.steps.delivery.versions import Chosen
 

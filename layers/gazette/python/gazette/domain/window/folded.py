@@ -3,8 +3,8 @@
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 
-from gazette.domain.delivery.briefs import Brief, StoredBrief, brief_of
 from gazette.domain.model import Event, Importance
+from gazette.domain.window.briefs import Brief, StoredBrief, brief_of
 
 NAMED = 3
 """The most people of a line whose names can be shown."""
