@@ -1031,7 +1031,7 @@ class FakeEvents:
     def skim(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredBrief]:
         return map(stored_brief_of, self.read(user_id, schedule, window))
 
-    def get_many(self, user_id: str, event_ids: Collection[str]) -> Mapping[str, StoredEvent]:
+    def load(self, user_id: str, event_ids: Collection[str]) -> Mapping[str, StoredEvent]:
         found = {}
         for each in event_ids:
             key = (user_id, each)

@@ -20,6 +20,7 @@ _TOGETHER = "tests/contract/pacing/test_side_by_side.py"
 _CONFIRMED = "tests/functions/cli/test_templates.py"
 _NEWER_ROWS = "tests/contract/dynamodb/test_newer_rows.py"
 _ONE_ROW = "tests/unit/sweep/test_one_row.py"
+_MANY_LATE = "tests/unit/routing/test_many_late.py"
 _ODD_CLOCKS = "tests/contract/pacing/test_odd_clocks.py"
 _NEW_RULES = "tests/unit/fanout/test_new_zone_rules.py"
 _NOT_ACKNOWLEDGED = (
@@ -1129,6 +1130,28 @@ RULES: Final = (
         "",
         "tests/unit/sweep/test_audit.py"
         "::test_a_message_that_there_is_no_time_for_is_cut_off_and_comes_again",
+    ),
+    Mutation(
+        "a run that would name too many events waits until nothing is written into its window",
+        "steps/delivery/prepare.py",
+        "    if len(due.newest) > MOST_NEWEST:\n",
+        "    if False:\n",
+        f"{_MANY_LATE}::test_more_are_sent_once_no_write_can_be_under_way_and_none_is_named",
+    ),
+    Mutation(
+        "a window that ends earlier holds all that its thread collects",
+        "steps/delivery/prepare.py",
+        "    if earlier.until >= max(collects_until, window.since, *carried):\n",
+        "    if earlier.until >= window.since:\n",
+        f"{_MANY_LATE}::test_more_are_sent_once_no_write_can_be_under_way_and_none_is_named",
+    ),
+    Mutation(
+        "a run that names no event has shown those that were stored last",
+        "domain/delivery/run.py",
+        " and self.newest != EACH_READ:\n",
+        ":\n",
+        f"{_MANY_LATE}"
+        "::test_an_event_that_left_out_names_was_passed_over_where_each_other_one_was_read",
     ),
     Mutation(
         "a cached value does not last longer because the clock is set back",

@@ -88,12 +88,12 @@ def test_events_are_found_by_their_ids_as_they_are_now_wherever_they_are(
     events.amend(stored["e1"], better)  # type: ignore[arg-type]
     events.move(stored["e2"], "weekly", Guard())  # type: ignore[arg-type]
     events.retract("ann", "e3", early=False)
-    found = reader.get_many("ann", [*stored, "unknown"])
+    found = reader.load("ann", [*stored, "unknown"])
     assert found.keys() == stored.keys() - {"e3"}
     assert found["e1"].event == better
     assert found["e2"].schedule == "weekly"
     assert found["e0"] == stored["e0"]
-    assert reader.get_many("ann", []) == {}
+    assert reader.load("ann", []) == {}
 
 
 def test_trace_m_an_event_id_counts_once_whatever_its_schedule(

@@ -139,7 +139,7 @@ def test_a_long_window_is_read_once_and_what_is_shown_in_one_more_call() -> None
     with world.calls() as made:
         world.deliver(KEY)
     assert made.count("events.skim") == 1
-    assert made.count("events.get_many") == 1
+    assert made.count("events.load") == 1
 
 
 @pytest.mark.usefixtures("few")
@@ -156,7 +156,7 @@ def test_what_leaves_a_long_window_while_it_is_read_is_not_shown(act: str) -> No
         else:
             world.events.rows["ann", "e3"] = replace(stored, schedule="weekly")
 
-    with world.meanwhile("events.get_many", leave, before=True):
+    with world.meanwhile("events.load", leave, before=True):
         done = world.deliver(KEY)
     assert done
     assert done.run.status is Status.SENT

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import count
 from typing import Any
 
 from pynamodb.expressions.update import Action
@@ -309,7 +308,7 @@ class DynamoEventReader:
                 if brief := brief_in(raw, now):
                     yield brief
 
-    def get_many(self, user_id: str, event_ids: Collection[str]) -> Mapping[str, StoredEvent]:
+    def load(self, user_id: str, event_ids: Collection[str]) -> Mapping[str, StoredEvent]:
         """One strongly consistent BatchGetItem per hundred events."""
         now, found = self._clock(), {}
         for row in read_rows([(EventRow, (user_id, each)) for each in event_ids]):
@@ -375,7 +374,8 @@ def _instants(now: datetime) -> Iterator[datetime]:
     The last is `now`: what lies in no window yet, lies in none because of them.
     """
     first = now - MOST_IN_A_TRANSACTION * MICROSECOND
-    return (first + number * MICROSECOND for number in count(1))
+    numbers = range(1, MOST_IN_A_TRANSACTION + 1)
+    return (first + number * MICROSECOND for number in numbers)
 
 
 def _lasting(until: datetime, schedule: str) -> list[Action]:

@@ -29,7 +29,7 @@ from gazette.domain.window.folded import (
 )
 
 _CATEGORIES = 10
-"""The most categories that a run stores: its row must stay below one write unit."""
+"""The most categories that a run stores: a write of its row costs a unit for each KB."""
 
 LINES = 8
 """The most lines of a block in an email: one block alone must not make it too long."""

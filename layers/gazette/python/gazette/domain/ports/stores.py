@@ -273,7 +273,7 @@ class EventReader(Protocol):
     def skim(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredBrief]:
         """Yield the briefs of what `read` yields, however many there are, for far less CPU."""
 
-    def get_many(self, user_id: str, event_ids: Collection[str]) -> Mapping[str, StoredEvent]:
+    def load(self, user_id: str, event_ids: Collection[str]) -> Mapping[str, StoredEvent]:
         """Return the events that exist of these ids, as they are now, wherever they are."""
 
     def holds(

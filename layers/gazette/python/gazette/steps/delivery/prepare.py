@@ -10,6 +10,9 @@ from datetime import datetime, timedelta
 
 from gazette.domain.delivery.run import (
     BEGINNING,
+    EACH_READ,
+    MOST_NEWEST,
+    STILL_WRITTEN,
     Reason,
     Run,
     Status,
@@ -103,19 +106,12 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
     if isinstance(without, Awaited):
         return _waits_for_content(run, without, context.clock())
     window = window_of(run, older.since, until=context.clock() - context.limits.settle_lag)
-    unknown = [
-        each
-        for each in (run, *(carried for carried, _ in older.carried))
-        if each.may_have_been_sent
-    ]
-    due = read_window(
-        run.key,
-        window,
-        events=context.events,
-        unknown=unknown,
-        on_hold=context.held_categories(),
-        now=context.clock(),
-    )
+    due = _events_due(run, older, window, context)
+    if len(due.newest) > MOST_NEWEST:
+        read = _read_when_written(settled, window, due, context)
+        if isinstance(read, datetime):
+            return Ending(Delivery(run, read, WaitingFor.COLLECTED))
+        window, due = read
     if due.more_are_over:
         waiting = Delivery(run, context.clock(), WaitingFor.REMOVAL)
         return Ending(waiting, over=due.over, may_have_been_sent=due.may_have_been_sent)
@@ -147,6 +143,48 @@ def _waits_for_content(run: Run, awaited: Awaited, now: datetime) -> Ending:
     asked = replace(run, asked_at=now) if awaited.fetch else run
     waiting = Delivery(asked, awaited.again_at, WaitingFor.CONTENT)
     return Ending(waiting, [(run, asked)] if awaited.fetch else (), fetch=awaited.fetch)
+
+
+def _read_when_written(
+    settled: Settled, window: Window, due: WindowEvents, context: PrepareContext
+) -> tuple[Window, WindowEvents] | datetime:
+    """Return a window with its events in which nothing is written any more, so that none is named.
+
+    It ends two minutes earlier, if all that the run has to send lies before that; a window whose
+    end is fixed was read late enough. Else returns when it will be.
+    """
+    run, lag = settled.run, context.limits.settle_lag
+    written_at = window.until + STILL_WRITTEN + lag
+    if run.window is not None:
+        is_written = context.clock() >= written_at
+        return (window, replace(due, newest=EACH_READ)) if is_written else written_at
+    collects_until = max(each.due_at for each in (run, *(before for before, _ in settled.changes)))
+    carried = (each.window.until for each, _ in settled.older.carried if each.window)
+    earlier = Window(window.since, window.until - STILL_WRITTEN)
+    if earlier.until >= max(collects_until, window.since, *carried):
+        found = _events_due(run, settled.older, earlier, context)
+        if found.sent:
+            return earlier, replace(found, newest=EACH_READ)
+    return max(written_at, collects_until + STILL_WRITTEN + lag)
+
+
+def _events_due(
+    run: Run, older: Predecessors, window: Window, context: PrepareContext
+) -> WindowEvents:
+    """Read a window of the run, knowing which attempts may have sent its events."""
+    unknown = [
+        each
+        for each in (run, *(carried for carried, _ in older.carried))
+        if each.may_have_been_sent
+    ]
+    return read_window(
+        run.key,
+        window,
+        events=context.events,
+        unknown=unknown,
+        on_hold=context.held_categories(),
+        now=context.clock(),
+    )
 
 
 def _why_empty(

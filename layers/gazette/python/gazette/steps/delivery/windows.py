@@ -89,7 +89,7 @@ def load_from(key: RunKey, window: Window, events: EventReader) -> Load:
     """
 
     def load(event_ids: Collection[str]) -> Mapping[str, Event]:
-        found = events.get_many(key.user_id, event_ids)
+        found = events.load(key.user_id, event_ids)
         for event_id in event_ids:
             stored = found.get(event_id)
             if not stored or stored.schedule != key.schedule or not window.holds(stored.stored_at):
