@@ -93,6 +93,8 @@ def follow_and_crash(user_id: str, entity: str, state: FollowState) -> None:
 def a_day_of_a_reader(cloud: Cloud) -> None:
     """From the first event to a follow that comes late, the link of an email, and erasure.
 
+    And a follow from before the erasure.
+
     Emails go out at the account's quota.
     """
     cloud.say("event.created", event(1))
@@ -101,7 +103,8 @@ def a_day_of_a_reader(cloud: Cloud) -> None:
     cloud.say("event.created", event(2), {**event(2), "amended_at": ago()})
     cloud.work("generate", *fan_out(cloud))
     cloud.say("event.retracted", {"id": "e9", "user_id": "ann"})
-    cloud.say("activity.created", happening(7))
+    cloud.say("activity.created", happening(7), happening(6))
+    cloud.say("event.retracted", {"id": "e6", "entity": reference("post#p1")})
     cloud.say("follow.created", follow())
     DynamoRuns("runs", retention=timedelta(days=180)).create(a_run(2))
     path = cloud.unsubscribe_path()
@@ -111,6 +114,7 @@ def a_day_of_a_reader(cloud: Cloud) -> None:
         assert cloud.invoke("preferences", http("GET", cloud.link(name)))["statusCode"] == 200
     cloud.say("subscriber.changed", profile(changed_at=ago(days=1)))
     cloud.say("subscriber.deleted", {"user_id": "ann", "deleted_at": ago()})
+    cloud.say("follow.created", follow())
 
 
 def choices_that_change(cloud: Cloud) -> None:
