@@ -18,6 +18,9 @@ _LEAVING_PAGES = "tests/functions/preferences/test_leaving.py"
 _CONTENT = "tests/unit/content/test_digests.py"
 _TOGETHER = "tests/contract/pacing/test_side_by_side.py"
 _CONFIRMED = "tests/functions/cli/test_templates.py"
+_ASK = "tests/unit/content/test_ask.py"
+_FETCH = "tests/unit/content/test_fetch.py"
+_SWEEP = "tests/unit/sweep/test_sweep.py"
 _NEWER_ROWS = "tests/contract/dynamodb/test_newer_rows.py"
 _ONE_ROW = "tests/unit/sweep/test_one_row.py"
 _MANY_LATE = "tests/unit/routing/test_many_late.py"
@@ -521,6 +524,34 @@ RULES: Final = (
         "::test_what_a_run_that_has_not_ended_may_still_send_is_left_to_it",
     ),
     Mutation(
+        "no policy decides while a delivery event may arrive",
+        "steps/sweep/unknown.py",
+        "    if context.clock() < gone_since + context.limits.evidence_grace:\n",
+        "    if False:\n",
+        f"{_SWEEP}::test_an_unknown_run_is_left_alone_while_its_delivery_event_may_arrive",
+    ),
+    Mutation(
+        "what is assumed sent at once starts no run",
+        "steps/sweep/unknown.py",
+        "    if _is_carried(decided) and run.key.is_immediate:\n",
+        "    if run.key.is_immediate:\n",
+        f"{_SWEEP}::test_what_is_assumed_sent_at_once_starts_no_run",
+    ),
+    Mutation(
+        "what was resent waits for no proof",
+        "steps/sweep/unknown.py",
+        "    if policy is Policy.RESEND and not run.resent:\n",
+        "    if policy is Policy.RESEND:\n",
+        f"{_SWEEP}::test_what_was_resent_waits_for_no_proof_that_delivery_events_arrive",
+    ),
+    Mutation(
+        "the sweep looks at a run that it has decided after a while",
+        "steps/sweep/unknown.py",
+        "    decided = replace(decided, check_at=context.clock() + context.limits.check_after)\n",
+        "",
+        f"{_SWEEP}::test_an_unknown_outcome_waits_for_evidence_until_its_grace_is_over",
+    ),
+    Mutation(
         "each sweep audits a part of the schedules that no other does",
         "steps/sweep/audit.py",
         "        number * partitions + partition, partitions",
@@ -640,6 +671,28 @@ RULES: Final = (
         "    return often if often is Frequency.IMMEDIATE else Frequency.NEVER\n",
         "    return Frequency.NEVER\n",
         f"{_LEAVING}::test_what_is_left_comes_no_more_and_all_else_comes_as_before",
+    ),
+    Mutation(
+        "an undo of a pause leaves the shorter one from before",
+        "domain/subscribers/taking_back.py",
+        "was_paused or today\n",
+        "today\n",
+        f"{_TAKING_BACK}::test_an_undo_of_a_pause_leaves_the_shorter_one_from_before",
+    ),
+    Mutation(
+        "two choices of one instant are taken back once",
+        "domain/subscribers/taking_back.py",
+        "        elif then != previous:\n",
+        "        else:\n",
+        f"{_TAKING_BACK}::test_two_choices_of_one_instant_are_taken_back_once",
+    ),
+    Mutation(
+        "of a choice that was ended and made again, only the later one is kept",
+        "domain/subscribers/choices.py",
+        "        if at <= until:\n            standing",
+        "        if True:\n            standing",
+        "tests/unit/subscribers/test_ended_choices.py"
+        "::test_of_a_choice_that_was_ended_and_made_again_only_the_later_one_is_kept",
     ),
     Mutation(
         "leaving digests reaches follows with a frequency of their own",
@@ -927,6 +980,27 @@ RULES: Final = (
         f"{_CONTENT}::test_an_occurrence_whose_run_another_worker_has_just_started_is_not_passed",
     ),
     Mutation(
+        "a digest whose schedule is gone waits for no items",
+        "steps/delivery/content.py",
+        "        if schedule is None or not asked_among",
+        "        if not asked_among",
+        f"{_CONTENT}::test_a_digest_whose_schedule_is_gone_waits_for_no_items",
+    ),
+    Mutation(
+        "a digest goes without its items as soon as its tolerance ends",
+        "steps/delivery/content.py",
+        "Awaited(min(now + pause, until), ",
+        "Awaited(now + pause, ",
+        f"{_CONTENT}::test_it_goes_without_as_soon_as_its_tolerance_ends",
+    ),
+    Mutation(
+        "an occurrence whose sources had nothing is not started again",
+        "steps/occurrences/start.py",
+        "        sent_nothing = _SENT_NOTHING if self.waits else _NEVER_STARTED\n",
+        "        sent_nothing = _SENT_NOTHING\n",
+        f"{_CONTENT}::test_an_occurrence_whose_sources_had_nothing_is_not_started_again",
+    ),
+    Mutation(
         "a schedule that asks a content source stays armed",
         "steps/fanout/fanout.py",
         "        if quiet.asks:\n",
@@ -1035,6 +1109,41 @@ RULES: Final = (
         "    if True:\n",
         "tests/unit/content/test_fetch.py"
         "::test_workers_that_stall_with_their_permits_ask_no_faster_for_it",
+    ),
+    Mutation(
+        "a request to a content source waits for its permit",
+        "steps/content/ask.py",
+        "        context.sleep(wait)\n",
+        "        pass\n",
+        f"{_ASK}::test_a_request_waits_for_its_permit",
+    ),
+    Mutation(
+        "a request is not repeated once the budget is used up",
+        "steps/content/ask.py",
+        " or not context.health.now.may_retry\n",
+        "\n",
+        f"{_ASK}::test_a_request_is_not_repeated_once_the_budget_is_used_up",
+    ),
+    Mutation(
+        "only the answer to a probe closes the breaker of a content source",
+        "steps/content/ask.py",
+        "    if permit.is_probe:\n        with suppress",
+        "    if True:\n        with suppress",
+        f"{_ASK}::test_an_answer_to_an_earlier_request_does_not_close_the_breaker",
+    ),
+    Mutation(
+        "a reader who leaves while they are asked for is not asked for",
+        "steps/content/fetch.py",
+        "    if not is_active(reader):\n",
+        "    if reader is None:\n",
+        f"{_FETCH}::test_a_reader_who_leaves_while_they_are_asked_for_is_not_asked_for",
+    ),
+    Mutation(
+        "a reader who was erased is not asked for",
+        "steps/content/fetch.py",
+        "    if schedule is None or not schedule.is_asked_for",
+        "    if not schedule.is_asked_for",
+        f"{_FETCH}::test_a_reader_who_was_erased_is_not_asked_for",
     ),
     Mutation(
         "an item that a digest has shown takes no place of a new one",

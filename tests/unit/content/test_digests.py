@@ -546,6 +546,20 @@ def test_two_workers_of_fan_out_pass_an_occurrence_once() -> None:
         assert lines(world) == [("post1: 1",)], where
 
 
+def test_an_occurrence_whose_sources_had_nothing_is_not_started_again() -> None:
+    """Its worker died before the schedule advanced: the digest would wait for them once more."""
+    world = a_world(*[DOWN] * 99)
+    before = daily(world)
+    run = come_due(world)
+    assert run
+    wait(world, minutes=12)
+    assert world.runs.rows[run.key].reason is Reason.NO_CONTENT
+    world.schedules.rows["ann", DAILY] = before
+    world.fan_out(slot_of(run.due_at))
+    assert list(world.runs.rows) == [run.key]
+    assert daily(world).next_due_at == run.due_at + DAY
+
+
 @pytest.mark.parametrize("dies", [False, True])
 def test_an_occurrence_whose_run_another_worker_has_just_started_is_not_passed(dies: bool) -> None:
     """An event came between the looks of the two; the other may die before it queues the run."""

@@ -189,6 +189,15 @@ def test_a_reader_who_leaves_while_they_are_asked_for_is_not_asked_for() -> None
     assert found.source.asked == []
 
 
+def test_a_reader_who_was_erased_is_not_asked_for() -> None:
+    found = asking()
+    due_at = found.schedule.next_due_at
+    found.world.clock.pass_time(minutes=1)
+    found.world.erase()
+    assert found.fetch(due_at).outcome is FetchOutcome.NOT_ASKED
+    assert found.source.asked == []
+
+
 def test_an_occurrence_that_was_moved_is_not_fetched_for() -> None:
     found = asking()
     elsewhere = found.schedule.next_due_at + timedelta(minutes=10)

@@ -161,6 +161,8 @@ def test_an_unknown_outcome_waits_for_evidence_until_its_grace_is_over(world: Wo
     assert not world.sweep()
     world.clock.now += timedelta(microseconds=1)
     assert world.sweep() == {Swept.RESENT: 1}
+    looks_at = world.clock() + world.context.check_after
+    assert world.runs.rows[KEY].check_at == looks_at, "and not in each sweep until it is sent"
 
 
 def test_resend_sends_once_more(world: World) -> None:
@@ -331,6 +333,14 @@ def test_what_is_carried_at_once_goes_with_a_run_that_is_started_for_it() -> Non
     assert status(world, AT_ONCE) == (Status.FAILED, Reason.CARRIED_INTO)
     [email] = world.emails()
     assert email.lines == ("post1: 1",)
+
+
+def test_what_is_assumed_sent_at_once_starts_no_run() -> None:
+    world = carried_at_once()
+    world.policy = Policy.ASSUME_SENT
+    assert world.sweep() == {Swept.ASSUMED: 1}
+    assert list(world.runs.rows) == [AT_ONCE]
+    assert not world.generate_queue.sent
 
 
 def test_a_run_that_collects_already_takes_it_along() -> None:
