@@ -6,14 +6,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from math import ceil
 
 from proofs.history.counting import HOPELESS
 from proofs.history.measure import Measured, measure
 from proofs.history.past import PASTS
 from proofs.history.real import MAIN, on_moto
-from proofs.history.stated import BOUNDS, SIZES
+from proofs.history.stated import BOUNDS, GROWS, SIZES
 from proofs.history.uses import MOVED, Use, uses
-from proofs.history.verdict import Growth, Verdict, judge
+from proofs.history.verdict import MORE, Growth, Verdict, judge
 from proofs.history.window import weigh
 
 
@@ -39,7 +40,23 @@ def judged(
                     if not found or found[-1].calls <= HOPELESS:
                         weighing = weighs and size == sizes[-1]
                         found.append(measure(use, kind, size, weighs=weighing))
-                yield Judged(use, kind, found, judge(use, kind, found, BOUNDS))
+                verdict = judge(use, kind, found, BOUNDS)
+                yield Judged(use, kind, found, _as_stated(use, kind, found, verdict))
+
+
+def _as_stated(use: Use, kind: str, found: Sequence[Measured], verdict: Verdict) -> Verdict:
+    """Nothing grows without being on the page, nor faster than the page says."""
+    if verdict.growth not in {Growth.PAGED, Growth.BOUNDED}:
+        return verdict
+    stated = [each.per_hundred for each in GROWS if each.use == use.name and kind in each.kinds]
+    if not stated:
+        return Verdict(Growth.WORSE, f"{verdict.growth}, and not stated")
+    first = found[0]
+    for each in found[1:]:
+        more = ceil((each.size - first.size) * stated[0] / 100) + MORE
+        if each.calls - first.calls > more:
+            return Verdict(Growth.WORSE, f"more than {stated[0]} calls for each hundred")
+    return verdict
 
 
 def main() -> int:

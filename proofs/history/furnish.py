@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 from gazette.domain.commands import ChangeSubscriber
 from gazette.domain.identity import address_hash
@@ -48,7 +49,7 @@ def on_fakes(past: Past) -> World:
 def furnish(world: World, past: Past, write: Write) -> None:
     """Register the reader long ago, then write the past. It is `NOW` afterwards."""
     world.clock.now = _REGISTERED
-    chosen = {SOME: Frequency.DAILY, AT_ONCE: Frequency.IMMEDIATE}
+    chosen: dict[str, Any] = {SOME: Frequency.DAILY, AT_ONCE: Frequency.IMMEDIATE}
     world.say(ChangeSubscriber(a_subscriber(READER, changed_at=_REGISTERED, email=EMAIL, **chosen)))
     write(past)
     _set_schedule(world, past)

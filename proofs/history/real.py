@@ -175,7 +175,7 @@ def _tables() -> dict[str, Any]:
 
 def _write(found: Past) -> None:
     backend = moto_backend("dynamodb")
-    rows = {
+    rows: dict[str, Sequence[Any]] = {
         "runs": [run_row(run, retention=RETENTION) for run in found.runs],
         "events": [event_row(each) for each in found.events],
         "follows": [follow_row(each) for each in found.follows],

@@ -37,7 +37,7 @@ class Grouped(dict[K, V]):
         self.groups[self._group_of(key, self[key])].pop(key, None)
         super().__delitem__(key)
 
-    def setdefault(self, key: K, default: V) -> V:  # type: ignore[override]
+    def setdefault(self, key: K, default: V) -> V:
         if key not in self:
             self[key] = default
         return self[key]

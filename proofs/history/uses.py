@@ -20,6 +20,7 @@ from gazette.domain.links import DIGESTS, LinkToken
 from gazette.domain.model import DAILY, Event, RunKey, Window
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.scheduling.kinds import critical_schedule, immediate_schedule
+from gazette.domain.stored import readable
 from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency, frequency_for
@@ -131,9 +132,8 @@ def _missed(past: Past) -> Past:
 
 
 def _is_caught_up(world: World) -> bool:
-    return all(
-        world.events.get(READER, each.id) for each in [*world.activities.since(BUSY, _SINCE)][::50]
-    )
+    found = list(readable(world.activities.since(BUSY, _SINCE)))
+    return all(world.events.get(READER, each.id) for each in found[::50])
 
 
 def _one(past: Past) -> Past:
