@@ -27,6 +27,7 @@ from gazette.domain.subscribers.frequency import Frequency, frequency_for
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.support.explain import explain
 from gazette.steps.sweep.sweep import standing
+from gazette.steps.time_budget import unlimited
 
 from infra import topology
 from proofs.history.furnish import DUE
@@ -220,7 +221,9 @@ def _sweep(world: World) -> None:
     partition = shard_of(READER, PARTITIONS)
     world.sweep_partition(partition)
     gauges = Streams(digest=world.rate_limiter, immediate=world.immediate_rate_limiter)
-    standing(partition, runs=world.runs, gauges=gauges, clock=world.clock)
+    standing(
+        partition, runs=world.runs, gauges=gauges, clock=world.clock, time_left=unlimited
+    )
 
 
 def _explain(world: World) -> None:
