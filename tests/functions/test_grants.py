@@ -104,7 +104,8 @@ def a_day_of_a_reader(cloud: Cloud) -> None:
     cloud.work("generate", *fan_out(cloud))
     cloud.say("event.retracted", {"id": "e9", "user_id": "ann"})
     cloud.say("activity.created", happening(7), happening(6))
-    cloud.say("event.retracted", {"id": "e6", "entity": reference("post#p1")})
+    for _ in range(2):
+        cloud.say("event.retracted", {"id": "e6", "entity": reference("post#p1")})
     cloud.say("follow.created", follow())
     DynamoRuns("runs", retention=timedelta(days=180)).create(a_run(2))
     path = cloud.unsubscribe_path()

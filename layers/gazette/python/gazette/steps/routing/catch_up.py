@@ -142,8 +142,8 @@ class _Work:
     def _store(self) -> None:
         for some in in_parts(list(self.new.values()), MOST_IN_A_TRANSACTION):
             self.time.require()
-            put = [(event, target.schedule, target.recurrence) for event, target, _ in some]
-            done = self.context.events.store_together(put)
+            new = [(event, target.schedule, target.recurrence) for event, target, _ in some]
+            done = self.context.events.store_together(new)
             if done is None:
                 self.others += [event for event, _, _ in some]
                 continue
