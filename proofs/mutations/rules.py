@@ -680,13 +680,6 @@ RULES: Final = (
         f"{_TAKING_BACK}::test_an_undo_of_a_pause_leaves_the_shorter_one_from_before",
     ),
     Mutation(
-        "two choices of one instant are taken back once",
-        "domain/subscribers/taking_back.py",
-        "        elif then != previous:\n",
-        "        else:\n",
-        f"{_TAKING_BACK}::test_two_choices_of_one_instant_are_taken_back_once",
-    ),
-    Mutation(
         "of a choice that was ended and made again, only the later one is kept",
         "domain/subscribers/choices.py",
         "        if at <= until:\n            standing",
