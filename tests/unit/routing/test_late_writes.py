@@ -390,7 +390,7 @@ def test_a_worker_that_has_read_before_the_write_reads_again() -> None:
             done.append(call())
             world.create(event)
 
-        with world.meanwhile("events.read", write):
+        with world.meanwhile("events.skim", write):
             world.deliver_queued()
         return done[0]
 
