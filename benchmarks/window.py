@@ -40,7 +40,8 @@ _PAGE = 2_000
 _MOST_CPU, _MOST_MEMORY = 5.0, 200.0
 """Seconds, and megabytes of the whole process."""
 
-_LINKS = Links(*["https://example.com/"] * 4)
+_HOME = "https://example.com/"
+_LINKS = Links(_HOME, _HOME, _HOME, _HOME)
 _SHAPES = {
     "one entity, one person": (False, False),
     "one entity, many people": (False, True),

@@ -658,9 +658,9 @@ def test_a_row_has_a_brief_where_its_event_can_be_read(name: str, data: st.DataO
     """A window that holds an unreadable event waits, also where nothing of it would be shown."""
     kind = EVENT_ROWS[name]
     given_row = data.draw(changed_rows(kind))
-    row = kind.model.from_raw_data(deepcopy(given_row))
+    row = EventRow.from_raw_data(deepcopy(given_row))
     try:
-        found = decoded(row, kind.decode, needs=kind.needs)
+        found = decoded(row, found_in)
     except UnreadableRow as unreadable:
         with pytest.raises(UnreadableRow, match=re.escape(str(unreadable))):
             brief_in(given_row, NOW)
@@ -671,6 +671,4 @@ def test_a_row_has_a_brief_where_its_event_can_be_read(name: str, data: st.DataO
         return
     assert brief
     assert brief.decode() == found
-    assert brief._replace(decode=stored_brief_of) == stored_brief_of(found)._replace(
-        decode=stored_brief_of
-    )
+    assert brief[:-1] == stored_brief_of(found)[:-1]

@@ -36,7 +36,7 @@ READS = {
     "schedules.get",
     "subscribers.get",
     "suppressions.holds",
-    "events.read",
+    "events.skim",
     "batches.get",
     "rate_limiter.forecast",
     "immediate_rate_limiter.forecast",

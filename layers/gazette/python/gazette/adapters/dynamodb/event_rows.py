@@ -225,7 +225,8 @@ def _usual_brief_in(raw: dict[str, Any], now: datetime) -> StoredBrief | None:
     body, end = _decode(stored_body)
     if raw.keys() != _USUAL_ROW or "S" not in raw["user_id"] or end != len(stored_body):
         return None
-    entity, actor, category, via = body["entity"], body["actor"], body["category"], ()
+    entity, actor, category = body["entity"], body["actor"], body["category"]
+    via: tuple[str, ...] = ()
     kind, entity_id, title, url = entity
     actor_id, name = actor
     occurred_at = version = in_years(datetime.fromisoformat(body["occurred_at"]))
