@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import count
 
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
@@ -346,7 +345,7 @@ def _instants(now: datetime) -> Iterator[datetime]:
     The last is `now`: what lies in no window yet, lies in none because of them.
     """
     first = now - MOST_IN_A_TRANSACTION * MICROSECOND
-    return (first + number * MICROSECOND for number in count(1))
+    return (first + number * MICROSECOND for number in range(1, MOST_IN_A_TRANSACTION + 1))
 
 
 def _lasting(until: datetime, schedule: str) -> list[Action]:
