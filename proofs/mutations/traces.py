@@ -231,8 +231,8 @@ PREVENTED: Final = (
     Mutation(
         "each attempt to write takes a new stamp",
         "adapters/dynamodb/events.py",
-        "        current = put_or_current(row, absent(now), repeat=False)\n",
-        "        current = put_or_current(row, absent(now))\n",
+        "        current = put_or_current(_row(stored), absent(now), repeat=False)\n",
+        "        current = put_or_current(_row(stored), absent(now))\n",
         "tests/contract/dynamodb/test_events.py"
         "::test_trace_l_a_write_that_met_a_transaction_is_repeated_with_a_stamp_of_its_own",
         "l",
@@ -249,9 +249,8 @@ PREVENTED: Final = (
     Mutation(
         "the producer's id is the key, whatever the schedule",
         "adapters/dynamodb/events.py",
-        "            event_id=event.id,\n            stored=stored_key(schedule, now),\n",
-        '            event_id=f"{schedule}#{event.id}",\n'
-        "            stored=stored_key(schedule, now),\n",
+        "        event_id=stored.event.id,\n",
+        '        event_id=f"{stored.schedule}#{stored.event.id}",\n',
         "tests/contract/dynamodb/test_windows.py::test_trace_m_an_event_id_counts_once_whatever_its_schedule",
         "m",
     ),
