@@ -397,7 +397,8 @@ RULES: Final = (
     Mutation(
         "the guard of a transaction holds what the one before has left",
         "domain/ports/stores.py",
-        "            open_runs=tuple(replace(run, epoch=run.epoch + 1) for run in self.open_runs),\n",
+        "            open_runs=tuple(replace(run, epoch=run.epoch + 1) "
+        "for run in self.open_runs),\n",
         "",
         "tests/contract/dynamodb/test_leaving.py"
         "::test_a_guard_once_raised_is_that_of_the_next_transaction",

@@ -374,8 +374,7 @@ def _instants(now: datetime) -> Iterator[datetime]:
     The last is `now`: what lies in no window yet, lies in none because of them.
     """
     first = now - MOST_IN_A_TRANSACTION * MICROSECOND
-    numbers = range(1, MOST_IN_A_TRANSACTION + 1)
-    return (first + number * MICROSECOND for number in numbers)
+    return (first + number * MICROSECOND for number in range(1, MOST_IN_A_TRANSACTION + 1))
 
 
 def _lasting(until: datetime, schedule: str) -> list[Action]:
