@@ -166,7 +166,8 @@ RULES: Final = (
         "a half that can be shown has no event at fault",
         "steps/delivery/edition.py",
         "    if why is None:\n        return\n    if len(events) == 1:\n",
-        "    if why is None and len(events) == 1:\n        return\n    if why and len(events) == 1:\n",
+        "    if why is None and len(events) == 1:\n        return\n"
+        "    if why and len(events) == 1:\n",
         "tests/unit/delivery/test_edition.py"
         "::test_a_poison_event_is_found_by_halving_what_is_shown",
     ),
