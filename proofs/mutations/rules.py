@@ -155,6 +155,31 @@ RULES: Final = (
         "::test_where_evidence_comes_for_what_would_be_carried_nothing_of_it_comes_twice",
     ),
     Mutation(
+        "a run goes on until all that is over is removed",
+        "steps/delivery/prepare.py",
+        "    if due.more_are_over:\n",
+        "    if False:\n",
+        "tests/unit/delivery/test_long_windows.py"
+        "::test_however_many_events_have_expired_each_is_removed_and_counted_once",
+    ),
+    Mutation(
+        "what has left a long window since it was read is not shown",
+        "steps/delivery/windows.py",
+        " or stored.schedule != key.schedule or not window.holds(stored.stored_at):\n",
+        ":\n",
+        "tests/unit/delivery/test_long_windows.py"
+        "::test_what_leaves_a_long_window_while_it_is_read_is_not_shown",
+    ),
+    Mutation(
+        "a half that can be shown has no event at fault",
+        "steps/delivery/edition.py",
+        "    if why is None:\n        return\n    if len(events) == 1:\n",
+        "    if why is None and len(events) == 1:\n        return\n"
+        "    if why and len(events) == 1:\n",
+        "tests/unit/delivery/test_edition.py"
+        "::test_a_poison_event_is_found_by_halving_what_is_shown",
+    ),
+    Mutation(
         "an immediate email waits as a whole",
         "steps/delivery/prepare.py",
         "    if run.key.is_immediate:\n        again_at",
