@@ -309,9 +309,12 @@ def test_the_messages_of_a_sweep_name_its_tick_by_which_the_audit_takes_turns(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[datetime | None] = []
-    monkeypatch.setattr(
-        sweep, "audit", lambda *_, tick, **__: asked.append(tick) or audit.Audited()
-    )
+
+    def noted(_: int, *, tick: datetime | None, **__: object) -> audit.Audited:
+        asked.append(tick)
+        return audit.Audited()
+
+    monkeypatch.setattr(sweep, "audit", noted)
     time = "2026-11-26T00:18:00Z"
     cloud.invoke("sweep", {"time": time})
     for message in (*cloud.take("sweep"), {"Body": json.dumps({"partition": 0})}):

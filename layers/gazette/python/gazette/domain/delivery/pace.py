@@ -299,7 +299,7 @@ def take(
     if at > latest:
         return NoPermit.BUSY
     stretch_at, last_taken = pace.stretch_at, pace.last_taken
-    if _is_over(pace, plan, now) and not (is_ahead and stretch_at):
+    if stretch_at is None or (_is_over(pace, plan, now) and not is_ahead):
         stretch_at, last_taken = now, _last_taken(pace, plan, now)
     cost = _cost(rate_at(pace, plan, now))
     quota = _day_of_account(pace, now)
