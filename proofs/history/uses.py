@@ -221,9 +221,7 @@ def _sweep(world: World) -> None:
     partition = shard_of(READER, PARTITIONS)
     world.sweep_partition(partition)
     gauges = Streams(digest=world.rate_limiter, immediate=world.immediate_rate_limiter)
-    standing(
-        partition, runs=world.runs, gauges=gauges, clock=world.clock, time_left=unlimited
-    )
+    standing(partition, runs=world.runs, gauges=gauges, clock=world.clock, time_left=unlimited)
 
 
 def _explain(world: World) -> None:
