@@ -42,6 +42,7 @@ HOPELESS = 30_000
 _MEGABYTE = 1024 * 1024
 _KEYS_A_CALL = 100
 _DELETIONS_A_CALL = 25
+_ERASED_A_CALL = 500
 _DEFERRED_A_CALL = 49
 _MESSAGES_A_CALL = 10
 
@@ -50,9 +51,9 @@ _FREE = {"outlook", "around", "flush"}
 
 _WRITES = frozenset(
     """
-    add amend announce begin cancel catch_up create defer erase exclude expire extend forget keep
-    leave_behind lift mark_active mark_routed mark_walked move put put_early record release remember
-    remove replace reserve reset resubscribe retract save_checkpoint send set_dormant store swap
+    add amend announce begin cancel catch_up create defer erase exclude expire extend
+    extend_together forget keep leave_behind lift mark_active mark_routed mark_walked move
+    move_together put put_early record release remember remove remove_together replace reserve reset resubscribe retract save_checkpoint send set_dormant store store_together swap
     swap_together trip trip_if_closed unsubscribe withdraw
     """.split()
 )
@@ -149,8 +150,8 @@ class Tally:
         return 1 + sum(map(self._weight_of, rows)) // _MEGABYTE
 
     def _requests_of(self, name: str, given: Sequence[Any], answer: Any) -> int:
-        if name.endswith(".get_many"):
-            return ceil(len(given[0]) / _KEYS_A_CALL)
+        if name.endswith((".get_many", ".load")):
+            return ceil(len(given[-1]) / _KEYS_A_CALL)
         if name == "runs.chain":
             is_ended = bool(answer) and answer[-1].closes_a_window
             return max(ceil(len(answer) / RUNS_A_PAGE), 1) if is_ended else _with_an_empty(answer)
@@ -166,8 +167,8 @@ class Tally:
             if page > _MEGABYTE:
                 page = self._weight_of(row)
                 self.count(name)
-            if name == "activities.since":
-                self.count(f"{name}, each")
+            if name == "activities.since" and number % _KEYS_A_CALL == 0:
+                self.count(f"{name}, rows")
             if name == "runs.overdue" and number % _KEYS_A_CALL == 0:
                 self.count(f"{name}, rows")
             yield row
@@ -186,8 +187,9 @@ def _messages(tally: Tally, port: object, given: Sequence[Sized]) -> Reckoned:
 
 
 def _erasure(tally: Tally, port: Any, given: Sequence[Any]) -> Reckoned:
+    """Of a reader who is gone: what was erased before is not there any more."""
     user_id, until = given
-    rows = [row for key, row in port.rows.items() if key[0] == user_id]
+    rows = [row for key, row in sorted(port.rows.items()) if key[0] == user_id][:_ERASED_A_CALL]
     erased = sum(not until or row.event.counts_at <= until for row in rows)
     yield "events.erase, reads", tally.pages(rows)
     yield "events.erase", ceil(erased / _DELETIONS_A_CALL)
