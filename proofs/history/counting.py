@@ -53,8 +53,9 @@ _WRITES = frozenset(
     """
     add amend announce begin cancel catch_up create defer erase exclude expire extend
     extend_together forget keep leave_behind lift mark_active mark_routed mark_walked move
-    move_together put put_early record release remember remove remove_together replace reserve reset resubscribe retract save_checkpoint send set_dormant store store_together swap
-    swap_together trip trip_if_closed unsubscribe withdraw
+    move_together put put_early record release remember remove remove_together replace reserve reset
+    resubscribe retract save_checkpoint send set_dormant store store_together swap swap_together
+    trip trip_if_closed unsubscribe withdraw
     """.split()
 )
 """Every other method reads."""
@@ -195,6 +196,10 @@ def _erasure(tally: Tally, port: Any, given: Sequence[Any]) -> Reckoned:
     yield "events.erase", ceil(erased / _DELETIONS_A_CALL)
 
 
+def _forgetting(tally: Tally, port: Any, given: Sequence[Any]) -> Reckoned:
+    yield "follows.forget", ceil(len(given[1]) / _DELETIONS_A_CALL)
+
+
 def _window(tally: Tally, port: Any, given: Sequence[Any]) -> Reckoned:
     yield "events.defer", ceil(len(given[0]) / _DEFERRED_A_CALL)
 
@@ -212,6 +217,7 @@ def _resubscription(tally: Tally, port: Any, given: Sequence[Any]) -> Reckoned:
 _BEFORE: dict[str, Callable[[Tally, Any, Sequence[Any]], Reckoned]] = {
     "events.erase": _erasure,
     "events.defer": _window,
+    "follows.forget": _forgetting,
     "deferred_events.defer": _window,
     "activities.create": _creation,
     "suppressions.resubscribe": _resubscription,

@@ -111,6 +111,7 @@ class _Events(DynamoEvents):
         super().__init__("events", retention=OF_EVENTS, timeout=5, clock=clock)
         reader = DynamoEventReader("events", clock=clock)
         self.read, self.holds, self.of_user = reader.read, reader.holds, reader.of_user
+        self.skim, self.load = reader.skim, reader.load
 
 
 class Account:

@@ -58,6 +58,20 @@ GROWS: tuple[Grows, ...] = (
         "Query for each megabyte of events and, three times, of runs; BatchWriteItem for each 25"
         " events",
     ),
+    Grows(
+        "follow late",
+        ("activities",),
+        5,
+        "for each hundred activities, three BatchGetItem and a TransactWriteItems",
+    ),
+    Grows(
+        "choose and move",
+        ("waiting",),
+        2,
+        "Query for each megabyte of events, TransactWriteItems for each ninety that move",
+    ),
+    Grows("leave the digests", ("waiting",), 2, "as to choose and move"),
+    Grows("erase", ("follows",), 5, "BatchWriteItem for each 25 follows"),
     Grows("erase", ("skipped",), 1, "Query for each megabyte of runs, twice"),
     Grows("erase", ("paused",), 105, "the same; PutItem of each run that has not ended"),
     Grows("sweep", ("paused",), 202, "for each run, SendMessageBatch and PutItem"),
@@ -94,7 +108,6 @@ WORSE: Mapping[Case, int] = {
     ("unfollow", "suppressed"): _FEW,
     ("unfollow", "skipped"): _FEW,
     ("unfollow", "paused"): _FEW,
-    ("follow late", "activities"): _FEW,
     ("leave", "runs"): _MANY,
     ("leave", "threads"): _MANY,
     ("leave", "suppressed"): _MANY,
