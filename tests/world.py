@@ -45,6 +45,7 @@ from gazette.domain.subscribers.frequency import Frequencies, Frequency
 from gazette.domain.subscribers.leaving import LeaveAct, Leaving, Undone
 from gazette.domain.subscribers.overview import Notice, Overview
 from gazette.domain.subscribers.preference_form import Act, Fields, Submission
+from gazette.domain.subscribers.subscriber import Reader
 from gazette.domain.subscribers.suppression import SoftLimit
 from gazette.domain.templates.settings import SourcePolicy
 from gazette.domain.templates.versions import version_for
@@ -407,6 +408,13 @@ class World:
             context=self.context,
         )
 
+    def last_look(
+        self, user_id: str, address_hash: str, *, critical: bool = False
+    ) -> tuple[Reader, bool]:
+        """The port `LastLook`: two reads here, between which something may happen."""
+        reader = self.subscribers.get(user_id)
+        return reader, self.suppressions.holds(address_hash, critical=critical)
+
     def run_templates(self) -> RunTemplates:
         """What chooses the version of each run, in one process."""
         return RunTemplates(
@@ -423,6 +431,7 @@ class World:
             runs=self.runs,
             subscribers=self.subscribers,
             suppressions=self.suppressions,
+            last_look=self.last_look,
             events=self.events,
             held_categories=self.held_categories,
             batches=self.batches,
@@ -593,7 +602,6 @@ class World:
             suppressions=self.suppressions,
             subscribers=self.subscribers,
             schedules=self.schedules,
-            runs=self.runs,
         )
 
     def resend(
@@ -805,7 +813,6 @@ class World:
             subscribers=self.subscribers,
             suppressions=self.suppressions,
             schedules=self.schedules,
-            runs=self.runs,
             at=self.clock(),
         )
         return left is not None

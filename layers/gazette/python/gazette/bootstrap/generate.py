@@ -58,7 +58,6 @@ def build() -> Callable[[str, TimeLeft], Delivery | Postponed | None]:
         suppressions=context.suppressions,
         subscribers=context.subscribers,
         schedules=schedules,
-        runs=context.runs,
     )
     return partial(
         generate,

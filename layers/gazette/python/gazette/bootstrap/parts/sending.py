@@ -12,13 +12,14 @@ from gazette.adapters.aws.link_keys import cached_keys
 from gazette.adapters.aws.queues import SqsBacklog
 from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.adapters.cached import Coalescer, when_asked
-from gazette.adapters.dynamodb.client import read_together
+from gazette.adapters.dynamodb.client import read_together, several_together
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.category_holds import held_categories
 from gazette.adapters.dynamodb.control.decisions import CachedDecisions
 from gazette.adapters.dynamodb.deferred_events import DynamoDeferredEvents
 from gazette.adapters.dynamodb.events import DynamoEventReader
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.last_look import DynamoLastLook
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.adapters.mail.ses import SesMailer, ses_client
@@ -89,6 +90,7 @@ def delivery_context(
         suppressions=DynamoSuppressions(
             settings.suppressions_table, key=suppression_key, clock=now, read=read
         ),
+        last_look=DynamoLastLook(key=suppression_key, read=several_together(coalescer())),
         events=DynamoEventReader(settings.events_table, clock=now),
         held_categories=held_categories(settings.control_table, clock=now),
         batches=DynamoBatches(settings.control_table, retention=retention, clock=now, read=read),

@@ -287,6 +287,18 @@ class Suppressions(Protocol):
         """Yield all suppressions, in no order. Eventually consistent; reads the whole table."""
 
 
+class LastLook(Protocol):
+    """Reads a reader and the suppression of an address at once: after a claim, before the call."""
+
+    def __call__(
+        self, user_id: str, address_hash: str, *, critical: bool = False
+    ) -> tuple[Reader, bool]:
+        """Return what is known of the user id, and whether the address is suppressed.
+
+        The arguments and the second answer are those of `Suppressions.holds`.
+        """
+
+
 class Bounces(Protocol):
     """Soft bounces, by the hash of the address. Takes what `Suppressions` takes."""
 

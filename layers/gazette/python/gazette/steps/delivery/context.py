@@ -10,7 +10,7 @@ from gazette.domain.ports.control import HeldCategories
 from gazette.domain.ports.ledgers import Batches, Runs
 from gazette.domain.ports.mail import Mailer
 from gazette.domain.ports.rendering import LinkMaker
-from gazette.domain.ports.stores import EventReader, Subscribers, Suppressions
+from gazette.domain.ports.stores import EventReader, LastLook, Subscribers, Suppressions
 from gazette.steps.delivery.edition import EditionContext
 from gazette.steps.delivery.pacing import Pacing
 from gazette.steps.delivery.types import DeliveryLimits
@@ -42,11 +42,13 @@ class PrepareContext:
 class DeliveryContext(PrepareContext):
     """Besides, the templates and the provider that turn runs into emails.
 
+    `last_look`: at the reader, between claim and call.
     `draw_nonce` returns a unique value. `installation` names these tables, so that delivery events
     of another installation are told apart. `leaves_all`: a mail program's unsubscribe button ends
     all email, also beside an immediate email.
     """
 
+    last_look: LastLook
     editing: EditionContext
     link_maker: LinkMaker
     mailers: Streams[Mailer]

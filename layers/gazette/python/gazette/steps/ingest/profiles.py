@@ -60,7 +60,6 @@ def change_subscriber(
             suppressions=suppressions,
             subscribers=context.subscribers,
             schedules=context.schedules,
-            runs=context.runs,
         )
         if is_still(merged, context):
             outdated = merged.changed_at > given.changed_at

@@ -182,7 +182,6 @@ def perform(
             subscribers=context.subscribers,
             suppressions=suppressions,
             schedules=context.schedules,
-            runs=context.runs,
             at=context.clock(),
         )
         return Notice.UNSUBSCRIBED
