@@ -77,6 +77,7 @@ from gazette.steps.occurrences.redrive import RedriveContext, redrive
 from gazette.steps.preferences.leaving import leave_by, look, take_back
 from gazette.steps.preferences.page import perform, read_overview, save
 from gazette.steps.preferences.requests import PageContext, Shown, leave, submit
+from gazette.steps.routing.reroute import route_again
 from gazette.steps.routing.route import Routed
 from gazette.steps.subscribers.resubscribe import resubscribe
 from gazette.steps.subscribers.suppress import stop_if_suppressed
@@ -432,6 +433,7 @@ class World:
             subscribers=self.subscribers,
             suppressions=self.suppressions,
             last_look=self.last_look,
+            route_again=partial(route_again, context=self.context),
             events=self.events,
             held_categories=self.held_categories,
             batches=self.batches,

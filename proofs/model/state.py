@@ -101,9 +101,9 @@ class Worker(NamedTuple):
     `chain`: its run and those before it, oldest first, as read and settled; after the claim its
     own run as claimed. `events`: bits, as read. `outcome`: what it will say of its run.
     `is_late`: the claim's deadline has passed. `unknown`: the emails, as bits, that this claim
-    may repeat. `seen`: how much of a stop the reader's row showed. `is_spared`: a
-    choice does not reach its events, because an attempt may have shown them. `is_after_stop`: its last chance to learn
-    of a stop that forbids the email came after that was acknowledged.
+    may repeat. `seen`: how much of a stop the reader's row showed. `is_spared`: a choice does not
+    reach its events, because an attempt may have shown them. `is_after_stop`: its last chance to
+    learn of a stop that forbids the email came after that was acknowledged.
     """
 
     at: At = At.IDLE

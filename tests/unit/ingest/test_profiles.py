@@ -133,7 +133,7 @@ def test_any_profiles_end_the_same_in_any_order(
         world = World()
         for profile in order:
             change(world, profile)
-        ends.append(replace(ann(world), revision=1, routed_for=""))
+        ends.append(replace(ann(world), revision=1, routed_for="", routes_since=None))
         assert len(world.schedules.rows) <= 3
         assert not world.schedules.withdrawn
     assert ends[0] == ends[1]

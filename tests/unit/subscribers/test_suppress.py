@@ -18,7 +18,7 @@ from gazette.domain.subscribers.suppression import Cause, SoftLimit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.builders import KEY, NOW, a_bounce, a_complaint, a_run, a_subscriber, an_event
+from tests.builders import NOW, a_bounce, a_complaint, a_run, a_subscriber, an_event
 from tests.world import SOFT_LIMIT, World, crashes, interleavings
 
 ANN = address_hash("ann@example.com")

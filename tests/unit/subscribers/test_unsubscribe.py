@@ -132,7 +132,9 @@ def test_trace_o_who_stands_between_claim_and_last_look_sees_every_stop() -> Non
         (World.erase, 0),
         (return_at_once, 1),
         (lambda world: world.feedback(a_bounce()), 0),
-        (lambda world: world.choose("ann2", at=world.clock()), 1),
+        (lambda world: world.choose(comment=Frequency.NEVER), 0),
+        (lambda world: world.choose(comment=Frequency.WEEKLY), 0),
+        (lambda world: world.choose("ann2"), 1),
     ):
         world = ready()
         is_claimed = []

@@ -242,6 +242,14 @@ STILL_WRITTEN = timedelta(minutes=2)
 """The longest that a write may take: longer than any function that writes events runs."""
 
 
+OUTDATED_FOR = 2 * STILL_WRITTEN
+"""How long after a change of choices or follows an event may be put where they wanted it before.
+
+Whoever had read them before writes for as long as STILL_WRITTEN; twice that, for clocks that differ
+and for whoever marks the change. Its run then routes it again (rule 15).
+"""
+
+
 def newest_of(events: Iterable[StoredEvent], window: Window) -> tuple[str, ...]:
     """Return the names of events stored so late in a window that others may not have been read."""
     return tuple(

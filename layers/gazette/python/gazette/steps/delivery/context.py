@@ -1,11 +1,12 @@
 """What a delivery reads, and what it sends and stores with."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gazette.domain.delivery.streams import Streams
-from gazette.domain.ports.clock import Clock
+from gazette.domain.model import StoredEvent
+from gazette.domain.ports.clock import Clock, TimeLeft
 from gazette.domain.ports.control import HeldCategories
 from gazette.domain.ports.ledgers import Batches, Runs
 from gazette.domain.ports.mail import Mailer
@@ -17,6 +18,9 @@ from gazette.steps.delivery.types import DeliveryLimits
 
 if TYPE_CHECKING:
     from gazette.steps.delivery.content import ContentContext
+
+
+RouteAgain = Callable[[Sequence[StoredEvent], TimeLeft], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,13 +46,15 @@ class PrepareContext:
 class DeliveryContext(PrepareContext):
     """Besides, the templates and the provider that turn runs into emails.
 
-    `last_look`: at the reader, between claim and call.
+    `last_look`: at the reader, between claim and call. `route_again` brings events where their
+    reader wants them now, and returns whether any was elsewhere; raises NotYet if time is short.
     `draw_nonce` returns a unique value. `installation` names these tables, so that delivery events
     of another installation are told apart. `leaves_all`: a mail program's unsubscribe button ends
     all email, also beside an immediate email.
     """
 
     last_look: LastLook
+    route_again: RouteAgain
     editing: EditionContext
     link_maker: LinkMaker
     mailers: Streams[Mailer]

@@ -91,8 +91,8 @@ def deliver(key: RunKey, time_left: TimeLeft, *, context: DeliveryContext) -> De
 
     Reading, grouping, ranking and rendering come first; then claim, send and commit, so that the
     claim is held only around the call. If the run changes before the claim, or the reader before
-    the call, everything is read again. `time_left` is the rest of this invocation. Raises NotYet if the message must be kept,
-    because too little time is left or the run kept changing.
+    the call, everything is read again. `time_left` is the rest of this invocation. Raises NotYet if
+    the message must be kept, because too little time is left or the run kept changing.
     """
     tries = _Tries()
     for _ in ATTEMPTS:
@@ -109,7 +109,7 @@ def _claim(
     key: RunKey, tries: _Tries, context: DeliveryContext, time_left: TimeLeft
 ) -> _Claimed | Delivery | None:
     """Render the email and claim the run. Raises Overtaken if what was read has changed since."""
-    rendered = _render(key, tries, context)
+    rendered = _render(key, tries, context, time_left)
     if not isinstance(rendered, _Rendered):
         return _end(rendered, tries, context) if rendered else None
     prepared = rendered.prepared
@@ -161,12 +161,14 @@ def _claim(
     return _Claimed(claimed, deadline, permit, rendered)
 
 
-def _render(key: RunKey, tries: _Tries, context: DeliveryContext) -> _Rendered | Ending | None:
+def _render(
+    key: RunKey, tries: _Tries, context: DeliveryContext, time_left: TimeLeft
+) -> _Rendered | Ending | None:
     """Prepare the run and render its email.
 
     If events were excluded, the window is read again without them.
     """
-    while isinstance(prepared := _prepare(key, context), Prepared):
+    while isinstance(prepared := _prepare(key, context, time_left), Prepared):
         reader = prepared.subscriber
         links = context.link_maker.links(LinkToken.of(key, prepared.run.due_at, reader))
         variant = _variant(key, context)
@@ -213,8 +215,13 @@ def _is_outdated(rendered: _Rendered, context: DeliveryContext) -> bool:
     )
 
 
-def _prepare(key: RunKey, context: DeliveryContext) -> Prepared | Ending | None:
-    """Read the run and those before it, store what becomes of them, and read its events."""
+def _prepare(
+    key: RunKey, context: DeliveryContext, time_left: TimeLeft
+) -> Prepared | Ending | None:
+    """Read the run and those before it, store what becomes of them, and read its events.
+
+    Raises Overtaken if some of these belonged elsewhere: they are there now (rule 15).
+    """
     chain = chain_of(key, runs=context.runs)
     if chain is None:
         return None
@@ -222,7 +229,11 @@ def _prepare(key: RunKey, context: DeliveryContext) -> Prepared | Ending | None:
     if isinstance(settled, Ending):
         return settled
     store(settled.changes, runs=context.runs)
-    return prepare(settled, context=context)
+    prepared = prepare(settled, context=context)
+    outdated = prepared.outdated if isinstance(prepared, Prepared) else ()
+    if outdated and context.route_again(outdated, time_left):
+        raise Overtaken("Events that their reader wants otherwise now have left the window.")
+    return prepared
 
 
 def _end(ending: Ending, tries: _Tries, context: DeliveryContext) -> Delivery:
@@ -327,7 +338,7 @@ def _last_look(claimed: _Claimed, context: DeliveryContext) -> tuple[Reader, boo
 
 
 def _is_as_prepared(reader: Reader, prepared_for: Subscriber) -> bool:
-    return isinstance(reader, Subscriber) and reader.is_unchanged_since(prepared_for)
+    return isinstance(reader, Subscriber) and reader.is_sent_like(prepared_for)
 
 
 def is_cancelled(run: Run, batches: Batches) -> bool:

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 from gazette.domain.delivery.run import (
     BEGINNING,
+    OUTDATED_FOR,
     Reason,
     Run,
     Status,
@@ -60,7 +61,8 @@ class WindowEvents:
 
     `sent`: to send. `held`: to defer before the claim. `over`: expired or lapsed, to remove and
     count before the claim. `newest`, `left_out`: as in Run. `may_have_been_sent`: the ids of those
-    in `sent` and `over` that an earlier attempt may have sent.
+    in `sent` and `over` that an earlier attempt may have sent. `movable`: the others of `sent` and
+    `held`, as they are stored.
     """
 
     sent: Sequence[Event]
@@ -69,13 +71,16 @@ class WindowEvents:
     newest: tuple[str, ...]
     left_out: tuple[str, ...]
     may_have_been_sent: frozenset[str]
+    movable: Sequence[StoredEvent] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A run that may be claimed as it was read, and what it would send. `older`: as in Settled.
 
-    `without`: as in Run.
+    `without`: as in Run. `outdated`: events that were put in their place before their reader chose
+    or followed otherwise, so that they may belong elsewhere; before the claim they are routed again
+    (rule 15).
     """
 
     run: Run
@@ -84,6 +89,7 @@ class Prepared:
     subscriber: Subscriber
     due: WindowEvents
     without: tuple[str, ...] = ()
+    outdated: Sequence[StoredEvent] = ()
 
 
 def settle(chain: Chain, *, context: PrepareContext) -> Settled | Ending:
@@ -128,7 +134,16 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
         return _ended(run, Skip(why_not_sent(subscriber)), changes)
     if instead := _only_held(run, due, changes, context):
         return instead
-    return Prepared(run, older, window, subscriber, due, without)
+    outdated = _outdated(due, subscriber.routes_since)
+    return Prepared(run, older, window, subscriber, due, without, outdated)
+
+
+def _outdated(due: WindowEvents, routes_since: datetime | None) -> Sequence[StoredEvent]:
+    """The events that may be where choices or follows wanted them before they changed last."""
+    if routes_since is None:
+        return ()
+    until = routes_since + OUTDATED_FOR
+    return [stored for stored in due.movable if stored.stored_at <= until]
 
 
 def _without(run: Run, context: PrepareContext) -> Awaited | tuple[str, ...]:
@@ -167,7 +182,7 @@ def _events_due(
     ]
     until = possibly_sent_until(unknown)
     sent: list[StoredEvent] = []
-    held: list[Event] = []
+    held: list[StoredEvent] = []
     over: list[StoredEvent] = []
     left_out: list[str] = []
     for stored in context.events.read(run.key.user_id, run.key.schedule, window):
@@ -176,20 +191,22 @@ def _events_due(
         elif any(each.has_passed_over(stored.event.id, stored.stored_at) for each in unknown):
             left_out.append(name_of(stored.event.id))
         elif stored.event.category in on_hold and stored.stored_at > until:
-            held.append(stored.event)
+            held.append(stored)
         else:
             sent.append(stored)
+    may_have_been_sent = frozenset(
+        each.event.id
+        for each in (*sent, *over)
+        if any(one.has_shown(each.event.id, each.stored_at) for one in unknown)
+    )
     return WindowEvents(
         [each.event for each in sent],
-        held,
+        [each.event for each in held],
         over,
         newest_of(sent, window),
         tuple(sorted(left_out)),
-        frozenset(
-            each.event.id
-            for each in (*sent, *over)
-            if any(one.has_shown(each.event.id, each.stored_at) for one in unknown)
-        ),
+        may_have_been_sent,
+        [each for each in (*sent, *held) if each.event.id not in may_have_been_sent],
     )
 
 

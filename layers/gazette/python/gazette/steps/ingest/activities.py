@@ -86,7 +86,8 @@ def change_follow(
     """Store that a follow began, changed or ended at an instant. Safe to repeat, in any order.
 
     Activities since then that arrived before this message are brought to the reader, or taken back,
-    as if it had arrived first: up to a day back.
+    as if it had arrived first: up to a day back. Where a follow ends or changes, the runs that are
+    prepared from now on route again what waits in them.
     """
     entity, user_id, at = command.entity, command.user_id, command.at
     follow = remember_follow(command, context)
@@ -98,6 +99,7 @@ def change_follow(
     for activity in readable(found):
         route_to_followers(activity, [follow], activities=activities, context=context)
     if len(follow.changes) > 1:
+        context.subscribers.mark_rerouted(user_id, context.clock())
         reroute(user_id, context=context)
     require_readable(found)
     return Outcome.CHANGED

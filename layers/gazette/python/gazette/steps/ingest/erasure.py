@@ -54,6 +54,8 @@ def erase_subscriber(
     came_back = isinstance(context.subscribers.get(user_id), Subscriber)
     until = at if came_back else None
     _forget(user_id, until, context)
+    if came_back:
+        _end_emails_with_the_past(user_id, context)
     return Outcome.ERASED if erased else Outcome.OUTDATED
 
 
@@ -77,6 +79,11 @@ def _forget(user_id: str, until: datetime | None, context: RoutingContext) -> No
     context.events.erase(user_id, until)
 
 
+def _end_emails_with_the_past(user_id: str, context: RoutingContext) -> None:
+    """Make the last look fail of whoever has read what was deleted, before the reader returned."""
+    context.subscribers.mark_rerouted(user_id, context.clock())
+
+
 def _erase_before(user_id: str, at: datetime, context: RoutingContext) -> None:
     """Erase what is dated `at` or before of a reader whose later profile is stored.
 
@@ -87,6 +94,7 @@ def _erase_before(user_id: str, at: datetime, context: RoutingContext) -> None:
     if reader is None:
         return
     _forget(user_id, at, context)
+    _end_emails_with_the_past(user_id, context)
     set_schedules(reader, context=context)
     reroute_waiting(reader, context)
 

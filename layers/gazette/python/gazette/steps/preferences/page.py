@@ -150,6 +150,8 @@ def keep(
     for change in followed:
         require_time(time_left, least=TO_ANSWER)
         remember_follow(change, context)
+    if followed:
+        context.subscribers.mark_rerouted(user_id, context.clock())
     for command in chosen:
         choose_preferences(command, context=context, time_left=time_left)
     if followed:

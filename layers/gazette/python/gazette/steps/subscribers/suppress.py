@@ -37,8 +37,8 @@ def stop_reader(
 ) -> None:
     """Stop all email to a reader whose address is suppressed, if it is still their address.
 
-    The status is written first, then the schedules, as for a reader who leaves (rule 11). A reader who
-    has unsubscribed stays so: another address must not bring them back. After a crash, the next
+    The status is written first, then the schedules, as for a reader who leaves (rule 11). A reader
+    who has unsubscribed stays so: another address must not bring them back. After a crash, the next
     suppression of the address completes this.
     """
     while True:
