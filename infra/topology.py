@@ -187,6 +187,7 @@ FOLLOWERS = Step(
         ("events", ("GetItem", "PutItem", "UpdateItem", "DeleteItem")),
         ("runs", ("Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
         ("control", ("GetItem", "UpdateItem")),
+        ("suppressions", ("GetItem",)),
     ),
 )
 FANOUT = Step(
