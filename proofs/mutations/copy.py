@@ -12,7 +12,6 @@ from proofs.mutations.mutation import Mutation
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path("layers/gazette/python")
-COMMAND = "cli"
 
 _LEFT_OUT = shutil.ignore_patterns(
     ".*", "build", "node_modules", "__pycache__", "*.egg-info", "cdk.out"
@@ -23,7 +22,7 @@ _FAILED = re.compile(r"^FAILED \S+?::(\w+)", re.MULTILINE)
 
 def module_of(mutation: Mutation, project: Path) -> Path:
     """The file that a mutation changes, below a copy of the project."""
-    is_of_command = mutation.path.startswith(f"{COMMAND}/")
+    is_of_command = mutation.path.startswith("cli/")
     return (project if is_of_command else project / PACKAGE / "gazette") / mutation.path
 
 

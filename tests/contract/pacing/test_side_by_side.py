@@ -42,7 +42,7 @@ def test_ten_threads_get_ten_permits_evenly_spaced_by_one_write(
 ) -> None:
     worker = paced.worker(TEN)
     found = paced.together(worker, 10, NOW, NOW + WAIT)
-    assert found == [Permit(at=NOW + nth * SECOND / 10) for nth in range(10)]
+    assert found == tenths(*range(10))
     assert writes == (["UpdateItem"] if engine == "moto" else [])
     assert paced.worker(TEN).read(NOW).taken == 10
 
@@ -51,13 +51,13 @@ def test_others_come_behind_all_of_them(paced: Paced) -> None:
     one, other = paced.worker(TEN), paced.worker(TEN)
     paced.together(one, 10, NOW, NOW + WAIT)
     found = paced.together(other, 3, NOW, NOW + WAIT)
-    assert found == [Permit(at=NOW + nth * SECOND / 10) for nth in (10, 11, 12)]
+    assert found == tenths(10, 11, 12)
 
 
 def test_threads_for_which_it_would_be_too_late_take_none(paced: Paced) -> None:
     worker = paced.worker(TEN)
     found = paced.together(worker, 10, NOW, NOW + timedelta(milliseconds=450))
-    assert found == [Permit(at=NOW + nth * SECOND / 10) for nth in range(5)] + 5 * [NoPermit.BUSY]
+    assert found == tenths(*range(5)) + 5 * [NoPermit.BUSY]
     assert worker.read(NOW).taken == 5
 
 
@@ -67,9 +67,7 @@ def test_no_more_threads_get_one_than_the_day_has_left(paced: Paced) -> None:
     paced.together(one, 8, NOW, NOW + WAIT)
     found = paced.together(other, 10, NOW, NOW + WAIT)
     assert found[4:] == 6 * [NoPermit.DAILY_CAP]
-    assert [each.at for each in found[:4] if isinstance(each, Permit)] == [
-        NOW + nth * SECOND / 10 for nth in (8, 9, 10, 11)
-    ]
+    assert found[:4] == tenths(8, 9, 10, 11)
 
 
 def test_no_more_threads_get_one_than_the_account_has_left(paced: Paced) -> None:
@@ -92,16 +90,16 @@ def crowded(paced: Paced, plan: PacePlan, others: int) -> FakeRateLimiter | Dyna
 def test_threads_take_no_more_of_the_day_than_others_have_left(paced: Paced) -> None:
     plan = replace(TEN, warmup_from=NOW.date(), warmup_daily=12)
     worker = crowded(paced, plan, 8)
-    found = paced.together(worker, 10, NOW, NOW + WAIT)
-    assert found == [*tenths(9, 10, 11), *7 * [NoPermit.DAILY_CAP]]
+    permits = paced.together(worker, 10, NOW, NOW + WAIT)
+    assert permits == [*tenths(9, 10, 11), *7 * [NoPermit.DAILY_CAP]]
     assert worker.read(NOW).taken == 12
 
 
 def test_threads_take_no_more_of_the_account_than_others_have_left(paced: Paced) -> None:
     paced.quota_store.set_quota(Quota(rate=500, daily=100, left=12), NOW)
     worker = crowded(paced, TEN, 8)
-    found = paced.together(worker, 10, NOW, NOW + WAIT)
-    assert found == [*tenths(9, 10, 11), *7 * [NoPermit.DAILY_CAP]]
+    permits = paced.together(worker, 10, NOW, NOW + WAIT)
+    assert permits == [*tenths(9, 10, 11), *7 * [NoPermit.DAILY_CAP]]
     reading = worker.read(NOW)
     assert reading.quota
     assert (reading.taken, reading.quota.left) == (12, 0)
@@ -109,8 +107,8 @@ def test_threads_take_no_more_of_the_account_than_others_have_left(paced: Paced)
 
 def test_the_last_of_the_permits_is_in_time_however_many_others_have_taken(paced: Paced) -> None:
     worker = crowded(paced, TEN, 45)
-    found = paced.together(worker, 10, NOW, NOW + WAIT)
-    assert found == [*tenths(46, 47, 48, 49, 50), *5 * [NoPermit.BUSY]]
+    permits = paced.together(worker, 10, NOW, NOW + WAIT)
+    assert permits == [*tenths(46, 47, 48, 49, 50), *5 * [NoPermit.BUSY]]
     assert worker.read(NOW).taken == 51
 
 
@@ -131,7 +129,7 @@ def test_what_waited_for_other_threads_gets_no_permit_of_the_past(paced: Paced) 
 
 @pytest.mark.parametrize("engine", ["moto"], indirect=True)
 def test_a_thread_that_waited_for_the_others_has_as_long_for_its_permit(paced: Paced) -> None:
-    """What is too late for all of them only because of their wait would be asked for again."""
+    """Else all of them would ask again, although only their wait for each other made them late."""
     worker = crowded(paced, TEN, 2)
     paced.now = NOW + SECOND / 4
     assert paced.together(worker, 2, NOW, NOW + SECOND / 10) == [*tenths(3), NoPermit.BUSY]
