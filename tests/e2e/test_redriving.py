@@ -115,12 +115,15 @@ def move_all(deployed: Deployed, source: str, destination: str) -> None:
     """As a redrive in the console: bodies and attributes stay as they are."""
     queues, service = deployed.service.queues, deployed.service
     waiting, to = service.queue_url(source), service.queue_url(destination)
-    while messages := queues.receive_message(
-        QueueUrl=waiting,
-        MaxNumberOfMessages=10,
-        MessageAttributeNames=["All"],
-        WaitTimeSeconds=1,
-    ).get("Messages"):
+    left = service.messages_in(source)  # what comes back meanwhile stays
+    while left > 0:
+        messages = queues.receive_message(
+            QueueUrl=waiting,
+            MaxNumberOfMessages=min(left, 10),
+            MessageAttributeNames=["All"],
+            WaitTimeSeconds=5,
+        )["Messages"]
+        left -= len(messages)
         for message in messages:
             queues.send_message(
                 QueueUrl=to,

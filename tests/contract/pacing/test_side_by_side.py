@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 from botocore.client import BaseClient
+from gazette.adapters.dynamodb.pacing.pace import DynamoRateLimiter
 from gazette.domain.delivery.pace import NoPermit, PacePlan, Permit, Quota
-from gazette.domain.ports.pacing import RateLimiter
 
 from tests.builders import NOW
 from tests.contract.conftest import SECOND, Paced
+from tests.fake_stores import FakeRateLimiter
 
 TEN = PacePlan(rate=10)
 WAIT = 5 * SECOND
@@ -80,7 +81,7 @@ def test_no_more_threads_get_one_than_the_account_has_left(paced: Paced) -> None
     assert (reading.taken, reading.quota.left) == (3, 0)
 
 
-def crowded(paced: Paced, plan: PacePlan, others: int) -> RateLimiter:
+def crowded(paced: Paced, plan: PacePlan, others: int) -> FakeRateLimiter | DynamoRateLimiter:
     """A worker that remembers its own permit, and none of those that others have taken since."""
     worker, other = paced.worker(plan), paced.worker(plan)
     assert worker.reserve(NOW, NOW + WAIT) == Permit(at=NOW)

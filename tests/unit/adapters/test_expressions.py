@@ -12,8 +12,8 @@ import gazette
 import pytest
 
 LONG = 5_000
-"""Characters. An expression that tries each pair of places of such a text takes a second at most; one
-that tries more takes hours."""
+"""Characters. An expression that tries each pair of places of such a text takes a second at most;
+one that tries more takes hours."""
 
 _PATIENCE = 60.0
 """Seconds of CPU, whatever else the machine does. All of it takes four."""
