@@ -16,7 +16,7 @@ unexport PYTHONPATH
 # Time zones come from the pinned package, not from the folders of the machine.
 export PYTHONTZPATH :=
 
-.PHONY: help demo test seeds e2e browser chromium zsh fuzz model prove chaos sources state features rollout mutations enforce walk timetravel experiments pacing simulate linear slot worst bench audit check docs messages plots screenshots setup format lint types synth deploy lock clean
+.PHONY: help demo test seeds e2e browser chromium zsh fuzz model prove chaos sources state features rollout mutations enforce walk timetravel experiments pacing simulate linear history slot window worst bench audit check docs messages plots screenshots setup format lint types synth deploy lock clean
 
 help: ## List the targets
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -87,8 +87,14 @@ experiments: setup ## Check the verdicts on thousands of simulated experiments (
 linear: setup ## Measure fan-out on fakes: its calls follow the events, not the readers; memory and time
 	@$(BIN)/python -m benchmarks.linear
 
+history: setup ## Hold each use case against 10 to 10,000 past runs, threads, follows … of one reader (ONLY="choose, threads", SIZES="10 100")
+	@$(BIN)/python -m proofs.history $(if $(ONLY),--only "$(ONLY)") $(if $(SIZES),--sizes $(SIZES))
+
 slot: setup ## Measure 5,000 readers due in one slot of the deployed stacks (READERS=… sets how many)
 	@$(BIN)/python -m benchmarks.slot $(if $(READERS),--readers $(READERS))
+
+window: setup ## Print what one email of 200,000 events costs: CPU and memory (EVENTS=…)
+	@$(BIN)/python -m benchmarks.window $(if $(EVENTS),--events $(EVENTS))
 
 worst: setup ## Print what the worst messages and forms that somebody can send cost: CPU and memory
 	@$(BIN)/python -m benchmarks.worst
@@ -119,6 +125,7 @@ docs: setup ## Generate docs/events, docs/content, docs/lifecycle.md, docs/confi
 	@$(BIN)/python -m tests.content_page
 	@$(BIN)/python -m cli.reference.page
 	@$(BIN)/python -m cli.cost.page
+	@$(BIN)/python -m proofs.history.page
 
 messages: setup ## Update the translation catalogues from the templates (FOLDER=… for your own)
 	@$(BIN)/python -m infra.assets.messages $(FOLDER)

@@ -22,7 +22,8 @@ def _no_rows(request: Mapping[str, Mapping[str, object]]) -> Mapping[str, object
 def answering(found: Mapping[str, object] | None = None) -> Iterator[str]:
     """The address of a server that answers every request while the block runs.
 
-    `found`: the answer of each operation, by its name; without one, tables are empty.
+    `found`: the answer of each operation, by its name, or what makes it of the request; without
+    one, tables are empty.
     """
     answers: dict[str, object] = {"GetSecretValue": _SECRET, "GetItem": {}, **(found or {})}
 
@@ -35,7 +36,8 @@ def answering(found: Mapping[str, object] | None = None) -> Iterator[str]:
             request = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
             operation = self.headers.get("X-Amz-Target", "").rpartition(".")[2]
             empty = _no_rows(request) if operation == "BatchGetItem" else _EMPTY
-            body = json.dumps(answers.get(operation, empty)).encode()
+            answer = answers.get(operation, empty)
+            body = json.dumps(answer(request) if callable(answer) else answer).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/x-amz-json-1.0")
             self.send_header("Content-Length", str(len(body)))

@@ -226,10 +226,10 @@ def _plain(page: str, *, finish: Callable[[str], str] = str) -> Way:
 def _simply(block: Block, zone: ZoneInfo) -> dict[str, Any]:
     """What the plain templates show of a block of one group, in English."""
     [group] = block.groups
-    names = [actor.name for actor in group.actors]
-    few = names if len(names) <= _FEW else [names[0], f"{len(names) - 1} others"]
-    if len(names) > _FEW + 1:
-        names[_FEW:] = [f"{len(names) - _FEW} others"]
+    names, number = [actor.name for actor in group.actors], group.people
+    few = names if number <= _FEW else [names[0], f"{number - 1} others"]
+    if number > _FEW + 1:
+        names[_FEW:] = [f"{number - _FEW} others"]
     people, latest = _listed(names), group.latest
     title, category, count = latest.entity.title, group.category, group.count
     done, done_to = _DONE[category]

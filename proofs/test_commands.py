@@ -18,6 +18,7 @@ PROGRAMS = {
     "experiments": ("proofs.experiments", "--number", "24"),
     "features": ("proofs.features", "--examples", "3", "--no-rules"),
     "fuzz": ("proofs.fuzz", "--examples", "300"),
+    "history": ("proofs.history", "--sizes", "10", "100", "--only", "publish for the digest"),
     "model": ("proofs.model", "--policy", "resend", "--first", "1"),
     "arming": ("proofs.arming", "--first", "1"),
     "mutations": ("proofs.mutations", "--only", "another's claim does not send"),

@@ -38,7 +38,7 @@ from gazette.domain.model import (
 )
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import ScheduleKey
-from gazette.domain.ports.stores import Guard
+from gazette.domain.ports.stores import Guard, Placed
 from gazette.domain.replay import Part, was_sent_since
 from gazette.domain.scheduling.calendar import Recurrence, slot_of
 from gazette.domain.scheduling.kinds import Unsent
@@ -53,6 +53,7 @@ from gazette.domain.subscribers.subscriber import (
     SubscriberStatus,
 )
 from gazette.domain.subscribers.suppression import Cause, SoftBounce, Suppression
+from gazette.domain.window.briefs import StoredBrief, stored_brief_of
 
 from tests.builders import RETENTION, SettableClock
 
@@ -185,8 +186,16 @@ class FakeFollows:
         ]
         return found[:limit]
 
-    def followed_by(self, user_id: str) -> Iterator[str]:
-        return iter([entity for entity, owner in self.rows if owner == user_id])
+    def followed_by(
+        self, user_id: str, *, after: str = "", at_most: int | None = None
+    ) -> Iterator[str]:
+        followed = sorted(entity for entity, owner in self.rows if owner == user_id)
+        return iter([entity for entity in followed if entity > after][:at_most])
+
+    def forget(self, user_id: str, entities: Collection[str]) -> None:
+        for entity in entities:
+            self.rows.pop((entity, user_id), None)
+            self.unreadable.discard((entity, user_id))
 
     def remove(self, follow: Follow) -> bool:
         if self.rows.get((follow.entity, follow.user_id)) != follow:
@@ -233,6 +242,15 @@ class FakeActivities:
             return False
         self.rows[key] = replace(current, walked=current.walked | {side})
         return True
+
+    def get_many(
+        self, keys: Collection[tuple[str, str]]
+    ) -> Mapping[tuple[str, str], Activity | Retracted | UnreadableRow]:
+        return {
+            key: unreadable_row("activities", *key) if key in self.unreadable else self.rows[key]
+            for key in keys
+            if key in self.rows
+        }
 
     def since(self, side: str, instant: datetime) -> Iterator[Activity | UnreadableRow]:
         return iter(
@@ -707,6 +725,40 @@ class FakeEvents:
         self._keep(key, stored, kept_until(stored.lasts_until, stored.schedule))
         return True, stored
 
+    def store_together(self, placed: Sequence[Placed]) -> Sequence[StoredEvent] | None:
+        now = self.clock()
+        all_stored = [
+            StoredEvent(event, schedule, at, lasts_until(wanted, at, least=RETENTION))
+            for at, (event, schedule, wanted) in zip(_stamps(now), placed, strict=False)
+        ]
+        written: Sequence[StoredEvent] | None = self.around(
+            "events.write", lambda: self._put_together(all_stored)
+        )
+        return written
+
+    def _put_together(self, all_stored: Sequence[StoredEvent]) -> Sequence[StoredEvent] | None:
+        _within_a_transaction(len(all_stored), (stored.event for stored in all_stored))
+        keys = [(stored.event.user_id, stored.event.id) for stored in all_stored]
+        if any(self.get(*key) for key in keys):
+            return None
+        for key, stored in zip(keys, all_stored, strict=True):
+            self._keep(key, stored, kept_until(stored.lasts_until, stored.schedule))
+        return all_stored
+
+    def get_many(
+        self, user_id: str, event_ids: Collection[str]
+    ) -> Mapping[str, StoredEvent | Retracted | UnreadableRow]:
+        found: dict[str, StoredEvent | Retracted | UnreadableRow] = {}
+        for event_id in event_ids:
+            try:
+                row = self.get(user_id, event_id)
+            except UnreadableRow as unreadable:
+                found[event_id] = unreadable
+            else:
+                if row:
+                    found[event_id] = row
+        return found
+
     def get(self, user_id: str, event_id: str) -> StoredEvent | Retracted | None:
         key = (user_id, event_id)
         if key in self.unreadable & self.rows.keys():
@@ -741,7 +793,7 @@ class FakeEvents:
 
     def _move(self, stored: StoredEvent, to: StoredEvent, guard: Guard) -> StoredEvent | None:
         key = (stored.event.user_id, stored.event.id)
-        _within_a_transaction(1 + _items_of(guard))
+        _within_a_transaction(1 + guard.items)
         if not _in_place(self.rows.get(key), stored) or not self._holds(guard):
             return None
         current = self.rows[key]
@@ -751,6 +803,52 @@ class FakeEvents:
         kept = replace(to, event=current.event)
         self._keep(key, kept, kept_until(to.lasts_until, to.schedule))
         return to
+
+    def move_together(
+        self,
+        all_stored: Sequence[StoredEvent],
+        schedule: str,
+        guard: Guard,
+        wanted: Recurrence | None = None,
+    ) -> Sequence[StoredEvent] | None:
+        now = self.clock()
+        if guard.not_after and now > guard.not_after:
+            return None
+        until = needed_until(wanted, now) or now
+        moves = [
+            (stored, StoredEvent(stored.event, schedule, at, max(stored.lasts_until, until)))
+            for at, stored in zip(_stamps(now), all_stored, strict=False)
+        ]
+        moved: Sequence[StoredEvent] | None = self.around(
+            "events.write", lambda: self._move_together(moves, guard)
+        )
+        return moved
+
+    def _move_together(
+        self, moves: Sequence[tuple[StoredEvent, StoredEvent]], guard: Guard
+    ) -> Sequence[StoredEvent] | None:
+        _within_a_transaction(len(moves) + guard.items)
+        if not all(self._may_move(*each) for each in moves) or not self._holds(guard):
+            return None
+        for stored, to in moves:
+            self._move(stored, to, Guard())
+        self._do(guard)
+        return [to for _, to in moves]
+
+    def _may_move(self, stored: StoredEvent, to: StoredEvent) -> bool:
+        current = self.rows.get((stored.event.user_id, stored.event.id))
+        return (
+            isinstance(current, StoredEvent)
+            and _in_place(current, stored)
+            and current.lasts_until <= to.lasts_until
+        )
+
+    def extend_together(self, all_stored: Sequence[StoredEvent], until: datetime) -> bool:
+        _within_a_transaction(len(all_stored))
+        wanted = [(stored, replace(stored, lasts_until=until)) for stored in all_stored]
+        return all(self._may_move(*each) for each in wanted) and all(
+            self.extend(stored, until) for stored in all_stored
+        )
 
     def extend(self, stored: StoredEvent, until: datetime) -> bool:
         key = (stored.event.user_id, stored.event.id)
@@ -782,11 +880,25 @@ class FakeEvents:
 
     def remove(self, stored: StoredEvent, guard: Guard) -> bool:
         key = (stored.event.user_id, stored.event.id)
-        _within_a_transaction(1 + _items_of(guard))
+        _within_a_transaction(1 + guard.items)
         if not _in_place(self.rows.get(key), stored) or not self._holds(guard):
             return False
         self._do(guard)
         del self.rows[key]
+        return True
+
+    def remove_together(self, all_stored: Sequence[StoredEvent], guard: Guard) -> bool:
+        _within_a_transaction(len(all_stored) + guard.items)
+        keys = [(stored.event.user_id, stored.event.id) for stored in all_stored]
+        in_place = (
+            _in_place(self.rows.get(key), stored)
+            for key, stored in zip(keys, all_stored, strict=True)
+        )
+        if not all(in_place) or not self._holds(guard):
+            return False
+        self._do(guard)
+        for key in keys:
+            del self.rows[key]
         return True
 
     def retract(self, user_id: str, event_id: str, *, early: bool) -> Retracted | None:
@@ -832,12 +944,13 @@ class FakeEvents:
         key = (stored.event.user_id, stored.event.id)
         return unreadable_row("events", *key) if key in self.unreadable else stored
 
-    def erase(self, user_id: str, until: datetime | None) -> None:
-        for key, row in list(self.rows.items()):
-            if key[0] == user_id and (
-                not until or (isinstance(row, StoredEvent) and row.event.counts_at <= until)
-            ):
+    def erase(self, user_id: str, until: datetime | None, *, after: str = "") -> str:
+        some = sorted(key for key in self.rows if key[0] == user_id and key[1] > after)[:_ERASED]
+        for key in some:
+            row = self.rows[key]
+            if not until or (isinstance(row, StoredEvent) and row.event.counts_at <= until):
                 del self.rows[key]
+        return some[-1][1] if len(some) == _ERASED else ""
 
     def read(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredEvent]:
         page = 0
@@ -858,36 +971,51 @@ class FakeEvents:
             return None
         if current.event != event:
             return None
-        after = self._take_out(current, run, Unsent.GIVEN_UP if for_good else Unsent.EXCLUDED)
+        place = Unsent.GIVEN_UP if for_good else Unsent.EXCLUDED
+        after = self._take_out([(current, place)], run)
         if after:
             self.reasons[key] = why
         return after
 
-    def expire(self, stored: StoredEvent, run: Run, *, for_good: bool = False) -> Run | None:
+    def expire(
+        self, events: Sequence[StoredEvent], run: Run, *, for_good: Collection[str] = ()
+    ) -> Run | None:
+        _within_a_transaction(1 + len(events))
+        current = [found for each in events if (found := self._still_over(each))]
+        if len(current) < len(events):
+            return None
+        return self._take_out(
+            [
+                (each, Unsent.GIVEN_UP if each.event.id in for_good else Unsent.EXPIRED)
+                for each in current
+            ],
+            run,
+        )
+
+    def _still_over(self, stored: StoredEvent) -> StoredEvent | None:
         current = self.rows.get((stored.event.user_id, stored.event.id))
         if not isinstance(current, StoredEvent) or not _in_place(current, stored):
             return None
         now = self.clock()
         has_lapsed = stored.event.has_lapsed(now) and current.event == stored.event
-        if not current.has_expired(now) and not has_lapsed:
-            return None
-        return self._take_out(current, run, Unsent.GIVEN_UP if for_good else Unsent.EXPIRED)
+        return current if current.has_expired(now) or has_lapsed else None
 
-    def _take_out(self, current: StoredEvent, run: Run, place: Unsent) -> Run | None:
+    def _take_out(self, events: Sequence[tuple[StoredEvent, Unsent]], run: Run) -> Run | None:
         guard = Guard(open_runs=(run,))
         if not self._holds(guard):
             return None
         self._do(guard)
-        key = (current.event.user_id, current.event.id)
-        self.rows[key] = replace(current, schedule=place, stored_at=self.clock())
+        for current, place in events:
+            key = (current.event.user_id, current.event.id)
+            self.rows[key] = replace(current, schedule=place, stored_at=self.clock())
         return self.runs.rows[run.key]
 
-    def defer(self, events: Sequence[Event], run: Run) -> Run | None:
-        for start in range(0, len(events), 49):
-            some = events[start : start + 49]
-            _within_a_transaction(1 + len(some), some)
-            current = [self.rows.get((event.user_id, event.id)) for event in some]
+    def defer(self, event_ids: Sequence[str], run: Run) -> Run | None:
+        for start in range(0, len(event_ids), 49):
+            some = event_ids[start : start + 49]
+            current = [self.rows.get((run.key.user_id, each)) for each in some]
             stored = [row for row in current if isinstance(row, StoredEvent)]
+            _within_a_transaction(1 + len(some), [row.event for row in stored])
             if any(row.schedule != run.key.schedule for row in stored) or len(stored) < len(some):
                 return None
             guard = Guard(open_runs=(run,))
@@ -899,6 +1027,19 @@ class FakeEvents:
                 self.rows[key] = replace(row, stored_at=self.clock())
             run = self.runs.rows[run.key]
         return run
+
+    def skim(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredBrief]:
+        return map(stored_brief_of, self.read(user_id, schedule, window))
+
+    def load(self, user_id: str, event_ids: Collection[str]) -> Mapping[str, StoredEvent]:
+        found = {}
+        for each in event_ids:
+            key = (user_id, each)
+            row = self.rows.get(key)
+            if isinstance(row, StoredEvent) and self._is_kept(key):
+                require_readable([self._as_read(row)])
+                found[each] = row
+        return found
 
     def holds(
         self, user_id: str, schedule: str, *, after: datetime, until: datetime | None = None
@@ -919,6 +1060,9 @@ class FakeEvents:
         self.rows[key] = row
         self.expires_at[key] = expires_at
 
+
+_ERASED = 500
+"""Events that one call of `erase` looks at."""
 
 _ROW = 400 * 1024
 _TRANSACTION = 4 * 1024 * 1024
@@ -942,8 +1086,9 @@ def _bytes_of(event: Event) -> int:
     return 300 + sum(len(text.encode()) for text in texts)
 
 
-def _items_of(guard: Guard) -> int:
-    return len(guard.open_runs) + len(guard.schedules) + len(guard.not_started)
+def _stamps(now: datetime) -> Iterator[datetime]:
+    """Of events that are written together: in their order, the hundredth is `now`."""
+    return (now - timedelta(microseconds=100 - number) for number in range(1, 101))
 
 
 def _revision(reader: Reader | EarlyChoices) -> object:

@@ -849,13 +849,14 @@ class World:
             time_left=lambda: self.time_left(),
         )
 
-    def submit(self, link: LinkToken, form: Fields) -> Shown:
+    def submit(self, link: LinkToken, form: Fields, *, follows_after: str = "") -> Shown:
         """The form of the preference page is sent."""
         return submit(
             link,
             lambda: form,
             context=self.page_context(),
             time_left=lambda: self.time_left(),
+            follows_after=follows_after,
         )
 
     def resubscribe(self, user_id: str = "ann", email: str = "") -> bool:

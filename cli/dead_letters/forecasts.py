@@ -33,6 +33,7 @@ WAITING_FOR: Mapping[WaitingFor, str] = {
     WaitingFor.OLDER_RUN: "an older run of its schedule is not settled; it is retried at {at}",
     WaitingFor.PERMIT: "no send permit is free; it is retried at {at}",
     WaitingFor.NEXT_DAY: "the daily cap is used up; it waits for the next day",
+    WaitingFor.REMOVAL: "more of its events are over than one message removes; it goes on at once",
     WaitingFor.SENDING_RESUMED: "sending is stopped: `gazette sending status` says why; it is sent "
     "once sending resumes",
 }

@@ -8,7 +8,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.parts.init import during_init
 from gazette.bootstrap.preferences import build
 from gazette.domain.errors import EndedLink, InvalidToken, NotYet, Unavailable, UnreadableRow
-from gazette.domain.subscribers.overview import Notice
+from gazette.domain.subscribers.overview import FOLLOWS_AFTER, Notice
 from gazette.http import (
     Answer,
     Request,
@@ -97,7 +97,7 @@ def _show(request: Request, token: str) -> Answer:
     """The preference page, or the offer of a new link. Changes nothing."""
     preferences = build()
     try:
-        shown = preferences.show(preferences.preferences_link(token))
+        shown = preferences.show(preferences.preferences_link(token), _follows_after(request))
     except EndedLink:
         return _page(410, preferences.pages.ended_link(request.languages, is_mailed=False))
     return _page(200, preferences.preference_page(shown))
@@ -122,11 +122,17 @@ def _chosen(request: Request, token: str, time_left: TimeLeft) -> Answer:
         preferences.preferences_link(token),
         lambda: _form(request),
         time_left,
+        _follows_after(request),
     )
     count(f"preferences_{shown.notice}")
     logger().info("preference page answered", notice=shown.notice)
     status = _STATUS.get(shown.notice, 200) if shown.notice else 200
     return _page(status, preferences.preference_page(shown))
+
+
+def _follows_after(request: Request) -> str:
+    """Behind which entity the follows on the page begin; a page of the first ones has none."""
+    return request.query.get(FOLLOWS_AFTER, ("",))[0]
 
 
 def _form(request: Request) -> Mapping[str, Sequence[str]]:

@@ -8,7 +8,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from gazette.bootstrap.parts.init import during_init
 from gazette.bootstrap.parts.redelivery import come_back
 from gazette.bootstrap.sweep import build_audit, build_begin, build_standing, build_sweep
-from gazette.domain.errors import UnreadableRow
+from gazette.domain.errors import NotYet, UnreadableRow
 from gazette.domain.identity import run_id
 from gazette.observability import (
     Message,
@@ -45,12 +45,14 @@ def _sweep(message: Message, time_left: TimeLeft) -> None:
     for name, number in swept.items():
         count(f"swept_{name}", number)
     record_unreadable_rows(unreadable)
-    found = build_standing()(message.body)
+    found = build_standing()(message.body, time_left)
     measure_seconds("oldest_due_age", found.age)
     count("held_by_day", found.held_by_day)
-    _audit(message.body, time_left)
+    if found.is_cut_off:
+        logger().warning("too many open runs to read all", partition=message.body)
     count("partitions_swept")
     logger().info("partition swept", partition=message.body, swept=swept)
+    _audit(message.body, time_left)
 
 
 def _audit(body: str, time_left: TimeLeft) -> None:
@@ -65,6 +67,8 @@ def _audit(body: str, time_left: TimeLeft) -> None:
             schedule=schedule.name,
             next_due_at=schedule.next_due_at.isoformat(),
         )
+    if audited.is_cut_off:
+        raise NotYet("Too little time was left to audit every idle schedule whose turn it is.")
 
 
 during_init(build_begin, build_sweep, build_standing, build_audit)

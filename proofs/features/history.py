@@ -61,7 +61,7 @@ _DELAYS = (0, 0, 0, 0, 0, 7, 90, 2400)
 _PAUSES = (0, 0, 2, 25, 50)
 
 _SENDING = (
-    *("runs.chain", "events.read", "subscribers.get", "rate_limiter.reserve", "batches.get"),
+    *("runs.chain", "events.skim", "subscribers.get", "rate_limiter.reserve", "batches.get"),
     *("deferred_events.defer", "runs.swap_together", *("runs.swap",) * 6),
     *(
         "immediate_rate_limiter.reserve",

@@ -231,8 +231,8 @@ PREVENTED: Final = (
     Mutation(
         "each attempt to write takes a new stamp",
         "adapters/dynamodb/events.py",
-        "        current = put_or_current(row, absent(now), repeat=False)\n",
-        "        current = put_or_current(row, absent(now))\n",
+        "        current = put_or_current(_row(stored), absent(now), repeat=False)\n",
+        "        current = put_or_current(_row(stored), absent(now))\n",
         "tests/contract/dynamodb/test_events.py"
         "::test_trace_l_a_write_that_met_a_transaction_is_repeated_with_a_stamp_of_its_own",
         "l",
@@ -249,9 +249,8 @@ PREVENTED: Final = (
     Mutation(
         "the producer's id is the key, whatever the schedule",
         "adapters/dynamodb/events.py",
-        "            event_id=event.id,\n            stored=stored_key(schedule, now),\n",
-        '            event_id=f"{schedule}#{event.id}",\n'
-        "            stored=stored_key(schedule, now),\n",
+        "        event_id=stored.event.id,\n",
+        '        event_id=f"{stored.schedule}#{stored.event.id}",\n',
         "tests/contract/dynamodb/test_windows.py::test_trace_m_an_event_id_counts_once_whatever_its_schedule",
         "m",
     ),
@@ -275,9 +274,8 @@ PREVENTED: Final = (
     Mutation(
         "a move includes the runs of its new schedule in its transaction",
         "steps/routing/move.py",
-        "        moved = context.events.move(stored, name, leaving + arriving, "
-        "target.recurrence)\n",
-        "        moved = context.events.move(stored, name, leaving, target.recurrence)\n",
+        "        guard = out + arriving(user_id, name, context)\n",
+        "        guard = out\n",
         "tests/unit/routing/test_move.py"
         "::test_trace_n_a_move_that_is_written_late_lies_behind_no_closed_window",
         "n",
@@ -427,8 +425,8 @@ PREVENTED: Final = (
     Mutation(
         "an event that is over and may have been sent is given up",
         "steps/delivery/deliver.py",
-        "for_good=stored.event.id in may_have_been_sent",
-        "for_good=False",
+        "expire(some, run, for_good=may_have_been_sent)",
+        "expire(some, run, for_good=())",
         "tests/unit/delivery/test_copies.py"
         "::test_trace_r_what_lapses_between_attempts_is_in_two_emails_at_most_however_often_it_is_amended",
         "r",
@@ -436,8 +434,8 @@ PREVENTED: Final = (
     Mutation(
         "taking out an event that is over raises the epoch of its run in the same transaction",
         "adapters/dynamodb/deferred_events.py",
-        "                raise_epoch(run, writes)\n                writes.update(\n",
-        "                writes.update(\n",
+        "                raise_epoch(run, writes)\n                for event, place",
+        "                for event, place",
         "tests/contract/dynamodb/test_deferred_events.py"
         "::test_trace_r_what_another_worker_has_claimed_is_not_taken_out_as_over",
         "r",
@@ -583,7 +581,7 @@ PREVENTED: Final = (
     Mutation(
         "an event that lapses before the claim is left out",
         "steps/delivery/deliver.py",
-        "    if any(event.has_lapsed(context.clock()) for event in due.sent):\n",
+        "    if due.has_lapsed(context.clock()):\n",
         "    if False:\n",
         "tests/unit/delivery/test_lapsing.py"
         "::test_trace_v_what_lapses_while_the_email_waits_for_its_permit_is_left_out",
@@ -609,16 +607,16 @@ PREVENTED: Final = (
     Mutation(
         "a pause that begins later extends the lifetime of events",
         "steps/routing/reroute.py",
-        "                extend(stored, target.recurrence, context=context)\n",
-        "                extend(stored, None, context=context)\n",
+        "        extend_together(wanted, context=context, time=time)\n",
+        "",
         "tests/unit/calendar/test_lifetime.py::test_trace_v_a_pause_that_begins_later_does_not_lose_what_waits",
         "v",
     ),
     Mutation(
         "an event counts as expired only if it is still in its place and has expired",
         "adapters/dynamodb/deferred_events.py",
-        "            condition=in_place(stored) & is_over,\n",
-        "            condition=in_place(stored),\n",
+        "        over: Condition = in_place(stored) & is_over\n",
+        "        over: Condition = in_place(stored)\n",
         "tests/contract/dynamodb/test_deferred_events.py::test_trace_v_what_lasts_is_not_counted_as_expired",
         "v",
     ),
@@ -706,6 +704,15 @@ PREVENTED: Final = (
         "x",
     ),
     Mutation(
+        "what a late follow brings checks its stamps",
+        "steps/routing/catch_up.py",
+        "            kept = restamp_together(some, context=self.context)\n",
+        "            kept = list(some)\n            restamp_together([], context=self.context)\n",
+        "tests/unit/routing/test_late_writes.py"
+        "::test_trace_x_what_a_late_follow_brings_together_is_stamped_anew_together",
+        "x",
+    ),
+    Mutation(
         "an amendment checks the stamp too",
         "steps/routing/route.py",
         "            there = _restamp_if_late(replace(found, event=event), context=context)\n",
@@ -724,19 +731,18 @@ PREVENTED: Final = (
     ),
     Mutation(
         "an attempt shows no event that an earlier one with an unknown outcome did not",
-        "steps/delivery/prepare.py",
-        "        elif any(each.has_passed_over(stored.event.id, stored.stored_at) "
-        "for each in unknown):\n",
-        "        elif not unknown and unknown:\n",
+        "steps/delivery/windows.py",
+        "            elif unknown and self._is_passed_over(stored):\n",
+        "            elif not self._now:\n",
         "tests/unit/routing/test_late_writes.py"
         "::test_trace_x_a_second_attempt_shows_nothing_that_the_first_had_not",
         "x",
     ),
     Mutation(
         "a run names the events that it left out",
-        "steps/delivery/prepare.py",
-        "            left_out.append(name_of(stored.event.id))\n",
-        "            continue\n",
+        "steps/delivery/windows.py",
+        "                self._left_out.append(name_of(event.id))\n",
+        "                continue\n",
         "tests/unit/routing/test_late_writes.py"
         "::test_trace_x_what_the_run_that_carries_an_unknown_outcome_leaves_out_it_has_not_shown",
         "x",
@@ -893,7 +899,7 @@ PREVENTED: Final = (
         "an event is stored before its schedule is read",
         "steps/routing/route.py",
         "            outcome, found = _route_one(event, inputs, self._context)\n"
-        "            waits_in.update((number, each) for each in found)\n",
+        "            settled.update((number, each) for each in found)\n",
         "            context = self._context\n"
         "            target = target_of(event, inputs, context)\n"
         "            if isinstance(target, Target) and isinstance(inputs.reader, Subscriber):\n"
@@ -905,9 +911,9 @@ PREVENTED: Final = (
     ),
     Mutation(
         "the schedule is read strongly consistent",
-        "adapters/dynamodb/schedules.py",
-        "            rows = ScheduleRow.batch_get(list(keys), consistent_read=True)\n",
-        "            rows = ScheduleRow.batch_get(list(keys))\n",
+        "adapters/dynamodb/client.py",
+        '            "ConsistentRead": True,\n',
+        '            "ConsistentRead": False,\n',
         "tests/contract/dynamodb/test_schedules.py"
         "::test_trace_ad_many_are_read_strongly_consistent",
         "ad",
@@ -974,18 +980,17 @@ PREVENTED: Final = (
         "a message that comes again arms the schedule",
         "steps/routing/route.py",
         "    return outcome, settle(there, target, inputs, context)\n",
-        "    waits_in = settle(there, target, inputs, context)\n"
-        "    return outcome, waits_in if stored else []\n",
+        "    settled = settle(there, target, inputs, context)\n"
+        "    return outcome, settled if stored else []\n",
         "tests/unit/routing/test_arming.py"
         "::test_trace_ag_where_its_worker_died_the_message_that_comes_again_arms_the_schedule",
         "ag",
     ),
     Mutation(
         "after a change of choices, a schedule in which an event was already is armed as well",
-        "steps/routing/reroute.py",
-        "            waits_in += settle(stored, target, inputs, context)\n",
-        "            there = settle(stored, target, inputs, context)\n"
-        "            waits_in += there if stored.schedule != target.schedule else []\n",
+        "steps/routing/together.py",
+        "        if isinstance(reader, Subscriber):\n",
+        "        if isinstance(reader, Subscriber) and settled is not kept:\n",
         "tests/unit/routing/test_arming.py"
         "::test_trace_ag_where_its_worker_died_the_message_that_comes_again_arms_the_schedule",
         "ag",

@@ -100,6 +100,7 @@ class _Events(DynamoEvents):
         )
         reader = DynamoEventReader("events", clock=clock)
         self.read, self.holds, self.of_user = reader.read, reader.holds, reader.of_user
+        self.skim, self.load = reader.skim, reader.load
 
 
 class _Account:

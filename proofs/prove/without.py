@@ -1,6 +1,6 @@
 """Rules that can be taken out, so that the prover shows what it sees without them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
 from typing import Any
@@ -106,8 +106,10 @@ def _over_returns() -> Iterator[None]:
     """Whatever is over returns once it is given more time, also where it may have been sent."""
     expire = FakeEvents.expire
 
-    def to_return(self: FakeEvents, stored: StoredEvent, run: Run, *, for_good: bool) -> Run | None:
-        return expire(self, stored, run)
+    def to_return(
+        self: FakeEvents, events: Sequence[StoredEvent], run: Run, *, for_good: Collection[str]
+    ) -> Run | None:
+        return expire(self, events, run)
 
     with patch.object(FakeEvents, "expire", to_return):
         yield
@@ -118,9 +120,11 @@ def _over_unguarded() -> Iterator[None]:
     """What is over is taken out whatever has become of its run."""
     expire = FakeEvents.expire
 
-    def alone(self: FakeEvents, stored: StoredEvent, run: Run, *, for_good: bool) -> Run | None:
+    def alone(
+        self: FakeEvents, events: Sequence[StoredEvent], run: Run, *, for_good: Collection[str]
+    ) -> Run | None:
         as_stored = self.runs.rows[run.key]
-        done = expire(self, stored, as_stored, for_good=for_good)
+        done = expire(self, events, as_stored, for_good=for_good)
         self.runs.rows[run.key] = as_stored
         return run if done else None
 

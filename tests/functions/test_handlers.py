@@ -274,8 +274,8 @@ def test_a_run_for_which_there_is_no_permit_is_requeued_and_counted(
 ) -> None:
     """Its message ends, and another one brings it back."""
     monkeypatch.setenv("GAZETTE_EMAILS_PER_SECOND", "1")
-    until = now() + timedelta(hours=2)
-    DynamoRateLimiter("pace", PacePlan(rate=0.001), name=ROWS.digest).reserve(until, until)
+    until = now() + timedelta(hours=1, seconds=8)  # no permit further ahead is believed
+    DynamoRateLimiter("pace", PacePlan(rate=1), name=ROWS.digest).reserve(until, until)
     cloud.say("subscriber.changed", profile())
     cloud.say("event.created", event(1))
     (message,) = fan_out(cloud)

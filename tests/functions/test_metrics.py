@@ -18,6 +18,7 @@ from gazette.domain.model import DAILY, RunKey
 from gazette.observability import metrics
 from gazette.steps.sweep import audit
 
+from functions.sweep import handler as sweep_handler
 from tests.functions.conftest import Cloud, Context, due_shard, fan_out
 from tests.functions.messages import (
     bounce,
@@ -28,6 +29,7 @@ from tests.functions.messages import (
     happening,
     http,
     profile,
+    records,
 )
 from tests.unit.house.test_metrics_page import documented
 
@@ -289,6 +291,35 @@ def test_the_sweep_tells_how_many_idle_schedules_it_audited_and_had_to_arm(
         found = counted(written(capsys))
         each = [0] * (PARTITIONS - number) + [1] * number
         assert (sorted(found["audited"]), sorted(found["audit_armed"])) == (each, each)
+
+
+def test_a_sweep_whose_audit_is_cut_off_comes_again_and_says_what_it_did(
+    cloud: Cloud, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        sweep_handler, "build_audit", lambda: lambda *_: audit.Audited(idle=3, is_cut_off=True)
+    )
+    answer = cloud.invoke("sweep", records(json.dumps({"partition": 0})))
+    assert len(answer["batchItemFailures"]) == 1
+    found = counted(written(capsys))
+    assert (found["partitions_swept"], found["audited"]) == ([1], [3])
+
+
+def test_the_messages_of_a_sweep_name_its_tick_by_which_the_audit_takes_turns(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[datetime | None] = []
+
+    def noted(_: int, *, tick: datetime | None, **__: object) -> audit.Audited:
+        asked.append(tick)
+        return audit.Audited()
+
+    monkeypatch.setattr(sweep, "audit", noted)
+    time = "2026-11-26T00:18:00Z"
+    cloud.invoke("sweep", {"time": time})
+    for message in (*cloud.take("sweep"), {"Body": json.dumps({"partition": 0})}):
+        cloud.work("sweep", message["Body"])
+    assert asked == [datetime.fromisoformat(time)] * PARTITIONS + [None]
 
 
 @pytest.mark.usefixtures("later")

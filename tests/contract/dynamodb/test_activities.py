@@ -267,3 +267,16 @@ def test_all_that_is_kept_of_an_activity_expires(
         (HOME, "a1"): clock.now + RETENTION,
         (HOME, "early"): clock.now + RETENTION,
     }
+
+
+def test_many_activities_are_read_by_their_keys(activities: Activities) -> None:
+    for number in range(120):
+        activities.create(an_activity(f"a{number}"))
+    activities.retract("post#post1", "early")
+    keys = [("post#post1", f"a{number}") for number in range(120)]
+    found = activities.get_many([*keys, ("post#post1", "early"), ("post#other", "a1")])
+    assert found == {
+        **{key: an_activity(key[1]) for key in keys},
+        ("post#post1", "early"): Retracted("early"),
+    }
+    assert len(list(activities.since("post#post1", NOW))) == 120

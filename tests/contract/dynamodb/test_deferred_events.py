@@ -10,7 +10,7 @@ from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.explanation import EventHistory
 from gazette.domain.model import DAILY, Event, RunKey, StoredEvent
 from gazette.domain.ports.ledgers import Runs
-from gazette.domain.ports.stores import DeferredEvents, EventReader, Events, Guard
+from gazette.domain.ports.stores import EVENTS_AT_ONCE, DeferredEvents, EventReader, Events, Guard
 from gazette.domain.scheduling.kinds import Unsent
 
 from tests.builders import (
@@ -122,10 +122,10 @@ def test_what_has_expired_is_counted_once_and_is_in_no_window_any_more(
     events.store(an_event(), DAILY)
     clock.now += RETENTION
     (stored_event,) = reader.read("ann", DAILY, a_window())
-    after = deferred_events.expire(stored_event, run)
+    after = deferred_events.expire([stored_event], run)
     assert after
     assert after == replace(run, epoch=1) == runs.get(run.key)
-    assert deferred_events.expire(stored_event, after) is None
+    assert deferred_events.expire([stored_event], after) is None
     assert list(reader.read("ann", DAILY, a_window())) == []
     assert not reader.holds("ann", DAILY, after=a_window().since)
     assert list(history.of_user("ann")) == [
@@ -145,10 +145,10 @@ def test_trace_v_what_lasts_is_not_counted_as_expired(
     """As whoever has read it may believe: a pause that began meanwhile has made it last longer."""
     events.store(an_event(), DAILY)
     read = a_stored_event()
-    assert not deferred_events.expire(read, run)
+    assert not deferred_events.expire([read], run)
     events.extend(read, NOW + 2 * RETENTION)
     clock.now += RETENTION
-    assert not deferred_events.expire(read, run)
+    assert not deferred_events.expire([read], run)
     assert [each.event.id for each in reader.read("ann", DAILY, a_window())] == ["e1"]
     assert events.get("ann", "e1") == replace(read, lasts_until=NOW + 2 * RETENTION)
 
@@ -166,11 +166,11 @@ def test_what_has_lapsed_is_counted_once_and_is_in_no_window_any_more(
 ) -> None:
     events.store(LAPSES, DAILY)
     (read,) = reader.read("ann", DAILY, a_window())
-    assert not deferred_events.expire(read, run), "it has not lapsed yet"
+    assert not deferred_events.expire([read], run), "it has not lapsed yet"
     clock.now += timedelta(hours=1)
-    after = deferred_events.expire(read, run)
+    after = deferred_events.expire([read], run)
     assert after
-    assert not deferred_events.expire(read, after)
+    assert not deferred_events.expire([read], after)
     assert list(reader.read("ann", DAILY, a_window())) == []
     assert not reader.holds("ann", DAILY, after=a_window().since)
     assert list(history.of_user("ann")) == [
@@ -191,7 +191,7 @@ def test_what_is_over_for_good_does_not_return_when_it_is_given_more_time(
     events.store(LAPSES if lapses else an_event(), DAILY)
     (read,) = reader.read("ann", DAILY, a_window())
     clock.now += timedelta(hours=1) if lapses else RETENTION
-    assert deferred_events.expire(read, run, for_good=True)
+    assert deferred_events.expire([read], run, for_good={read.event.id})
     assert list(reader.read("ann", DAILY, a_window())) == []
     place = replace(read, schedule=Unsent.GIVEN_UP, stored_at=clock.now)
     if lapses:
@@ -214,7 +214,7 @@ def test_trace_r_what_another_worker_has_claimed_is_not_taken_out_as_over(
     (read,) = reader.read("ann", DAILY, a_window())
     clock.now += timedelta(hours=1)
     runs.swap(run, a_claimed_run(status=Status.SENDING, reason=Reason.CLAIMED))
-    assert deferred_events.expire(read, run, for_good=for_good) is None
+    assert deferred_events.expire([read], run, for_good=["e1"] * for_good) is None
     assert len(list(reader.read("ann", DAILY, a_window()))) == 1
 
 
@@ -229,7 +229,7 @@ def test_who_has_read_what_is_over_does_not_claim_once_it_was_taken_out(
     _, read = events.store(LAPSES, DAILY)
     assert isinstance(read, StoredEvent)
     clock.now += timedelta(hours=1)
-    assert deferred_events.expire(read, run)
+    assert deferred_events.expire([read], run)
     claimed = a_claimed_run(status=Status.SENDING, reason=Reason.CLAIMED)
     assert runs.swap(run, claimed).status is Status.PENDING
 
@@ -246,7 +246,7 @@ def test_trace_v_what_was_given_more_time_meanwhile_is_not_counted_as_lapsed(
     clock.now += timedelta(hours=1)
     more = replace(LAPSES, amended_at=clock.now, expires_at=clock.now + timedelta(hours=1))
     assert events.amend(read, more)
-    assert not deferred_events.expire(read, run)
+    assert not deferred_events.expire([read], run)
     assert [each.event for each in reader.read("ann", DAILY, a_window())] == [more]
 
 
@@ -264,8 +264,53 @@ def test_what_is_not_there_any_more_is_not_counted_as_expired(
         events.retract("ann", "e1", early=False)
     clock.now = NOW + RETENTION
     before = events.get("ann", "e1")
-    assert not deferred_events.expire(read, run)
+    assert not deferred_events.expire([read], run)
     assert events.get("ann", "e1") == before
+
+
+@pytest.mark.parametrize("number", [2, EVENTS_AT_ONCE])
+def test_what_is_over_is_taken_out_together_with_one_change_of_the_run(
+    events: Events,
+    reader: EventReader,
+    deferred_events: DeferredEvents,
+    run: Run,
+    runs: Runs,
+    history: EventHistory,
+    clock: SettableClock,
+    number: int,
+) -> None:
+    stored(events, number)
+    clock.now += RETENTION
+    over = list(reader.read("ann", DAILY, a_window()))
+    after = deferred_events.expire(over, run, for_good=["e1"])
+    assert after == replace(run, epoch=1) == runs.get(run.key)
+    assert list(reader.read("ann", DAILY, a_window())) == []
+    places = {
+        each.event.id: each.schedule
+        for each in history.of_user("ann")
+        if isinstance(each, StoredEvent)
+    }
+    assert places.pop("e1") == Unsent.GIVEN_UP
+    assert list(places.values()) == [Unsent.EXPIRED] * (number - 1)
+
+
+def test_nothing_is_taken_out_where_one_of_several_is_not_over_any_more(
+    events: Events,
+    reader: EventReader,
+    deferred_events: DeferredEvents,
+    run: Run,
+    runs: Runs,
+    clock: SettableClock,
+) -> None:
+    stored(events, 3)
+    over = list(reader.read("ann", DAILY, a_window()))
+    clock.now += RETENTION
+    assert events.extend(over[1], clock.now + timedelta(hours=1))
+    assert deferred_events.expire(over, run) is None
+    assert len(list(reader.read("ann", DAILY, a_window()))) == 3
+    assert runs.get(run.key) == run
+    assert deferred_events.expire(over[::2], run)
+    assert [each.event.id for each in reader.read("ann", DAILY, a_window())] == ["e1"]
 
 
 def stored(events: Events, number: int) -> list[Event]:
@@ -274,6 +319,10 @@ def stored(events: Events, number: int) -> list[Event]:
     for event in some:
         events.store(event, DAILY)
     return some
+
+
+def ids(some: Sequence[Event]) -> list[str]:
+    return [event.id for event in some]
 
 
 def where(events: Events, some: Sequence[Event]) -> set[tuple[str, timedelta]]:
@@ -296,7 +345,7 @@ def test_what_is_deferred_lies_behind_the_window_and_who_had_read_it_does_not_cl
     some = stored(events, number)
     run = runs.create(a_run())
     clock.pass_time(minutes=1)
-    after = deferred_events.defer(some, run)
+    after = deferred_events.defer(ids(some), run)
     assert after == runs.get(run.key)
     assert after
     assert after == replace(run, epoch=after.epoch)
@@ -322,7 +371,7 @@ def test_nothing_is_deferred_once_somebody_has_changed_the_run(
     run = runs.create(a_run())
     changed: Run = runs.swap(run, replace(run, **changes))  # type: ignore[arg-type]
     clock.pass_time(minutes=1)
-    assert deferred_events.defer(some, run) is None
+    assert deferred_events.defer(ids(some), run) is None
     assert where(events, some) == {(DAILY, timedelta(0))}
     assert runs.get(run.key) == changed
 
@@ -338,7 +387,7 @@ def test_what_was_retracted_or_moved_meanwhile_is_not_deferred_and_nothing_with_
     events.move(found, "weekly", Guard())
     clock.pass_time(minutes=1)
     for gone in some[1:]:
-        assert deferred_events.defer([some[0], gone], run) is None
+        assert deferred_events.defer(ids([some[0], gone]), run) is None
     assert where(events, some) == {(DAILY, timedelta(0)), ("weekly", timedelta(0))}
     assert runs.get(run.key) == run
 
@@ -351,5 +400,5 @@ def test_what_was_deferred_can_be_deferred_again(
     for _ in range(2):
         assert run
         clock.pass_time(minutes=1)
-        run = deferred_events.defer(some, run)
+        run = deferred_events.defer(ids(some), run)
     assert where(events, some) == {(DAILY, timedelta(minutes=2))}

@@ -6,10 +6,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from botocore.client import BaseClient
+from botocore.exceptions import ClientError
 from gazette.adapters.dynamodb.tables import EventRow
 from gazette.domain.delivery.run import BEGINNING
 from gazette.domain.errors import Unavailable
-from gazette.domain.model import DAILY, Retracted, StoredEvent
+from gazette.domain.model import DAILY, Event, Retracted, StoredEvent
 from gazette.domain.ports.stores import Events, Guard
 from gazette.domain.scheduling.calendar import Days, Recurrence
 from gazette.domain.scheduling.kinds import Unsent
@@ -141,6 +143,27 @@ def test_an_event_may_be_retracted_before_it_came(events: Events) -> None:
     assert events.store(an_event(), DAILY) == (False, Retracted("e1"))
 
 
+@pytest.mark.parametrize("engine", ["moto"], indirect=True)
+def test_an_event_that_keeps_changing_is_retracted_in_three_attempts_or_not_now(
+    events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events.store(an_event(), DAILY)
+    real: Any = BaseClient._make_api_call  # type: ignore[attr-defined]
+    refused: list[str] = []
+
+    def changed_before(caller: BaseClient, operation: str, request: dict[str, Any]) -> Any:
+        if operation != "PutItem":
+            return real(caller, operation, request)
+        assert len(refused) < 9, "it asks without end"
+        refused.append(operation)
+        raise ClientError({"Error": {"Code": "ConditionalCheckFailedException"}}, operation)
+
+    monkeypatch.setattr(BaseClient, "_make_api_call", changed_before)
+    with pytest.raises(Unavailable, match="kept changing"):
+        events.retract("ann", "e1", early=False)
+    assert len(refused) == 3
+
+
 def test_where_nothing_is_only_an_early_retraction_leaves_a_trace(events: Events) -> None:
     assert events.retract("ann", "e1", early=False) is None
     assert events.get("ann", "e1") is None
@@ -172,7 +195,7 @@ def test_an_erasure_leaves_no_event_of_the_user_nor_the_trace_of_one(events: Eve
     events.retract("ann", "early", early=True)
     events.store(an_event(user_id="bo"), DAILY)
     for _ in range(2):
-        events.erase("ann", None)
+        assert events.erase("ann", None) == ""
         assert list(events.stored_under("ann", DAILY, after=BEGINNING)) == []
         assert list(events.stored_under("ann", Unsent.WAITING, after=BEGINNING)) == []
         assert events.get("ann", "early") is None
@@ -189,6 +212,105 @@ def test_an_erasure_up_to_an_instant_spares_what_occurred_after_it(events: Event
     assert [
         stored.event.id for stored in readable(events.stored_under("ann", DAILY, after=BEGINNING))
     ] == ["e2"]
+
+
+def test_an_erasure_of_many_events_goes_page_by_page(events: Events) -> None:
+    ids = [f"e{number:03d}" for number in range(600)]
+    for event_id in ids:
+        events.store(an_event(event_id), DAILY)
+    after = events.erase("ann", None)
+    assert after in ids
+    left = [
+        stored.event.id for stored in readable(events.stored_under("ann", DAILY, after=BEGINNING))
+    ]
+    assert sorted(left) == [event_id for event_id in ids if event_id > after]
+    assert events.erase("ann", None, after=after) == ""
+    assert list(events.stored_under("ann", DAILY, after=BEGINNING)) == []
+
+
+def some_events(number: int = 3) -> list[Event]:
+    return [an_event(f"e{each}") for each in range(number)]
+
+
+def in_the_window(events: Events, schedule: str = DAILY) -> list[str]:
+    return [
+        stored.event.id
+        for stored in readable(events.stored_under("ann", schedule, after=BEGINNING))
+    ]
+
+
+def test_events_are_stored_together_in_their_order_and_none_is_ahead_of_the_clock(
+    events: Events, clock: SettableClock
+) -> None:
+    stored = events.store_together([(event, DAILY, None) for event in some_events(100)])
+    assert stored
+    assert [each.event for each in stored] == some_events(100)
+    assert all(NOW - SECOND < each.stored_at <= NOW for each in stored)
+    assert {events.get("ann", each.event.id) == each for each in stored} == {True}
+    assert in_the_window(events) == [event.id for event in some_events(100)]
+
+
+def test_events_are_stored_together_or_not_at_all(events: Events) -> None:
+    events.retract("ann", "e1", early=True)
+    assert events.store_together([(event, DAILY, None) for event in some_events()]) is None
+    assert in_the_window(events) == []
+
+
+def test_many_events_are_looked_up_by_their_ids(events: Events, clock: SettableClock) -> None:
+    here = events.store(an_event("e0"), DAILY)[1]
+    trace = events.retract("ann", "e1", early=True)
+    events.store(an_event("e0", user_id="bo"), DAILY)
+    ids = [f"e{number}" for number in range(150)]
+    assert events.get_many("ann", ids) == {"e0": here, "e1": trace}
+    assert events.get_many("ann", []) == {}
+    clock.now += RETENTION
+    assert events.get_many("ann", ids) == {}
+
+
+def test_events_move_together_or_not_at_all(events: Events, clock: SettableClock) -> None:
+    stored = events.store_together([(event, DAILY, None) for event in some_events()])
+    assert stored
+    clock.now += SECOND
+    gone = replace(stored[1], stored_at=NOW - SECOND)
+    assert events.move_together([stored[0], gone], "weekly", Guard()) is None
+    assert in_the_window(events) == ["e0", "e1", "e2"]
+    moved = events.move_together(stored, "weekly", Guard())
+    assert moved
+    assert [events.get("ann", each.event.id) for each in stored] == [*moved]
+    assert in_the_window(events, "weekly") == ["e0", "e1", "e2"]
+    assert all(NOW < each.stored_at <= clock.now for each in moved)
+    assert events.move_together(stored, "custom", Guard()) is None
+
+
+def test_no_events_move_together_after_the_end_of_their_guard(
+    events: Events, clock: SettableClock
+) -> None:
+    stored = events.store_together([(event, DAILY, None) for event in some_events()])
+    assert stored
+    clock.now += SECOND
+    assert events.move_together(stored, "weekly", Guard(not_after=NOW)) is None
+
+
+def test_events_are_removed_together_or_not_at_all(events: Events) -> None:
+    stored = events.store_together([(event, DAILY, None) for event in some_events()])
+    assert stored
+    gone = replace(stored[1], schedule="weekly")
+    assert not events.remove_together([stored[0], gone], Guard())
+    assert in_the_window(events) == ["e0", "e1", "e2"]
+    assert events.remove_together(stored, Guard())
+    assert in_the_window(events) == []
+    assert not events.remove_together(stored, Guard())
+
+
+def test_events_are_extended_together_or_not_at_all(events: Events) -> None:
+    stored = events.store_together([(event, DAILY, None) for event in some_events()])
+    assert stored
+    until = NOW + RETENTION + SECOND
+    assert events.extend(stored[2], until + SECOND)
+    assert not events.extend_together(stored, until)
+    assert events.get("ann", "e0") == stored[0]
+    assert events.extend_together(stored[:2], until)
+    assert events.get("ann", "e0") == replace(stored[0], lasts_until=until)
 
 
 def test_an_expired_event_is_not_there(events: Events, clock: SettableClock) -> None:

@@ -151,3 +151,23 @@ def test_a_follow_that_changed_since_it_was_read_is_not_removed(follows: Follows
     follows.put(ENDED, replacing=None)
     assert not follows.remove(a_follow())
     assert follows.get(POST, "ann") == ENDED
+
+
+def test_the_entities_of_a_user_come_in_order_from_any_of_them(follows: Follows) -> None:
+    entities = [f"post#{number}" for number in range(5)]
+    for entity in reversed(entities):
+        put_all(follows, ["ann", "bo"], entity=entity)
+    assert list(follows.followed_by("ann")) == entities
+    assert list(follows.followed_by("ann", after="post#1")) == entities[2:]
+    assert list(follows.followed_by("ann", after="post#1", at_most=2)) == entities[2:4]
+    assert list(follows.followed_by("ann", after="post#9")) == []
+
+
+def test_many_follows_of_a_user_are_forgotten_whatever_they_say(follows: Follows) -> None:
+    entities = [f"post#{number:02d}" for number in range(60)]
+    for entity in entities:
+        put_all(follows, ["ann", "bo"], entity=entity)
+    follows.forget("ann", [*entities[1:], "post#never"])
+    assert list(follows.followed_by("ann")) == entities[:1]
+    assert list(follows.followed_by("bo")) == entities
+    follows.forget("ann", [])

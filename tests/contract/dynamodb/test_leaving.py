@@ -71,16 +71,33 @@ def stores(events: Events, runs: Runs, schedules: Schedules, clock: SettableCloc
 Leave = Callable[[Stores, StoredEvent, Guard], bool]
 
 
-@pytest.fixture(params=["moved", "removed"])
+@pytest.fixture(params=["moved", "removed", "moved with others", "removed with others"])
 def leave(request: pytest.FixtureRequest) -> Leave:
     """Take the event away under the guard; whether that was done."""
 
     def leave(stores: Stores, stored: StoredEvent, guard: Guard) -> bool:
         if request.param == "removed":
             return stores.events.remove(stored, guard)
+        if request.param == "removed with others":
+            return stores.events.remove_together([stored], guard)
+        if request.param == "moved with others":
+            return stores.events.move_together([stored], "custom", guard) is not None
         return stores.events.move(stored, "custom", guard) is not None
 
     return leave
+
+
+def test_a_guard_once_raised_is_that_of_the_next_transaction(stores: Stores) -> None:
+    """Unless somebody else has changed something in between."""
+    others = [stores.events.store(an_event(f"o{number}"), DAILY)[1] for number in range(3)]
+    first, second, third = (each for each in others if isinstance(each, StoredEvent))
+    assert stores.events.move_together([HERE, first], "weekly", GUARD)
+    assert not stores.events.remove_together([second], GUARD)
+    assert stores.events.remove_together([second], GUARD.once_raised())
+    assert not stores.events.move_together([third], "weekly", GUARD.once_raised())
+    twice = GUARD.once_raised().once_raised()
+    stores.runs.create(replace(a_run(3)))
+    assert not stores.events.move_together([third], "weekly", twice)
 
 
 @pytest.mark.parametrize("guard", [Guard(), WHERE_IT_LEAVES, GUARD])

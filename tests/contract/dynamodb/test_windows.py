@@ -1,5 +1,6 @@
 """What the port `EventReader` promises, held against our fake and the real adapter on moto."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -7,13 +8,31 @@ import boto3
 import pytest
 from botocore.client import BaseClient
 from gazette.domain.errors import UnreadableRow
-from gazette.domain.model import DAILY, Window
+from gazette.domain.model import DAILY, Actor, Importance, Window
 from gazette.domain.ports.stores import EventReader, Events, Guard
+from gazette.domain.window.briefs import brief_of
 
 from tests.builders import NOW, RETENTION, SettableClock, a_stored_event, a_window, an_event
 from tests.contract.conftest import SECOND
 
 NEXT = timedelta(microseconds=1)
+
+BO = Actor("bo", "Bo", url="https://example.com/bo", avatar="https://example.com/bo.png")
+
+KINDS_OF_EVENTS = (
+    an_event("plain", excerpt='Größe "x"\n\u202e😀'),
+    an_event("amended", amended_at=NOW + timedelta(minutes=1), via=("post#post1",)),
+    replace(an_event("nobody"), actor=None),
+    replace(an_event("blank"), actor=Actor("bo", " ")),
+    replace(an_event("page"), actor=replace(BO, avatar="")),
+    replace(an_event("both"), actor=BO, importance=Importance.HIGH),
+    replace(an_event("child", via=("post#post1", "thread#t")), parent_title="A thread"),
+    replace(an_event("parent", via=("post#post1",)), parent_title="A thread", data='{"a":1}'),
+    replace(an_event("untitled", via=("post#post1", "thread#t"))),
+    replace(an_event("lapses"), expires_at=NOW + timedelta(hours=1)),
+    replace(an_event("item"), source="recommendations", score=0.5),
+    replace(an_event("item2"), source="recommendations"),
+)
 
 
 def ids(reader: EventReader, window: Window, *, schedule: str = DAILY) -> list[str]:
@@ -24,6 +43,57 @@ def test_an_event_comes_back_as_stored(events: Events, reader: EventReader) -> N
     event = an_event(excerpt='Größe "x"\n\u202e😀', via=("post#post1",), amended_at=NOW)
     events.store(event, DAILY)
     assert list(reader.read("ann", DAILY, a_window())) == [a_stored_event(event)]
+
+
+def test_a_brief_says_of_an_event_what_counts_and_ranks_it(
+    events: Events, reader: EventReader, clock: SettableClock
+) -> None:
+    """And holds the whole event, as it was read."""
+    many = [*KINDS_OF_EVENTS, *(an_event(f"e{number}") for number in range(20))]
+    for event in many:
+        clock.now += SECOND
+        events.store(event, DAILY)
+    window = a_window(until=clock.now)
+    whole = list(reader.read("ann", DAILY, window))
+    briefs = list(reader.skim("ann", DAILY, window))
+    assert [each.event for each in briefs] == [brief_of(event) for event in many]
+    assert [each.decode() for each in briefs] == whole
+    for brief, stored in zip(briefs, whole, strict=True):
+        assert (brief.stored_at, brief.lasts_until) == (stored.stored_at, stored.lasts_until)
+        assert brief.lapses_at == stored.event.expires_at
+        for now in (NOW, NOW + timedelta(hours=1), NOW + RETENTION, NOW + 2 * RETENTION):
+            assert brief.is_over(now) == stored.is_over(now)
+
+
+def test_briefs_are_of_the_same_events_as_those_that_are_read(
+    events: Events, reader: EventReader, clock: SettableClock
+) -> None:
+    for number in range(4):
+        clock.now = NOW + number * SECOND
+        events.store(an_event(f"e{number}"), DAILY)
+    events.retract("ann", "e1", early=False)
+    for window in (a_window(), Window(NOW, NOW + 2 * SECOND), Window(NOW, NOW)):
+        for later in (timedelta(0), RETENTION, RETENTION + timedelta(days=30)):
+            clock.now = NOW + later
+            briefs = reader.skim("ann", DAILY, window)
+            assert [each.event.id for each in briefs] == ids(reader, window)
+
+
+def test_events_are_found_by_their_ids_as_they_are_now_wherever_they_are(
+    events: Events, reader: EventReader, clock: SettableClock
+) -> None:
+    stored = {f"e{number}": events.store(an_event(f"e{number}"), DAILY)[1] for number in range(120)}
+    events.store(an_event("e0", user_id="bo"), DAILY)
+    better = an_event("e1", excerpt="better", amended_at=NOW)
+    events.amend(stored["e1"], better)  # type: ignore[arg-type]
+    events.move(stored["e2"], "weekly", Guard())  # type: ignore[arg-type]
+    events.retract("ann", "e3", early=False)
+    found = reader.load("ann", [*stored, "unknown"])
+    assert found.keys() == stored.keys() - {"e3"}
+    assert found["e1"].event == better
+    assert found["e2"].schedule == "weekly"
+    assert found["e0"] == stored["e0"]
+    assert reader.load("ann", []) == {}
 
 
 def test_trace_m_an_event_id_counts_once_whatever_its_schedule(

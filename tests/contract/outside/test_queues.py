@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import boto3
@@ -15,6 +16,7 @@ from gazette.adapters.aws.queues import (
     decode_partition,
     decode_run_key,
     decode_shard,
+    decode_tick,
     encode_failed_run,
     encode_followers,
     encode_partition,
@@ -149,6 +151,28 @@ def test_partitions_come_back_as_sent(queue: Queue | None) -> None:
     if queue:
         found = [decode_partition(message["Body"]) for message in queue.taken()]
     assert sorted(found) == list(range(16))
+
+
+def test_the_tick_of_a_sweep_comes_back_as_sent_and_is_no_concern_of_the_version_before(
+    queue: Queue | None,
+) -> None:
+    body = encode_partition(3, tick=NOW).body
+    if queue:
+        SqsQueue(queue.client, queue.url, partial(encode_partition, tick=NOW)).send([3])
+        (message,) = queue.taken()
+        body = message["Body"]
+    assert (decode_partition(body), decode_tick(body)) == (3, NOW)
+    assert json.loads(body)["partition"] == 3
+
+
+def test_a_sweep_of_the_version_before_has_no_tick() -> None:
+    assert decode_tick('{"partition": 3}') is None
+
+
+@pytest.mark.parametrize("tick", ["5", '"soon"', "[]", "true", '"0001-01-01T00:00:00+14:00"'])
+def test_a_tick_that_is_no_time_is_refused(tick: str) -> None:
+    with pytest.raises(InvalidEvent, match="`tick`"):
+        decode_tick(f'{{"partition": 3, "tick": {tick}}}')
 
 
 @pytest.mark.parametrize("body", ["", "{}", '{"partition": "all"}', "[]"])

@@ -4,6 +4,7 @@ A good row gets one attribute, or one value inside its JSON, that could be anyth
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from copy import deepcopy
@@ -24,7 +25,7 @@ from gazette.adapters.dynamodb.attributes import (
 from gazette.adapters.dynamodb.client import Row, decoded, instant_number
 from gazette.adapters.dynamodb.control import batches, experiments
 from gazette.adapters.dynamodb.control.template_versions import in_force_of
-from gazette.adapters.dynamodb.event_rows import body_of, found_in, stored_key
+from gazette.adapters.dynamodb.event_rows import body_of, brief_in, found_in, stored_key
 from gazette.adapters.dynamodb.feedback import bounces, statistics, suppressions
 from gazette.adapters.dynamodb.pacing import pace
 from gazette.adapters.dynamodb.tables import (
@@ -91,6 +92,7 @@ from gazette.domain.subscribers.overview import next_digest
 from gazette.domain.subscribers.subscriber import EarlyChoices, Erased, Reader, Subscriber
 from gazette.domain.subscribers.suppression import SoftLimit, Suppression
 from gazette.domain.templates.versions import InForce, version_for
+from gazette.domain.window.briefs import stored_brief_of
 from gazette.settings.ranges import RANGES
 from gazette.steps.delivery.predecessors import deadline_passed
 from hypothesis import given, settings
@@ -637,3 +639,36 @@ def test_any_row_is_unreadable_or_can_be_computed_with(name: str, data: st.DataO
     kind = KINDS[name]
     with suppress(UnreadableRow):
         read(kind, data.draw(changed_rows(kind)))
+
+
+PLAIN = an_event_row()
+PLAIN.body = body_of(an_event(amended_at=NOW, via=("post#post1",)))
+EVENT_ROWS = {"whole": KINDS["event"], "plain": KINDS["event"]._replace(good=item(PLAIN))}
+
+
+@pytest.mark.parametrize("name", EVENT_ROWS)
+def test_a_good_row_has_a_brief(name: str) -> None:
+    assert brief_in(EVENT_ROWS[name].good, NOW)
+
+
+@pytest.mark.parametrize("name", EVENT_ROWS)
+@given(data=st.data())
+@settings(max_examples=300)
+def test_a_row_has_a_brief_where_its_event_can_be_read(name: str, data: st.DataObject) -> None:
+    """A window that holds an unreadable event waits, also where nothing of it would be shown."""
+    kind = EVENT_ROWS[name]
+    given_row = data.draw(changed_rows(kind))
+    row = EventRow.from_raw_data(deepcopy(given_row))
+    try:
+        found = decoded(row, found_in)
+    except UnreadableRow as unreadable:
+        with pytest.raises(UnreadableRow, match=re.escape(str(unreadable))):
+            brief_in(given_row, NOW)
+        return
+    brief = brief_in(given_row, NOW)
+    if not isinstance(found, StoredEvent) or row.expires_at <= NOW:
+        assert brief is None
+        return
+    assert brief
+    assert brief.decode() == found
+    assert brief[:-1] == stored_brief_of(found)[:-1]

@@ -649,7 +649,7 @@ def test_a_message_that_cannot_be_requeued_is_kept(
         raise Unavailable("SQS did not answer")
 
     monkeypatch.setattr(ready.generate_queue, "send", refuse)
-    reserve_all(ready.rate_limiter, ready.clock(), 60)
+    reserve_all(ready.rate_limiter, ready.clock(), 8)
     with pytest.raises(Unavailable):
         ready.work()
     assert ready.runs.rows[KEY] == a_run()

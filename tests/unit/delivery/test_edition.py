@@ -1,7 +1,7 @@
 """Editing: an event that no email can show is excluded, and the rest goes out (rule 17)."""
 
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 
 import pytest
 from gazette.domain.delivery.arrangement import Arrangement
@@ -13,6 +13,7 @@ from gazette.domain.outcome import Outcome
 from gazette.domain.ports.rendering import Links
 from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.steps.delivery.types import WaitingFor
 from gazette.steps.runs import raise_epochs
 
 from tests.builders import NOW, a_subscriber, an_event
@@ -24,10 +25,15 @@ KEY = RunKey("ann", DAILY, 1)
 
 @dataclass
 class Choking(FakeRenderer):
-    """The port `Renderer`; cannot show events with one of the excerpts, or any where `broken`."""
+    """The port `Renderer`; cannot show events with one of the excerpts, or any where `broken`.
+
+    Nor can it show all of those in one email whose excerpts are in `together`.
+    """
 
     excerpts: set[str] = field(default_factory=set)
     broken: bool = False
+    together: set[str] = field(default_factory=set)
+    renderings: int = 0
 
     def arrangement(self, variation: int, of_stage: Arrangement) -> Arrangement:
         return of_stage
@@ -42,6 +48,9 @@ class Choking(FakeRenderer):
         variation: int = 1,
         due_at: datetime | None = None,
     ) -> Edition:
+        self.renderings += 1
+        if self.together and self.together <= {group.latest.excerpt for group in digest.groups}:
+            raise RenderingFailed("cannot show these together")
         for group in digest.groups:
             if self.broken or group.latest.excerpt in self.excerpts:
                 raise RenderingFailed(f"cannot show {group.latest.excerpt!r}")
@@ -117,3 +126,98 @@ def test_a_stop_between_two_exclusions_hides_none_of_them_from_the_count() -> No
         done = world.deliver(KEY)
     assert done
     assert (done.run.status, done.excluded) == (Status.SENT, 2)
+
+
+def a_long_window(renderer: Choking, poison: set[int], number: int) -> World:
+    """So many events, each on another entity."""
+    world = World(renderer=renderer)
+    world.subscribers.put(a_subscriber(), replacing=None)
+    world.runs.create(Run(KEY, NOW, NOW))
+    for each in range(number):
+        excerpt = "poison" if each in poison else f"fine{each}"
+        event = an_event(f"e{each:04}", entity_id=f"post{each:04}", excerpt=excerpt)
+        happened = NOW - timedelta(hours=1) + timedelta(seconds=each)
+        world.events.store(replace(event, occurred_at=happened), DAILY)
+    world.clock.pass_time(minutes=3)  # so that no event has to be named
+    return world
+
+
+def excluded(world: World) -> set[str]:
+    return {each for each, place in world.waiting().items() if place == Unsent.EXCLUDED}
+
+
+@pytest.mark.parametrize(
+    ("poison", "renderings"),
+    [
+        # The email, a harmless event, the 20 events shown; then halves of 10, 5, 3 or 2, 2, 1; and
+        # the email without it.
+        ({19}, 1 + 1 + 1 + 2 * 5 + 1),
+        ({0}, 1 + 1 + 1 + 2 * 4 + 1),
+        ({0, 19}, 1 + 1 + 1 + 2 + 2 * 3 + 2 * 4 + 1),
+    ],
+)
+def test_a_poison_event_is_found_by_halving_what_is_shown(
+    poison: set[int], renderings: int
+) -> None:
+    renderer = Choking({"poison"})
+    world = a_long_window(renderer, poison, 20)
+    done = world.deliver(KEY)
+    assert done
+    assert (done.run.status, done.excluded) == (Status.SENT, len(poison))
+    assert excluded(world) == {f"e{each:04}" for each in poison}
+    assert renderer.renderings == renderings
+
+
+@pytest.mark.parametrize("number", [200, 2_500])
+def test_the_renderings_do_not_grow_with_what_is_not_shown(number: int) -> None:
+    """What came last is shown first here; the poison that nobody is shown harms nobody."""
+    renderer = Choking({"poison"})
+    world = a_long_window(renderer, {3, number - 1}, number)
+    done = world.deliver(KEY)
+    assert done
+    assert (done.run.status, done.excluded) == (Status.SENT, 1)
+    assert excluded(world) == {f"e{number - 1:04}"}
+    assert renderer.renderings == 1 + 1 + 1 + 2 * 5 + 1
+    assert world.emails()[0].lines[0] == f"post{number - 2:04}: 1"
+
+
+def test_events_that_fail_only_together_are_not_excluded() -> None:
+    renderer = Choking(together={"fine3", "fine4"})
+    world = a_long_window(renderer, set(), 8)
+    with pytest.raises(RenderingFailed, match="together"):
+        world.generate(KEY)
+    assert not excluded(world)
+    assert renderer.renderings == 1 + 1 + 1 + 2
+    assert world.runs.rows[KEY].status is Status.PENDING
+
+
+def test_what_is_hidden_behind_a_poison_event_is_found_once_it_is_shown() -> None:
+    """The likes of one post: one after another represents them."""
+    renderer = Choking({"poison"})
+    world = World(renderer=renderer)
+    world.subscribers.put(a_subscriber(), replacing=None)
+    world.runs.create(Run(KEY, NOW, NOW))
+    for each in range(30):
+        excerpt = "poison" if each > 9 else "fine"
+        happened = NOW + timedelta(seconds=each)
+        event = replace(an_event(f"e{each}", actor=f"Person {each}"), occurred_at=happened)
+        world.events.store(replace(event, excerpt=excerpt), DAILY)
+    world.clock.pass_time(minutes=1)
+    done = world.deliver(KEY)
+    assert done
+    assert (done.run.status, done.excluded) == (Status.SENT, 20)
+    assert world.emails()[0].lines == ("post1: 10",)
+
+
+def test_a_message_without_time_for_another_round_goes_on_with_the_next_one() -> None:
+    world = a_world(Choking({"poison", "venom"}))
+    world.time_left = lambda: timedelta(seconds=25)
+    done = world.deliver(KEY)
+    assert done
+    assert (done.run.status, done.excluded) == (Status.PENDING, 2)
+    assert (done.again_at, done.waiting_for) == (world.clock.now, WaitingFor.REMOVAL)
+    assert done.run == world.runs.rows[KEY]
+    world.time_left = lambda: timedelta(seconds=60)
+    last = world.deliver(KEY)
+    assert last
+    assert (last.run.status, last.excluded) == (Status.SENT, 0)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Collection
 from datetime import timedelta
+from itertools import chain, repeat
 from typing import Any
 
 import pytest
@@ -286,7 +287,7 @@ def test_no_message_is_begun_when_time_runs_out_and_what_was_begun_is_whole(worl
 
 
 def test_a_list_that_was_begun_comes_to_its_end(world: World) -> None:
-    left = iter([60.0] * 2 + [20.0] * 99)
+    left = chain([60.0] * 2, repeat(20.0))
     world.time_left = lambda: timedelta(seconds=next(left))
     listed = CreateEvents(tuple(an_event(f"e{n}", user_id="a") for n in range(250)))
     assert failed(world.say_together(listed)) == {}

@@ -113,7 +113,7 @@ def test_what_is_only_braked_is_told_also_where_the_day_is_used_up() -> None:
 
 
 def test_a_permit_that_is_too_late_is_not_spent_on_trying() -> None:
-    pace = replace(breaker_open(), next_at=NOW + 3 * MINUTE)
+    pace = replace(breaker_open(), next_at=NOW + 2 * MINUTE + 8 * SECOND)
     assert asked(pace, NOW + 2 * MINUTE) is NoPermit.BUSY
 
 

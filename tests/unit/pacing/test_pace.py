@@ -136,7 +136,7 @@ def test_what_is_read_is_of_today() -> None:
 
 def test_a_day_that_is_used_up_is_told_whatever_the_permit() -> None:
     plan = replace(RAMP, warmup_from=FIRST)
-    pace = Pace(day=FIRST, taken=200, next_at=NOW + EVERY)
+    pace = Pace(day=FIRST, taken=200, next_at=NOW + timedelta(seconds=1))
     assert take(pace, plan, now=NOW, latest=NOW) is NoPermit.DAILY_CAP
     assert take(replace(pace, taken=199), plan, now=NOW, latest=NOW) is NoPermit.BUSY
 

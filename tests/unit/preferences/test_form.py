@@ -46,7 +46,6 @@ def overview(times: DigestTimes | None = None, /, **chosen: Frequency) -> Overvi
         now=NOW,
         defaults=(),
         follows=(a_follow(frequency=Frequency.WEEKLY),),
-        follow_count=1,
     )
 
 

@@ -9,11 +9,16 @@ from gazette.domain.errors import Unavailable
 from gazette.domain.model import DAILY
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.subscribers.choices import NOTHING, Choice
-from gazette.domain.subscribers.following import FollowState
+from gazette.domain.subscribers.following import Follow, FollowState
 from gazette.domain.subscribers.frequency import DEFAULT, Frequency
 from gazette.domain.subscribers.overview import Notice, Overview
+from gazette.domain.subscribers.preference_form import (
+    follow_field,
+    shown_fields,
+    written_fields,
+)
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
-from gazette.steps.preferences.page import SHOWN
+from gazette.steps.preferences.page import SHOWN, read_overview
 
 from tests.builders import NOW, a_link, an_activity, an_event
 from tests.world import World, crashes, interleavings
@@ -133,17 +138,106 @@ def test_a_dormant_reader_comes_back_by_one_button_and_nothing_goes_on_the_bus()
     assert not world.bus.taken
 
 
-def test_follows_that_hold_are_shown_by_title_up_to_a_hundred_and_counted(world: World) -> None:
-    for number in range(SHOWN + 5):
-        state = FollowState(True, None, f"Title {number:03}")
-        world.say(ChangeFollow("ann", f"post#{1000 - number}", state, NOW))
-    world.say(ChangeFollow("ann", "post#ended", FollowState(True), NOW - timedelta(hours=1)))
-    world.follow(entity="post#ended", following=False)
+def follow_many(world: World, number: int, *, ended: int = 0) -> list[str]:
+    """Follows of so many posts in force, behind some that have ended; their entities in order."""
+    entities = [f"post#{each:05}" for each in range(ended + number)]
+    for place, entity in enumerate(entities):
+        title = f"Title {99999 - place}"
+        changes = ((NOW - timedelta(days=2), FollowState(True, None, title)),)
+        over = ((NOW - timedelta(days=1), FollowState(False)),) if place < ended else ()
+        world.follows.put(Follow(entity, "ann", (*changes, *over)), replacing=None)
+    return entities[ended:]
+
+
+def test_follows_that_hold_are_shown_by_title_and_counted(world: World) -> None:
+    follow_many(world, SHOWN, ended=5)
     world.follow("bo", "post#other")
     overview = seen(world)
-    assert overview.follow_count == SHOWN + 5
-    titles = [f"Title {number:03}" for number in range(SHOWN)]
-    assert [follow.title for follow in overview.follows] == titles
+    assert overview.has_all_follows
+    assert overview.follow_count == SHOWN
+    titles = [follow.title for follow in overview.follows]
+    assert titles == sorted(titles)
+
+
+@pytest.mark.parametrize("number", [SHOWN + 1, 2 * SHOWN, 2 * SHOWN + 1, 1234])
+@pytest.mark.parametrize("ended", [0, 250, 700])
+def test_more_follows_than_a_page_shows_are_all_found_page_by_page(
+    world: World, number: int, ended: int
+) -> None:
+    entities = follow_many(world, number, ended=ended)
+    found: list[str] = []
+    after, pages = "", 0
+    while pages == 0 or after:
+        with world.calls() as calls:
+            page = read_overview("ann", context=world.context, follows_after=after)
+        assert page
+        assert not page.has_all_follows
+        assert len(page.follows) <= SHOWN
+        assert calls.count("follows.followed_by") == 1
+        assert calls.count("follows.get_many") <= 5
+        found += [follow.entity for follow in page.follows]
+        after, pages = page.more_follows, pages + 1
+    assert sorted(found) == entities
+    assert len(set(found)) == len(found)
+
+
+def test_a_view_of_the_page_costs_the_same_however_many_follows_there_are(world: World) -> None:
+    costs = []
+    for number in (150, 5000):
+        follow_many(world, number)
+        with world.calls() as calls:
+            seen(world)
+        costs.append(len(calls))
+    assert costs[0] == costs[1]
+
+
+def test_a_digest_that_only_a_follow_beyond_the_page_uses_is_told_while_it_is_armed(
+    world: World,
+) -> None:
+    """And none that nothing uses is, where all follows are read."""
+    entities = follow_many(world, 3 * SHOWN)
+    world.follow(entity=entities[-1], often=Frequency.WEEKLY)
+    world.choose(at=NOW + timedelta(minutes=1), comment=Frequency.NEVER)
+    world.save(Choice(frequency=Frequency.NEVER))
+    world.create(an_event(via=(entities[-1],)))
+    assert world.schedules.listed >= {("ann", "weekly")}
+    weekly = world.schedules.rows["ann", "weekly"]
+    assert seen(world).next_due_at == weekly.next_due_at
+
+
+def test_what_a_page_does_not_show_is_not_changed_by_saving_it(world: World) -> None:
+    entities = follow_many(world, 3 * SHOWN)
+    before = dict(world.follows.rows)
+    page = read_overview("ann", context=world.context, follows_after=entities[SHOWN - 1])
+    assert page
+    form = {**shown_fields(page, ()), "act": ("save",)}
+    form["was"] = (written_fields(shown_fields(page, ())),)
+    form[follow_field(entities[SHOWN])] = ("unfollow",)
+    form[follow_field(entities[SHOWN + 1])] = ("weekly",)
+    shown = world.submit(a_link(), form, follows_after=entities[SHOWN - 1])
+    assert shown.notice is Notice.SAVED
+    changed = {key[0]: row.latest for key, row in world.follows.rows.items() if row != before[key]}
+    assert set(changed) == {entities[SHOWN], entities[SHOWN + 1]}
+    assert not changed[entities[SHOWN]].following
+    assert changed[entities[SHOWN + 1]].frequency is Frequency.WEEKLY
+    assert entities[SHOWN - 1] not in [follow.entity for follow in shown.overview.follows]
+
+
+def test_what_a_page_showed_is_saved_though_it_ends_elsewhere_by_now(world: World) -> None:
+    entities = follow_many(world, 2 * SHOWN)
+    page = seen(world)
+    form = {**shown_fields(page, ()), "act": ("save",)}
+    form["was"] = (written_fields(shown_fields(page, ())),)
+    last = entities[SHOWN - 1]
+    form[follow_field(last)] = ("unfollow",)
+    for number in range(20):
+        world.follow(entity=f"post#!{number}")
+    assert last not in [follow.entity for follow in seen(world).follows]
+    assert world.submit(a_link(), form).notice is Notice.SAVED
+    follow = world.follows.get(last, "ann")
+    assert follow
+    assert not follow.latest.following
+    assert sum(not row.latest.following for row in world.follows.rows.values()) == 1
 
 
 def test_a_title_stays_when_somebody_does_not_repeat_it(world: World) -> None:
@@ -326,16 +420,16 @@ def test_where_too_little_time_is_left_the_page_does_not_say_saved() -> None:
 
 def test_where_time_runs_out_in_the_middle_ingest_goes_on_from_there() -> None:
     world = known()
-    for number in range(5):
-        world.create(an_event(f"e{number}", occurred_at=NOW - timedelta(hours=1)))
+    at = NOW - timedelta(hours=1)
+    world.create(*(an_event(f"e{number}", occurred_at=at) for number in range(250)))
 
     def run_short() -> None:
-        if len(world.waiting()) < 4:
+        if len(world.waiting()) < 100:
             world.time_left = lambda: timedelta(seconds=1)
 
-    with world.meanwhile("events.remove", run_short, times=2):
+    with world.meanwhile("events.remove_together", run_short, times=2):
         assert world.press(MUTED) is Notice.UNSURE
-    assert len(world.waiting()) == 3
+    assert 0 < len(world.waiting()) < 100
     world.time_left = lambda: timedelta(seconds=60)
     world.work_off_bus()
     assert not world.waiting()

@@ -279,4 +279,4 @@ def test_a_look_writes_nothing(world: World, viewing: ViewContext, view: View) -
             viewing, runs=world.runs, subscribers=world.subscribers, events=world.events
         )
         assert view(LINK, context=context)
-    assert made == ["runs.get", "subscribers.get", "events.read"]
+    assert made == ["runs.get", "subscribers.get", "events.skim"]

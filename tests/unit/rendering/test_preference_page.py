@@ -100,7 +100,6 @@ def overview(**changed: Any) -> Overview:
     given = {
         "subscriber": reader.with_choices(reader.service_choices, own),
         "follows": (a_follow(frequency=Frequency.DAILY), titled),
-        "follow_count": 2,
         "next_due_at": datetime(2026, 11, 26, 7, 0, tzinfo=UTC),
         **changed,
     }
@@ -235,11 +234,29 @@ def test_days_of_the_month_are_told_and_no_day_is_ticked(pages: PreferencePages)
     assert "Now it is day 31 of each month." in page.text
 
 
-def test_of_many_follows_the_count_is_told(pages: PreferencePages) -> None:
-    page = shown(pages, overview(follow_count=1234))
-    assert "You follow 1,234 items." in page.text
-    assert "These are the first 2." in page.text
-    assert "What you follow" not in shown(pages, overview(follows=(), follow_count=0)).text
+def test_the_number_of_follows_is_told(pages: PreferencePages) -> None:
+    many = tuple(a_follow(entity=f"post#{number}") for number in range(1234))
+    assert "You follow 1,234 items." in shown(pages, overview(follows=many)).text
+    assert "What you follow" not in shown(pages, overview(follows=())).text
+
+
+@pytest.mark.parametrize(
+    ("after", "more", "links"),
+    [
+        ("", "post#a b&c", ["?follows=post%23a+b%26c#follows"]),
+        ("post#1", "post#2", ["?follows=post%232#follows", "?#follows"]),
+        ("post#2", "", ["?#follows"]),
+    ],
+)
+def test_of_more_follows_than_it_shows_the_page_says_so_and_where_the_others_are(
+    pages: PreferencePages, after: str, more: str, links: list[str]
+) -> None:
+    html = pages.page(overview(follows_after=after, more_follows=more))
+    text = Document(html).text
+    assert "You follow more than this page can show. Here are 2 of the items." in text
+    assert [link for link in re.findall('href="([^"]*)"', html) if link.startswith("?")] == links
+    emptied = shown(pages, overview(follows=(), follows_after=after, more_follows=more))
+    assert "Here are 0 of the items." in emptied.text
 
 
 # What comes next, in words.
@@ -359,7 +376,7 @@ def test_what_a_reader_gets_is_told_first(
 ) -> None:
     times = DigestTimes(custom_on=Days(frozenset({1, 3}), 2, 0))
     reader = replace(a_subscriber(times=times), choices=((NOW, frequencies(chosen)),))
-    what = overview(subscriber=reader, follows=(), follow_count=0, next_due_at=None)
+    what = overview(subscriber=reader, follows=(), next_due_at=None)
     assert said(pages, what) == f"{words} You have no digest scheduled."
 
 

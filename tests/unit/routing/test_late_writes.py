@@ -6,17 +6,19 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from gazette.domain.commands import ChangeFollow
 from gazette.domain.delivery.run import STILL_WRITTEN, Status, name_of
 from gazette.domain.delivery.signals import Evidence, Policy, RefusedForNow, Uncertain
 from gazette.domain.errors import NotYet
 from gazette.domain.model import DAILY, Event, RunKey, StoredEvent
 from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.subscribers.following import FollowState
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.steps.routing.reroute import retract_event
 from gazette.steps.runs import apply
 
 from infra.topology import FOLLOWERS, INGEST, PREFERENCES
-from tests.builders import an_event
+from tests.builders import an_activity, an_event
 from tests.unit.routing.digests import put, shown
 from tests.world import SETTLE_LAG, WRITE_BOUND, World, crashes, events_in
 
@@ -87,6 +89,35 @@ def test_trace_x_where_its_worker_died_the_message_that_comes_again_stamps_it_an
     world.create(event)
     world.send_digest()
     assert shown(world) == ["post1: 1", "post2: 1"]
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_trace_x_what_a_late_follow_brings_together_is_stamped_anew_together(dies: bool) -> None:
+    """The worker stands still, or dies, between the stamps and the write of thirty events."""
+    world = a_world()
+    began = world.clock()
+    for number in range(30):
+        activity = an_activity(f"a{number}", entity_id="post2", occurred_at=began)
+        world.activities.create(activity)
+    followed = ChangeFollow("ann", "post#post2", FollowState(True), began)
+
+    def die(_: str, call: Callable[[], Any]) -> Any:
+        world.events.around = lambda _, call: call()
+        send_digest(world)
+        call()
+        raise NotYet("The worker is gone.")
+
+    if dies:
+        world.events.around = die
+        with pytest.raises(NotYet):
+            world.say(followed)
+        world.clock.pass_time(minutes=9)
+    else:
+        world.events.around = standing_still(world, lambda: send_digest(world))
+    world.say(followed)
+    assert shown(world) == ["post1: 1"]
+    world.send_digest()
+    assert shown(world) == ["post1: 1", "post2: 30"]
 
 
 def test_trace_x_an_amendment_stamps_it_anew_as_well() -> None:
@@ -390,7 +421,7 @@ def test_a_worker_that_has_read_before_the_write_reads_again() -> None:
             done.append(call())
             world.create(event)
 
-        with world.meanwhile("events.read", write):
+        with world.meanwhile("events.skim", write):
             world.deliver_queued()
         return done[0]
 

@@ -14,7 +14,7 @@ from gazette.domain.outcome import Outcome
 from gazette.domain.scheduling.kinds import Unsent, immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency, frequencies
 from gazette.domain.subscribers.subscriber import SubscriberStatus
-from gazette.steps.routing.immediate import start_immediate
+from gazette.steps.routing.immediate import start_immediates
 from gazette.steps.routing.move import move
 from gazette.steps.routing.reroute import reroute
 from gazette.steps.routing.target import Target
@@ -485,7 +485,7 @@ def test_an_immediate_run_that_is_created_before_the_move_makes_it_start_over(
     world.clock.pass_time(minutes=1)
 
     def start() -> None:
-        start_immediate(stored, context=world.context)
+        start_immediates([stored], context=world.context)
 
     with world.meanwhile("events.move", start, before=True):
         move(stored, Target(DAILY), context=world.context)
@@ -510,8 +510,7 @@ def test_what_leaves_an_immediate_schedule_is_known_to_whatever_run_may_still_be
     read: list[Run] = []
 
     def redeliver() -> None:
-        started = start_immediate(stored, context=world.context)
-        assert started
+        (started,) = start_immediates([stored], context=world.context)
         read.append(started)
 
     with world.meanwhile("events.move", redeliver, before=True):

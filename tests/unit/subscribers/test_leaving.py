@@ -535,3 +535,62 @@ def test_looking_changes_nothing(world: World) -> None:
 
 def test_the_page_names_what_is_followed_by_its_title(world: World) -> None:
     assert world.look(link(world, POST)).follows == ("About post#1",)
+
+
+# Who follows thousands of things.
+
+
+def with_follows(number: int, *, own: int = 0) -> World:
+    """Ann follows so many posts, the last `own` of them weekly."""
+    world = a_world((), (), None, {})
+    for each in range(number):
+        often = Frequency.WEEKLY if each >= number - own else None
+        changes = ((NOW - timedelta(days=1), FollowState(True, often, f"About {each}")),)
+        world.follows.put(Follow(f"post#{each:05}", "ann", changes), replacing=None)
+    return world
+
+
+@pytest.mark.parametrize("scope", [MENTIONS, Scope(ScopeKind.ENTITY, (entity_mark("post#00007"),))])
+def test_leaving_one_category_or_entity_reads_no_other_follows(scope: Scope) -> None:
+    costs = []
+    for number in (150, 3000):
+        world = with_follows(number)
+        read: list[str] = []
+        with world.calls() as calls:
+            left = world.leave_by(link(world, scope))
+            undone = world.take_back(link(world, scope), left)
+        read = [call for call in calls if call.startswith("follows.")]
+        assert left.left_at
+        assert undone.act is LeaveAct.UNDO
+        costs.append(len(calls))
+        assert read.count("follows.get_many") <= 6
+        follow = world.follows.get("post#00007", "ann")
+        assert follow
+        assert follow.latest.following, "it was taken back"
+    assert costs[0] == costs[1]
+
+
+@pytest.mark.parametrize("number", [3, 150])
+@pytest.mark.parametrize("own", [0, 1])
+def test_the_page_of_a_category_warns_of_follows_that_may_keep_coming(
+    number: int, own: int
+) -> None:
+    """Beyond a page nobody looks: it is said, because it is true of any that there are."""
+    world = with_follows(number, own=own)
+    assert world.look(link(world, MENTIONS)).keeps_some is (number > 100 or own == 1)
+
+
+def test_the_page_of_an_entity_names_it_among_thousands() -> None:
+    world = with_follows(3000)
+    scope = Scope(ScopeKind.ENTITY, (entity_mark("post#02999"),))
+    assert world.look(link(world, scope)).follows == ("About 2999",)
+    world.leave_by(link(world, scope))
+    ended = [key[0] for key, row in world.follows.rows.items() if not row.latest.following]
+    assert ended == ["post#02999"]
+
+
+def test_leaving_digests_changes_every_follow_that_has_one() -> None:
+    world = with_follows(250, own=20)
+    world.leave_by(link(world, DIGESTS))
+    often = [row.latest.frequency for row in world.follows.rows.values()]
+    assert often.count(Frequency.NEVER) == 20

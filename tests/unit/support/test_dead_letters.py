@@ -36,7 +36,7 @@ READS = {
     "schedules.get",
     "subscribers.get",
     "suppressions.holds",
-    "events.read",
+    "events.skim",
     "batches.get",
     "rate_limiter.forecast",
     "immediate_rate_limiter.forecast",
@@ -51,7 +51,7 @@ READERS: dict[str, Reader] = {
 }
 PACES = {
     "free": Pace(),
-    "busy": Pace(next_at=NOW + MINUTE),
+    "busy": Pace(next_at=NOW + timedelta(seconds=8)),
     "used up": Pace(day=NOW.date(), taken=200),
     "breaker_open": Pace(breaker=tripped(None, "paused", NOW)),
     "tries": Pace(breaker=tripped(None, "paused", NOW - 10 * MINUTE)),

@@ -1,12 +1,15 @@
 """The pending events of a reader, by schedule."""
 
+from collections.abc import Iterator
+
 import pytest
-from gazette.domain.model import DAILY
+from gazette.domain.delivery.run import Run
+from gazette.domain.model import DAILY, StoredEvent
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency
-from gazette.steps.support.pending import Waiting, read_pending
+from gazette.steps.support.pending import Waiting, read_pending, unsent
 
-from tests.builders import an_event
+from tests.builders import a_run, a_stored_event, an_event
 from tests.world import World
 
 AT_ONCE = immediate_schedule("post#post1")
@@ -58,3 +61,23 @@ def test_who_waits_for_nothing_is_still_known(world: World) -> None:
 def test_nothing_waits_for_a_stranger(world: World) -> None:
     world.create(an_event("e1", user_id="bo"))
     assert waiting(world, "bo") is None
+
+
+class Read(list[Run]):
+    """Runs, and how often somebody went through them."""
+
+    times = 0
+
+    def __iter__(self) -> Iterator[Run]:
+        self.times += 1
+        return super().__iter__()
+
+
+def test_the_runs_are_gone_through_once_however_many_schedules_there_are() -> None:
+    threads = [immediate_schedule(f"post#p{number}") for number in range(50)]
+    stored: dict[str, list[StoredEvent]] = {
+        name: [a_stored_event(schedule=name)] for name in threads
+    }
+    runs = Read([a_run()])
+    assert len(list(unsent(stored, runs))) == 50
+    assert runs.times == 1

@@ -46,13 +46,17 @@ def leave_behind(world: World) -> None:
     assert daily(world).is_idle
 
 
-def audited(world: World, partition: int) -> Audited:
-    """The audit of one message on the sweep queue."""
+def audited(world: World, partition: int, tick: datetime | None = None) -> Audited:
+    """The audit of one message on the sweep queue; without a tick, of the version before."""
     context = AuditContext(
         schedules=world.schedules, runs=world.runs, events=world.events, clock=world.clock
     )
     return audit(
-        partition, partitions=PARTITIONS, context=context, time_left=lambda: world.time_left()
+        partition,
+        partitions=PARTITIONS,
+        tick=tick,
+        context=context,
+        time_left=lambda: world.time_left(),
     )
 
 
@@ -160,9 +164,34 @@ def test_a_row_that_cannot_be_read_holds_up_no_other(
     assert audited(world, partition) == Audited()
 
 
-def test_what_there_is_no_time_for_is_left_to_the_next_month(
+def test_a_message_that_there_is_no_time_for_is_cut_off_and_comes_again(
     world: World, turn: tuple[int, datetime]
 ) -> None:
     partition, world.clock.now = turn
+    tick = world.clock()
     world.time_left = lambda: timedelta(seconds=14)
-    assert audited(world, partition) == Audited()
+    assert audited(world, partition, tick) == Audited(is_cut_off=True)
+    world.clock.pass_time(minutes=20)
+    world.time_left = lambda: timedelta(seconds=60)
+    assert audited(world, partition, tick) == Audited(idle=1)
+
+
+@pytest.mark.parametrize("late", [timedelta(minutes=2), timedelta(hours=1), timedelta(days=3)])
+def test_a_message_that_is_late_or_comes_again_takes_the_turn_of_its_tick(
+    world: World, turn: tuple[int, datetime], late: timedelta
+) -> None:
+    """Also where the clock of its worker is off: a partition that is skipped waits thirty days."""
+    partition, tick = turn
+    tick += timedelta(minutes=3)
+    for now in (tick + late, tick - late):
+        world.clock.now = now
+        assert [audited(world, partition, tick) for _ in range(2)] == [Audited(idle=1)] * 2
+        assert audited(world, partition, tick + timedelta(minutes=5)) == Audited()
+
+
+def test_the_turns_of_ticks_are_those_that_a_right_clock_takes(
+    world: World, turn: tuple[int, datetime]
+) -> None:
+    """So a new version audits what the one before would have audited next."""
+    partition, world.clock.now = turn
+    assert audited(world, partition) == audited(world, partition, world.clock()) == Audited(idle=1)

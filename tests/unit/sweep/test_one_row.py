@@ -194,7 +194,9 @@ def test_the_audit_arms_all_others(damaged: str) -> None:
         schedules=world.schedules, runs=world.runs, events=world.events, clock=world.clock
     )
     world.schedules.idle = lambda *_: iter(list(world.schedules.rows.values()))  # type: ignore[method-assign]
-    audited = audit(0, partitions=16, context=context, time_left=lambda: timedelta(minutes=1))
+    audited = audit(
+        0, partitions=16, tick=None, context=context, time_left=lambda: timedelta(minutes=1)
+    )
     assert armed(world) == {"ann", "di"}
     (told,) = audited.unreadable
     assert "cy" in told

@@ -14,6 +14,7 @@ from gazette.domain.errors import Unavailable
 from gazette.domain.feedback.delivery_events import DeliveryEvent, DeliveryEventType
 from gazette.domain.identity import shard_of
 from gazette.domain.model import DAILY, RunKey
+from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.queues import QueuedRun, Shard
 from gazette.domain.scheduling.calendar import SLOT, slot_of
 from gazette.domain.scheduling.kinds import immediate_schedule
@@ -428,14 +429,35 @@ def test_what_cannot_be_done_holds_nothing_else_up(world: World) -> None:
     assert world.runs.rows[other].is_open
 
 
-def look(world: World) -> Standing:
+def look(world: World, time_left: TimeLeft = lambda: MINUTE) -> Standing:
     """At the partition of Ann's runs."""
     return standing(
         shard_of("ann", PARTITIONS),
         runs=world.runs,
         gauges=Streams(digest=world.rate_limiter, immediate=world.immediate_rate_limiter),
         clock=world.clock,
+        time_left=time_left,
     )
+
+
+def test_more_open_runs_than_there_is_time_for_are_read_in_part_and_said_to_be_more() -> None:
+    world = World()
+    for sequence in range(100):
+        world.runs.create(Run(RunKey("ann", DAILY, sequence), due_at=NOW, check_at=NOW))
+    world.clock.pass_time(minutes=7)
+    left = iter(range(60, 0, -1))
+    found = look(world, lambda: next(left) * timedelta(seconds=1))
+    assert (found.age, found.is_cut_off) == (7 * MINUTE, True)
+    assert next(left) == 28, "what the audit needs is left"
+    assert not look(world).is_cut_off
+
+
+def test_a_sweep_leaves_as_much_time_as_what_comes_behind_it_takes(world: World) -> None:
+    world.clock.pass_time(hours=2)
+    for partition in range(PARTITIONS):
+        assert not sweep(
+            partition, context=world.sweeping(), time_left=lambda: timedelta(seconds=44)
+        )
 
 
 def test_the_oldest_run_that_nobody_has_ended_is_as_old_as_it_was_due() -> None:

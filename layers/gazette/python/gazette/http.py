@@ -4,9 +4,10 @@ Powertools' resolver would read and write the same in 50 ms more of a cold start
 reader waits.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import parse_qs
 
 _HEADERS = {
     "Cache-Control": "no-store",
@@ -25,10 +26,14 @@ Answer = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request. `path` has its parts, which have no slash; `languages`: as the browser asks."""
+    """A request. `path` has its parts, which have no slash; `languages`: as the browser asks.
+
+    `query`: the values of the query string, by name.
+    """
 
     method: str
     path: Sequence[str]
+    query: Mapping[str, Sequence[str]]
     languages: str
     content_type: str
     body: str | None
@@ -50,6 +55,7 @@ def read_http(event: dict[str, Any]) -> Request:
     return Request(
         method=about["http"]["method"],
         path=path.removeprefix("/").split("/"),
+        query=parse_qs(event.get("rawQueryString") or ""),
         languages=headers.get("accept-language", ""),
         content_type=headers.get("content-type", ""),
         body=event.get("body"),

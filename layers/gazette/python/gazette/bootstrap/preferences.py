@@ -66,8 +66,8 @@ class Preferences:
     confirm_page: Callable[[str, str], str]
     press: Callable[[LinkToken, Callable[[], Fields], TimeLeft], Leaving]
     left_page: Callable[[str, Leaving, str], str]
-    show: Callable[[LinkToken], Shown]
-    submit: Callable[[LinkToken, Callable[[], Fields], TimeLeft], Shown]
+    show: Callable[[LinkToken, str], Shown]
+    submit: Callable[[LinkToken, Callable[[], Fields], TimeLeft, str], Shown]
     mail_new_link: Callable[[str], bool]
     read_form: Callable[..., Fields]
 
@@ -147,9 +147,9 @@ def build() -> Preferences:
             undo=undo_tokens.make(links.read(token, Purpose.UNSUBSCRIBE), left),
             settings=links.settings(token),
         ),
-        show=partial(show, context=context),
-        submit=lambda link, form, time_left: submit(
-            link, form, context=context, time_left=time_left
+        show=lambda link, after: show(link, context=context, follows_after=after),
+        submit=lambda link, form, time_left, after: submit(
+            link, form, context=context, time_left=time_left, follows_after=after
         ),
         mail_new_link=lambda token: mail_new_link(
             links.read_ended(token, Purpose.PREFERENCES),

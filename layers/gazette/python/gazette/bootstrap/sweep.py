@@ -11,6 +11,7 @@ from gazette.adapters.aws.queues import (
     SqsQueue,
     SqsStreamQueues,
     decode_partition,
+    decode_tick,
     encode_partition,
     encode_run,
     encode_shard,
@@ -44,20 +45,24 @@ def build_begin() -> Callable[[datetime], int]:
     """Return a function from a tick's time to the number of late shards. Built once per process."""
     settings = SweepSettings.from_env()
     sqs = sqs_client()
-    sweep_queue = SqsQueue(sqs, settings.sweep_queue_url, encode_partition)
     shard_queue = SqsQueue(sqs, settings.shard_queue_url, encode_shard)
     batches = DynamoBatches(
         settings.control_table, retention=timedelta(days=settings.run_retention_days), clock=now
     )
-    return partial(
-        begin_sweep,
-        partitions=PARTITIONS,
-        sweep_queue=sweep_queue,
-        batches=batches,
-        shard_queue=shard_queue,
-        shards=settings.shards if settings.ticks else 0,
-        lookback=settings.lookback_slots,
-    )
+
+    def begin(at: datetime) -> int:
+        encode = partial(encode_partition, tick=at)
+        return begin_sweep(
+            at,
+            partitions=PARTITIONS,
+            sweep_queue=SqsQueue(sqs, settings.sweep_queue_url, encode),
+            batches=batches,
+            shard_queue=shard_queue,
+            shards=settings.shards if settings.ticks else 0,
+            lookback=settings.lookback_slots,
+        )
+
+    return begin
 
 
 @cache
@@ -113,20 +118,26 @@ def build_audit() -> Callable[[str, TimeLeft], Audited]:
     )
 
     def run(body: str, time_left: TimeLeft) -> Audited:
-        partition = decode_partition(body)
-        return audit(partition, partitions=PARTITIONS, context=context, time_left=time_left)
+        return audit(
+            decode_partition(body),
+            partitions=PARTITIONS,
+            tick=decode_tick(body),
+            context=context,
+            time_left=time_left,
+        )
 
     return run
 
 
 @cache
-def build_standing() -> Callable[[str], Standing]:
-    """Return a function of a message's body. Built once per process."""
+def build_standing() -> Callable[[str, TimeLeft], Standing]:
+    """Return a function of a message's body and the time left. Built once per process."""
     settings = SweepSettings.from_env()
     runs, gauges = _runs(settings), rate_limiters(settings)
 
-    def run(body: str) -> Standing:
-        return standing(decode_partition(body), runs=runs, gauges=gauges, clock=now)
+    def run(body: str, time_left: TimeLeft) -> Standing:
+        partition = decode_partition(body)
+        return standing(partition, runs=runs, gauges=gauges, clock=now, time_left=time_left)
 
     return run
 

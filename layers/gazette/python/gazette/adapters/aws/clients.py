@@ -3,6 +3,7 @@
 boto3 is not imported: its clients are botocore's, and what it adds takes 20 ms of a cold start.
 """
 
+import json
 from dataclasses import dataclass
 from functools import cache
 from threading import RLock
@@ -55,6 +56,28 @@ def forget() -> None:
     _client.cache_clear()
 
 
+_BINARY = (b'"B"', b'"BS"')
+"""The types of attribute values that DynamoDB sends in Base64."""
+
+
+def _read_page(
+    response_dict: dict[str, Any], customized_response_dict: dict[str, Any], **_: object
+) -> None:
+    """Read a page of a Query as it is: its JSON says what botocore would make of it.
+
+    botocore walks through each attribute value with the model of the service, which takes five
+    times as long as reading the JSON. Only binary values need that.
+    https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_AttributeValue.html
+    """
+    body = response_dict["body"]
+    if response_dict["status_code"] == _OK and not any(each in body for each in _BINARY):
+        customized_response_dict.update(json.loads(body))
+        response_dict["body"] = b"{}"
+
+
+_OK = 200
+
+
 @cache
 def _client(service: str, patience: Patience | None, connections: int, validates: bool) -> Any:
     options: dict[str, Any] = {"max_pool_connections": connections}
@@ -66,7 +89,10 @@ def _client(service: str, patience: Patience | None, connections: int, validates
             "read_timeout": patience.read,
             "retries": {"total_max_attempts": patience.attempts, "mode": "standard"},
         }
-    return _session().create_client(service, config=Config(**options))
+    made = _session().create_client(service, config=Config(**options))
+    if service == "dynamodb":
+        made.meta.events.register("before-parse.dynamodb.Query", _read_page)
+    return made
 
 
 @cache

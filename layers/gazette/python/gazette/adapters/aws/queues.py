@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -248,9 +248,10 @@ def decode_shard(body: str) -> Shard:
         ) from err
 
 
-def encode_partition(number: int) -> Encoded:
-    """A message on the sweep queue."""
-    return Encoded(json.dumps({"partition": number}))
+def encode_partition(number: int, *, tick: datetime | None = None) -> Encoded:
+    """A message on the sweep queue. `tick`: the scheduled time of its sweep."""
+    at = {"tick": tick.isoformat()} if tick else {}
+    return Encoded(json.dumps({"partition": number} | at))
 
 
 def decode_partition(body: str) -> int:
@@ -261,6 +262,18 @@ def decode_partition(body: str) -> int:
         raise InvalidEvent(
             f"A message on the sweep queue must be a JSON object with partition: {err!r}"
         ) from err
+
+
+def decode_tick(body: str) -> datetime | None:
+    """The scheduled time of the sweep that a message on the sweep queue belongs to.
+
+    None in messages of the version before. Raises InvalidEvent.
+    """
+    try:
+        tick = json.loads(body).get("tick")
+        return None if tick is None else datetime.fromisoformat(tick).astimezone(UTC)
+    except (ValueError, TypeError, AttributeError, OverflowError) as err:
+        raise InvalidEvent(f"`tick` of a message on the sweep queue is no time: {err!r}") from err
 
 
 def encode_followers(message: Walk | FollowerPage) -> Encoded:

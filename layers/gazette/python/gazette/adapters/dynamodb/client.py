@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
+from itertools import islice
 from typing import Any, Protocol, TypeVar, cast
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -25,10 +26,15 @@ RowT = TypeVar("RowT", bound="Row")
 ValueT = TypeVar("ValueT")
 
 _PAUSES = (0.02, 0.05, 0.1, 0.2)
-"""Seconds between attempts of a write that conflicts with a transaction, which takes milliseconds.
+"""Seconds between attempts of a write that conflicts with a transaction, which takes milliseconds,
+and of a batch of which DynamoDB has left out a part. So there are five attempts in 0.37 seconds.
+
+AWS recommends growing pauses for a batch: what is left out mostly was throttled.
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html
 """
 
 _KEYS_A_CALL = 100
+_WRITES_A_CALL = 25
 
 _CONDITIONS = {"ConditionalCheckFailedException", "ConditionalCheckFailed", "TransactionConflict"}
 
@@ -54,6 +60,16 @@ def numbered_instant(number: float) -> datetime:
     return _EPOCH + int(number) * MICROSECOND
 
 
+def read_instant(value: str) -> datetime:
+    """The instant of `instant_text`. Raises ValueError for any other text.
+
+    `strptime` would take as long as PynamoDB needs for all other attributes of an event.
+    """
+    if len(value) == _INSTANT_CHARACTERS and value[4:20:3] == "--T::." and value[-1] == "Z":
+        return in_years(datetime.fromisoformat(value))
+    raise ValueError(f"{value!r} is not an instant in UTC with microseconds")
+
+
 class InstantAttribute(Attribute[datetime]):
     """A timezone-aware instant. PynamoDB's own UTCDateTimeAttribute would drop the `Z`."""
 
@@ -64,16 +80,11 @@ class InstantAttribute(Attribute[datetime]):
         return instant_text(value)
 
     def deserialize(self, value: str) -> datetime:
-        """From text in UTC. Raises ValueError for a text that `instant_text` does not write.
-
-        `strptime` would take as long as PynamoDB needs for all other attributes of an event.
-        """
-        if len(value) != _INSTANT_CHARACTERS or value[4:20:3] != "--T::." or value[-1] != "Z":
-            raise ValueError(f"{value!r} is not an instant in UTC with microseconds")
-        return in_years(datetime.fromisoformat(value))
+        """From text in UTC. Raises ValueError for a text that `instant_text` does not write."""
+        return read_instant(value)
 
 
-_MALFORMED = (
+MALFORMED = (
     ValueError,
     TypeError,
     LookupError,
@@ -110,7 +121,7 @@ class Row(Model):
         """
         try:
             self.attribute_values = self._decoded(attribute_values)
-        except _MALFORMED:
+        except MALFORMED:
             sound, self.flaw = self._sound_of(attribute_values)
             self.attribute_values = self._decoded(sound)
 
@@ -133,7 +144,7 @@ class Row(Model):
                 continue
             try:
                 attribute.deserialize(attribute.get_value(given))
-            except _MALFORMED:
+            except MALFORMED:
                 flaw = f"`{name}` is malformed"
             else:
                 sound[attribute.attr_name] = given
@@ -173,7 +184,7 @@ def decoded(
             return decode(row)
         except UnreadableRow:
             raise
-        except _MALFORMED as err:
+        except MALFORMED as err:
             flaw = f"decoding it fails ({type(err).__name__})"
     raise UnreadableRow(row.Meta.table_name, row.key, flaw)
 
@@ -308,8 +319,8 @@ def read_together(coalescer: Coalescer) -> RowReader:
 def read_rows(keys: Sequence[RowKey]) -> Sequence[Row | Unavailable | None]:
     """Read rows of any tables: one strongly consistent BatchGetItem per hundred different keys.
 
-    The connection of the first model sends it. Keys that DynamoDB leaves out are asked for again;
-    in the place of one that it leaves out each time stands Unavailable.
+    The connection of the first model sends it. Keys that DynamoDB leaves out are asked for again,
+    in five calls at most; in the place of one that it leaves out each time stands Unavailable.
     https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html
     """
     different = list(dict.fromkeys(keys))
@@ -317,6 +328,28 @@ def read_rows(keys: Sequence[RowKey]) -> Sequence[Row | Unavailable | None]:
     for first in range(0, len(different), _KEYS_A_CALL):
         found.update(_batch_of(different[first : first + _KEYS_A_CALL]))
     return [found.get(key) for key in keys]
+
+
+def read_each(model: type[RowT], keys: Iterable[tuple[str, ...]]) -> Iterator[RowT]:
+    """Yield the rows of one table that exist, in no order: a BatchGetItem as in `read_rows`.
+
+    A key that DynamoDB leaves out each time holds up no other: Unavailable, which names the table,
+    is raised behind all rows that could be read; at once if nothing of a hundred could.
+    """
+    left_out: Unavailable | None = None
+    remaining = iter(keys)
+    while some := list(dict.fromkeys(islice(remaining, _KEYS_A_CALL))):
+        is_any_read = False
+        for _, answer in _batch_of([(model, key) for key in some]):
+            if isinstance(answer, Unavailable):
+                left_out = answer
+            else:
+                is_any_read = True
+                yield cast("RowT", answer)
+        if left_out and not is_any_read:
+            break
+    if left_out:
+        raise left_out
 
 
 def _batch_of(keys: Sequence[RowKey]) -> Iterator[tuple[RowKey, Row | Unavailable]]:
@@ -332,7 +365,7 @@ def _batch_of(keys: Sequence[RowKey]) -> Iterator[tuple[RowKey, Row | Unavailabl
     for pause in (*_PAUSES, None):
         with translated():
             answer = connection.dispatch("BatchGetItem", {"RequestItems": asked})
-        for name, items in answer["Responses"].items():
+        for name, items in answer.get("Responses", {}).items():
             for row in map(models[name].from_raw_data, items):
                 yield (type(row), row.key), row
         asked = answer.get("UnprocessedKeys", {})
@@ -344,6 +377,35 @@ def _batch_of(keys: Sequence[RowKey]) -> Iterator[tuple[RowKey, Row | Unavailabl
         if model.raw_key(*key) in asked.get(model.Meta.table_name, {}).get("Keys", ()):
             left_out = f"DynamoDB left out a key of {model.Meta.table_name} again and again."
             yield (model, key), Unavailable(left_out)
+
+
+def delete_rows(rows: Iterable[Row]) -> None:
+    """Delete rows of one table, whatever they contain: one BatchWriteItem per 25.
+
+    Those that DynamoDB leaves out are asked for again, in five calls at most; then raises
+    Unavailable, which names the table. All rows before them are deleted.
+    https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchWriteItem.html
+    """
+    remaining = iter(rows)
+    while some := list(islice(remaining, _WRITES_A_CALL)):
+        _delete_batch(some)
+
+
+def _delete_batch(rows: Sequence[Row]) -> None:
+    name = rows[0].Meta.table_name
+    connection = rows[0]._get_connection().connection
+    asked: dict[str, Any] = {
+        name: [{"DeleteRequest": {"Key": row.raw_key(*row._get_serialized_keys())}} for row in rows]
+    }
+    for pause in (*_PAUSES, None):
+        with translated():
+            answer = connection.dispatch("BatchWriteItem", {"RequestItems": asked})
+        asked = answer.get("UnprocessedItems", {})
+        if not asked:
+            return
+        if pause is not None:
+            time.sleep(pause)
+    raise Unavailable(f"DynamoDB left out rows of {name} again and again: they are not deleted.")
 
 
 def put_or_current(row: RowT, condition: Condition, *, repeat: bool = True) -> RowT | None:

@@ -1,6 +1,6 @@
 """Excludes, expires and defers events."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from pynamodb.expressions.condition import Condition
@@ -13,14 +13,10 @@ from gazette.adapters.dynamodb.tables import EventRow
 from gazette.domain.delivery.run import Run
 from gazette.domain.model import Event, StoredEvent
 from gazette.domain.ports.clock import Clock
+from gazette.domain.ports.stores import EVENTS_AT_ONCE
 from gazette.domain.scheduling.kinds import Unsent
 
 _REASON_CHARACTERS = 500
-
-_A_TRANSACTION = 49
-"""Events per transaction, beside their run: half of DynamoDB's limit, because all of it together
-must not exceed 4 MB.
-https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html"""
 
 
 class DynamoDeferredEvents:
@@ -32,63 +28,72 @@ class DynamoDeferredEvents:
 
     def exclude(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
         """One transaction of two."""
+        place = Unsent.GIVEN_UP if for_good else Unsent.EXCLUDED
+        condition = _is_under(run.key.schedule) & (EventRow.body == body_of(event))
         return self._take_out(
-            event,
-            run,
-            Unsent.GIVEN_UP if for_good else Unsent.EXCLUDED,
-            condition=_is_under(run.key.schedule) & (EventRow.body == body_of(event)),
-            also=[EventRow.why.set(why[:_REASON_CHARACTERS])],
+            [(event, place, condition)], run, also=[EventRow.why.set(why[:_REASON_CHARACTERS])]
         )
 
-    def expire(self, stored: StoredEvent, run: Run, *, for_good: bool = False) -> Run | None:
-        """One transaction of two."""
+    def expire(
+        self, events: Sequence[StoredEvent], run: Run, *, for_good: Collection[str] = ()
+    ) -> Run | None:
+        """One transaction."""
+        return self._take_out(
+            [
+                (
+                    stored.event,
+                    Unsent.GIVEN_UP if stored.event.id in for_good else Unsent.EXPIRED,
+                    self._is_over(stored),
+                )
+                for stored in events
+            ],
+            run,
+        )
+
+    def _is_over(self, stored: StoredEvent) -> Condition:
+        """The event is where it was read, and is still over."""
         now = self._clock()
         is_over = expired(now)
         if stored.event.has_lapsed(now):
             is_over |= EventRow.body == body_of(stored.event)
-        return self._take_out(
-            stored.event,
-            run,
-            Unsent.GIVEN_UP if for_good else Unsent.EXPIRED,
-            condition=in_place(stored) & is_over,
-        )
+        over: Condition = in_place(stored) & is_over
+        return over
 
     def _take_out(
         self,
-        event: Event,
+        events: Sequence[tuple[Event, Unsent, Condition]],
         run: Run,
-        place: Unsent,
         *,
-        condition: Condition,
         also: Sequence[Action] = (),
     ) -> Run | None:
-        """Put an event under `place`, together with the epoch of the run of its schedule."""
+        """Put each event under its place, together with the epoch of the run of their schedule."""
         try:
             with transaction(EventRow) as writes:
                 raise_epoch(run, writes)
-                writes.update(
-                    EventRow(event.user_id, event.id),
-                    actions=[
-                        EventRow.stored.set(stored_key(place, self._clock())),
-                        EventRow.was.set(run.key.schedule),
-                        *also,
-                    ],
-                    condition=condition,
-                )
+                for event, place, condition in events:
+                    writes.update(
+                        EventRow(event.user_id, event.id),
+                        actions=[
+                            EventRow.stored.set(stored_key(place, self._clock())),
+                            EventRow.was.set(run.key.schedule),
+                            *also,
+                        ],
+                        condition=condition,
+                    )
         except ConditionFailed:
             return None
         return replace(run, epoch=run.epoch + 1)
 
-    def defer(self, events: Sequence[Event], run: Run) -> Run | None:
+    def defer(self, event_ids: Sequence[str], run: Run) -> Run | None:
         """One transaction for each 49 events."""
         stored = EventRow.stored.set(stored_key(run.key.schedule, self._clock()))
         try:
-            for start in range(0, len(events), _A_TRANSACTION):
+            for start in range(0, len(event_ids), EVENTS_AT_ONCE):
                 with transaction(EventRow) as writes:
                     raise_epoch(run, writes)
-                    for event in events[start : start + _A_TRANSACTION]:
+                    for event_id in event_ids[start : start + EVENTS_AT_ONCE]:
                         writes.update(
-                            EventRow(event.user_id, event.id),
+                            EventRow(run.key.user_id, event_id),
                             actions=[stored],
                             condition=_is_under(run.key.schedule),
                         )

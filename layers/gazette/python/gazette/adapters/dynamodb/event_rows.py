@@ -3,13 +3,21 @@
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache, partial
 from typing import Any
 
 from pynamodb.expressions.condition import Condition
 
-from gazette.adapters.dynamodb.client import instant_text
+from gazette.adapters.dynamodb.client import MALFORMED, decoded, instant_text, read_instant
 from gazette.adapters.dynamodb.tables import EventRow
-from gazette.adapters.dynamodb.values import in_years, instant, number, text, texts
+from gazette.adapters.dynamodb.values import (
+    LAST_SECOND,
+    in_years,
+    instant,
+    number,
+    text,
+    texts,
+)
 from gazette.domain.model import (
     Actor,
     Entity,
@@ -19,8 +27,10 @@ from gazette.domain.model import (
     Retracted,
     StoredEvent,
 )
+from gazette.domain.naming.visible import is_name
 from gazette.domain.stored import as_stored
 from gazette.domain.subscribers.following import Activity
+from gazette.domain.window.briefs import Brief, StoredBrief, stored_brief_of
 
 
 def stored_key(schedule: str, instant: datetime) -> str:
@@ -179,3 +189,104 @@ def event_in(row: EventRow) -> Event:
         score=number(body["score"]) if body.get("score") is not None else None,
         **optional_in(body),
     )
+
+
+def brief_in(raw: dict[str, Any], now: datetime) -> StoredBrief | None:
+    """The brief of a row as DynamoDB sends it; None if it is past its TTL. Raises UnreadableRow.
+
+    A window may have hundreds of thousands of rows, of which an email shows a hundred. Most rows
+    are as `body_of` writes them, and are read here without values of the domain. Any other row is
+    decoded as a whole, which says what is wrong with it.
+    """
+    try:
+        usual = _usual_brief_in(raw, now)
+    except MALFORMED:
+        usual = None
+    if usual:
+        return usual
+    row = EventRow.from_raw_data(raw)
+    found = decoded(row, found_in)
+    if not isinstance(found, StoredEvent) or row.expires_at <= now:
+        return None
+    return stored_brief_of(found)
+
+
+_USUAL_ROW = {"user_id", "event_id", "stored", "body", "lasts_until", "expires_at"}
+_USUAL_BODY = {"category", "entity", "actor", "occurred_at", "excerpt", "amended_at", "via"}
+_TEXT = {str}
+_decode = json.JSONDecoder().raw_decode
+_shared = lru_cache(maxsize=4096)(str)
+"""The same text for equal ones, so that the briefs of a window share what they have in common."""
+
+
+def _usual_brief_in(raw: dict[str, Any], now: datetime) -> StoredBrief | None:
+    """The brief of a row that has what `body_of` writes; None, or an error, for any other row."""
+    stored_body = raw["body"]["S"]
+    body, end = _decode(stored_body)
+    if raw.keys() != _USUAL_ROW or "S" not in raw["user_id"] or end != len(stored_body):
+        return None
+    entity, actor, category = body["entity"], body["actor"], body["category"]
+    via: tuple[str, ...] = ()
+    kind, entity_id, title, url = entity
+    actor_id, name = actor
+    occurred_at = version = in_years(datetime.fromisoformat(body["occurred_at"]))
+    if amended_at := body.get("amended_at"):
+        version = in_years(datetime.fromisoformat(amended_at))
+    texts_in: tuple[object, ...] = (
+        *(kind, entity_id, title, url),
+        *(actor_id, name, category, body["excerpt"]),
+    )
+    if "via" in body:
+        via = texts(body["via"])
+    is_usual = (
+        type(entity) is type(actor) is list
+        and set(map(type, texts_in)) == _TEXT
+        and occurred_at.tzinfo is not None
+        and version.tzinfo is not None
+        and int(raw["expires_at"]["N"]) < LAST_SECOND
+    )
+    if not is_usual or int(raw["expires_at"]["N"]) <= now.timestamp():
+        return None
+    optional: tuple[Any, ...] = _NO_OPTIONAL
+    if not body.keys() <= _USUAL_BODY:
+        optional = _optional_of_brief(body, via)
+    brief = Brief(
+        raw["event_id"]["S"],
+        occurred_at,
+        version,
+        _shared(category),
+        _shared(f"{kind}#{entity_id}"),
+        _shared(actor_id) if actor_id else None,
+        actor_id != "" and is_name(name),
+        not via,
+        *optional[1:],
+    )
+    stored_at = read_instant(raw["stored"]["S"].partition("#")[2])
+    lasts_until = read_instant(raw["lasts_until"]["S"])
+    return StoredBrief(brief, stored_at, lasts_until, optional[0], partial(_stored_in, raw))
+
+
+_NO_OPTIONAL = (None, Importance.NORMAL, "", None, False, False, "")
+
+
+def _optional_of_brief(body: Mapping[str, Any], via: tuple[str, ...]) -> tuple[Any, ...]:
+    """When the event lapses, and the last fields of its brief. Reads the other fields too."""
+    entity_in(body)
+    optional, actor = optional_in(body), actor_in(body)
+    lapses_at = optional.get("expires_at")
+    return (
+        in_years(lapses_at) if lapses_at else None,
+        optional.get("importance", Importance.NORMAL),
+        text(body.get("source", "")),
+        number(body["score"]) if body.get("score") is not None else None,
+        bool(actor and actor.url),
+        bool(actor and actor.avatar),
+        via[-1] if via and optional.get("parent_title") else "",
+    )
+
+
+def _stored_in(raw: dict[str, Any]) -> StoredEvent:
+    found = decoded(EventRow.from_raw_data(raw), found_in)
+    if not isinstance(found, StoredEvent):
+        raise TypeError("a row with a body is an event")
+    return found

@@ -1,18 +1,23 @@
 """Events in DynamoDB: one row per event, read by window from a local index."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
 
 from gazette.adapters.dynamodb.client import (
+    MICROSECOND,
     ConditionFailed,
     bind,
     decoded,
+    delete_rows,
     each_decoded,
     put_or_current,
+    read_each,
     read_row,
+    read_rows,
     transaction,
     translated,
     written,
@@ -20,6 +25,7 @@ from gazette.adapters.dynamodb.client import (
 from gazette.adapters.dynamodb.event_rows import (
     absent,
     body_of,
+    brief_in,
     end_of,
     found_in,
     in_place,
@@ -33,11 +39,13 @@ from gazette.adapters.dynamodb.tables import EventRow, RunRow
 from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.model import Event, Retracted, StoredEvent, Window
 from gazette.domain.ports.clock import Clock
-from gazette.domain.ports.stores import Guard
+from gazette.domain.ports.stores import MOST_IN_A_TRANSACTION, Guard, Placed
 from gazette.domain.scheduling.calendar import Recurrence
 from gazette.domain.scheduling.lifetime import kept_until, lasts_until, needed_until
+from gazette.domain.window.briefs import StoredBrief
 
 _ATTEMPTS = 3
+_ERASED = 500
 _END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
 
@@ -82,19 +90,26 @@ class DynamoEvents:
         self, event: Event, schedule: str, wanted: Recurrence | None
     ) -> tuple[bool, StoredEvent | Retracted]:
         now = self._clock()
-        until = lasts_until(wanted, now, least=self._retention)
-        row = EventRow(
-            user_id=event.user_id,
-            event_id=event.id,
-            stored=stored_key(schedule, now),
-            body=body_of(event),
-            lasts_until=until,
-            expires_at=kept_until(until, schedule),
-        )
-        current = put_or_current(row, absent(now), repeat=False)
+        stored = StoredEvent(event, schedule, now, lasts_until(wanted, now, least=self._retention))
+        current = put_or_current(_row(stored), absent(now), repeat=False)
         if current is None:
-            return True, StoredEvent(event, schedule, now, until)
+            return True, stored
         return False, decoded(current, found_in)
+
+    def store_together(self, placed: Sequence[Placed]) -> Sequence[StoredEvent] | None:
+        """One TransactWriteItems."""
+        now = self._clock()
+        all_stored = [
+            StoredEvent(event, schedule, at, lasts_until(wanted, at, least=self._retention))
+            for at, (event, schedule, wanted) in zip(_instants(now), placed, strict=False)
+        ]
+        try:
+            with transaction(EventRow) as writes:
+                for stored in all_stored:
+                    writes.save(_row(stored), condition=absent(now))
+        except ConditionFailed:
+            return None
+        return all_stored
 
     def get(self, user_id: str, event_id: str) -> StoredEvent | Retracted | None:
         """One strongly consistent GetItem."""
@@ -103,6 +118,18 @@ class DynamoEvents:
             return None
         found = decoded(row, found_in)
         return found if end_of(row) > self._clock() else None
+
+    def get_many(
+        self, user_id: str, event_ids: Collection[str]
+    ) -> Mapping[str, StoredEvent | Retracted | UnreadableRow]:
+        """One strongly consistent BatchGetItem per hundred."""
+        rows = list(read_each(EventRow, [(user_id, event_id) for event_id in event_ids]))
+        now = self._clock()
+        return {
+            row.event_id: found
+            for row, found in zip(rows, each_decoded(rows, found_in), strict=True)
+            if isinstance(found, UnreadableRow) or end_of(row) > now
+        }
 
     def amend(self, stored: StoredEvent, event: Event) -> bool:
         """One conditional UpdateItem."""
@@ -136,6 +163,34 @@ class DynamoEvents:
             return None
         return StoredEvent(stored.event, schedule, now, until)
 
+    def move_together(
+        self,
+        all_stored: Sequence[StoredEvent],
+        schedule: str,
+        guard: Guard,
+        wanted: Recurrence | None = None,
+    ) -> Sequence[StoredEvent] | None:
+        """One TransactWriteItems."""
+        now = self._clock()
+        if guard.not_after and now > guard.not_after:
+            return None
+        moved: list[StoredEvent] = []
+        try:
+            with transaction(EventRow) as writes:
+                for at, stored in zip(_instants(now), all_stored, strict=False):
+                    until = max(stored.lasts_until, needed_until(wanted, now) or now)
+                    moved.append(StoredEvent(stored.event, schedule, at, until))
+                    place = EventRow.stored.set(stored_key(schedule, at))
+                    writes.update(
+                        EventRow(stored.event.user_id, stored.event.id),
+                        actions=[place, *_lasting(until, schedule)],
+                        condition=in_place(stored) & no_longer_than(until),
+                    )
+                _add(guard, writes)
+        except ConditionFailed:
+            return None
+        return moved
+
     def extend(self, stored: StoredEvent, until: datetime) -> bool:
         """One conditional UpdateItem."""
         return written(
@@ -144,22 +199,42 @@ class DynamoEvents:
             condition=in_place(stored) & no_longer_than(until),
         )
 
+    def extend_together(self, all_stored: Sequence[StoredEvent], until: datetime) -> bool:
+        """One TransactWriteItems."""
+        try:
+            with transaction(EventRow) as writes:
+                for stored in all_stored:
+                    writes.update(
+                        EventRow(stored.event.user_id, stored.event.id),
+                        actions=_lasting(until, stored.schedule),
+                        condition=in_place(stored) & no_longer_than(until),
+                    )
+        except ConditionFailed:
+            return False
+        return True
+
     def remove(self, stored: StoredEvent, guard: Guard) -> bool:
         """One conditional DeleteItem, or a transaction if the guard has more conditions."""
         row = EventRow(stored.event.user_id, stored.event.id)
         if guard.is_alone:
             return written(row.delete, in_place(stored))
+        return self.remove_together([stored], guard)
+
+    def remove_together(self, all_stored: Sequence[StoredEvent], guard: Guard) -> bool:
+        """One TransactWriteItems."""
         try:
             with transaction(EventRow) as writes:
-                writes.delete(row, condition=in_place(stored))
+                for stored in all_stored:
+                    row = EventRow(stored.event.user_id, stored.event.id)
+                    writes.delete(row, condition=in_place(stored))
                 _add(guard, writes)
         except ConditionFailed:
             return False
         return True
 
     def retract(self, user_id: str, event_id: str, *, early: bool) -> Retracted | None:
-        """One GetItem, and one conditional PutItem that leaves only the trace."""
-        while True:
+        """One GetItem, and one conditional PutItem that leaves the trace, up to three times."""
+        for _ in range(_ATTEMPTS):
             found = self.get(user_id, event_id)
             if isinstance(found, Retracted):
                 return found
@@ -174,6 +249,7 @@ class DynamoEvents:
             condition = in_place(found) if found else absent(self._clock())
             if written(row.save, condition):
                 return trace_in(row)
+        raise Unavailable(f"The event {event_id!r} of {user_id} kept changing; try again.")
 
     def stored_under(
         self, user_id: str, schedule: str, *, after: datetime
@@ -185,12 +261,18 @@ class DynamoEvents:
                 if isinstance(found, UnreadableRow) or not found.has_expired(now):
                     yield found
 
-    def erase(self, user_id: str, until: datetime | None) -> None:
-        """One strongly consistent Query per megabyte, one BatchWriteItem per 25 events."""
-        with translated(), EventRow.batch_write() as batch:
-            for row in EventRow.query(user_id, consistent_read=True):
-                if not until or _occurred_by(until, row):
-                    batch.delete(row)
+    def erase(self, user_id: str, until: datetime | None, *, after: str = "") -> str:
+        """One strongly consistent Query for 500 events, one BatchWriteItem per 25 of them."""
+        with translated():
+            found = EventRow.query(
+                user_id,
+                EventRow.event_id > after if after else None,
+                consistent_read=True,
+                limit=_ERASED,
+            )
+            rows = list(found)
+        delete_rows(row for row in rows if not until or _occurred_by(until, row))
+        return rows[-1].event_id if len(rows) == _ERASED else ""
 
 
 class DynamoEventReader:
@@ -213,6 +295,30 @@ class DynamoEventReader:
                 found = decoded(row, found_in)
                 if row.expires_at > now and isinstance(found, StoredEvent):
                     yield found
+
+    def skim(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredBrief]:
+        """As `read`; an event is decoded only where it is asked for."""
+        if window.is_empty:
+            return
+        now, rows = self._clock(), _stored_in(user_id, schedule, window)
+        undecoded: Any = rows
+        undecoded._map_fn = None
+        with translated():
+            for raw in undecoded:
+                if brief := brief_in(raw, now):
+                    yield brief
+
+    def load(self, user_id: str, event_ids: Collection[str]) -> Mapping[str, StoredEvent]:
+        """One strongly consistent BatchGetItem per hundred events."""
+        now, found = self._clock(), {}
+        for row in read_rows([(EventRow, (user_id, each)) for each in event_ids]):
+            if isinstance(row, Unavailable):
+                raise row
+            if isinstance(row, EventRow) and row.expires_at > now:
+                event = decoded(row, found_in)
+                if isinstance(event, StoredEvent):
+                    found[event.event.id] = event
+        return found
 
     def holds(
         self, user_id: str, schedule: str, *, after: datetime, until: datetime | None = None
@@ -249,6 +355,26 @@ def _occurred_by(until: datetime, row: EventRow) -> bool:
     except UnreadableRow:
         return True
     return isinstance(found, StoredEvent) and found.event.counts_at <= until
+
+
+def _row(stored: StoredEvent) -> EventRow:
+    return EventRow(
+        user_id=stored.event.user_id,
+        event_id=stored.event.id,
+        stored=stored_key(stored.schedule, stored.stored_at),
+        body=body_of(stored.event),
+        lasts_until=stored.lasts_until,
+        expires_at=kept_until(stored.lasts_until, stored.schedule),
+    )
+
+
+def _instants(now: datetime) -> Iterator[datetime]:
+    """A storage time for each event of a transaction: in their order, and none ahead of the clock.
+
+    The last is `now`: what lies in no window yet, lies in none because of them.
+    """
+    first = now - MOST_IN_A_TRANSACTION * MICROSECOND
+    return (first + number * MICROSECOND for number in range(1, MOST_IN_A_TRANSACTION + 1))
 
 
 def _lasting(until: datetime, schedule: str) -> list[Action]:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import islice
 
 from pynamodb.expressions.condition import Condition
 from pynamodb.transactions import TransactWrite
@@ -14,6 +13,7 @@ from gazette.adapters.dynamodb.client import (
     decoded,
     each_decoded,
     put_or_current,
+    read_each,
     read_row,
     transaction,
     translated,
@@ -35,7 +35,6 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html
 """
 
 _PAGE = 16
-_AT_ONCE = 100
 
 
 class DynamoRuns:
@@ -114,17 +113,18 @@ class DynamoRuns:
         return True
 
     def overdue(self, partition: int, at: datetime) -> Iterator[Run | UnreadableRow]:
-        """One Query of the index per megabyte of keys, one BatchGetItem per hundred runs."""
+        """One Query of the index per megabyte of keys, one BatchGetItem per hundred runs.
+
+        Runs that DynamoDB leaves out again and again hold up no other: Unavailable is raised last.
+        """
         with translated():
             keys = (
                 (row.user_id, row.run)
                 for row in RunRow.open_index.query(f"{partition:02d}", RunRow.check_at <= at)
             )
-            while some := list(islice(keys, _AT_ONCE)):
-                rows = RunRow.batch_get(some, consistent_read=True)
-                for run in each_decoded(rows, run_of):
-                    if isinstance(run, UnreadableRow) or (run.is_open and run.check_at <= at):
-                        yield run
+            for run in each_decoded(read_each(RunRow, keys), run_of):
+                if isinstance(run, UnreadableRow) or (run.is_open and run.check_at <= at):
+                    yield run
 
     def open_runs(self, partition: int) -> Iterator[tuple[RunKey, datetime]]:
         """One Query of the index per megabyte: some seven thousand open runs."""

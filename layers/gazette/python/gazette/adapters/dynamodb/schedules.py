@@ -12,6 +12,7 @@ from gazette.adapters.dynamodb.client import (
     decoded,
     each_decoded,
     put_or_current,
+    read_each,
     read_row,
     translated,
     written,
@@ -40,9 +41,7 @@ class DynamoSchedules:
 
     def get_many(self, keys: Collection[ScheduleKey]) -> Sequence[Schedule | UnreadableRow]:
         """One strongly consistent BatchGetItem per hundred."""
-        with translated():
-            rows = ScheduleRow.batch_get(list(keys), consistent_read=True)
-            return list(each_decoded(rows, _schedule))
+        return list(each_decoded(read_each(ScheduleRow, keys), _schedule))
 
     def of_user(self, user_id: str) -> Sequence[Schedule]:
         """One strongly consistent Query."""

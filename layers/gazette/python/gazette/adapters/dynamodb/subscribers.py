@@ -23,6 +23,7 @@ from gazette.adapters.dynamodb.client import (
     bind,
     decoded,
     each_decoded,
+    read_each,
     read_row,
     translated,
     written,
@@ -58,9 +59,8 @@ class DynamoSubscribers:
     def get_many(self, user_ids: Collection[str]) -> Mapping[str, Reader]:
         """One strongly consistent BatchGetItem per hundred."""
         found: dict[str, Reader] = dict.fromkeys(user_ids)
-        with translated():
-            for row in SubscriberRow.batch_get(list(found), consistent_read=True):
-                found[row.user_id] = decoded(row, reader_of)
+        for row in read_each(SubscriberRow, [(user_id,) for user_id in found]):
+            found[row.user_id] = decoded(row, reader_of)
         return found
 
     def early(self, user_id: str) -> EarlyChoices | None:

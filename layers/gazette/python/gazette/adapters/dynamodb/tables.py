@@ -410,12 +410,13 @@ class EngagementRow(Row):
 class PaceRow(Row):
     """Table `pace`, one row per stream.
 
-    `next_at`, `stretch_at`, `quota_at` and `used_up_at` are microseconds since 1970, so that
-    DynamoDB can add to them; `day` is a date in UTC. `quota`: emails per second. `daily` and
-    `left`: the account's 24-hour quota and what is left of it, absent if there is no limit.
+    `next_at`, `set_back_at`, `stretch_at`, `quota_at` and `used_up_at` are microseconds since 1970,
+    so that DynamoDB can add to them; `day` is a date in UTC. `quota`: emails per second. `daily`
+    and `left`: the account's 24-hour quota and what is left of it, absent if there is no limit.
     `used_up_at`: the end of the last time at which that, or the cap of a day, was used up; absent
-    if neither ever was. Attributes that begin with `breaker` are absent while it is closed;
-    `since`, `until` and `step` are microseconds too.
+    if neither ever was. `set_back_at`: when a `next_at` that lay too far ahead was last set back,
+    absent if that never happened. Attributes that begin with `breaker` are absent while it is
+    closed; `since`, `until` and `step` are microseconds too.
     """
 
     class Meta:
@@ -428,6 +429,7 @@ class PaceRow(Row):
     daily = WholeAttribute(null=True)
     left = WholeAttribute(null=True)
     next_at = WholeAttribute(most=_MICROSECONDS, null=True)
+    set_back_at = WholeAttribute(most=_MICROSECONDS, null=True)
     stretch_at = WholeAttribute(most=_MICROSECONDS, null=True)
     stretch_taken = WholeAttribute(null=True)
     last_taken = WholeAttribute(null=True)

@@ -5,14 +5,17 @@ they are read as such (domain/stored.py).
 """
 
 from collections.abc import Iterable
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from math import isfinite
 from typing import Any
 
 from pynamodb.attributes import NumberAttribute, TTLAttribute
 
-_YEARS = range(1800, 9001)
+_FIRST, _LAST = 1800, 9000
 """The contract takes 1990 to 2199. To these years any zone, pause or lifetime can be added."""
+
+LAST_SECOND = datetime(_LAST, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()
+"""The last instant of these years, in seconds since 1970."""
 
 _SLOWEST, _FASTEST = 0.001, 1_000_000.0
 
@@ -69,7 +72,7 @@ def truth(value: object) -> bool:
 
 def in_years(instant: datetime) -> datetime:
     """An instant in a year with which the calendar can compute."""
-    if instant.year not in _YEARS:
+    if not _FIRST <= instant.year <= _LAST:
         raise ValueError("not an instant of these years")
     return instant
 
@@ -85,7 +88,7 @@ def instant(value: object) -> datetime:
 def day(value: object) -> date:
     """A date of ISO 8601."""
     found = date.fromisoformat(text(value))
-    if found.year not in _YEARS:
+    if not _FIRST <= found.year <= _LAST:
         raise ValueError("not a date of these years")
     return found
 

@@ -17,7 +17,7 @@ from gazette.domain.subscribers.frequency import (
     EVERYTHING,
     Frequency,
 )
-from gazette.domain.subscribers.overview import Notice, Overview, Summary
+from gazette.domain.subscribers.overview import FOLLOWS_AFTER, Notice, Overview, Summary
 from gazette.domain.subscribers.preference_form import (
     Fields,
     Problem,
@@ -74,6 +74,7 @@ class PreferencePages:
             "address": masked(reader.email),
             "reader": reader,
             "overview": overview,
+            "follows_after": FOLLOWS_AFTER,
             "zone": zone_of(reader.time_zone),
             "notice": notice,
             "problems": dict(problems or {}),

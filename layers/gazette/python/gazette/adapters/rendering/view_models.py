@@ -156,12 +156,12 @@ def pick(
     """
     latest, actors = group.latest, group.actors
     entity = latest.entity
-    named = len(actors) if len(actors) <= _NAMED + 1 else _NAMED
+    named = group.people if group.people <= _NAMED + 1 else _NAMED
     return Picked(
         latest.category,
         group.count,
         tuple([actor.name for actor in actors[:named]]),
-        len(actors) - named,
+        group.people - named,
         entity.title,
         entity.url,
         latest.excerpt if full else "",

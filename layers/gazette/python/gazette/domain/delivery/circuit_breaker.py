@@ -14,6 +14,9 @@ FIRST_STEP = timedelta(minutes=1)
 LONGEST_STEP = timedelta(minutes=30)
 """The refusal of a probe doubles the step, up to this."""
 
+CLOCK_SKEW = timedelta(seconds=10)
+"""How far apart the clocks of workers may be before one of them counts as odd."""
+
 _NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 _LONGEST_WHY = 200
 """Characters. A write of the row costs one unit for each KB."""
@@ -37,8 +40,12 @@ class OpenBreaker:
     is_probed: bool = False
 
     def holds(self, now: datetime) -> bool:
-        """Whether no worker may send."""
-        return now < self.until
+        """Whether no worker may send.
+
+        No step is longer than LONGEST_STEP: a later `until` comes from a clock that was ahead, and
+        is not believed.
+        """
+        return now < self.until and (self.by_hand or self.until - now <= LONGEST_STEP + CLOCK_SKEW)
 
     def probed(self, now: datetime) -> "OpenBreaker":
         """The breaker while a probe is on its way: if that is lost, another goes after a step."""
@@ -64,7 +71,7 @@ def tripped(
     return replace(
         breaker,
         why=why[:_LONGEST_WHY],
-        until=max(breaker.until, now + max(step, pause)),
+        until=max(breaker.until if breaker.holds(now) else now, now + max(step, pause)),
         step=step,
         is_probed=False,
     )

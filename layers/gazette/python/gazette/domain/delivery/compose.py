@@ -1,8 +1,9 @@
 """Compose a digest from a reader's events: group, rank, cap. Pure."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from heapq import nlargest, nsmallest
 from math import exp2, log10
 
 from gazette.domain.delivery.arrangement import (
@@ -14,24 +15,30 @@ from gazette.domain.delivery.arrangement import (
     Sections,
 )
 from gazette.domain.model import Actor, Event, Importance
-from gazette.domain.naming.newest import with_newest_names
-from gazette.domain.naming.visible import is_name
+from gazette.domain.naming.newest import parent_of, with_newest_names
+from gazette.domain.window.briefs import Brief
+from gazette.domain.window.folded import (
+    Folded,
+    Line,
+    Thing,
+    age_of,
+    age_of_event,
+    fold,
+    lines_of,
+    weight_of,
+)
 
 _CATEGORIES = 10
-"""The most categories that a run stores: its row must stay below one write unit."""
+"""The most categories that a run stores: a write of its row costs a unit for each KB."""
 
 LINES = 8
 """The most lines of a block in an email: one block alone must not make it too long."""
 
-_IMPORTANCE = {Importance.LOW: 0.5, Importance.NORMAL: 1.0, Importance.HIGH: 3.0}
+_TITLED = 100
+"""The most lines of an entity whose events are asked for the title of their parent."""
+
 _FOLLOWED = 0.6
 """What came by a follow, against what was addressed to the reader."""
-
-_ONCE_FOR_EACH_PERSON = frozenset({"like", "follow"})
-"""Categories in which an event that repeats another one of the same actor is not an update."""
-
-_ONCE = frozenset({"recommendation"})
-"""Categories in which all events on one entity are one update."""
 
 _FADING, _FADED = 86_400, 0.5
 """Seconds after which half of what fades has faded; and what is left in the end."""
@@ -42,15 +49,17 @@ class Group:
     """Events of one category about one entity, shown as one line.
 
     Events without a named actor are a group of their own, so that no other actor seems to have
-    caused them. `actors` are distinct, the most recent first; that group has none. `count`: the
-    number of updates, without repeated likes and follows. `latest` is the latest event, which
-    represents the group. `importance` is the highest of its events. `is_addressed`: at least one of
-    them was addressed to the reader rather than followed.
+    caused them. `actors` are the last ones, three at most, each once, the most recent first; that
+    group has none. `people`: how many there are in all. `count`: the number of updates, without
+    repeated likes and follows. `latest` is the latest event, which represents the group.
+    `importance` is the highest of its events. `is_addressed`: at least one of them was addressed to
+    the reader rather than followed.
     """
 
     category: str
     count: int
     actors: tuple[Actor, ...]
+    people: int
     latest: Event
     importance: Importance = Importance.NORMAL
     is_addressed: bool = True
@@ -73,7 +82,7 @@ class Block:
         """Which of the groups has the latest event, which represents the block."""
         if len(self.groups) == 1:
             return 0
-        ages = [_age_of(group.latest) for group in self.groups]
+        ages = [age_of_event(group.latest) for group in self.groups]
         return ages.index(max(ages))
 
     @property
@@ -131,7 +140,7 @@ class Digest:
 
 
 def compose(
-    events: Iterable[Event],
+    events: Iterable[Event] | Folded,
     *,
     max_blocks: int,
     max_lines: int = LINES,
@@ -146,45 +155,94 @@ def compose(
     items of one that is asked by their score. What is of none of them comes last.
     The latest event breaks ties of the ranking, and then the key does, so that the same events
     always make the same email. Event ids are unique: they are the key of the table. All groups use
-    the newest names of people and things.
+    the newest names of people and things. Loads only those events of `events` that are shown.
     """
-    members: dict[tuple[str, str], dict[tuple[str, bool], list[Event]]] = {}
-    for event in with_newest_names(events):
-        entity = members.setdefault((event.entity.type, event.entity.id), {})
-        entity.setdefault((event.category, _has_name(event)), []).append(event)
-    found = [[_group(each) for each in entity.values()] for entity in members.values()]
-    if until is None and found:
-        until = max(group.latest.occurred_at for groups in found for group in groups)
-    rank = _ranked_by(arrangement, until, sources)
-    for groups in found:
-        groups.sort(key=lambda group: rank([group]))
-    found.sort(key=rank)
+    folded = events if isinstance(events, Folded) else fold(events)
+    rank = _Ranks(arrangement, until or folded.latest_at, sources)
+    things = folded.things.values()
+    shown = [rank.in_order(thing) for thing in nsmallest(max_blocks, things, key=rank.of_thing)]
+    groups = _Groups(folded, shown, max_lines, arrangement.sections)
     blocks = tuple(
         Block(
-            tuple(groups[:max_lines]),
+            tuple([groups.of(line) for line in lines[:max_lines]]),
             place < arrangement.full_blocks,
-            _section(groups, arrangement),
+            groups.section(lines, arrangement),
         )
-        for place, groups in enumerate(found)
+        for place, lines in enumerate(shown)
     )
-    count = sum(group.count for groups in found for group in groups)
-    shown = sum(group.count for block in blocks for group in block.groups)
-    return Digest(blocks, count, 0, count - shown, arrangement.sections).shortened(max_blocks)
+    count = sum(map(_count, things))
+    return Digest(
+        blocks,
+        count,
+        len(things) - len(blocks),
+        count - sum(group.count for block in blocks for group in block.groups),
+        arrangement.sections,
+    )
 
 
-def score(group: Group, weights: Mapping[str, float], until: datetime) -> float:
-    """How much a group matters to its reader, the more the higher.
+class _Groups:
+    """Makes groups of the lines that are shown, with the events that they are shown by."""
+
+    def __init__(
+        self,
+        folded: Folded,
+        shown: Sequence[Sequence[Line]],
+        max_lines: int,
+        sections: Sections,
+    ) -> None:
+        ids = set[str]()
+        for lines in shown:
+            ids.update(*map(folded.naming, lines[:max_lines]))
+            if sections is Sections.PARENT:
+                ids.update(line.latest.id for line in _latest_of(lines))
+        folded.load(ids)
+        parents = {parent_of(folded.loaded[each]) for each in ids}
+        naming = set[str]().union(*map(folded.naming_parent, parents))
+        folded.load(naming)
+        renamed = with_newest_names([folded.loaded[each] for each in ids | naming])
+        self._events = {event.id: event for event in renamed}
+        self._actors = {event.actor.id: event.actor for event in renamed if event.actor}
+
+    def of(self, line: Line) -> Group:
+        return Group(
+            category=line.category,
+            count=line.count,
+            actors=tuple([self._actors[each.person] for each in line.recent if each.person]),
+            people=len(line.people) if line.has_name else 0,
+            latest=self._events[line.latest.id],
+            importance=line.importance,
+            is_addressed=line.is_addressed,
+        )
+
+    def section(self, lines: Sequence[Line], arrangement: Arrangement) -> str:
+        """The section of a block. How important an event is does not move it to another."""
+        if arrangement.sections is Sections.CATEGORY:
+            return max((_weight(line, arrangement.weights), line.category) for line in lines)[1]
+        if arrangement.sections is Sections.PARENT:
+            events = (self._events[line.latest.id] for line in _latest_of(lines))
+            return next((event.parent_title for event in events if event.parent_title), "")
+        return ""
+
+
+def _latest_of(lines: Sequence[Line]) -> list[Line]:
+    """The lines in which something happened last, the latest first."""
+    return nlargest(_TITLED, lines, key=lambda line: age_of(line.latest))
+
+
+def score(line: Brief | Line, weights: Mapping[str, float], until: datetime) -> float:
+    """How much a line, or the only event of one, matters to its reader, the more the higher.
 
     The weight of its category, times the importance (0.5, 1 or 3), times 1 if addressed to the
     reader and 0.6 if followed, times recency, times 1 + log10 of its count. Recency falls from 1
     to 0.5, each day by half of what is left, back from `until`. Rounded, so that no processor makes
     another order of it.
     """
-    age = max((until - group.latest.occurred_at).total_seconds(), 0.0)
+    latest, count = (line.latest, line.count) if isinstance(line, Line) else (line, 1)
+    age = max((until - latest.occurred_at).total_seconds(), 0.0)
     recency = _FADED + (1 - _FADED) * exp2(-age / _FADING)
-    addressed = 1.0 if group.is_addressed else _FOLLOWED
-    matters = _weight(group, weights) * _importance(group.importance) * addressed
-    return round(matters * recency * (1 + log10(group.count)), 6)
+    addressed = 1.0 if line.is_addressed else _FOLLOWED
+    matters = _weight(line, weights) * weight_of(line.importance) * addressed
+    return round(matters * recency * (1 + log10(count)), 6)
 
 
 _Rank = tuple[int, float, float, str, str, str, bool]
@@ -193,88 +251,76 @@ _EVENTS = "events"
 """The content source of what services put."""
 
 
-def _ranked_by(
-    arrangement: Arrangement, until: datetime | None, sources: Sequence[str]
-) -> Callable[[list[Group]], _Rank]:
-    """The key that sorts lists of groups of one entity; each begins with its highest group."""
-    ranking, weights = arrangement.ranking, arrangement.weights
-    places = {"" if source == _EVENTS else source: at for at, source in enumerate(sources)}
+class _Ranks:
+    """Ranks lines and entities: what comes first has the least rank."""
 
-    def rank(groups: list[Group]) -> _Rank:
-        first, moved = 0.0, max(group.latest.occurred_at for group in groups)
-        source = min((group.latest.source for group in groups), key=place)
+    def __init__(
+        self, arrangement: Arrangement, until: datetime | None, sources: Sequence[str]
+    ) -> None:
+        self._ranking, self._weights = arrangement.ranking, arrangement.weights
+        self._until = until
+        self._places = {
+            "" if source == _EVENTS else source: at for at, source in enumerate(sources)
+        }
+
+    def in_order(self, thing: Thing) -> list[Line]:
+        """The lines of an entity, the highest first."""
+        return sorted(lines_of(thing), key=self._of)
+
+    def of_thing(self, thing: Thing) -> _Rank:
+        """The rank of an entity."""
+        return self._of(thing) if not isinstance(thing, dict) else self._of_lines(thing.values())
+
+    def _of(self, line: Brief | Line) -> _Rank:
+        """The rank of a line, or of the only event of one. Most entities have no other."""
+        latest = line.latest if isinstance(line, Line) else line
+        source = latest.source
+        first = 0.0
         if source:
-            first = max(_score_of(group) for group in groups)
-        elif ranking is Ranking.MOST_ACTIVE:
-            first = sum(group.count for group in groups)
-        elif ranking is Ranking.RELEVANCE and until is not None:
-            first = score(groups[0], weights, until)
-        entity = groups[0].latest.entity
-        key = groups[0].category, entity.type, entity.id, not groups[0].actors
-        return place(source), -first, -moved.timestamp(), *key
+            first = _score_of(latest)
+        elif self._ranking is Ranking.MOST_ACTIVE:
+            first = line.count if isinstance(line, Line) else 1
+        elif self._ranking is Ranking.RELEVANCE and self._until is not None:
+            first = score(line, self._weights, self._until)
+        return self._rank(source, first, latest.occurred_at, latest, line.has_name)
 
-    def place(source: str) -> int:
+    def _of_lines(self, lines: Collection[Line]) -> _Rank:
+        highest = min(lines, key=self._of)
+        source = min([line.latest.source for line in lines], key=self._place)
+        first = 0.0
+        if source:
+            first = max(_score_of(line.latest) for line in lines)
+        elif self._ranking is Ranking.MOST_ACTIVE:
+            first = sum([line.count for line in lines])
+        elif self._ranking is Ranking.RELEVANCE and self._until is not None:
+            first = score(highest, self._weights, self._until)
+        moved = max([line.latest.occurred_at for line in lines])
+        return self._rank(source, first, moved, highest.latest, highest.has_name)
+
+    def _rank(
+        self, source: str, first: float, moved: datetime, latest: Brief, has_name: bool
+    ) -> _Rank:
+        kind, _, entity_id = latest.thing.partition("#")
+        key = latest.category, kind, entity_id, not has_name
+        return self._place(source), -first, -moved.timestamp(), *key
+
+    def _place(self, source: str) -> int:
+        places = self._places
         return places.get(source, len(places) if source else -1)
 
-    return rank
 
-
-def _score_of(group: Group) -> float:
+def _score_of(latest: Brief) -> float:
     """How its source ranks an item; one without a score comes behind the others."""
-    scored = group.latest.score
-    return float("-inf") if scored is None else scored
+    return float("-inf") if latest.score is None else latest.score
 
 
-def _has_name(event: Event) -> bool:
-    """Return whether the actor has a visible name."""
-    return event.actor is not None and is_name(event.actor.name)
+def _count(thing: Thing) -> int:
+    """The number of updates of an entity."""
+    if isinstance(thing, dict):
+        return sum([line.count for line in thing.values()])
+    return thing.count if isinstance(thing, Line) else 1
 
 
-def _group(events: list[Event]) -> Group:
-    newest_first = sorted(events, key=_age_of, reverse=True)
-    actors: dict[str, Actor] = {}
-    for event in newest_first if _has_name(events[0]) else ():
-        if event.actor:
-            actors.setdefault(event.actor.id, event.actor)
-    return Group(
-        category=newest_first[0].category,
-        count=_count(events),
-        actors=tuple(actors.values()),
-        latest=newest_first[0],
-        importance=max((event.importance for event in events), key=_importance),
-        is_addressed=not all(event.via for event in events),
-    )
-
-
-def _count(events: list[Event]) -> int:
-    """Return the number of updates of a group."""
-    category = events[0].category
-    if category in _ONCE:
-        return 1
-    if category in _ONCE_FOR_EACH_PERSON:
-        return len({("", event.id) if event.actor is None else event.actor.id for event in events})
-    return len(events)
-
-
-def _section(groups: list[Group], arrangement: Arrangement) -> str:
-    """The section of a block. How important an event is does not move it to another."""
-    if arrangement.sections is Sections.CATEGORY:
-        return max((_weight(group, arrangement.weights), group.category) for group in groups)[1]
-    if arrangement.sections is Sections.PARENT:
-        titled = [group.latest for group in groups if group.latest.parent_title]
-        return max(titled, key=_age_of).parent_title if titled else ""
-    return ""
-
-
-def _weight(group: Group, weights: Mapping[str, float]) -> float:
-    weight = weights.get(group.category)
+def _weight(line: Brief | Line, weights: Mapping[str, float]) -> float:
+    weight = weights.get(line.category)
     return weights.get(OTHER_WEIGHT, WEIGHTS[OTHER_WEIGHT]) if weight is None else weight
-
-
-def _importance(importance: Importance) -> float:
-    """What only another version knows matters as usual."""
-    return _IMPORTANCE.get(importance, 1.0)
-
-
-def _age_of(event: Event) -> tuple[datetime, str]:
-    return event.occurred_at, event.id

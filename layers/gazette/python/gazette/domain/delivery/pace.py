@@ -3,6 +3,17 @@
 A permit is the instant at which one email may be sent. Permits are evenly spaced across all
 workers, so no second has more of them than the rate. Each stream has a fixed share of the plan and
 of the account's quota, and never uses the other's. Nothing here does I/O.
+
+All instants are by the clocks of workers. One that is odd holds up the others, or lets them send
+too much, only within these bounds:
+
+- A next permit that lies further ahead than any worker with a right clock stores is set back, once
+  in SET_BACK_EVERY at most. So others wait that long, and a second gets at most the permits of
+  LONGEST_WAIT_FOR_A_PERMIT too many.
+- A clock that is ahead begins a day early. What is taken then counts for that day: both days
+  together have no more permits than their caps.
+- A stretch of the ramp that begins later than now is over: the ramp starts again.
+- The breaker holds for its longest step at most, and a quota is valid for an hour by any clock.
 """
 
 import math
@@ -11,7 +22,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 
-from gazette.domain.delivery.circuit_breaker import OpenBreaker
+from gazette.domain.delivery.circuit_breaker import CLOCK_SKEW, OpenBreaker
 from gazette.domain.delivery.streams import WHOLE, Share
 
 MAX_RATE = 5000
@@ -29,6 +40,18 @@ https://docs.aws.amazon.com/ses/latest/dg/quotas.html"""
 QUOTA_SHARE = 0.9
 """The part of the account's rate to use: other senders share it, and SES may accept less.
 https://docs.aws.amazon.com/ses/latest/APIReference/API_GetSendQuota.html"""
+
+SET_BACK_EVERY = timedelta(seconds=10)
+"""The shortest time between two corrections of a next permit that lies too far ahead.
+
+Of two clocks that differ, neither worker knows which one is odd. The one that is behind sets back
+what was right, and the others then take permits from now on again: those of the longest wait come
+twice. So it must be rare.
+"""
+
+_SIGNED_WITHIN = timedelta(minutes=15)
+"""DynamoDB rejects a request that was signed by a clock that is further off, ahead or behind.
+https://github.com/aws/aws-sdk-js/issues/2565, https://github.com/boto/boto3/issues/1252"""
 
 EVER = datetime.min.replace(tzinfo=UTC)
 """Before every run."""
@@ -111,13 +134,15 @@ class Pace:
     its number of permits, `stretch_taken`, and that of the stretch before, `last_taken`. `day`: of
     UTC, with its number of permits, `taken`. `quota`: of the account, if known, as read at
     `quota_at`, less the permits since. `used_up_at`: the end of the last time at which the quota,
-    or the cap of a day, was used up; None if neither ever was. `breaker`: None if it is closed.
+    or the cap of a day, was used up; None if neither ever was. `set_back_at`: when `next_at` was
+    last set back, because it lay too far ahead; None if it never did. `breaker`: None if closed.
     """
 
     quota: Quota | None = None
     quota_at: datetime | None = None
     used_up_at: datetime | None = None
     next_at: datetime | None = None
+    set_back_at: datetime | None = None
     stretch_at: datetime | None = None
     stretch_taken: int = 0
     last_taken: int = 0
@@ -133,12 +158,15 @@ class Reservation:
     `stretch_at`: when their stretch of the ramp began. `last_taken`: the permits of the stretch
     before. `day`: the day that they count for, with its `cap`. `used_up_at`: as in `Pace`, with
     the cap of the day before. `is_of_quota`: they also count for the account's daily quota.
-    `breaker`: the breaker while its probe has the only permit; None: it is closed.
+    `breaker`: the breaker while its probe has the only permit; None: it is closed. `ahead_of`: the
+    `next_at` of the state was later than this, and is set back at `set_back_at`; None: it was not.
     """
 
     at: datetime
     number: int
     cost: timedelta
+    ahead_of: datetime | None
+    set_back_at: datetime | None
     stretch_at: datetime
     last_taken: int
     day: date
@@ -175,6 +203,7 @@ class Reservation:
             quota=quota,
             used_up_at=self.used_up_at,
             next_at=self.last_at + self.cost,
+            set_back_at=self.set_back_at,
             stretch_at=self.stretch_at,
             stretch_taken=self.number + (pace.stretch_taken if is_same_stretch else 0),
             last_taken=self.last_taken,
@@ -215,7 +244,9 @@ class Outlook:
 
 def outlook(pace: Pace, plan: PacePlan, now: datetime) -> Outlook:
     """Return the outlook by a state that may be old: permits only become later."""
-    return Outlook(free_at=pace.next_at or now, rate=rate_at(pace, plan, now))
+    is_ahead = pace.next_at is not None and pace.next_at > _furthest(pace, plan, now)
+    free_at = _may_be_set_back_from(pace, now) if is_ahead else pace.next_at or now
+    return Outlook(free_at=free_at, rate=rate_at(pace, plan, now))
 
 
 def full_rate(pace: Pace, plan: PacePlan) -> float:
@@ -261,12 +292,16 @@ def take(
     if is_used_up(pace, now) or (cap is not None and taken >= cap):
         return NoPermit.DAILY_CAP
     at = now if pace.next_at is None else max(now, pace.next_at)
+    furthest = _furthest(pace, plan, now)
+    is_ahead = at > furthest
+    if is_ahead and _may_be_set_back_from(pace, now) <= now:
+        at = latest  # whatever others have taken is not later
     if at > latest:
         return NoPermit.BUSY
-    stretch_at = pace.stretch_at
-    if stretch_at is None or now - stretch_at >= plan.ramp_every:
-        stretch_at = now
-    cost = timedelta(microseconds=math.ceil(1_000_000 / rate_at(pace, plan, now)))
+    stretch_at, last_taken = pace.stretch_at, pace.last_taken
+    if stretch_at is None or (_is_over(pace, plan, now) and not is_ahead):
+        stretch_at, last_taken = now, _last_taken(pace, plan, now)
+    cost = _cost(rate_at(pace, plan, now))
     quota = _day_of_account(pace, now)
     left = quota.left if quota and quota.left is not None else number
     in_time = 1 + (latest - at) // cost
@@ -275,8 +310,10 @@ def take(
         at=at,
         number=1 if pace.breaker else min(number, in_time, of_day, left),
         cost=cost,
+        ahead_of=furthest if is_ahead else None,
+        set_back_at=now if is_ahead else pace.set_back_at,
         stretch_at=stretch_at,
-        last_taken=_last_taken(pace, plan, now),
+        last_taken=last_taken,
         day=day,
         cap=cap,
         used_up_at=_room_since(pace, plan, day),
@@ -303,7 +340,7 @@ def free_since(pace: Pace, plan: PacePlan, now: datetime) -> datetime | None:
     if _is_day_over(pace, plan, now):
         return None
     day, _ = _today(pace, now)
-    return _room_since(pace, plan, day) or EVER
+    return min(_room_since(pace, plan, day) or EVER, now)
 
 
 def read(pace: Pace, plan: PacePlan, now: datetime) -> PaceReading:
@@ -356,14 +393,48 @@ def _day_of_account(pace: Pace, now: datetime) -> Quota | None:
     If it is too old, SES may refuse an email; otherwise nothing could be sent until SES answers.
     """
     quota, at = pace.quota, pace.quota_at
-    if quota is None or quota.left is None or at is None or now - at >= _BELIEVED_FOR:
+    if quota is None or quota.left is None or at is None or abs(now - at) >= _BELIEVED_FOR:
         return None
     return quota
+
+
+def _cost(rate: float) -> timedelta:
+    """Return the time from one permit to the next."""
+    return timedelta(microseconds=math.ceil(1_000_000 / rate))
+
+
+def _furthest(pace: Pace, plan: PacePlan, now: datetime) -> datetime:
+    """Return the latest `next_at` that a worker with a right clock can have stored.
+
+    It takes no permit later than its own longest wait, and the next one comes after that by the
+    slowest rate.
+    """
+    slowest = full_rate(pace, plan)
+    if plan.ramp_from:
+        slowest = min(slowest, plan.share.of_rate(plan.ramp_from))
+    return now + CLOCK_SKEW + LONGEST_WAIT_FOR_A_PERMIT + _cost(slowest)
+
+
+def _may_be_set_back_from(pace: Pace, now: datetime) -> datetime:
+    """Return from when on a next permit that lies too far ahead may be set back."""
+    last = pace.set_back_at
+    if last is None or last - now > _SIGNED_WITHIN:
+        return now
+    return max(now, last + SET_BACK_EVERY)
+
+
+def _is_over(pace: Pace, plan: PacePlan, now: datetime) -> bool:
+    """Whether the present stretch of the ramp is over, or begins later than now."""
+    if pace.stretch_at is None or now - pace.stretch_at >= plan.ramp_every:
+        return True
+    return pace.stretch_at - now > CLOCK_SKEW
 
 
 def _last_taken(pace: Pace, plan: PacePlan, now: datetime) -> int:
     """Return the permits of the stretch before the one that `now` is in."""
     if pace.stretch_at is None or now - pace.stretch_at >= 2 * plan.ramp_every:
+        return 0
+    if pace.stretch_at - now > CLOCK_SKEW:
         return 0
     if now - pace.stretch_at >= plan.ramp_every:
         return pace.stretch_taken

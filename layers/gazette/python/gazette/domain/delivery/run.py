@@ -13,6 +13,7 @@ from gazette.domain.model import DAILY, RunKey, StoredEvent, Window
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.stored import is_known
 from gazette.domain.subscribers.subscriber import Erased, Reader, Subscriber
+from gazette.domain.window.briefs import StoredBrief
 
 
 class Status(StrEnum):
@@ -114,9 +115,10 @@ class Run:
     `claimed_at` is the instant of the last claim; `sent_at` that at which the provider accepted
     the message. These and `created_at` are for people: no rule reads them, and each is None where
     it has not happened, or in rows of a version that did not store it.
-    `newest` names its events that were stored last (`newest_of`). `left_out` names the events of
-    its window that it does not show, because an earlier attempt with an unknown outcome should have
-    shown them and did not.
+    `newest` names its events that were stored last (`newest_of`), or is EACH_READ. `left_out` names
+    the events of its window that it does not show, because an earlier attempt with an unknown
+    outcome should have shown them and did not: at most one for each worker that stalled while it
+    wrote.
     `sources`: the content sources of its schedule, in order; empty where that shows events alone.
     `asked_at`: when they were first asked for its sake; None where their items were there when it
     was due. `without`: those for whose items the email did not wait.
@@ -190,7 +192,7 @@ class Run:
         if self.window is None or not self.has_taken(stored_at):
             return False
         name = name_of(event_id)
-        if stored_at > self.window.until - STILL_WRITTEN:
+        if stored_at > self.window.until - STILL_WRITTEN and self.newest != EACH_READ:
             return name in self.newest
         return name not in self.left_out
 
@@ -242,7 +244,14 @@ STILL_WRITTEN = timedelta(minutes=2)
 """The longest that a write may take: longer than any function that writes events runs."""
 
 
-def newest_of(events: Iterable[StoredEvent], window: Window) -> tuple[str, ...]:
+MOST_NEWEST = 100
+"""The most events that `newest` names, in nine bytes each: a write costs a unit for each KB."""
+
+EACH_READ = ("all",)
+"""In the place of names: the window was read so late that no write into it could be under way."""
+
+
+def newest_of(events: Iterable[StoredEvent | StoredBrief], window: Window) -> tuple[str, ...]:
     """Return the names of events stored so late in a window that others may not have been read."""
     return tuple(
         sorted(

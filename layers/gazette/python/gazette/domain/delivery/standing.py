@@ -18,11 +18,13 @@ class Standing:
 
     `age` is zero and `due_at` None if there is none, or if it is due later in its slot.
     `held_by_day` wait for the next day, because the cap or the quota of their stream is used up.
+    `is_cut_off`: not every run was read, so there may be more, and older ones.
     """
 
     age: timedelta
     held_by_day: int
     due_at: datetime | None = None
+    is_cut_off: bool = False
 
 
 def stands(

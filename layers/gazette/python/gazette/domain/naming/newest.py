@@ -27,7 +27,7 @@ def _version_of(event: Event) -> tuple[datetime, datetime, str]:
     return event.amended_at or event.occurred_at, event.occurred_at, event.id
 
 
-def _parent_of(event: Event) -> str:
+def parent_of(event: Event) -> str:
     """Return the key of the entity that `parent_title` names; empty if the event has no parent."""
     has_parent = len(event.via) > 1 or (event.via and event.parent_title)
     return event.via[-1] if has_parent else ""
@@ -46,7 +46,7 @@ class _Names:
         """Add the names of an event that is newer than all before."""
         if event.actor:
             self.actors[event.actor.id] = _merged(event.actor, self.actors.get(event.actor.id))
-        if event.parent_title and (parent := _parent_of(event)):
+        if event.parent_title and (parent := parent_of(event)):
             self.titles[parent] = event.parent_title
             self.parents.add(parent)
         key = event.entity.key
@@ -56,7 +56,7 @@ class _Names:
         """Return the event with these names; most events have them already."""
         actor = event.actor and self.actors[event.actor.id]
         entity = self._renamed(event.entity)
-        parent = _parent_of(event)
+        parent = parent_of(event)
         parent_title = self.titles[parent] if parent in self.parents else event.parent_title
         if actor == event.actor and entity is event.entity and parent_title == event.parent_title:
             return event

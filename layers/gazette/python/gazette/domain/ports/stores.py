@@ -7,7 +7,7 @@ a Sequence or a Mapping; an Iterator yields the UnreadableRow in its place and c
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Protocol
 
@@ -18,6 +18,7 @@ from gazette.domain.scheduling.calendar import Recurrence
 from gazette.domain.subscribers.following import Activity, Follow
 from gazette.domain.subscribers.subscriber import EarlyChoices, Reader, Subscriber
 from gazette.domain.subscribers.suppression import Cause, SoftBounce, Suppression
+from gazette.domain.window.briefs import StoredBrief
 
 
 class Subscribers(Protocol):
@@ -76,8 +77,16 @@ class Follows(Protocol):
         UnreadableRow stands in the place of a follow that cannot be read.
         """
 
-    def followed_by(self, user_id: str) -> Iterator[str]:
-        """Yield the keys of entities that a user follows or followed. Eventually consistent."""
+    def followed_by(
+        self, user_id: str, *, after: str = "", at_most: int | None = None
+    ) -> Iterator[str]:
+        """Yield the keys of entities that a user follows or followed, behind `after`, in order.
+
+        All, or `at_most` so many. Eventually consistent.
+        """
+
+    def forget(self, user_id: str, entities: Collection[str]) -> None:
+        """Delete the follows of a user, whatever they say, also those that cannot be read."""
 
     def remove(self, follow: Follow) -> bool:
         """Delete it, if it is as it was read; else return False."""
@@ -103,6 +112,11 @@ class Activities(Protocol):
 
         Only if the stored activity still equals `activity`; else returns False.
         """
+
+    def get_many(
+        self, keys: Collection[tuple[str, str]]
+    ) -> Mapping[tuple[str, str], Activity | Retracted | UnreadableRow]:
+        """Return what exists among the keys, however many there are."""
 
     def since(self, side: str, instant: datetime) -> Iterator[Activity | UnreadableRow]:
         """Yield the activities on or below an entity that occurred at `instant` or later.
@@ -137,7 +151,29 @@ class Guard:
     @property
     def is_alone(self) -> bool:
         """Whether the transaction writes and checks the event only."""
-        return not (self.open_runs or self.schedules or self.not_started)
+        return self.items == 0
+
+    @property
+    def items(self) -> int:
+        """How many items of the transaction it takes."""
+        return len(self.open_runs) + len(self.schedules) + len(self.not_started)
+
+    def once_raised(self) -> "Guard":
+        """The guard of the next transaction, if nobody else changes anything after this one."""
+        return replace(
+            self,
+            open_runs=tuple(replace(run, epoch=run.epoch + 1) for run in self.open_runs),
+            schedules=tuple(replace(each, revision=each.revision + 1) for each in self.schedules),
+        )
+
+
+Placed = tuple[Event, str, Recurrence | None]
+"""An event, the schedule to store it under, and when that is due, as `Events.store` takes them."""
+
+
+MOST_IN_A_TRANSACTION = 100
+"""Items, and so events and guard together.
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html"""
 
 
 class Events(Protocol):
@@ -153,8 +189,20 @@ class Events(Protocol):
         extends its lifetime (lifetime.lasts_until).
         """
 
+    def store_together(self, placed: Sequence[Placed]) -> Sequence[StoredEvent] | None:
+        """Store up to MOST_IN_A_TRANSACTION events, all or none; None if one of them exists.
+
+        As `store` does, with a storage time for each. Also None if the transaction conflicts with
+        another one.
+        """
+
     def get(self, user_id: str, event_id: str) -> StoredEvent | Retracted | None:
         """Return the event with its place, Retracted if it was retracted, or None."""
+
+    def get_many(
+        self, user_id: str, event_ids: Collection[str]
+    ) -> Mapping[str, StoredEvent | Retracted | UnreadableRow]:
+        """Return what `get` finds, by event id, however many there are."""
 
     def amend(self, stored: StoredEvent, event: Event) -> bool:
         """Replace its content by `event`, in its place, if it is still as in `stored`."""
@@ -168,11 +216,32 @@ class Events(Protocol):
         or becomes longer if the recurrence `wanted` of that schedule requires it.
         """
 
+    def move_together(
+        self,
+        all_stored: Sequence[StoredEvent],
+        schedule: str,
+        guard: Guard,
+        wanted: Recurrence | None = None,
+    ) -> Sequence[StoredEvent] | None:
+        """Move several events as `move` does, all or none, in one transaction with `guard`.
+
+        Events and guard together are at most MOST_IN_A_TRANSACTION.
+        """
+
     def extend(self, stored: StoredEvent, until: datetime) -> bool:
         """Extend its lifetime, if it is still in its place and does not last longer already."""
 
+    def extend_together(self, all_stored: Sequence[StoredEvent], until: datetime) -> bool:
+        """Extend up to MOST_IN_A_TRANSACTION events as `extend` does, all or none."""
+
     def remove(self, stored: StoredEvent, guard: Guard) -> bool:
         """Delete it, if it is still in its place, in one transaction with `guard`."""
+
+    def remove_together(self, all_stored: Sequence[StoredEvent], guard: Guard) -> bool:
+        """Delete several events as `remove` does, all or none, in one transaction with `guard`.
+
+        Events and guard together are at most MOST_IN_A_TRANSACTION.
+        """
 
     def retract(self, user_id: str, event_id: str, *, early: bool) -> Retracted | None:
         """Retract it for good; with `early`, even before it arrives. None if nothing was done."""
@@ -182,9 +251,10 @@ class Events(Protocol):
     ) -> Iterator[StoredEvent | UnreadableRow]:
         """Yield the events that were put under a schedule after an instant, oldest first."""
 
-    def erase(self, user_id: str, until: datetime | None) -> None:
-        """Delete all events and traces of a user; with `until`, only the events up to it.
+    def erase(self, user_id: str, until: datetime | None, *, after: str = "") -> str:
+        """Delete a page of a user's events and traces; with `until`, only the events up to it.
 
+        Those with an id after `after`. Returns after which one to continue; empty at the end.
         Retractions made after the user came back stay. Rows that cannot be read are deleted.
         """
 
@@ -200,10 +270,22 @@ class EventReader(Protocol):
         window, and the event would be lost behind it. So the run waits (rule 20).
         """
 
+    def skim(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredBrief]:
+        """Yield the briefs of what `read` yields, however many there are, for far less CPU."""
+
+    def load(self, user_id: str, event_ids: Collection[str]) -> Mapping[str, StoredEvent]:
+        """Return the events that exist of these ids, as they are now, wherever they are."""
+
     def holds(
         self, user_id: str, schedule: str, *, after: datetime, until: datetime | None = None
     ) -> bool:
         """Whether `read` finds an event that was stored in `(after, until]`; None: without end."""
+
+
+EVENTS_AT_ONCE = 49
+"""Events in one transaction, beside their run: half of DynamoDB's limit, because all of it together
+must not exceed 4 MB.
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html"""
 
 
 class DeferredEvents(Protocol):
@@ -219,17 +301,20 @@ class DeferredEvents(Protocol):
         out, and nobody could tell any more in how many emails it was.
         """
 
-    def expire(self, stored: StoredEvent, run: Run, *, for_good: bool = False) -> Run | None:
-        """Take it out of the schedule of `run`, if it is still in its place and is over.
+    def expire(
+        self, events: Sequence[StoredEvent], run: Run, *, for_good: Collection[str] = ()
+    ) -> Run | None:
+        """Take up to EVENTS_AT_ONCE out of the schedule of `run`: all of them, or none.
 
-        An event that has lapsed must still say so: an amendment may have given it more time. As in
-        `exclude`, one transaction checks the run and raises its epoch, so that no other worker
-        claims a window with the event. Returns the run as it is then; None if something had
-        changed. So each event is counted once. No window has it any more. If an amendment gives it
-        more time, it returns to its schedule, unless `for_good`, as in `exclude`.
+        Each must still be in its place and be over. An event that has lapsed must still say so: an
+        amendment may have given it more time. As in `exclude`, one transaction checks the run and
+        raises its epoch, so that no other worker claims a window with the events. Returns the run
+        as it is then; None if something had changed, and nothing was done. So each event is counted
+        once. No window has it any more. If an amendment gives it more time, it returns to its
+        schedule, unless its id is in `for_good`, as in `exclude`.
         """
 
-    def defer(self, events: Sequence[Event], run: Run) -> Run | None:
+    def defer(self, event_ids: Sequence[str], run: Run) -> Run | None:
         """Store the events anew under the schedule of `run`, as of now: behind its window.
 
         Each transaction checks that the run is as given and raises its epoch: a worker that has

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from gazette.domain.model import Schedule
+from gazette.domain.model import Schedule, ScheduleState
 from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.frequency import (
     DIGESTS,
@@ -34,6 +34,10 @@ class Notice(StrEnum):
     WRONG = "wrong"
 
 
+FOLLOWS_AFTER = "follows"
+"""The name in the query of the page of the entity behind which its follows begin."""
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     """How often a reader gets updates: `usual`, and `apart`, the categories that differ from it.
@@ -49,19 +53,32 @@ class Summary:
 class Overview:
     """A reader as stored, or dormant by the date.
 
-    `next_due_at`: when their next digest is due, if any. `follows`: some of their `follow_count`
-    follows that are in force. `critical`: the categories that come whatever the reader chose.
-    `asked`: those of content sources that are asked, which never have an email of their own.
+    `next_due_at`: when their next digest is due, if any. `follows`: those that the page shows, of
+    the follows in force: all of them, unless `follows_after` or `more_follows` name the entities
+    behind which those of this page, and of the next one, begin. `critical`: the categories that
+    come whatever the reader chose. `asked`: those of content sources that are asked, which never
+    have an email of their own.
     """
 
     subscriber: Subscriber
     now: datetime
     defaults: Frequencies
     follows: tuple[Follow, ...] = ()
-    follow_count: int = 0
+    follows_after: str = ""
+    more_follows: str = ""
     next_due_at: datetime | None = None
     critical: tuple[str, ...] = ()
     asked: tuple[str, ...] = ()
+
+    @property
+    def follow_count(self) -> int:
+        """How many follows the page shows."""
+        return len(self.follows)
+
+    @property
+    def has_all_follows(self) -> bool:
+        """Whether `follows` are all that are in force."""
+        return not (self.follows_after or self.more_follows)
 
     @property
     def is_paused(self) -> bool:
@@ -92,11 +109,13 @@ def next_digest(
     defaults: Frequencies,
     now: datetime,
     asked: Collection[str] = (),
+    are_all: bool = True,
 ) -> datetime | None:
     """When the next digest is due that may show an event; None if there is none, as in dormancy.
 
     An idle schedule counts as if an event came now. A digest that no category or follow uses any
-    more may still be scheduled; it is not counted.
+    more may still be scheduled; it is not counted. If `follows` are not all (`are_all`), one for
+    which something waits counts as used by another.
     """
     if subscriber.status is not SubscriberStatus.ACTIVE:
         return None
@@ -104,7 +123,12 @@ def next_digest(
     pause = subscriber.pause
     if Frequency.IMMEDIATE in wanted and pause and pause.holds_at(now):
         wanted.add(Frequency.DAILY)
-    return min((each.due_after(now) for each in schedules if each.name in wanted), default=None)
+    counted = (
+        each
+        for each in schedules
+        if each.name in wanted or (each.state is ScheduleState.ARMED and not are_all)
+    )
+    return min((each.due_after(now) for each in counted), default=None)
 
 
 def _wanted(

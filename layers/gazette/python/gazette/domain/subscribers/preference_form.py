@@ -33,6 +33,9 @@ Fields = Mapping[str, Sequence[str]]
 UNFOLLOW = "unfollow"
 """The value of a follow's field that ends the follow."""
 
+FOLLOW_FIELD = "follow-"
+"""What the names of the follows' fields begin with."""
+
 _MOST_FIELDS = 1000
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -40,7 +43,7 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 def follow_field(entity: str) -> str:
     """The name of a follow's field: short and ASCII, whatever the entity's key contains."""
-    return f"follow-{hashlib.sha256(entity.encode()).hexdigest()[:16]}"
+    return f"{FOLLOW_FIELD}{hashlib.sha256(entity.encode()).hexdigest()[:16]}"
 
 
 class Act(StrEnum):

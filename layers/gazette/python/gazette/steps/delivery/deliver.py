@@ -22,10 +22,11 @@ from gazette.domain.errors import NotYet, Overtaken, Unavailable
 from gazette.domain.feedback.experiment import DEFAULT_VARIANT, Variant, variant_of
 from gazette.domain.identity import address_hash, run_id
 from gazette.domain.links import LinkToken
-from gazette.domain.model import Edition, Event, RunKey, StoredEvent
+from gazette.domain.model import Edition, RunKey, StoredEvent
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.ledgers import Batches
 from gazette.domain.ports.rendering import Links
+from gazette.domain.ports.stores import EVENTS_AT_ONCE
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.delivery.context import DeliveryContext
 from gazette.steps.delivery.edition import Made, address, edit
@@ -37,6 +38,9 @@ from gazette.steps.delivery.versions import Chosen
 from gazette.steps.runs import apply, make_claim, store
 
 _SOON = timedelta(minutes=1)
+
+_A_ROUND = timedelta(seconds=20)
+"""More than it takes to read a long window, to render it and to exclude what it cannot show."""
 
 
 @dataclass(slots=True)
@@ -108,7 +112,7 @@ def _claim(
     key: RunKey, tries: _Tries, context: DeliveryContext, time_left: TimeLeft
 ) -> _Claimed | Delivery | None:
     """Render the email and claim the run. Raises Overtaken if what was read has changed since."""
-    rendered = _render(key, tries, context)
+    rendered = _render(key, tries, context, time_left)
     if not isinstance(rendered, _Rendered):
         return _end(rendered, tries, context) if rendered else None
     prepared = rendered.prepared
@@ -132,7 +136,7 @@ def _claim(
     tries.permit = permit
     if is_cancelled(run, context.batches):
         return Delivery(apply(run, Cancel(Reason.BATCH_CANCELLED), runs=context.runs))
-    if any(event.has_lapsed(context.clock()) for event in due.sent):
+    if due.has_lapsed(context.clock()):
         raise Overtaken("An event has lapsed since the window was read.")
     if due.held:
         run = _defer(run, due.held, tries, context)
@@ -160,10 +164,13 @@ def _claim(
     return _Claimed(claimed, deadline, permit, rendered)
 
 
-def _render(key: RunKey, tries: _Tries, context: DeliveryContext) -> _Rendered | Ending | None:
+def _render(
+    key: RunKey, tries: _Tries, context: DeliveryContext, time_left: TimeLeft
+) -> _Rendered | Ending | None:
     """Prepare the run and render its email.
 
-    If events were excluded, the window is read again without them.
+    If events were excluded, the window is read again without them: by the next message, if this
+    invocation has no time for that.
     """
     while isinstance(prepared := _prepare(key, context), Prepared):
         reader = prepared.subscriber
@@ -184,6 +191,8 @@ def _render(key: RunKey, tries: _Tries, context: DeliveryContext) -> _Rendered |
         if isinstance(made, Made):
             return _Rendered(prepared, made.edition, links, variant, chosen, made.templates)
         tries.excluded += made.events
+        if time_left() < _A_ROUND + context.limits.send_timeout + context.limits.commit_margin:
+            return Ending(Delivery(made.run, context.clock(), WaitingFor.REMOVAL))
     return prepared
 
 
@@ -207,9 +216,7 @@ def _is_outdated(rendered: _Rendered, context: DeliveryContext) -> bool:
         if chosen.templates.number != rendered.chosen.templates.number:
             return True
     held = context.held_categories()
-    return any(
-        event.category in held and event.id not in due.may_have_been_sent for event in due.sent
-    )
+    return not due.categories.isdisjoint(held)
 
 
 def _prepare(key: RunKey, context: DeliveryContext) -> Prepared | Ending | None:
@@ -232,7 +239,9 @@ def _end(ending: Ending, tries: _Tries, context: DeliveryContext) -> Delivery:
     if ending.starts:
         run = context.runs.create(run)
     store(ending.changes, runs=context.runs)
-    run, _ = _remove(run, ending.over, ending.may_have_been_sent, tries, context)
+    run, removed = _remove(run, ending.over, ending.may_have_been_sent, tries, context)
+    if ending.over and ending.delivery.waiting_for is WaitingFor.REMOVAL and not removed:
+        raise Overtaken("Events were removed since the window was read.")
     return replace(ending.delivery, run=run)
 
 
@@ -250,21 +259,25 @@ def _remove(
     and how many events this call removed; another worker may have removed the others.
     """
     removed = 0
-    for stored in over:
-        after = context.editing.deferred_events.expire(
-            stored, run, for_good=stored.event.id in may_have_been_sent
-        )
-        if after is None:
-            continue
-        run, removed = after, removed + 1
-        if stored.event.has_lapsed(context.clock()):
-            tries.lapsed += 1
-        else:
-            tries.expired += 1
+    for first in range(0, len(over), EVENTS_AT_ONCE):
+        together, before = over[first : first + EVENTS_AT_ONCE], removed
+        alone = ([each] for each in together)
+        for some in (together, *(alone if len(together) > 1 else ())):
+            after = context.editing.deferred_events.expire(some, run, for_good=may_have_been_sent)
+            if after is None:
+                continue
+            run, removed = after, removed + len(some)
+            lapsed = sum(stored.event.has_lapsed(context.clock()) for stored in some)
+            tries.lapsed += lapsed
+            tries.expired += len(some) - lapsed
+            if some is together:
+                break
+        if removed == before:
+            break  # most likely the run has changed
     return run, removed
 
 
-def _defer(run: Run, held: Sequence[Event], tries: _Tries, context: DeliveryContext) -> Run:
+def _defer(run: Run, held: Sequence[str], tries: _Tries, context: DeliveryContext) -> Run:
     """Defer the held events (rule 19). Raises Overtaken if the run or an event has changed."""
     after = context.editing.deferred_events.defer(held, run)
     if after is None:

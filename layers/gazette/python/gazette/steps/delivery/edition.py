@@ -1,7 +1,7 @@
 """Turn the events of a window into an email that is addressed to its reader."""
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -25,6 +25,7 @@ from gazette.domain.ports.rendering import Links, VersionTemplates
 from gazette.domain.ports.stores import DeferredEvents
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.templates.settings import NO_SETTINGS
+from gazette.domain.window.folded import Folded, age_of_event
 from gazette.steps.delivery.versions import Chosen, Unusable
 
 HARMLESS = Event(
@@ -64,14 +65,15 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Excluded:
-    """How many events were excluded."""
+    """How many events were excluded, and the run as it is then."""
 
     events: int
+    run: Run
 
 
 def edit(
     run: Run,
-    events: Sequence[Event],
+    events: Folded,
     subscriber: Subscriber,
     links: Links,
     *,
@@ -81,7 +83,7 @@ def edit(
     may_have_been_sent: Collection[str],
     until: datetime,
 ) -> Made | Excluded:
-    """Render `events`; if that fails, exclude those that cannot be shown and return their number.
+    """Render `events`; if that fails, exclude those shown that cannot be, and return their number.
 
     A pushed version that cannot show what the deployed one can is at fault, and no event: the email
     is made with the deployed one, and a pinned run, which may not change, raises RenderingFailed.
@@ -93,7 +95,7 @@ def edit(
     it was read.
     """
 
-    def show(some: Iterable[Event], templates: VersionTemplates) -> Edition:
+    def show(some: Iterable[Event] | Folded, templates: VersionTemplates) -> Edition:
         return make_edition(
             run.key,
             some,
@@ -127,32 +129,32 @@ def edit(
 
 def _exclude(
     run: Run,
-    events: Sequence[Event],
+    events: Folded,
     versions: Sequence[VersionTemplates],
     show: Callable[[Iterable[Event], VersionTemplates], Edition],
     context: EditionContext,
     may_have_been_sent: Collection[str],
     failed: RenderingFailed,
 ) -> Excluded:
-    """Exclude the events that none of the versions can show; if there are none, raise `failed`."""
+    """Exclude the events that none of the versions can show; if there are none, raise `failed`.
 
-    def why_not(event: Event) -> RenderingFailed | None:
+    Only those are tried of which the email showed something: others cannot have made it fail.
+    """
+
+    def why_not(some: Sequence[Event]) -> RenderingFailed | None:
         for templates in versions:
             try:
-                show([event], templates)
+                show(some, templates)
             except RenderingFailed as err:
                 why = err
             else:
                 return None
         return why
 
-    if at_fault := why_not(HARMLESS):
+    if at_fault := why_not([HARMLESS]):
         raise at_fault
     excluded = 0
-    for event in events:
-        why = why_not(event)
-        if why is None:
-            continue
+    for event, why in _each_at_fault(sorted(events.loaded.values(), key=age_of_event), why_not):
         since = context.deferred_events.exclude(
             event, run, str(why), for_good=event.id in may_have_been_sent
         )
@@ -163,12 +165,32 @@ def _exclude(
         run, excluded = since, excluded + 1
     if not excluded:
         raise failed
-    return Excluded(excluded)
+    return Excluded(excluded, run)
+
+
+def _each_at_fault(
+    events: Sequence[Event], why_not: Callable[[Sequence[Event]], RenderingFailed | None]
+) -> Iterator[tuple[Event, RenderingFailed]]:
+    """Yield the events that cannot be shown by themselves, and why; by halving.
+
+    What an email shows of an event, the email of a half with that event shows too: the latest event
+    of a line, the last people and the newest names stay so among fewer. So a half that can be shown
+    has none of them. If both can, and both together cannot, no event is at fault by itself.
+    """
+    why = why_not(events)
+    if why is None:
+        return
+    if len(events) == 1:
+        yield events[0], why
+        return
+    half = len(events) // 2
+    yield from _each_at_fault(events[:half], why_not)
+    yield from _each_at_fault(events[half:], why_not)
 
 
 def make_edition(
     key: RunKey,
-    events: Iterable[Event],
+    events: Iterable[Event] | Folded,
     subscriber: Subscriber,
     links: Links,
     *,

@@ -10,18 +10,19 @@ from datetime import datetime, timedelta
 
 from gazette.domain.delivery.run import (
     BEGINNING,
+    EACH_READ,
+    MOST_NEWEST,
+    STILL_WRITTEN,
     Reason,
     Run,
     Status,
-    name_of,
-    newest_of,
-    possibly_sent_until,
     receives,
     why_not_sent,
 )
 from gazette.domain.delivery.signals import Cancel, GiveUp, Signal, Skip, Stop
-from gazette.domain.model import Event, StoredEvent, Window
+from gazette.domain.model import StoredEvent, Window
 from gazette.domain.ports.queues import LONGEST_DELAY
+from gazette.domain.ports.stores import EVENTS_AT_ONCE
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.delivery.context import PrepareContext
 from gazette.steps.delivery.predecessors import (
@@ -33,6 +34,7 @@ from gazette.steps.delivery.predecessors import (
     without_claimant,
 )
 from gazette.steps.delivery.types import Awaited, Delivery, DeliveryLimits, Ending, WaitingFor
+from gazette.steps.delivery.windows import WindowEvents, is_too_late, read_window
 from gazette.steps.occurrences.next_run import next_run
 from gazette.steps.runs import Change, Changes, changed
 
@@ -40,6 +42,10 @@ _SOON = timedelta(minutes=1)
 
 _WHILE_HELD = (timedelta(seconds=600), timedelta(seconds=900))
 """How long a held immediate run waits: 900 s is the longest delay of an SQS message."""
+
+MOST_DEFERRED = 2_000 * EVENTS_AT_ONCE
+"""The most events that one message defers. It cannot stop on the way: what it has deferred would
+be in the window of the next message again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,23 +58,6 @@ class Settled:
     run: Run
     older: Predecessors
     changes: Sequence[Change] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class WindowEvents:
-    """The events of a window, by what becomes of them.
-
-    `sent`: to send. `held`: to defer before the claim. `over`: expired or lapsed, to remove and
-    count before the claim. `newest`, `left_out`: as in Run. `may_have_been_sent`: the ids of those
-    in `sent` and `over` that an earlier attempt may have sent.
-    """
-
-    sent: Sequence[Event]
-    held: Sequence[Event]
-    over: Sequence[StoredEvent]
-    newest: tuple[str, ...]
-    left_out: tuple[str, ...]
-    may_have_been_sent: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +107,14 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
         return _waits_for_content(run, without, context.clock())
     window = window_of(run, older.since, until=context.clock() - context.limits.settle_lag)
     due = _events_due(run, older, window, context)
+    if len(due.newest) > MOST_NEWEST:
+        read = _read_when_written(settled, window, due, context)
+        if isinstance(read, datetime):
+            return Ending(Delivery(run, read, WaitingFor.COLLECTED))
+        window, due = read
+    if due.more_are_over:
+        waiting = Delivery(run, context.clock(), WaitingFor.REMOVAL)
+        return Ending(waiting, over=due.over, may_have_been_sent=due.may_have_been_sent)
     if not due.sent and not due.held:
         for each, _ in older.carried:
             changes.apply(each, GiveUp())
@@ -148,62 +145,55 @@ def _waits_for_content(run: Run, awaited: Awaited, now: datetime) -> Ending:
     return Ending(waiting, [(run, asked)] if awaited.fetch else (), fetch=awaited.fetch)
 
 
+def _read_when_written(
+    settled: Settled, window: Window, due: WindowEvents, context: PrepareContext
+) -> tuple[Window, WindowEvents] | datetime:
+    """Return a window with its events in which nothing is written any more, so that none is named.
+
+    It ends two minutes earlier, if all that the run has to send lies before that; a window whose
+    end is fixed was read late enough. Else returns when it will be.
+    """
+    run, lag = settled.run, context.limits.settle_lag
+    written_at = window.until + STILL_WRITTEN + lag
+    if run.window is not None:
+        is_written = context.clock() >= written_at
+        return (window, replace(due, newest=EACH_READ)) if is_written else written_at
+    collects_until = max(each.due_at for each in (run, *(before for before, _ in settled.changes)))
+    carried = (each.window.until for each, _ in settled.older.carried if each.window)
+    earlier = Window(window.since, window.until - STILL_WRITTEN)
+    if earlier.until >= max(collects_until, window.since, *carried):
+        found = _events_due(run, settled.older, earlier, context)
+        if found.sent:
+            return earlier, replace(found, newest=EACH_READ)
+    return max(written_at, collects_until + STILL_WRITTEN + lag)
+
+
 def _events_due(
     run: Run, older: Predecessors, window: Window, context: PrepareContext
 ) -> WindowEvents:
-    """Read the window of a run (rule 19).
-
-    An event that may have gone out is not held back: it would be sent again if evidence arrives
-    for the email that had it. It stays with its run, or with the run that carries that one. An
-    event in the window of such a run that was not in its email was written late; its writer stamps
-    it anew (rule 14). If this attempt showed it, a delivery event could not tell which of the two
-    attempts had it.
-    """
-    on_hold, now = context.held_categories(), context.clock()
+    """Read a window of the run, knowing which attempts may have sent its events."""
     unknown = [
         each
         for each in (run, *(carried for carried, _ in older.carried))
         if each.may_have_been_sent
     ]
-    until = possibly_sent_until(unknown)
-    sent: list[StoredEvent] = []
-    held: list[Event] = []
-    over: list[StoredEvent] = []
-    left_out: list[str] = []
-    for stored in context.events.read(run.key.user_id, run.key.schedule, window):
-        if stored.is_over(now):
-            over.append(stored)
-        elif any(each.has_passed_over(stored.event.id, stored.stored_at) for each in unknown):
-            left_out.append(name_of(stored.event.id))
-        elif stored.event.category in on_hold and stored.stored_at > until:
-            held.append(stored.event)
-        else:
-            sent.append(stored)
-    return WindowEvents(
-        [each.event for each in sent],
-        held,
-        over,
-        newest_of(sent, window),
-        tuple(sorted(left_out)),
-        frozenset(
-            each.event.id
-            for each in (*sent, *over)
-            if any(one.has_shown(each.event.id, each.stored_at) for one in unknown)
-        ),
+    return read_window(
+        run.key,
+        window,
+        events=context.events,
+        unknown=unknown,
+        on_hold=context.held_categories(),
+        now=context.clock(),
     )
 
 
 def _why_empty(
     run: Run, over: Sequence[StoredEvent], without: tuple[str, ...], now: datetime
 ) -> Reason:
-    """Why nothing is left to send. That Gazette was too late for an event goes before the rest.
-
-    An item that its source does not offer any more was none of the reader's events.
-    """
-    events = [stored for stored in over if not stored.event.source]
-    if any(not stored.event.has_lapsed(now) for stored in events):
+    """Why nothing is left to send. That Gazette was too late for an event goes before the rest."""
+    if any(is_too_late(stored, now) for stored in over):
         return Reason.EXPIRED
-    if events:
+    if any(not stored.event.source for stored in over):
         return Reason.LAPSED
     if without:
         return Reason.NO_CONTENT
@@ -231,7 +221,8 @@ def _only_held(
     """Return what becomes of a run with held events; None if its other events are sent.
 
     An immediate run waits as a whole, because no later run would include the held events. A
-    digest of held events only is skipped: it closes no window, so the next digest has them all.
+    digest of held events only is skipped: it closes no window, so the next digest has them all. So
+    is one with more held events than can be deferred, unless some of its own may have been sent.
     """
     if not due.held:
         return None
@@ -239,7 +230,8 @@ def _only_held(
         again_at = context.clock() + _pause_on_hold(context.random())
         waiting = Delivery(run, again_at, WaitingFor.SENDING_RESUMED)
         return Ending(waiting, over=due.over, may_have_been_sent=due.may_have_been_sent)
-    if due.sent:
+    are_too_many = len(due.held) > MOST_DEFERRED and not due.may_have_been_sent
+    if due.sent and not are_too_many:
         return None
     return _ended(run, Skip(Reason.CATEGORY_HELD), changes, due)
 

@@ -35,7 +35,7 @@ class DeliveryLimits:
 
 
 class WaitingFor(StrEnum):
-    """What a requeued run waits for."""
+    """What a requeued run waits for. `REMOVAL`: for nothing but another invocation."""
 
     PAUSE_OVER = "pause_over"
     COLLECTED = "collected"
@@ -44,6 +44,7 @@ class WaitingFor(StrEnum):
     NEXT_DAY = "next_day"
     SENDING_RESUMED = "sending_resumed"
     CONTENT = "content"
+    REMOVAL = "removal"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,13 @@
 """Take activities and follows in, and bring each activity to its followers."""
 
 from datetime import timedelta
+from itertools import chain, islice
 
 from gazette.domain.commands import ChangeFollow, RetractActivity
+from gazette.domain.errors import NotYet, UnreadableRow
 from gazette.domain.model import Retracted
 from gazette.domain.outcome import Outcome
+from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.queues import FollowersQueue
 from gazette.domain.ports.stores import Activities
 from gazette.domain.stored import readable, require_readable
@@ -12,12 +15,18 @@ from gazette.domain.subscribers.following import Activity
 from gazette.domain.subscribers.subscriber import Erased
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
-from gazette.steps.ingest.followers import route_to_followers, start_walk
+from gazette.steps.ingest.followers import start_walk
+from gazette.steps.ingest.late_follow import bring_all, page_of
 from gazette.steps.routing.follows import forget_follow, forgotten_until, remember_follow
 from gazette.steps.routing.reroute import reroute
+from gazette.steps.routing.together import TimeFor
+from gazette.steps.time_budget import PIECE, unlimited
 
 LATE_FOLLOW = timedelta(days=1)
 """How far back a follow that arrives late brings the activities since it began."""
+
+AT_ONCE = 500
+"""Activities that are brought together."""
 
 
 def create_activity(
@@ -26,6 +35,7 @@ def create_activity(
     activities: Activities,
     followers_queue: FollowersQueue,
     context: RoutingContext,
+    time_left: TimeLeft = unlimited,
 ) -> Outcome:
     """Store the activity and bring it to its followers. Safe to repeat, in any order.
 
@@ -50,6 +60,7 @@ def create_activity(
             activities=activities,
             followers_queue=followers_queue,
             context=context,
+            time_left=time_left,
             again=_outdated_sides(activity, stored),
         )
         return outcome
@@ -73,20 +84,33 @@ def retract_activity(
     activities: Activities,
     followers_queue: FollowersQueue,
     context: RoutingContext,
+    time_left: TimeLeft = unlimited,
 ) -> Outcome:
     """Withdraw an activity, even before it arrives, from all followers who have it."""
     stored = activities.retract(command.entity, command.id)
-    start_walk(stored, activities=activities, followers_queue=followers_queue, context=context)
+    start_walk(
+        stored,
+        activities=activities,
+        followers_queue=followers_queue,
+        context=context,
+        time_left=time_left,
+    )
     return Outcome.RETRACTED
 
 
 def change_follow(
-    command: ChangeFollow, *, activities: Activities, context: RoutingContext
+    command: ChangeFollow,
+    *,
+    activities: Activities,
+    followers_queue: FollowersQueue,
+    context: RoutingContext,
+    time_left: TimeLeft = unlimited,
 ) -> Outcome:
     """Store that a follow began, changed or ended at an instant. Safe to repeat, in any order.
 
     Activities since then that arrived before this message are brought to the reader, or taken back,
-    as if it had arrived first: up to a day back.
+    as if it had arrived first: up to a day back. Those that `time_left` is too short for are left
+    to the followers queue. Raises NotYet if it is too short for what waits already.
     """
     entity, user_id, at = command.entity, command.user_id, command.at
     follow = remember_follow(command, context)
@@ -94,10 +118,21 @@ def change_follow(
     if isinstance(reader, Erased) or (reader and reader.erased_at and at <= reader.erased_at):
         forget_follow(entity, user_id, forgotten_until(reader), context=context)
         return Outcome.ERASED
-    found = list(activities.since(entity, max(at, context.clock() - LATE_FOLLOW)))
-    for activity in readable(found):
-        route_to_followers(activity, [follow], activities=activities, context=context)
     if len(follow.changes) > 1:
-        reroute(user_id, context=context)
-    require_readable(found)
+        reroute(user_id, context=context, time_left=time_left)
+    time = TimeFor(time_left, PIECE)
+    found = activities.since(entity, max(at, context.clock() - LATE_FOLLOW))
+    unreadable: list[UnreadableRow] = []
+    while some := list(islice(found, AT_ONCE)):
+        unreadable += [each for each in some if isinstance(each, UnreadableRow)]
+        try:
+            time.require()
+            unreadable += bring_all(
+                follow, list(readable(some)), activities=activities, context=context, time=time
+            )
+        except NotYet:
+            if time_left() >= PIECE:
+                raise
+            followers_queue.send(page_of(follow, each) for each in readable(chain(some, found)))
+    require_readable(unreadable)
     return Outcome.CHANGED

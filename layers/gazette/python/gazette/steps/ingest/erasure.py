@@ -1,5 +1,6 @@
 """Erase a subscriber."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -7,6 +8,7 @@ from gazette.domain.delivery.run import Reason
 from gazette.domain.delivery.signals import Stop
 from gazette.domain.identity import address_hash
 from gazette.domain.outcome import Outcome
+from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.stores import Suppressions
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus, was_erased
@@ -14,13 +16,23 @@ from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.ingest.profiles import reroute_waiting
 from gazette.steps.routing.follows import forget_follow
+from gazette.steps.routing.together import TimeFor, in_parts
 from gazette.steps.runs import apply, cancel
 from gazette.steps.subscribers.schedules import remove_schedules, set_schedules
 from gazette.steps.subscribers.unsubscribe import settle_suppression
+from gazette.steps.time_budget import PIECE, unlimited
+
+_AT_ONCE = 100
+"""Follows that are read, or deleted, together."""
 
 
 def erase_subscriber(
-    user_id: str, at: datetime, *, suppressions: Suppressions, context: RoutingContext
+    user_id: str,
+    at: datetime,
+    *,
+    suppressions: Suppressions,
+    context: RoutingContext,
+    time_left: TimeLeft = unlimited,
 ) -> Outcome:
     """Delete everything of a subscriber except the instant and the suppression. Safe to repeat.
 
@@ -28,8 +40,11 @@ def erase_subscriber(
     suppressed reader's address was suppressed before, unless an operator has lifted that.
     The stop is written first, then the runs are cancelled, then everything else is deleted: a
     worker that did not see the stop takes its own writes back. If the reader has returned already,
-    only what is dated `at` or before is deleted, and their runs are only made to read again.
+    only what is dated `at` or before is deleted, and their runs are only made to read again. Raises
+    NotYet if `time_left` is too short for all of it: what was deleted is gone when the message
+    comes again.
     """
+    time = TimeFor(time_left, PIECE)
     reader = context.subscribers.get(user_id)
     if isinstance(reader, Subscriber) and reader.status is SubscriberStatus.UNSUBSCRIBED:
         suppressions.unsubscribe(address_hash(reader.email), user_id)
@@ -38,7 +53,7 @@ def erase_subscriber(
     }
     erased = context.subscribers.erase(user_id, at)
     if not erased and isinstance(context.subscribers.get(user_id), Subscriber):
-        _erase_before(user_id, at, context)
+        _erase_before(user_id, at, context, time)
         if isinstance(reader, Subscriber):  # who may have started again since it was read
             settle_suppression(
                 user_id,
@@ -48,6 +63,7 @@ def erase_subscriber(
             )
         return Outcome.OUTDATED
     for run in readable(context.runs.of_user(user_id)):
+        time.require()
         if erased and run.key in before:
             cancel(run, Reason.ERASED, runs=context.runs)
         else:
@@ -55,18 +71,41 @@ def erase_subscriber(
     remove_schedules(user_id, at, context=context)
     came_back = isinstance(context.subscribers.get(user_id), Subscriber)
     until = at if came_back else None
-    _forget(user_id, until, context)
+    _forget(user_id, until, context, time)
     return Outcome.ERASED if erased else Outcome.OUTDATED
 
 
-def _forget(user_id: str, until: datetime | None, context: RoutingContext) -> None:
+def _forget(user_id: str, until: datetime | None, context: RoutingContext, time: TimeFor) -> None:
     """Delete follows and events; with `until`, only what is dated up to it."""
-    for entity in context.follows.followed_by(user_id):
-        forget_follow(entity, user_id, until, context=context)
-    context.events.erase(user_id, until)
+    entities = list(dict.fromkeys(context.follows.followed_by(user_id)))
+    for some in in_parts(entities, _AT_ONCE):
+        time.require()
+        if until is None:
+            context.follows.forget(user_id, some)
+        else:
+            _forget_until(user_id, some, until, context, time)
+    after = context.events.erase(user_id, until)
+    while after:
+        time.require()
+        after = context.events.erase(user_id, until, after=after)
 
 
-def _erase_before(user_id: str, at: datetime, context: RoutingContext) -> None:
+def _forget_until(
+    user_id: str,
+    entities: Sequence[str],
+    until: datetime,
+    context: RoutingContext,
+    time: TimeFor,
+) -> None:
+    """Keep the changes after `until`, which were made after a return."""
+    found = context.follows.get_many([(entity, user_id) for entity in entities])
+    for follow in found.values():
+        if follow.changes[0][0] <= until:
+            time.require()
+            forget_follow(follow.entity, user_id, until, context=context)
+
+
+def _erase_before(user_id: str, at: datetime, context: RoutingContext, time: TimeFor) -> None:
     """Erase what is dated `at` or before of a reader whose later profile is stored.
 
     The profile is written first, so that nothing from before `at` is stored any more. The schedules
@@ -76,10 +115,11 @@ def _erase_before(user_id: str, at: datetime, context: RoutingContext) -> None:
     if reader is None:
         return
     for run in readable(context.runs.of_user(user_id)):
+        time.require()
         apply(run, Stop(), runs=context.runs)
-    _forget(user_id, at, context)
+    _forget(user_id, at, context, time)
     set_schedules(reader, context=context)
-    reroute_waiting(reader, context)
+    reroute_waiting(reader, context, time_left=time.left)
 
 
 def _without_the_past(user_id: str, at: datetime, context: RoutingContext) -> Subscriber | None:

@@ -1,6 +1,7 @@
 """Bring an activity to all followers: a few directly, many in pages through a queue."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.model import Retracted
@@ -13,7 +14,7 @@ from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.reroute import retract_event
 from gazette.steps.routing.route import route
-from gazette.steps.time_budget import require_time
+from gazette.steps.time_budget import PIECE, require_time, share, unlimited
 
 PAGE = 100
 """Followers in a message; a side with fewer is done without a message."""
@@ -28,11 +29,13 @@ def start_walk(
     activities: Activities,
     followers_queue: FollowersQueue,
     context: RoutingContext,
+    time_left: TimeLeft = unlimited,
     again: Iterable[str] = (),
 ) -> None:
     """Bring the activity to the followers of each side, or queue a walk over them.
 
-    Sides that were walked before are skipped, unless they are in `again`.
+    Sides that were walked before are skipped, unless they are in `again`. A side that there is too
+    little time for is left to the followers queue as well.
     """
     if isinstance(stored, Retracted):
         return
@@ -40,7 +43,7 @@ def start_walk(
     failed: list[Exception] = []
     for side in dict.fromkeys((*stored.to_walk, *again)):
         followers = context.follows.page(side, after="", limit=PAGE)
-        if len(followers) == PAGE:
+        if len(followers) == PAGE or time_left() < PIECE:
             walks.append(Walk(stored.entity.key, stored.id, side))
         else:
             try:
@@ -76,7 +79,7 @@ def walk_followers(
     if not isinstance(activity, Activity):
         return 0
     if isinstance(message, FollowerPage):
-        return _route_page(message, activity, activities, context)
+        return _route_page(message, activity, time_left, activities, followers_queue, context)
     return _walk(message, activity, activities, followers_queue, context.follows)
 
 
@@ -137,10 +140,18 @@ def _raise_first(failed: Sequence[Exception]) -> None:
 
 
 def _route_page(
-    page: FollowerPage, activity: Activity, activities: Activities, context: RoutingContext
+    page: FollowerPage,
+    activity: Activity,
+    time_left: TimeLeft,
+    activities: Activities,
+    followers_queue: FollowersQueue,
+    context: RoutingContext,
 ) -> int:
-    """A page is a range of user ids: new followers make it longer."""
-    after, brought = page.after, 0
+    """A page is a range of user ids: new followers make it longer.
+
+    What there is no time for is queued as a page of its own.
+    """
+    after, brought, time_left = page.after, 0, share(time_left)
     while True:
         some = context.follows.page(page.side, after=after, through=page.through, limit=PAGE)
         route_to_followers(activity, some, activities=activities, context=context)
@@ -148,6 +159,9 @@ def _route_page(
         if len(some) < PAGE:
             return brought
         after = _user_of(some[-1])
+        if time_left() < PIECE:
+            followers_queue.send([replace(page, after=after)])
+            return brought
 
 
 def _walk(

@@ -33,7 +33,7 @@ from gazette.steps.ingest.profiles import change_subscriber
 from gazette.steps.routing.reroute import retract_event
 from gazette.steps.routing.route import Routed, route_lists
 from gazette.steps.subscribers.sunset import mark_active
-from gazette.steps.time_budget import require_time
+from gazette.steps.time_budget import require_time, share
 
 DoneT = TypeVar("DoneT")
 
@@ -162,27 +162,46 @@ def _apply(
     context: RoutingContext,
 ) -> list[Outcome]:
     require_time(time_left)
+    time_left = share(time_left)
     match command:
         case CreateActivity(activity):
             outcome = create_activity(
-                activity, activities=activities, followers_queue=followers_queue, context=context
+                activity,
+                activities=activities,
+                followers_queue=followers_queue,
+                context=context,
+                time_left=time_left,
             )
         case RetractEvent(user_id, event_id):
             outcome = retract_event(user_id, event_id, context=context)
         case RetractActivity():
             outcome = retract_activity(
-                command, activities=activities, followers_queue=followers_queue, context=context
+                command,
+                activities=activities,
+                followers_queue=followers_queue,
+                context=context,
+                time_left=time_left,
             )
         case ChangeSubscriber(subscriber):
-            outcome = change_subscriber(subscriber, suppressions=suppressions, context=context)
+            outcome = change_subscriber(
+                subscriber, suppressions=suppressions, context=context, time_left=time_left
+            )
         case ChoosePreferences():
-            outcome = choose_preferences(command, context=context)
+            outcome = choose_preferences(command, context=context, time_left=time_left)
         case MarkActive(user_id, at):
             outcome = mark_active(user_id, at, context=context)
         case EraseSubscriber(user_id, at):
-            outcome = erase_subscriber(user_id, at, suppressions=suppressions, context=context)
+            outcome = erase_subscriber(
+                user_id, at, suppressions=suppressions, context=context, time_left=time_left
+            )
         case ChangeFollow():
-            outcome = change_follow(command, activities=activities, context=context)
+            outcome = change_follow(
+                command,
+                activities=activities,
+                followers_queue=followers_queue,
+                context=context,
+                time_left=time_left,
+            )
         case _:
             assert_never(command)
     return [outcome]

@@ -30,13 +30,18 @@ from gazette.steps.time_budget import unlimited
 
 
 def change_subscriber(
-    given: Subscriber, *, suppressions: Suppressions, context: RoutingContext
+    given: Subscriber,
+    *,
+    suppressions: Suppressions,
+    context: RoutingContext,
+    time_left: TimeLeft = unlimited,
 ) -> Outcome:
     """Store the profile, then its schedules, then route the waiting events. Safe to repeat.
 
     Profiles may arrive in any order; after a crash, the redelivered message completes the rest. The
     profile is read again at the end, because it may have changed or the reader may have left
-    meanwhile: no schedule that is not wanted stays in the due index.
+    meanwhile: no schedule that is not wanted stays in the due index. Raises NotYet if the profile
+    keeps changing, or `time_left` is too short to route the waiting events.
     """
     for number in ATTEMPTS:
         current: Reader | EarlyChoices = context.subscribers.get(given.user_id)
@@ -54,7 +59,7 @@ def change_subscriber(
             continue
         is_new = current is None or isinstance(current, EarlyChoices)
         set_schedules(merged, context=context, is_new=is_new, resumes=resumes)
-        reroute_waiting(merged, context, only_arrived=is_new)
+        reroute_waiting(merged, context, only_arrived=is_new, time_left=time_left)
         stop_if_suppressed(
             merged,
             suppressions=suppressions,

@@ -23,7 +23,7 @@ from gazette.domain.subscribers.preference_form import Fields
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus
 from gazette.domain.subscribers.taking_back import made_before, undo
 from gazette.steps.context import RoutingContext
-from gazette.steps.preferences.page import save_all
+from gazette.steps.preferences.page import save_all, some_follows
 from gazette.steps.preferences.requests import PageContext, leave, record_left
 from gazette.steps.subscribers.resubscribe import resubscribe
 from gazette.steps.subscribers.unsubscribe import is_at
@@ -80,7 +80,7 @@ def leave_by(
     is_barred = before.is_barred and act is LeaveAct.LEAVE
     if reader is None or reader.has_left or is_barred:
         return _done(before, _told_to(reader, act), routing)
-    follows = () if act is LeaveAct.PAUSE else _follows(reader, routing)
+    follows = _follows(reader, before.scope, act, routing)
 
     def wanted(then: Subscriber, followed: Sequence[Follow], at: datetime) -> Change:
         return _wanted(act, before.scope, then, followed, at, routing)
@@ -111,7 +111,8 @@ def take_back(
     if undone.act is LeaveAct.EVERYTHING:
         return _return(reader, link, found, undone.at, context)
     today = _today(reader, routing.clock())
-    changes = undo(reader, _follows(reader, routing), undone.at, today)
+    follows = _follows(reader, found.scope, undone.act, routing)
+    changes = undo(reader, follows, undone.at, today)
     if changes:
         context.announce()
         _require_taken(
@@ -213,19 +214,24 @@ def _leaving(link: LinkToken, reader: Subscriber | None, context: RoutingContext
     scope, still = _scope_of(link.scope, context.critical)
     if reader is None or scope.kind in {ScopeKind.EVERYTHING, ScopeKind.DIGESTS}:
         return Leaving(scope=scope, reader=reader, still=still)
-    follows = _follows(reader, context)
     return Leaving(
         scope=scope,
         reader=reader,
         follows=tuple(
             each.title or each.entity
-            for each in follows
-            if each.latest.following and entity_mark(each.entity) in scope.names
+            for each in _follows_named(reader, scope, context)
+            if each.latest.following
         ),
         instead=instead_of_immediate(reader, context.defaults),
-        keeps_some=any(each.latest.following and each.latest.frequency for each in follows),
+        keeps_some=scope.kind is ScopeKind.CATEGORY and _may_keep_some(reader, context),
         still=still,
     )
+
+
+def _may_keep_some(reader: Subscriber, context: RoutingContext) -> bool:
+    """Whether a follow has a frequency of its own, or there are more than are read for a page."""
+    follows, more = some_follows(reader.user_id, "", context)
+    return bool(more) or any(each.latest.frequency for each in follows)
 
 
 def _scope_of(scope: Scope, critical: Collection[str]) -> tuple[Scope, tuple[str, ...]]:
@@ -245,9 +251,29 @@ def _reader_at(link: LinkToken, context: RoutingContext) -> Subscriber | None:
     return reader if isinstance(reader, Subscriber) and is_at(reader, link.address) else None
 
 
-def _follows(reader: Subscriber, context: RoutingContext) -> Sequence[Follow]:
-    """Also those that have ended, because they may be taken back."""
-    entities = set(context.follows.followed_by(reader.user_id))
+def _follows(
+    reader: Subscriber, scope: Scope, act: LeaveAct, context: RoutingContext
+) -> Sequence[Follow]:
+    """The follows that an act may change, also those that have ended, which may be taken back."""
+    if act is LeaveAct.PAUSE or (act is LeaveAct.LEAVE and scope.kind is ScopeKind.CATEGORY):
+        return []
+    if act is LeaveAct.LEAVE and scope.kind is ScopeKind.ENTITY:
+        return _follows_named(reader, scope, context)
+    return _read_follows(reader, set(context.follows.followed_by(reader.user_id)), context)
+
+
+def _follows_named(reader: Subscriber, scope: Scope, context: RoutingContext) -> Sequence[Follow]:
+    """The follows of the entities that a link names by their marks."""
+    if scope.kind is not ScopeKind.ENTITY:
+        return []
+    followed = context.follows.followed_by(reader.user_id)
+    entities = {entity for entity in followed if entity_mark(entity) in scope.names}
+    return _read_follows(reader, entities, context)
+
+
+def _read_follows(
+    reader: Subscriber, entities: Collection[str], context: RoutingContext
+) -> Sequence[Follow]:
     if not entities:
         return []
     found = context.follows.get_many([(entity, reader.user_id) for entity in entities])

@@ -10,11 +10,18 @@ from gazette.domain.ports.bus import Bus
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.stores import Suppressions
 from gazette.domain.subscribers.choices import NOTHING, Choice
-from gazette.domain.subscribers.following import FollowState
+from gazette.domain.subscribers.following import Follow, FollowState
 from gazette.domain.subscribers.frequency import ASKED_CATEGORIES
 from gazette.domain.subscribers.leaving import Change
 from gazette.domain.subscribers.overview import Notice, Overview, next_digest
-from gazette.domain.subscribers.preference_form import Act, Submission, mark_of_leave
+from gazette.domain.subscribers.preference_form import (
+    FOLLOW_FIELD,
+    Act,
+    Fields,
+    Submission,
+    follow_field,
+    mark_of_leave,
+)
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.domain.subscribers.whole_maps import whole_map_at
 from gazette.steps.context import RoutingContext
@@ -27,13 +34,19 @@ from gazette.steps.subscribers.unsubscribe import unsubscribe
 from gazette.steps.time_budget import require_time
 
 SHOWN = 100
-"""Follows on the page: one more would not make it easier to find the one."""
+"""Follows on a page, in the order of their entities; the next page begins behind the last one."""
+
+_LOOKS = 5
+"""How often so many follows are read for a page: those that have ended are not shown."""
 
 
-def read_overview(user_id: str, *, context: RoutingContext) -> Overview | None:
+def read_overview(
+    user_id: str, *, context: RoutingContext, follows_after: str = ""
+) -> Overview | None:
     """The reader as they are stored now; None where nothing, or no longer anything, is known.
 
-    By the date a reader is dormant before anybody has stored it: nobody visits an idle schedule.
+    `follows_after`: the entity behind which the follows on the page begin. By the date a reader is
+    dormant before anybody has stored it: nobody visits an idle schedule.
     """
     found = context.subscribers.get(user_id)
     if not isinstance(found, Subscriber):
@@ -41,20 +54,16 @@ def read_overview(user_id: str, *, context: RoutingContext) -> Overview | None:
     now = context.clock()
     reader = found.as_of(now, sunset=context.sunset)
     asked = tuple(sorted(ASKED_CATEGORIES)) if context.content else ()
-    entities = set(context.follows.followed_by(user_id))
-    known = context.follows.get_many([(entity, user_id) for entity in entities]) if entities else {}
-    follows = sorted(
-        (follow for follow in known.values() if follow.latest.following),
-        key=lambda follow: (follow.title.casefold() or follow.entity, follow.entity),
-    )
+    follows, more = some_follows(user_id, follows_after, context)
     return Overview(
         subscriber=reader,
         now=now,
         defaults=context.defaults,
         critical=tuple(sorted(context.critical)),
         asked=asked,
-        follows=tuple(follows[:SHOWN]),
-        follow_count=len(follows),
+        follows=tuple(follows),
+        follows_after=follows_after,
+        more_follows=more,
         next_due_at=next_digest(
             reader,
             context.schedules.of_user(user_id),
@@ -62,8 +71,49 @@ def read_overview(user_id: str, *, context: RoutingContext) -> Overview | None:
             defaults=context.defaults,
             now=now,
             asked=asked,
+            are_all=not (follows_after or more),
         ),
     )
+
+
+def some_follows(user_id: str, after: str, context: RoutingContext) -> tuple[list[Follow], str]:
+    """Up to SHOWN follows in force on entities behind `after`, by title.
+
+    And the entity behind which the next ones begin; empty if there are none.
+    """
+    most = _LOOKS * SHOWN
+    entities = list(context.follows.followed_by(user_id, after=after, at_most=most + 1))
+    shown: list[Follow] = []
+    for first in range(0, min(len(entities), most), SHOWN):
+        some = [(entity, user_id) for entity in entities[first : first + SHOWN]]
+        found = context.follows.get_many(some)
+        there = [found[key] for key in some if key in found and found[key].latest.following]
+        room = SHOWN - len(shown)
+        shown += there[:room]
+        if len(there) > room:
+            return sorted(shown, key=_by_title), shown[-1].entity
+    return sorted(shown, key=_by_title), entities[most - 1] if len(entities) > most else ""
+
+
+def with_follows_of(sent: Fields, overview: Overview, *, context: RoutingContext) -> Overview:
+    """`overview` with the follows that a form has fields of, if it does not have these.
+
+    Others have begun or ended since the page was shown, so that it now ends elsewhere.
+    """
+    known = {follow_field(follow.entity) for follow in overview.follows}
+    named = {name for name in sent if name.startswith(FOLLOW_FIELD)} - known
+    if not named or overview.has_all_follows:
+        return overview
+    user_id = overview.subscriber.user_id
+    followed = context.follows.followed_by(user_id)
+    keys = [(entity, user_id) for entity in followed if follow_field(entity) in named]
+    found = context.follows.get_many(keys).values() if keys else ()
+    others = (follow for follow in found if follow.latest.following)
+    return replace(overview, follows=(*overview.follows, *others))
+
+
+def _by_title(follow: Follow) -> tuple[str, str]:
+    return follow.title.casefold() or follow.entity, follow.entity
 
 
 def save(

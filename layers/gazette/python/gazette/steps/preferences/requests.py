@@ -13,7 +13,7 @@ from gazette.domain.subscribers.overview import Notice, Overview
 from gazette.domain.subscribers.preference_form import Fields, Problem, asked
 from gazette.domain.subscribers.subscriber import Subscriber
 from gazette.steps.context import RoutingContext
-from gazette.steps.preferences.page import perform, read_overview
+from gazette.steps.preferences.page import perform, read_overview, with_follows_of
 from gazette.steps.subscribers.unsubscribe import record_unsubscribed, unsubscribe
 
 
@@ -47,27 +47,40 @@ class Shown:
     sent: Fields | None = None
 
 
-def show(link: LinkToken, *, context: PageContext) -> Shown:
-    """Look up the subscriber, and change nothing.
+def show(link: LinkToken, *, context: PageContext, follows_after: str = "") -> Shown:
+    """Look up the subscriber, and change nothing. `follows_after`: as in `read_overview`.
 
     Raises EndedLink where it is for nobody any more.
     """
-    return Shown(overview=_overview(link, context))
+    return Shown(overview=_overview(link, context, follows_after))
 
 
 def submit(
-    link: LinkToken, read_form: Callable[[], Fields], *, context: PageContext, time_left: TimeLeft
+    link: LinkToken,
+    read_form: Callable[[], Fields],
+    *,
+    context: PageContext,
+    time_left: TimeLeft,
+    follows_after: str = "",
 ) -> Shown:
     """Do what the form asks for, and look up the subscriber again; `link` led to the page.
 
+    `follows_after`: as in `read_overview`. Whatever follows the page shows by now, what the form
+    says of another one is done, and nothing is done to a follow that the form does not have.
+
     Raises EndedLink where it is for nobody any more.
     """
-    overview = _overview(link, context)
+    overview = _overview(link, context, follows_after)
     try:
         sent = read_form()
     except UnreadableForm:
         return Shown(overview=overview, notice=Notice.UNREADABLE)
-    wanted = asked(sent, overview, categories=context.categories(overview), zones=context.zones())
+    wanted = asked(
+        sent,
+        with_follows_of(sent, overview, context=context.routing),
+        categories=context.categories(overview),
+        zones=context.zones(),
+    )
     if not wanted.problems:
         context.announce()
     notice = perform(
@@ -84,7 +97,7 @@ def submit(
         return Shown(overview=overview, notice=notice, problems=wanted.problems, sent=sent)
     if notice is Notice.UNSUBSCRIBED:
         record_left(link, context)
-    return Shown(overview=_overview(link, context), notice=notice)
+    return Shown(overview=_overview(link, context, follows_after), notice=notice)
 
 
 def leave(link: LinkToken, *, context: PageContext) -> Subscriber | None:
@@ -117,8 +130,8 @@ def record_left(link: LinkToken, context: PageContext) -> None:
     )
 
 
-def _overview(link: LinkToken, context: PageContext) -> Overview:
-    overview = read_overview(link.run.user_id, context=context.routing)
+def _overview(link: LinkToken, context: PageContext, follows_after: str) -> Overview:
+    overview = read_overview(link.run.user_id, context=context.routing, follows_after=follows_after)
     if overview is None or not link.is_for(overview.subscriber):
         raise EndedLink("Nobody is known at the address of this link any more.")
     return overview

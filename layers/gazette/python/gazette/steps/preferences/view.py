@@ -1,23 +1,33 @@
 """What went out with a run, in the browser: its email, or everything that it was made of."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
 from gazette.domain.delivery.arrangement import Arrangement
 from gazette.domain.delivery.compose import compose
 from gazette.domain.delivery.run import Run
+from gazette.domain.errors import Overtaken
+from gazette.domain.identity import run_id
 from gazette.domain.links import LinkToken
-from gazette.domain.model import Event
+from gazette.domain.model import Window
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Runs
 from gazette.domain.ports.rendering import Links, Pages
 from gazette.domain.ports.stores import EventReader, Subscribers
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.domain.window.folded import Folded, Folding
+from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.delivery.edition import make_edition
 from gazette.steps.delivery.versions import Chosen
+from gazette.steps.delivery.windows import MOST_WHOLE, load_from
 
-_Show = Callable[[Run, datetime, Sequence[Event], Subscriber], str]
+_Show = Callable[[Run, datetime, Folded, Subscriber], str]
+
+_MOST_LISTED, _MOST_LINES = 1_000, 100
+"""The most entities that the page of updates lists, and lines of one: its head counts all updates.
+A function's answer may have 6 MB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +54,7 @@ def view_email(link: LinkToken, links: Links, *, context: ViewContext) -> str | 
     may look at what was sent to them.
     """
 
-    def show(run: Run, until: datetime, events: Sequence[Event], reader: Subscriber) -> str:
+    def show(run: Run, until: datetime, events: Folded, reader: Subscriber) -> str:
         return make_edition(
             link.run,
             events,
@@ -63,15 +73,15 @@ def view_email(link: LinkToken, links: Links, *, context: ViewContext) -> str | 
 
 
 def view_updates(link: LinkToken, *, context: ViewContext) -> str | None:
-    """The page of all that the window of a run holds now, no line left out. None: as above."""
+    """The page of all that the window of a run holds now. None: as above."""
 
-    def show(run: Run, until: datetime, events: Sequence[Event], reader: Subscriber) -> str:
+    def show(run: Run, until: datetime, events: Folded, reader: Subscriber) -> str:
         variation, templates = run.variant.variation, context.templates(run).templates
         settings, renderer = templates.settings, templates.renderer
         everything = compose(
             events,
-            max_blocks=len(events),
-            max_lines=len(events),
+            max_blocks=_MOST_LISTED,
+            max_lines=_MOST_LINES,
             arrangement=renderer.arrangement(variation, settings.arranged(context.arrangement)),
             until=until,
             sources=run.sources,
@@ -92,12 +102,20 @@ def _view(link: LinkToken, show: _Show, context: ViewContext) -> str | None:
         return None
     if run.window is None:
         return context.pages.not_sent(reader)
-    now = context.clock()
-    events = [
-        stored.event
-        for stored in context.events.read(key.user_id, key.schedule, run.window)
-        if not stored.is_over(now)
-    ]
-    if not events:
-        return context.pages.nothing_left(reader)
-    return show(run, run.window.until, events, reader)
+    for _ in ATTEMPTS:
+        events = _read(run, run.window, context)
+        if not events:
+            return context.pages.nothing_left(reader)
+        with suppress(Overtaken):
+            return show(run, run.window.until, events, reader)
+    raise kept_changing(f"The window of run {run_id(key)}")
+
+
+def _read(run: Run, window: Window, context: ViewContext) -> Folded:
+    """What the window holds now."""
+    now, key = context.clock(), run.key
+    folding = Folding(load_from(key, window, context.events), whole=MOST_WHOLE)
+    for stored in context.events.skim(key.user_id, key.schedule, window):
+        if not stored.is_over(now):
+            folding.add(stored)
+    return folding.folded()

@@ -47,8 +47,14 @@ def forgotten_until(reader: Subscriber | Erased) -> datetime | None:
 def forget_follow(
     entity: str, user_id: str, until: datetime | None, *, context: RoutingContext
 ) -> None:
-    """Delete a follow; with `until`, keep the changes after that instant, made after a return."""
-    while follow := context.follows.get(entity, user_id):
+    """Delete a follow; with `until`, keep the changes after that instant, made after a return.
+
+    Raises NotYet if the follow keeps changing.
+    """
+    for _ in ATTEMPTS:
+        follow = context.follows.get(entity, user_id)
+        if follow is None:
+            return
         later = tuple(change for change in follow.changes if until and change[0] > until)
         kept = replace(follow, changes=later)
         if kept == follow:
@@ -57,3 +63,4 @@ def forget_follow(
             return
         if not later and context.follows.remove(follow):
             return
+    raise kept_changing(f"The follow of {entity} by {user_id}")

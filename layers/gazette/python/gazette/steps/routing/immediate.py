@@ -1,6 +1,6 @@
 """Start immediate runs: each sends the events on one entity within the collapse window."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -12,16 +12,39 @@ from gazette.domain.stored import is_known
 from gazette.steps.context import RoutingContext
 
 
-def start_immediate(stored: StoredEvent, *, context: RoutingContext) -> Run | None:
-    """Make sure that a run takes the event. Safe to repeat. None if it was sent or given up.
+def start_immediates(
+    all_stored: Iterable[StoredEvent], *, context: RoutingContext
+) -> Sequence[Run]:
+    """Make sure that runs take these events. Safe to repeat. Returns those that were queued.
 
-    The run is queued even if it existed already: a crash between row and message must not lose
-    the message (rule 16). The run with the sequence of this second may have ended before the event
-    was stored, or was due too early to take it. Then another one is started, unless the event has
-    had a run.
+    A run is queued even if it existed already: a crash between row and message must not lose the
+    message (rule 16). The events of a thread share what is read of it, and all runs are queued
+    together.
+    """
+    threads: dict[tuple[str, str], list[StoredEvent]] = {}
+    for stored in all_stored:
+        threads.setdefault((stored.event.user_id, stored.schedule), []).append(stored)
+    runs: dict[RunKey, Run] = {}
+    for (user_id, schedule), events in threads.items():
+        chain = list(context.runs.chain(latest_run(user_id, schedule)))
+        for stored in sorted(events, key=lambda each: each.stored_at):
+            run = _run_for(stored, chain, context=context)
+            if run and run not in chain:
+                chain = sorted([run, *chain], key=lambda each: each.key.sequence, reverse=True)
+            if run and not run.status.is_final:
+                runs[run.key] = run
+    if runs:
+        context.generate_queue.send([_queued(run, context) for run in runs.values()])
+    return list(runs.values())
+
+
+def _run_for(stored: StoredEvent, chain: Sequence[Run], *, context: RoutingContext) -> Run | None:
+    """The run that takes the event, started if need be. None if it was sent or given up.
+
+    The run with the sequence of this second may have ended before the event was stored, or was due
+    too early to take it. Then another one is started, unless the event has had a run.
     """
     user_id, schedule = stored.event.user_id, stored.schedule
-    chain = context.runs.chain(latest_run(user_id, schedule))
     if stored.stored_at <= settled_until(chain):
         return None
     run = collecting(chain, stored.stored_at)
@@ -31,8 +54,6 @@ def start_immediate(stored: StoredEvent, *, context: RoutingContext) -> Run | No
             if any(_was_for(each, stored) for each in chain):
                 return None
             run = start_next_collecting(user_id, schedule, [run, *chain], context=context)
-    if not run.status.is_final:
-        queue_run(run, context=context)
     return run
 
 
@@ -60,8 +81,12 @@ def start_next_collecting(
 
 def queue_run(run: Run, *, context: RoutingContext) -> None:
     """Queue a run; its message becomes visible when everything that the run takes can be read."""
+    context.generate_queue.send([_queued(run, context)])
+
+
+def _queued(run: Run, context: RoutingContext) -> QueuedRun:
     delay = max(run.due_at + context.hold - context.clock(), timedelta(0))
-    context.generate_queue.send([QueuedRun(run.key, delay=delay)])
+    return QueuedRun(run.key, delay=delay)
 
 
 def _new(user_id: str, schedule: str, at: datetime, context: RoutingContext) -> Run:

@@ -1,5 +1,7 @@
 """Find events that were written so late that they missed their window, and stamp them anew."""
 
+from collections.abc import Iterable, Sequence
+
 from gazette.domain.model import StoredEvent
 from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
@@ -42,3 +44,47 @@ def restamp_if_passed_over(stored: StoredEvent, *, context: RoutingContext) -> S
             return None
         stored = found
     raise kept_changing(f"The schedule or some run of event {stored.event.id}")
+
+
+def restamp_together(
+    all_stored: Iterable[StoredEvent], *, context: RoutingContext
+) -> list[StoredEvent]:
+    """Do as `restamp_if_passed_over` for many events; those of a schedule share what is read of it.
+
+    Returns the events as stored now, without those that were removed.
+    """
+    by_schedule: dict[tuple[str, str], list[StoredEvent]] = {}
+    for stored in all_stored:
+        by_schedule.setdefault((stored.event.user_id, stored.schedule), []).append(stored)
+    kept: list[StoredEvent] = []
+    for (user_id, name), group in by_schedule.items():
+        passed = _passed_over(user_id, name, group, context)
+        kept += [stored for stored in group if stored.event.id not in passed]
+        for stored in passed.values():
+            there = restamp_if_passed_over(stored, context=context)
+            kept += [there] if there else []
+    return kept
+
+
+def _passed_over(
+    user_id: str, name: str, group: Sequence[StoredEvent], context: RoutingContext
+) -> dict[str, StoredEvent]:
+    """The events that a window passed over, by id. No run that has read without another claims."""
+    oldest = min(stored.stored_at for stored in group)
+    is_told = False
+    while True:
+        _, chain = schedule_and_runs(user_id, name, context=context, since=oldest)
+        passed, left = dict[str, StoredEvent](), False
+        for stored in group:
+            event_id, at = stored.event.id, stored.stored_at
+            if any(run.has_shown(event_id, at) for run in chain):
+                continue
+            if any(run.has_passed_over(event_id, at) for run in chain):
+                passed[event_id] = stored
+            else:
+                left = True
+        reading = claimable(chain) if left and not is_told else []
+        if not reading:
+            return passed
+        raise_epochs(reading, runs=context.runs)
+        is_told = True

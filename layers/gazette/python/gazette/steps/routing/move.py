@@ -4,14 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from gazette.domain.delivery.run import Reason, Run, Status, possibly_sent_until
+from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status, possibly_sent_until
 from gazette.domain.delivery.signals import Cancel
 from gazette.domain.identity import latest_run
 from gazette.domain.model import RunKey, Schedule, StoredEvent
 from gazette.domain.ports.stores import Guard
-from gazette.domain.scheduling.calendar import Recurrence
 from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
-from gazette.domain.scheduling.lifetime import needed_until
 from gazette.domain.stored import is_known
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
@@ -34,11 +32,11 @@ def move(stored: StoredEvent, target: Target, *, context: RoutingContext) -> Sto
     """
     user_id, event_id, name = stored.event.user_id, stored.event.id, target.schedule
     for _ in ATTEMPTS:
-        leaving = _leaving(stored, context)
-        if leaving is None:
+        out = _leaving(stored, context)
+        if out is None:
             return stored
-        arriving = _arriving(user_id, name, context)
-        moved = context.events.move(stored, name, leaving + arriving, target.recurrence)
+        guard = out + arriving(user_id, name, context)
+        moved = context.events.move(stored, name, guard, target.recurrence)
         if moved:
             return moved
         found = context.events.get(user_id, event_id)
@@ -69,35 +67,45 @@ def take_back(stored: StoredEvent, *, context: RoutingContext) -> bool:
     raise kept_changing(f"Event {stored.event.id} of {stored.event.user_id}")
 
 
-def extend(stored: StoredEvent, wanted: Recurrence | None, *, context: RoutingContext) -> None:
-    """Let an event last as long as its schedule needs to send it (rule 21)."""
-    until = needed_until(wanted, context.clock())
-    if until and until > stored.lasts_until:
-        context.events.extend(stored, until)
-
-
 def raise_epochs_under(schedule: str, user_id: str, *, context: RoutingContext) -> None:
     """Raise the epoch of the runs that may have read an event before it changed."""
     if kind_of(schedule) is not ScheduleKind.UNSENT:
         raise_epochs(context.runs.chain(latest_run(user_id, schedule)), runs=context.runs)
 
 
+def stays_unsent(stored: StoredEvent, context: RoutingContext) -> bool:
+    """Whether it lapsed before an email showed it: it would be counted a second time."""
+    return stored.schedule == Unsent.EXPIRED and stored.event.has_lapsed(context.clock())
+
+
 def _leaving(stored: StoredEvent, context: RoutingContext) -> Guard | None:
     """Keeps all runs of the old schedule from sending the event; None if one has, or may have."""
     user_id, name = stored.event.user_id, stored.schedule
+    until, guard = leaving(user_id, name, stored.stored_at, context=context)
+    return guard if stored.stored_at > until else None
+
+
+def leaving(
+    user_id: str, name: str, last: datetime, *, context: RoutingContext
+) -> tuple[datetime, Guard]:
+    """Up to when the events of a schedule stay, because they were or may have been sent.
+
+    And what keeps all its runs from sending the later ones, the last of which was stored at `last`.
+    """
     if name == Unsent.GIVEN_UP:
-        return None
+        return last, Guard()
     if kind_of(name) is ScheduleKind.UNSENT:
-        return Guard()
+        return BEGINNING, Guard()
     schedule, chain = schedule_and_runs(user_id, name, context=context)
-    if kind_of(name) is ScheduleKind.IMMEDIATE and stored.stored_at > possibly_sent_until(chain):
+    if kind_of(name) is ScheduleKind.IMMEDIATE and last > possibly_sent_until(chain):
         chain = _with_one_to_claim(user_id, name, chain, context=context)
-    if stored.stored_at <= possibly_sent_until(chain):
-        return None
-    return holding(user_id, name, schedule, chain, context=context)
+    until = possibly_sent_until(chain)
+    if last <= until:
+        return until, Guard()
+    return until, holding(user_id, name, schedule, chain, context=context)
 
 
-def _arriving(user_id: str, name: str, context: RoutingContext) -> Guard:
+def arriving(user_id: str, name: str, context: RoutingContext) -> Guard:
     """Keeps all runs of the new schedule from closing a window before the event is in it."""
     if kind_of(name) is ScheduleKind.UNSENT:
         return Guard()

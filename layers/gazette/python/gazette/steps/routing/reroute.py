@@ -1,12 +1,12 @@
 """Route again what waits, after choices or follows changed, and withdraw what is retracted."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import timedelta
 
 from gazette.domain.delivery.run import BEGINNING, possibly_sent_until, sent_until
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.identity import latest_run
-from gazette.domain.model import StoredEvent
+from gazette.domain.model import Retracted, StoredEvent
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
@@ -15,11 +15,17 @@ from gazette.domain.subscribers.frequency import DIGESTS
 from gazette.domain.subscribers.subscriber import Erased
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
-from gazette.steps.routing.move import extend, raise_epochs_under, take_back
-from gazette.steps.routing.route import WaitsIn, settle
+from gazette.steps.routing.move import raise_epochs_under
 from gazette.steps.routing.target import RoutingInputs, routing_inputs, target_of
+from gazette.steps.routing.together import (
+    Settling,
+    TimeFor,
+    extend_together,
+    settle_together,
+    take_back_together,
+)
 from gazette.steps.subscribers.schedules import arm
-from gazette.steps.time_budget import require_time, unlimited
+from gazette.steps.time_budget import unlimited
 
 TO_ANSWER = timedelta(seconds=8)
 """Time to reserve while a reader waits for a page: for one more change, and the answer."""
@@ -37,22 +43,24 @@ def reroute(
     An event that stays lasts longer if its digest now comes later (rule 21). In the end every
     schedule in which an event waits is armed, moved or not (rule 23). `only_arrived`: the
     reader was not known before, so no event is under a schedule yet. Raises NotYet if the choices
-    keep changing, or `time_left` is too short for the rest.
+    keep changing, or `time_left` is too short for the rest: an event that was settled by then is
+    read again, and costs nothing else.
     """
+    time = TimeFor(time_left, TO_ANSWER)
     for _ in ATTEMPTS:
         found = list(_waiting_for(user_id, context, only_arrived=only_arrived))
-        waiting, waits_in = list(readable(found)), list[WaitsIn]()
+        waiting = list(readable(found))
         all_inputs = routing_inputs([stored.event for stored in waiting], context)
+        unwanted, wanted = list[StoredEvent](), list[Settling]()
         for stored, inputs in zip(waiting, all_inputs, strict=True):
-            require_time(time_left, least=TO_ANSWER)
             target = target_of(stored.event, inputs, context)
             if isinstance(target, Outcome):
-                take_back(stored, context=context)
-                continue
-            if stored.schedule == target.schedule:
-                extend(stored, target.recurrence, context=context)
-            waits_in += settle(stored, target, inputs, context)
-        arm(dict(waits_in), context=context)
+                unwanted.append(stored)
+            else:
+                wanted.append(Settling(stored, target, inputs.reader))
+        take_back_together(unwanted, context=context, time=time)
+        extend_together(wanted, context=context, time=time)
+        arm(settle_together(wanted, context=context, time=time), context=context)
         again = routing_inputs([stored.event for stored in waiting], context)
         if all(map(RoutingInputs.decides_like, all_inputs, again)):
             require_readable(found)
@@ -74,6 +82,30 @@ def retract_event(
     if trace and trace.schedule:
         raise_epochs_under(trace.schedule, user_id, context=context)
     return Outcome.RETRACTED
+
+
+def retract_together(
+    user_id: str, event_ids: Collection[str], *, context: RoutingContext, time: TimeFor
+) -> None:
+    """Withdraw those of these events that are stored, as `retract_event` does one that arrived.
+
+    Those that were withdrawn before cost nothing but the look: the runs of each schedule are told
+    once, because whoever withdrew them may have died before that. What goes wrong with one is
+    raised once all others are withdrawn.
+    """
+    if not event_ids:
+        return
+    found = context.events.get_many(user_id, event_ids)
+    told = {each.schedule for each in found.values() if isinstance(each, Retracted)} - {""}
+    for event_id, each in found.items():
+        if isinstance(each, StoredEvent):
+            time.require()
+            trace = context.events.retract(user_id, event_id, early=False)
+            told |= {trace.schedule} if trace and trace.schedule else set()
+    for name in sorted(told):
+        time.require()
+        raise_epochs_under(name, user_id, context=context)
+    require_readable(each for each in found.values() if isinstance(each, UnreadableRow))
 
 
 def _waiting_for(

@@ -12,25 +12,25 @@ from gazette.domain.model import Event, Retracted, StoredEvent
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.ledgers import ScheduleKey
-from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, is_critical, kind_of
+from gazette.domain.scheduling.kinds import ScheduleKind, is_critical, kind_of
 from gazette.domain.stored import is_of_one_row
 from gazette.domain.subscribers.following import Follow
 from gazette.domain.subscribers.frequency import DIGESTS
-from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.domain.subscribers.subscriber import Reader, Subscriber
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.follows import forget_follow, forgotten_until
-from gazette.steps.routing.immediate import start_immediate
+from gazette.steps.routing.immediate import start_immediates
 from gazette.steps.routing.late_writes import restamp_if_passed_over
-from gazette.steps.routing.move import move, raise_epochs_under, take_back
+from gazette.steps.routing.move import move, raise_epochs_under, stays_unsent, take_back
 from gazette.steps.routing.target import RoutingInputs, Target, routing_inputs, target_of
 from gazette.steps.subscribers.schedules import arm
-from gazette.steps.time_budget import require_time, unlimited
+from gazette.steps.time_budget import LONGEST, PIECE, require_time, unlimited
 
 _AT_ONCE = 100
 
-WaitsIn = tuple[ScheduleKey, Subscriber]
-"""A schedule in which an event waits, and its reader as read before."""
+Settled = tuple[StoredEvent, Reader]
+"""An event where it belongs, and its reader as read before."""
 
 Routed = list[Outcome] | Exception
 """What became of the events of a list; or why it must be routed again."""
@@ -66,7 +66,8 @@ def route_lists(
 
     A hundred events at a time, whichever list they are of, share the reads, and the look at the
     schedules that they wait in. Of a list with an error, some events may have been routed, and none
-    of another list is left out for it. A list that cannot be begun in `time_left` gets NotYet.
+    of another list is left out for it. A list that cannot be begun, or ended, in `time_left` gets
+    NotYet.
     """
     together = _Together(lists, context, known, time_left)
     for start in range(0, len(together.events), _AT_ONCE):
@@ -105,8 +106,9 @@ class _Together:
         """Route the events with these numbers, until nothing that decides has changed meanwhile."""
         all_inputs = self._read(unsettled, self._known)
         for _ in ATTEMPTS:
-            waits_in = self._place(all_inputs)
-            self._arm(waits_in)
+            settled = self._place(all_inputs)
+            self._arm(settled)
+            self._start(settled)
             again = self._read(all_inputs)
             unsettled = [
                 number
@@ -134,30 +136,37 @@ class _Together:
         self._at_once(numbers, read)
         return all_inputs
 
-    def _place(self, all_inputs: Mapping[int, RoutingInputs]) -> dict[int, WaitsIn]:
-        """Store each event where it belongs. Returns in which schedules they wait."""
-        waits_in: dict[int, WaitsIn] = {}
+    def _place(self, all_inputs: Mapping[int, RoutingInputs]) -> dict[int, Settled]:
+        """Store each event where it belongs. Returns those that wait there."""
+        settled: dict[int, Settled] = {}
 
         def place(some: Sequence[int]) -> None:
             (number,) = some
-            if self._list_of[number] not in self._begun:
-                require_time(self._time_left)
-                self._begun.add(self._list_of[number])
+            is_begun = self._list_of[number] in self._begun
+            require_time(self._time_left, least=PIECE if is_begun else LONGEST)
+            self._begun.add(self._list_of[number])
             event, inputs = self.events[number], all_inputs[number]
             outcome, found = _route_one(event, inputs, self._context)
-            waits_in.update((number, each) for each in found)
+            settled.update((number, each) for each in found)
             if outcome is not Outcome.DUPLICATE:
                 self._outcomes[number] = outcome
 
         for number in all_inputs:
             self._at_once([number], place)
-        return waits_in
+        return settled
 
-    def _arm(self, waits_in: Mapping[int, WaitsIn]) -> None:
+    def _arm(self, settled: Mapping[int, Settled]) -> None:
         def arm_some(some: Sequence[int]) -> None:
-            arm(dict(waits_in[number] for number in some), context=self._context)
+            arm(waits_in(settled[number] for number in some), context=self._context)
 
-        self._at_once(waits_in, arm_some)
+        self._at_once([number for number in settled if waits_in([settled[number]])], arm_some)
+
+    def _start(self, settled: Mapping[int, Settled]) -> None:
+        def start_some(some: Sequence[int]) -> None:
+            start_immediates((settled[number][0] for number in some), context=self._context)
+
+        immediate = [number for number, (stored, _) in settled.items() if stored.is_immediate]
+        self._at_once(immediate, start_some)
 
     def _at_once(self, numbers: Iterable[int], act: Callable[[Sequence[int]], None]) -> None:
         """Act on all these events at once; where that fails, on those of each list by itself.
@@ -198,10 +207,10 @@ class _Together:
 
 def _route_one(
     event: Event, inputs: RoutingInputs, context: RoutingContext
-) -> tuple[Outcome, list[WaitsIn]]:
+) -> tuple[Outcome, list[Settled]]:
     """Route one event; one that is older than its stored version changes nothing.
 
-    Returns also in which schedule it waits, if in any.
+    Returns also where it waits, if it does.
     """
     target = target_of(event, inputs, context)
     if isinstance(target, Outcome):
@@ -299,25 +308,23 @@ def _forget_follows(event: Event, inputs: RoutingInputs, context: RoutingContext
 
 def settle(
     stored: StoredEvent | None, target: Target, inputs: RoutingInputs, context: RoutingContext
-) -> list[WaitsIn]:
-    """Bring a stored event under `target`, and make sure that an immediate run will send it.
+) -> list[Settled]:
+    """Bring a stored event under `target`; none if it was removed, or stays where nothing sends it.
 
-    Returns in which schedule it waits, if in any: the caller arms that, also where nothing moved,
-    because whoever stored or moved it may have died before that.
+    The caller arms its schedule, or starts its immediate run, also where nothing moved, because
+    whoever stored or moved it may have died before that.
     """
-    if stored is None or _stays_unsent(stored, context):
+    if stored is None or stays_unsent(stored, context):
         return []
     is_there = stored.schedule == target.schedule
     settled = stored if is_there else move(stored, target, context=context)
-    if settled is None:
-        return []
-    if settled.is_immediate:
-        start_immediate(settled, context=context)
-    if settled.schedule in DIGESTS and isinstance(inputs.reader, Subscriber):
-        return [((inputs.reader.user_id, settled.schedule), inputs.reader)]
-    return []
+    return [(settled, inputs.reader)] if settled else []
 
 
-def _stays_unsent(stored: StoredEvent, context: RoutingContext) -> bool:
-    """Whether it lapsed before an email showed it: it would be counted a second time."""
-    return stored.schedule == Unsent.EXPIRED and stored.event.has_lapsed(context.clock())
+def waits_in(all_settled: Iterable[Settled]) -> dict[ScheduleKey, Subscriber]:
+    """The digests' schedules in which these events wait, with their readers."""
+    return {
+        (reader.user_id, stored.schedule): reader
+        for stored, reader in all_settled
+        if stored.schedule in DIGESTS and isinstance(reader, Subscriber)
+    }

@@ -110,9 +110,9 @@ def withdraw(user_id: str, *, subscribers: Subscribers, schedules: Schedules) ->
     comes back meanwhile writes the profile first and the schedules then. The schedule that is due
     goes last: fan-out finds it again after a crash, and with it the others. An idle schedule stays
     idle. Under a status that this version does not know nothing is withdrawn: a version that knows
-    it may schedule digests.
+    it may schedule digests. Raises NotYet if they keep changing.
     """
-    while True:
+    for _ in ATTEMPTS:
         present = schedules.of_user(user_id)
         reader = subscribers.get(user_id)
         if not isinstance(reader, Subscriber) or is_active(reader) or not is_known(reader.status):
@@ -120,6 +120,7 @@ def withdraw(user_id: str, *, subscribers: Subscribers, schedules: Schedules) ->
         latest_first = sorted(present, key=lambda each: each.next_due_at, reverse=True)
         if all(schedules.withdraw(each) for each in latest_first if each.listed):
             return reader
+    raise kept_changing(f"A schedule of {user_id}")
 
 
 def is_active(reader: Reader) -> TypeGuard[Subscriber]:
@@ -128,13 +129,18 @@ def is_active(reader: Reader) -> TypeGuard[Subscriber]:
 
 
 def remove_schedules(user_id: str, until: datetime, *, context: ScheduleContext) -> None:
-    """Remove the schedules last changed at `until` or before; later ones were made on a return."""
-    while [
-        schedule
-        for schedule in context.schedules.of_user(user_id)
-        if schedule.changed_at <= until and not context.schedules.remove(schedule)
-    ]:
-        continue
+    """Remove the schedules last changed at `until` or before; later ones were made on a return.
+
+    Raises NotYet if they keep changing.
+    """
+    for _ in ATTEMPTS:
+        if not [
+            schedule
+            for schedule in context.schedules.of_user(user_id)
+            if schedule.changed_at <= until and not context.schedules.remove(schedule)
+        ]:
+            return
+    raise kept_changing(f"A schedule of {user_id}")
 
 
 def set_schedules(

@@ -6,6 +6,7 @@ from gazette.domain.identity import address_hash
 from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.stores import Subscribers, Suppressions
 from gazette.domain.subscribers.subscriber import Reader, Subscriber, SubscriberStatus
+from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.subscribers.unsubscribe import is_at, withdraw_and_stop
 
 
@@ -39,9 +40,9 @@ def stop_reader(
 
     The status is written first, then everything as for a reader who leaves (rule 11). A reader who
     has unsubscribed stays so: another address must not bring them back. After a crash, the next
-    suppression of the address completes this.
+    suppression of the address completes this. Raises NotYet if the profile keeps changing.
     """
-    while True:
+    for _ in ATTEMPTS:
         reader = subscribers.get(user_id)
         if not isinstance(reader, Subscriber) or not is_at(reader, address):
             return
@@ -50,4 +51,6 @@ def stop_reader(
         stopped = replace(reader, status=SubscriberStatus.SUPPRESSED, revision=reader.revision + 1)
         if subscribers.put(stopped, replacing=reader):
             break
+    else:
+        raise kept_changing(f"The profile of {user_id}")
     withdraw_and_stop(user_id, subscribers=subscribers, schedules=schedules, runs=runs)

@@ -13,6 +13,7 @@ from gazette.domain.ports.ledgers import Engagements, Runs, Schedules
 from gazette.domain.ports.stores import Subscribers, Suppressions
 from gazette.domain.subscribers.subscriber import Reader, Subscriber, SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
+from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.runs import raise_epochs
 from gazette.steps.subscribers.schedules import withdraw
 
@@ -33,16 +34,19 @@ def unsubscribe(
     not change it. Returns the reader, who has left. None if the reader has another address by now,
     was erased, or is not known: then the address alone is suppressed, in nobody's name, because
     whoever has its mailbox can speak for no other. The address is suppressed and the status written
-    first, the schedules and runs follow (rule 11).
+    first, the schedules and runs follow (rule 11). Raises NotYet if the profile keeps changing.
     """
-    while isinstance(reader := subscribers.get(user_id), Subscriber) and is_at(reader, address):
+    for _ in ATTEMPTS:
+        reader = subscribers.get(user_id)
+        if not isinstance(reader, Subscriber) or not is_at(reader, address):
+            suppressions.add(address, Cause.UNSUBSCRIBED)
+            return None
         suppressions.unsubscribe(address, user_id)
         left = replace(reader.left(at), revision=reader.revision + 1)
         if subscribers.put(left, replacing=reader):
             break
     else:
-        suppressions.add(address, Cause.UNSUBSCRIBED)
-        return None
+        raise kept_changing(f"The profile of {user_id}")
     withdraw_and_stop(user_id, subscribers=subscribers, schedules=schedules, runs=runs)
     settle_suppression(user_id, address, subscribers=subscribers, suppressions=suppressions)
     return left
@@ -82,9 +86,12 @@ def settle_suppression(
 
     Called by leaving and by coming back: whichever writes last sees the final status. What somebody
     does at another address by now says nothing of this one. Returns what is known of the reader.
+    Raises NotYet if the status keeps changing.
     """
     reader = subscribers.get(user_id)
-    while isinstance(reader, Subscriber) and is_at(reader, address):
+    for _ in ATTEMPTS:
+        if not isinstance(reader, Subscriber) or not is_at(reader, address):
+            return reader
         status = reader.status
         if status is SubscriberStatus.UNSUBSCRIBED:
             suppressions.unsubscribe(address, user_id)
@@ -92,5 +99,5 @@ def settle_suppression(
             suppressions.resubscribe(address, user_id)
         reader = subscribers.get(user_id)
         if isinstance(reader, Subscriber) and reader.status is status:
-            break
-    return reader
+            return reader
+    raise kept_changing(f"The status of {user_id}")

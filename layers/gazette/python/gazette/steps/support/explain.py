@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from gazette.domain.delivery.run import Reason, Run, is_given_up
+from gazette.domain.delivery.run import Reason, Run, given_up_until, is_given_up
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.explanation import (
     Choice,
@@ -47,7 +47,7 @@ from gazette.domain.subscribers.frequency import (
 )
 from gazette.domain.subscribers.subscriber import Reader, Subscriber
 from gazette.steps.subscribers.schedules import is_active
-from gazette.steps.support.pending import by_schedule, unsent
+from gazette.steps.support.pending import by_schedule, runs_by_schedule, unsent
 
 LAST = 10
 """Runs that are shown if no date is given, besides those that have not ended."""
@@ -278,9 +278,15 @@ def _given_up(
     stored: Mapping[str, Sequence[StoredEvent]], runs: Sequence[Run]
 ) -> list[StoredEvent]:
     given_up = list(stored.get(Unsent.GIVEN_UP, ()))
+    chains = runs_by_schedule(runs)
     for schedule, events in stored.items():
-        chain = [run for run in runs if run.key.schedule == schedule]
-        given_up += (each for each in events if is_given_up(each.stored_at, chain))
+        chain = chains.get(schedule, ())
+        until = given_up_until(chain)  # mostly the beginning: no run is looked at for an event then
+        given_up += (
+            each
+            for each in events
+            if each.stored_at <= until and is_given_up(each.stored_at, chain)
+        )
     return given_up
 
 

@@ -50,10 +50,19 @@ def by_schedule(events: Iterable[StoredEvent]) -> Mapping[str, Sequence[StoredEv
     return found
 
 
+def runs_by_schedule(runs: Iterable[Run]) -> Mapping[str, Sequence[Run]]:
+    """Return the runs of each schedule, in their order."""
+    found: dict[str, list[Run]] = defaultdict(list)
+    for run in runs:
+        found[run.key.schedule].append(run)
+    return found
+
+
 def unsent(
     stored: Mapping[str, Sequence[StoredEvent]], runs: Sequence[Run]
 ) -> Iterator[StoredEvent]:
     """Yield the events that no run has sent or given up, expired ones included."""
+    chains = runs_by_schedule(runs)
     for schedule, events in stored.items():
-        until = settled_until(run for run in runs if run.key.schedule == schedule)
+        until = settled_until(chains.get(schedule, ()))
         yield from (each for each in events if each.stored_at > until)

@@ -1,7 +1,7 @@
 """Render sent emails again, with other templates and settings. Reads only, and sends nothing."""
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
@@ -29,6 +29,7 @@ from gazette.domain.replay import (
 )
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.domain.window.folded import fold
 from gazette.steps.delivery.edition import EditionContext, Excluded, Made, edit, make_edition
 from gazette.steps.delivery.versions import Chosen
 
@@ -194,7 +195,7 @@ def _edit(
     chosen = Chosen(VersionTemplates(0, renderer))
     return edit(
         email.run,
-        events,
+        fold(events),
         email.reader,
         _links(email, link_maker),
         chosen=chosen,
@@ -316,14 +317,14 @@ class _Excluding:
 
     def expire(
         self,
-        stored: StoredEvent,  # noqa: ARG002
+        events: Sequence[StoredEvent],  # noqa: ARG002
         run: Run,  # noqa: ARG002
         *,
-        for_good: bool = False,  # noqa: ARG002
+        for_good: Collection[str] = (),  # noqa: ARG002
     ) -> Run | None:
         """Nothing is stored, so nothing is removed."""
         return None
 
-    def defer(self, events: Sequence[Event], run: Run) -> Run | None:  # noqa: ARG002
+    def defer(self, event_ids: Sequence[str], run: Run) -> Run | None:  # noqa: ARG002
         """Nothing is stored, so nothing is deferred."""
         return run

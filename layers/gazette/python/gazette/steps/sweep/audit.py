@@ -1,7 +1,7 @@
 """Audit the idle schedules: does anything wait in one, although fan-out does not look there?"""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from gazette.domain.delivery.run import settled_until
 from gazette.domain.errors import UnreadableRow
@@ -40,29 +40,39 @@ class Audited:
     """The number of idle schedules that were audited, and those that had to be armed.
 
     `unreadable`: what is wrong with each row because of which one could not be audited, other than
-    its own.
+    its own. `is_cut_off`: the time ran out before all were audited.
     """
 
     idle: int = 0
     armed: tuple[Schedule, ...] = ()
     unreadable: tuple[str, ...] = ()
+    is_cut_off: bool = False
 
 
 def audit(
-    partition: int, *, partitions: int, context: AuditContext, time_left: TimeLeft
+    partition: int,
+    *,
+    partitions: int,
+    tick: datetime | None,
+    context: AuditContext,
+    time_left: TimeLeft,
 ) -> Audited:
     """Audit the idle schedules whose turn it is, and arm those in which something waits (rule 23).
 
     Whoever stores an event arms its schedule, so there should be none: its message may have ended
-    among the dead letters in between, or a rule is broken. Safe to repeat. What is not done when
-    the time runs out is audited thirty days later.
+    among the dead letters in between, or a rule is broken. Safe to repeat, and must be repeated if
+    it was cut off: the next turn of these schedules is thirty days later. `tick`: the scheduled
+    time of the sweep, which names the turn, so that a message that is late or comes again takes its
+    own; None for a message that does not tell it, whose turn is that of the clock.
     """
-    number = int(context.clock().timestamp() // _EVERY.total_seconds()) % (_ALL // _EVERY)
-    idle, armed, unreadable = 0, list[Schedule](), list[str]()
+    at = tick or context.clock()
+    number = int(at.timestamp() // _EVERY.total_seconds()) % (_ALL // _EVERY)
+    idle, armed, unreadable, is_cut_off = 0, list[Schedule](), list[str](), False
     for schedule in context.schedules.idle(
         number * partitions + partition, partitions * (_ALL // _EVERY)
     ):
         if time_left() < _ENOUGH:
+            is_cut_off = True
             break
         if isinstance(schedule, UnreadableRow):
             continue
@@ -73,7 +83,7 @@ def audit(
                     armed.append(found)
         except UnreadableRow as row:
             unreadable.append(str(row))
-    return Audited(idle, tuple(armed), tuple(unreadable))
+    return Audited(idle, tuple(armed), tuple(unreadable), is_cut_off)
 
 
 def _is_forgotten(schedule: Schedule, context: AuditContext) -> bool:

@@ -1,6 +1,6 @@
 """Sweep the open runs: recover from lost messages and dead workers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache, partial
@@ -21,8 +21,12 @@ from gazette.steps.fanout.fanout import tick
 from gazette.steps.runs import apply
 from gazette.steps.sweep.unknown import ProvenUntil, SweepContext, Swept, decide, proven_until
 
-_ENOUGH = timedelta(seconds=15)
-"""More than one run ever takes."""
+_ENOUGH = timedelta(seconds=45)
+"""More than one run ever takes, and as much for each of what comes behind: `standing` and the
+audit, whose turn comes once."""
+
+_ENOUGH_TO_READ = timedelta(seconds=30)
+"""What is left for the audit, and for one more page of keys."""
 
 _LATE = 3
 """Slots. Each has a tick; up to two lost ticks are harmless."""
@@ -80,17 +84,37 @@ def sweep(
     return done
 
 
-def standing(partition: int, *, runs: Runs, gauges: Streams[PaceGauge], clock: Clock) -> Standing:
+def standing(
+    partition: int,
+    *,
+    runs: Runs,
+    gauges: Streams[PaceGauge],
+    clock: Clock,
+    time_left: TimeLeft,
+) -> Standing:
     """Return how long open runs have waited, and how many the day holds up.
 
     Reads the pace of a stream once, and only if a run of it is open that may wait for the next day.
+    Reads keys until the time runs out: any open run may be the oldest, because the index is in the
+    order in which the sweep looks at them.
     """
+    is_cut_off = False
+
+    def in_time() -> Iterator[tuple[RunKey, datetime]]:
+        nonlocal is_cut_off
+        for each in runs.open_runs(partition):
+            if time_left() < _ENOUGH_TO_READ:
+                is_cut_off = True
+                return
+            yield each
+
     now = clock()
     free_since = Streams(
         digest=cache(lambda: gauges.digest.read(now).free_since),
         immediate=cache(lambda: gauges.immediate.read(now).free_since),
     )
-    return stands(runs.open_runs(partition), free_since=free_since, now=now)
+    found = stands(in_time(), free_since=free_since, now=now)
+    return replace(found, is_cut_off=is_cut_off)
 
 
 def _look_at(run: Run, proven: ProvenUntil, context: SweepContext) -> Sequence[Swept]:

@@ -4,7 +4,14 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from gazette.adapters.dynamodb.client import bind, each_decoded, translated, updated_from, written
+from gazette.adapters.dynamodb.client import (
+    bind,
+    delete_rows,
+    each_decoded,
+    translated,
+    updated_from,
+    written,
+)
 from gazette.adapters.dynamodb.runs import PARTITIONS, slot_partition
 from gazette.adapters.dynamodb.tables import CategoryStatsRow, EngagementRow
 from gazette.domain.delivery.run import Run
@@ -144,9 +151,8 @@ class DynamoCategoryStats:
     def forget(self, category: str) -> None:
         """What was gathered; one Query, and a BatchWriteItem for each 25 rows."""
         self._write(category)
-        with translated(), CategoryStatsRow.batch_write() as batch:
-            for row in CategoryStatsRow.query(category, consistent_read=True):
-                batch.delete(row)
+        with translated():
+            delete_rows(CategoryStatsRow.query(category, consistent_read=True))
 
 
 def _hour(instant: datetime) -> datetime:

@@ -238,6 +238,8 @@ def _changes(known: Pace, wanted: Reservation) -> list[Action]:
     is_queued = known.next_at == wanted.at
     next_at = PaceRow.next_at + cost if is_queued else instant_number(wanted.at) + cost
     changes: list[Action] = [PaceRow.next_at.set(next_at)]
+    if wanted.ahead_of is not None and wanted.set_back_at:
+        changes.append(PaceRow.set_back_at.set(instant_number(wanted.set_back_at)))
     if wanted.stretch_at == known.stretch_at:
         changes.append(PaceRow.stretch_taken.set(PaceRow.stretch_taken + number))
     else:
@@ -264,12 +266,17 @@ def _still(
 ) -> Condition:
     """The row is in the same kind of state as the cached one.
 
-    Workers wait or do not; the ramp's stretch, the day, the quota and the breaker are the same. So
-    is whether the cap of a day that ends was used up.
+    Workers wait or do not, or the next permit lies too far ahead; the ramp's stretch, the day, the
+    quota and the breaker are the same. So is whether the cap of a day that ends was used up.
     """
     condition: Condition
     if known.next_at is None:
         condition = PaceRow.next_at.does_not_exist()
+    elif wanted.ahead_of is not None:
+        condition = PaceRow.next_at > instant_number(wanted.ahead_of)
+        condition &= _is(
+            PaceRow.set_back_at, known.set_back_at and instant_number(known.set_back_at)
+        )
     elif known.next_at == wanted.at:
         last = latest - (wanted.number - 1) * wanted.cost
         condition = PaceRow.next_at.between(instant_number(now), instant_number(last))
@@ -307,6 +314,7 @@ def _read(row: PaceRow) -> Pace:
         quota_at=_instant(row.quota_at),
         used_up_at=_instant(row.used_up_at),
         next_at=_instant(row.next_at),
+        set_back_at=_instant(row.set_back_at),
         stretch_at=_instant(row.stretch_at),
         stretch_taken=int(row.stretch_taken or 0),
         last_taken=int(row.last_taken or 0),

@@ -1,0 +1,179 @@
+"""`make window`: what an email of very many events costs, in CPU and memory.
+
+DynamoDB is a server on loopback in a process of its own, which sends pages of a megabyte. The
+window is read, sorted and rendered by the code that delivers it, in a process of its own for each
+shape: events on one entity or each on its own, of one person or each of another. Exit status 1: an
+email costs more than it may, or counts something wrongly.
+"""
+
+import argparse
+import os
+import resource
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import cache, partial
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from gazette.adapters.aws.clients import forget
+from gazette.adapters.dynamodb.event_rows import body_of, stored_key
+from gazette.adapters.dynamodb.events import DynamoEventReader
+from gazette.adapters.rendering.renderer import JinjaRenderer
+from gazette.domain.delivery.compose import compose
+from gazette.domain.model import DAILY, Window
+from gazette.domain.ports.rendering import Links
+from gazette.steps.delivery.windows import read_window
+
+from benchmarks.answering import answering
+from infra.assets.templates import build_templates
+from tests.builders import KEY, NOW, a_subscriber, an_event
+
+_PAGE = 2_000
+"""Rows: about a megabyte, which is what a Query returns at once."""
+
+_MOST_CPU, _MOST_MEMORY = 5.0, 200.0
+"""Seconds, and megabytes of the whole process."""
+
+_HOME = "https://example.com/"
+_LINKS = Links(_HOME, _HOME, _HOME, _HOME)
+_SHAPES = {
+    "one entity, one person": (False, False),
+    "one entity, many people": (False, True),
+    "many entities, one person": (True, False),
+    "many entities, many people": (True, True),
+}
+
+
+class Cost(NamedTuple):
+    """CPU seconds, the peak of memory of the process in MB, and what the subject of it says."""
+
+    cpu: float
+    memory: float
+    counted: int
+
+
+def main() -> int:
+    """A line for each shape."""
+    parser = argparse.ArgumentParser(prog="make window", description="Measure a long window.")
+    parser.add_argument("--events", type=int, default=200_000)
+    events, failed = parser.parse_args().events, 0
+    for name, shape in _SHAPES.items():
+        cost = _in_a_process(shape, events)
+        is_fine = cost.cpu <= _MOST_CPU and cost.memory <= _MOST_MEMORY and cost.counted == events
+        failed += not is_fine
+        print(
+            f"window: {events:,} events, {name}: cpu={cost.cpu:.1f}s memory={cost.memory:.0f}MB "
+            f"counted={cost.counted:,}{'' if is_fine else ' TOO MUCH'}",
+            flush=True,
+        )
+    return 1 if failed else 0
+
+
+@cache
+def _body(shape: tuple[bool, bool]) -> str:
+    """The body of each event, with `@` where its number is."""
+    many_entities, many_people = shape
+    return body_of(
+        an_event(
+            entity_id="post@" if many_entities else "post",
+            actor="Person @" if many_people else "Bo",
+            excerpt="An excerpt as people write them, of a sentence or two and not of a word.",
+        )
+    )
+
+
+def _row(number: int, shape: tuple[bool, bool]) -> dict[str, dict[str, str]]:
+    stored_at = NOW - timedelta(days=1) + timedelta(milliseconds=number)
+    return {
+        "user_id": {"S": "ann"},
+        "event_id": {"S": f"event-{number:08}"},
+        "stored": {"S": stored_key(DAILY, stored_at)},
+        "body": {"S": _body(shape).replace("@", str(number))},
+        "lasts_until": {"S": "2099-01-01T00:00:00.000000Z"},
+        "expires_at": {"N": "4070908800"},
+    }
+
+
+def _page(request: Mapping[str, Any], *, shape: tuple[bool, bool], events: int) -> dict[str, Any]:
+    """A page of a Query: the key that it starts behind has the number of its event."""
+    behind = request.get("ExclusiveStartKey")
+    first = int(behind["event_id"]["S"][-8:]) + 1 if behind else 0
+    numbers = range(first, min(first + _PAGE, events))
+    rows = [_row(number, shape) for number in numbers]
+    page: dict[str, Any] = {"Items": rows, "Count": len(rows), "ScannedCount": len(rows)}
+    if rows and numbers[-1] + 1 < events:
+        page["LastEvaluatedKey"] = {
+            name: rows[-1][name] for name in ("user_id", "event_id", "stored")
+        }
+    return page
+
+
+def _batch(request: Mapping[str, Any], *, shape: tuple[bool, bool]) -> dict[str, Any]:
+    keys = request["RequestItems"]["events"]["Keys"]
+    rows = [_row(int(key["event_id"]["S"][-8:]), shape) for key in keys]
+    return {"Responses": {"events": rows}, "UnprocessedKeys": {}}
+
+
+def _serve(told: Connection, shape: tuple[bool, bool], events: int) -> None:
+    found = {
+        "Query": partial(_page, shape=shape, events=events),
+        "BatchGetItem": partial(_batch, shape=shape),
+    }
+    with answering(found) as address:
+        told.send(address)
+        told.recv()
+
+
+@contextmanager
+def _dynamodb(shape: tuple[bool, bool], events: int) -> Iterator[str]:
+    context = get_context("spawn")
+    told, other = context.Pipe()
+    process = context.Process(target=_serve, args=(other, shape, events))
+    process.start()
+    try:
+        yield told.recv()
+    finally:
+        told.send("end")
+        process.join()
+
+
+def _in_a_process(shape: tuple[bool, bool], events: int) -> Cost:
+    with TemporaryDirectory() as folder, _dynamodb(shape, events) as address:
+        build_templates(Path("templates"), Path(folder))
+        context = get_context("spawn")
+        told, other = context.Pipe()
+        process = context.Process(target=_measure, args=(other, address, folder))
+        process.start()
+        cost: Cost = told.recv()
+        process.join()
+    return cost
+
+
+def _measure(told: Connection, address: str, templates: str) -> None:
+    os.environ.update(
+        AWS_ENDPOINT_URL=address,
+        AWS_ACCESS_KEY_ID="none",
+        AWS_SECRET_ACCESS_KEY="none",  # noqa: S106 # it opens nothing
+        AWS_DEFAULT_REGION="us-east-1",
+    )
+    forget()
+    reader = DynamoEventReader("events", clock=lambda: NOW)
+    renderer = JinjaRenderer(Path(templates))
+    window = Window(NOW - timedelta(days=2), NOW)
+    began = time.process_time()
+    due = read_window(KEY, window, events=reader, unknown=(), on_hold=(), now=NOW)
+    digest = compose(due.sent, max_blocks=20, until=window.until)
+    renderer.render(digest, a_subscriber(), _LINKS, DAILY, due_at=NOW)
+    took = time.process_time() - began
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    told.send(Cost(took, peak, digest.events))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,304 @@
+"""Fold the events of a window into lines while they are read, so that few are in memory. Pure."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import datetime
+
+from gazette.domain.model import Event, Importance
+from gazette.domain.window.briefs import Brief, StoredBrief, brief_of
+
+NAMED = 3
+"""The most people of a line whose names can be shown."""
+
+_IMPORTANCE = {Importance.LOW: 0.5, Importance.NORMAL: 1.0, Importance.HIGH: 3.0}
+
+_ONCE_FOR_EACH_PERSON = frozenset({"like", "follow"})
+"""Categories in which an event that repeats another one of the same actor is not an update."""
+
+_ONCE = frozenset({"recommendation"})
+"""Categories in which all events on one entity are one update."""
+
+Load = Callable[[Collection[str]], Mapping[str, Event]]
+"""Returns the events with these ids. Raises Overtaken if one is not where it was read."""
+
+
+def weight_of(importance: Importance) -> float:
+    """How much an importance matters. What only another version knows matters as usual."""
+    return _IMPORTANCE.get(importance, 1.0)
+
+
+class Line:
+    """Events of one category about one entity, counted: a Group before its events are loaded.
+
+    `latest` represents it; `named_by` has the newest name of the entity. `recent`: the latest brief
+    of each of the last people, the most recent first. `people`: all of them, as a set where they
+    are more than that. `nobody`: how many events have no actor.
+    """
+
+    __slots__ = (
+        "_events",
+        "importance",
+        "is_addressed",
+        "latest",
+        "named_by",
+        "nobody",
+        "people",
+        "recent",
+    )
+
+    def __init__(self, first: Brief) -> None:
+        self.latest = self.named_by = first
+        self.importance = first.importance
+        self.is_addressed = first.is_addressed
+        self._events = 1
+        self.nobody = 1 if first.person is None else 0
+        self.people: tuple[str, ...] | set[str] = () if first.person is None else (first.person,)
+        self.recent: tuple[Brief, ...] = (first,) if first.has_name else ()
+
+    @property
+    def category(self) -> str:
+        """The category of its events."""
+        return self.latest.category
+
+    @property
+    def has_name(self) -> bool:
+        """Whether its events have a named actor."""
+        return self.recent != ()
+
+    @property
+    def count(self) -> int:
+        """The number of updates."""
+        category = self.latest.category
+        if category in _ONCE:
+            return 1
+        if category in _ONCE_FOR_EACH_PERSON:
+            return len(self.people) + self.nobody
+        return self._events
+
+    def holds(self, brief: Brief) -> bool:
+        """Whether an event of its entity belongs to it."""
+        return (brief.category, brief.has_name) == (self.category, self.has_name)
+
+    def add(self, brief: Brief) -> None:
+        """Add an event of the same line."""
+        self._events += 1
+        self.is_addressed = self.is_addressed or brief.is_addressed
+        if brief.importance is not self.importance:
+            self.importance = max(self.importance, brief.importance, key=weight_of)
+        is_latest = age_of(brief) > age_of(self.latest)
+        if is_latest:
+            self.latest = brief
+        if version_of(brief) > version_of(self.named_by):
+            self.named_by = brief
+        if brief.person is None:
+            self.nobody += 1
+            return
+        self._count(brief.person)
+        if brief.has_name and is_latest:
+            others = [other for other in self.recent if other.person != brief.person]
+            self.recent = (brief, *others[: NAMED - 1])
+        elif brief.has_name:
+            self._mention(brief)
+
+    def _count(self, person: str) -> None:
+        people = self.people
+        if person in people:
+            return
+        if isinstance(people, tuple):
+            if len(people) < NAMED:
+                self.people = (*people, person)
+                return
+            people = self.people = set(people)
+        people.add(person)
+
+    def _mention(self, brief: Brief) -> None:
+        """Keep the last people. Who was pushed out comes back only by a later event of theirs."""
+        recent, age = self.recent, age_of(brief)
+        if len(recent) == NAMED and age < age_of(recent[-1]):
+            return
+        others = [other for other in recent if other.person != brief.person]
+        if len(others) < len(recent):
+            before = next(other for other in recent if other.person == brief.person)
+            if age <= age_of(before):
+                return
+        others.append(brief)
+        others.sort(key=age_of, reverse=True)
+        self.recent = tuple(others[:NAMED])
+
+
+Thing = Brief | Line | dict[tuple[str, bool], Line]
+"""An entity: its only event, its only line, or its lines by category and whether they are named.
+
+Most entities of a window with very many have one event, so that takes as little as it can.
+"""
+
+
+def lines_of(thing: Thing) -> list[Line]:
+    """Return the lines of an entity."""
+    if isinstance(thing, dict):
+        return list(thing.values())
+    return [thing if isinstance(thing, Line) else Line(thing)]
+
+
+def _with(thing: Thing, brief: Brief) -> Thing:
+    """Return the entity with another event."""
+    if isinstance(thing, Brief):
+        thing = Line(thing)
+    if isinstance(thing, Line):
+        if thing.holds(brief):
+            thing.add(brief)
+            return thing
+        thing = {(thing.category, thing.has_name): thing}
+    key = brief.category, brief.has_name
+    if key in thing:
+        thing[key].add(brief)
+    else:
+        thing[key] = Line(brief)
+    return thing
+
+
+class Folded:
+    """All events of a window: what counts and ranks them, and where the newest names are.
+
+    `things`: by the key of the entity. `load` returns whole events; `loaded` has those that an
+    email was made of so far.
+    """
+
+    def __init__(self, load: Load) -> None:
+        self._load = load
+        self.things: dict[str, Thing] = {}
+        self._people: dict[str, Brief] = {}
+        self._pages: dict[str, Brief] = {}
+        self._avatars: dict[str, Brief] = {}
+        self._parents: dict[str, Brief] = {}
+        self._events = 0
+        self.latest_at: datetime | None = None
+        self.loaded: dict[str, Event] = {}
+
+    def __len__(self) -> int:
+        """The number of events."""
+        return self._events
+
+    def add(self, brief: Brief) -> None:
+        """Add an event."""
+        self._events += 1
+        if self.latest_at is None or brief.occurred_at > self.latest_at:
+            self.latest_at = brief.occurred_at
+        thing = self.things.get(brief.thing)
+        self.things[brief.thing] = brief if thing is None else _with(thing, brief)
+        if brief.parent:
+            _keep_newest(self._parents, brief.parent, brief)
+        person = brief.person
+        if person is None:
+            return
+        _keep_newest(self._people, person, brief)
+        if brief.has_page:
+            _keep_newest(self._pages, person, brief)
+        if brief.has_avatar:
+            _keep_newest(self._avatars, person, brief)
+
+    def naming(self, line: Line) -> set[str]:
+        """Return the ids of the events by which a line, its people and its entity are named."""
+        found = self._naming_thing(line.latest.thing)
+        for brief in (line.latest, *line.recent):
+            found.add(brief.id)
+            if brief.person is not None:
+                named = (self._people, self._pages, self._avatars)
+                found.update(of[brief.person].id for of in named if brief.person in of)
+        return found
+
+    def naming_parent(self, parent: str) -> set[str]:
+        """Return the ids of the events by which the parent of an event is named."""
+        return self._naming_thing(parent) if parent in self._parents else set()
+
+    def load(self, ids: Collection[str]) -> None:
+        """Load the events with these ids, unless they are `loaded`. Raises Overtaken."""
+        missing = [each for each in ids if each not in self.loaded]
+        if missing:
+            self.loaded.update(self._load(missing))
+
+    def _naming_thing(self, key: str) -> set[str]:
+        found = {self._parents[key].id} if key in self._parents else set()
+        thing = self.things.get(key)
+        if thing is not None:
+            found.add(max((line.named_by for line in lines_of(thing)), key=version_of).id)
+        return found
+
+
+def fold(events: Iterable[Event]) -> Folded:
+    """Fold events that are in memory. Their ids are unique: they are the key of the table."""
+    known = {event.id: event for event in events}
+    folded = Folded(lambda ids: {each: known[each] for each in ids})
+    for brief in _with_newest_names(list(map(brief_of, known.values()))):
+        folded.add(brief)
+    return folded
+
+
+class Folding:
+    """Folds a window while it is read, and keeps its events whole as long as they are few.
+
+    `load`: of a window with more events than `whole`. Of such a window an event counts in the line
+    of the name that it has itself; of a smaller one in that of its actor's newest name.
+    """
+
+    def __init__(self, load: Load, *, whole: int) -> None:
+        self._load, self._whole = load, whole
+        self._kept: dict[str, StoredBrief] | None = {}
+        self._folded = Folded(load)
+
+    def add(self, stored: StoredBrief) -> None:
+        """Add the next event."""
+        if self._kept is None:
+            self._folded.add(stored.event)
+            return
+        self._kept[stored.event.id] = stored
+        if len(self._kept) > self._whole:
+            for each in self._kept.values():
+                self._folded.add(each.event)
+            self._kept = None
+
+    def folded(self) -> Folded:
+        """Return all events, once they were added."""
+        kept = self._kept
+        if kept is None:
+            return self._folded
+        folded = Folded(lambda ids: {each: kept[each].decode().event for each in ids})
+        for brief in _with_newest_names([stored.event for stored in kept.values()]):
+            folded.add(brief)
+        return folded
+
+
+def _with_newest_names(briefs: list[Brief]) -> list[Brief]:
+    """Return the briefs, each in the line of the newest name of its actor."""
+    if all(brief.has_name or brief.person is None for brief in briefs):
+        return briefs
+    newest: dict[str, Brief] = {}
+    for brief in briefs:
+        if brief.person is not None:
+            _keep_newest(newest, brief.person, brief)
+    return [
+        brief
+        if brief.person is None or newest[brief.person].has_name == brief.has_name
+        else brief._replace(has_name=not brief.has_name)
+        for brief in briefs
+    ]
+
+
+def version_of(brief: Brief) -> tuple[datetime, datetime, str]:
+    """Return a key that sorts briefs by the age of their content (naming/newest.py)."""
+    return brief.version, brief.occurred_at, brief.id
+
+
+def age_of(brief: Brief) -> tuple[datetime, str]:
+    """Return a key that sorts briefs by when they happened."""
+    return brief.occurred_at, brief.id
+
+
+def age_of_event(event: Event) -> tuple[datetime, str]:
+    """As `age_of`, of a whole event."""
+    return event.occurred_at, event.id
+
+
+def _keep_newest(found: dict[str, Brief], key: str, brief: Brief) -> None:
+    before = found.setdefault(key, brief)
+    if before is not brief and version_of(brief) > version_of(before):
+        found[key] = brief

@@ -1,0 +1,183 @@
+"""Read the window of a run: what becomes of each event, with few of them in memory."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from gazette.domain.delivery.run import Run, name_of, newest_of, possibly_sent_until
+from gazette.domain.errors import Overtaken
+from gazette.domain.model import Event, RunKey, StoredEvent, Window
+from gazette.domain.ports.stores import EVENTS_AT_ONCE, EventReader
+from gazette.domain.window.briefs import StoredBrief
+from gazette.domain.window.folded import Folded, Folding, Load
+
+MOST_WHOLE = 2_000
+"""The most events of a window that are kept whole while it is read."""
+
+MOST_REMOVED = 40 * EVENTS_AT_ONCE
+"""The most expired and lapsed events that one message removes, and keeps whole in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowEvents:
+    """The events of a window, by what becomes of them.
+
+    `sent`: to send. `held`: the ids of those to defer before the claim. `over`: expired or lapsed,
+    to remove and count before the claim; `more_are_over`: these are not all. `newest`, `left_out`:
+    as in Run. `may_have_been_sent`: the ids of those in `sent` and `over` that an earlier attempt
+    may have sent. `categories`: of the others in `sent`. `lapse_at`: when the first in `sent` does.
+    """
+
+    sent: Folded
+    held: Sequence[str]
+    over: Sequence[StoredEvent]
+    more_are_over: bool
+    newest: tuple[str, ...]
+    left_out: tuple[str, ...]
+    may_have_been_sent: frozenset[str]
+    categories: frozenset[str]
+    lapse_at: datetime | None
+
+    def has_lapsed(self, now: datetime) -> bool:
+        """Whether an event in `sent` has lapsed."""
+        return self.lapse_at is not None and self.lapse_at <= now
+
+
+def read_window(
+    key: RunKey,
+    window: Window,
+    *,
+    events: EventReader,
+    unknown: Sequence[Run],
+    on_hold: Collection[str],
+    now: datetime,
+) -> WindowEvents:
+    """Read the window of a run (rule 19). `unknown`: attempts that may have sent its events.
+
+    However many events there are, few are kept whole (decision 105).
+
+    An event that may have gone out is not held back: it would be sent again if evidence arrives
+    for the email that had it. It stays with its run, or with the run that carries that one. An
+    event in the window of such a run that was not in its email was written late; its writer stamps
+    it anew (rule 14). If this attempt showed it, a delivery event could not tell which of the two
+    attempts had it.
+    """
+    sorting = _Sorting(
+        unknown=unknown,
+        possibly_sent_until=possibly_sent_until(unknown),
+        on_hold=on_hold,
+        now=now,
+        folding=Folding(load_from(key, window, events), whole=MOST_WHOLE),
+    )
+    stored = events.skim(key.user_id, key.schedule, window)
+    newest = newest_of(sorting.each_sent(stored), window)
+    return sorting.sorted(newest)
+
+
+def is_too_late(stored: StoredEvent, now: datetime) -> bool:
+    """Whether it is an event that no email showed in time, although its service wanted it shown.
+
+    An item that its source does not offer any more was none of the reader's events.
+    """
+    return not stored.event.source and not stored.event.has_lapsed(now)
+
+
+def load_from(key: RunKey, window: Window, events: EventReader) -> Load:
+    """Return what loads events of a window that was read, by their ids.
+
+    It raises Overtaken if one is in the window no more.
+    """
+
+    def load(event_ids: Collection[str]) -> Mapping[str, Event]:
+        found = events.load(key.user_id, event_ids)
+        for event_id in event_ids:
+            stored = found.get(event_id)
+            if not stored or stored.schedule != key.schedule or not window.holds(stored.stored_at):
+                raise Overtaken("An event has left the window since it was read.")
+        return {event_id: stored.event for event_id, stored in found.items()}
+
+    return load
+
+
+class _Sorting:
+    """Sorts the events of a window by what becomes of them, while they are read.
+
+    `unknown`: attempts that may have sent some of them, `possibly_sent_until` an instant.
+    """
+
+    def __init__(
+        self,
+        *,
+        unknown: Sequence[Run],
+        possibly_sent_until: datetime,
+        on_hold: Collection[str],
+        now: datetime,
+        folding: Folding,
+    ) -> None:
+        self._unknown, self._possibly_sent_until = unknown, possibly_sent_until
+        self._on_hold, self._now = on_hold, now
+        self._folding = folding
+        self._over: list[StoredEvent] = []
+        self._held: list[str] = []
+        self._left_out: list[str] = []
+        self._may_have_been_sent: set[str] = set()
+        self._categories: set[str] = set()
+        self._lapse_at: datetime | None = None
+
+    def each_sent(self, window: Iterator[StoredBrief]) -> Iterator[StoredBrief]:
+        """Sort the events of a window; yield those to send, none of which is kept."""
+        unknown = self._unknown
+        for stored in window:
+            event = stored.event
+            if stored.is_over(self._now):
+                self._add_over(stored)
+            elif unknown and self._is_passed_over(stored):
+                self._left_out.append(name_of(event.id))
+            elif event.category in self._on_hold and stored.stored_at > self._possibly_sent_until:
+                self._held.append(event.id)
+            else:
+                self._folding.add(stored)
+                if unknown and self._is_shown(stored):
+                    self._may_have_been_sent.add(event.id)
+                else:
+                    self._categories.add(event.category)
+                lapse_at = stored.lapses_at
+                if lapse_at and (self._lapse_at is None or lapse_at < self._lapse_at):
+                    self._lapse_at = lapse_at
+                yield stored
+
+    def sorted(self, newest: tuple[str, ...]) -> WindowEvents:
+        """Return all events, once they were sorted.
+
+        Of too many that are over, one that Gazette was too late for is removed last: it is the
+        reason of a run without another event.
+        """
+        over, most = self._over, MOST_REMOVED
+        if len(over) > most:
+            over.sort(key=lambda stored: is_too_late(stored, self._now))
+        return WindowEvents(
+            self._folding.folded(),
+            self._held,
+            over[:most],
+            len(over) > most,
+            newest,
+            tuple(sorted(self._left_out)),
+            frozenset(self._may_have_been_sent),
+            frozenset(self._categories),
+            self._lapse_at,
+        )
+
+    def _add_over(self, stored: StoredBrief) -> None:
+        if len(self._over) > MOST_REMOVED:
+            return
+        self._over.append(stored.decode())
+        if self._is_shown(stored):
+            self._may_have_been_sent.add(stored.event.id)
+
+    def _is_passed_over(self, stored: StoredBrief) -> bool:
+        return any(
+            each.has_passed_over(stored.event.id, stored.stored_at) for each in self._unknown
+        )
+
+    def _is_shown(self, stored: StoredBrief) -> bool:
+        return any(each.has_shown(stored.event.id, stored.stored_at) for each in self._unknown)

@@ -1,0 +1,177 @@
+"""Route many events of one reader, most of which are new, or are where they belong already."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gazette.domain.errors import UnreadableRow
+from gazette.domain.model import Event, Retracted, StoredEvent
+from gazette.domain.outcome import Outcome
+from gazette.domain.ports.stores import MOST_IN_A_TRANSACTION
+from gazette.domain.scheduling.kinds import ScheduleKind, is_critical, kind_of
+from gazette.domain.stored import require_readable
+from gazette.domain.subscribers.following import Follow
+from gazette.steps.conflicts import ATTEMPTS, kept_changing
+from gazette.steps.context import RoutingContext
+from gazette.steps.routing.late_writes import restamp_together
+from gazette.steps.routing.move import raise_epochs_under
+from gazette.steps.routing.route import route
+from gazette.steps.routing.target import RoutingInputs, Target, routing_inputs, target_of
+from gazette.steps.routing.together import (
+    FEW,
+    Settling,
+    TimeFor,
+    in_parts,
+    settle_together,
+    take_back_together,
+)
+from gazette.steps.subscribers.schedules import arm
+
+Found = StoredEvent | Retracted | UnreadableRow | None
+
+
+def catch_up(
+    user_id: str,
+    events: Sequence[Event],
+    *,
+    known: Mapping[tuple[str, str], Follow],
+    context: RoutingContext,
+    time: TimeFor,
+) -> None:
+    """Route events of one reader in few calls, with the same result as `route`. Safe to repeat.
+
+    What is stored is read first. New events are stored together; stored ones that belong elsewhere,
+    or are not wanted, move or leave together. Only an event that says something else than what is
+    stored is routed by itself. Raises what `route` raises, and NotYet if too little time is left:
+    what is stored by then costs next to nothing when the message comes again.
+    """
+    if len(events) <= FEW:
+        route(events, context=context, known=known)
+        return
+    all_inputs = routing_inputs(events, context, known)
+    unreadable: list[UnreadableRow] = []
+    for _ in ATTEMPTS:
+        work = _Work(user_id, context, time, unreadable)
+        work.do(events, all_inputs)
+        again = routing_inputs(events, context)
+        changed = [
+            number
+            for number, inputs in enumerate(again)
+            if not all_inputs[number].decides_like(inputs)
+        ]
+        if not changed:
+            require_readable(unreadable)
+            return
+        events = [events[number] for number in changed]
+        all_inputs = [again[number] for number in changed]
+    raise kept_changing(f"What {user_id} chose or follows")
+
+
+@dataclass(slots=True)
+class _Work:
+    """One pass over events of a reader, sorted by what is to be done with them."""
+
+    user_id: str
+    context: RoutingContext
+    time: TimeFor
+    unreadable: list[UnreadableRow]
+    """Rows that cannot be read: their events wait for another attempt."""
+    new: dict[str, tuple[Event, Target, RoutingInputs]] = field(default_factory=dict)
+    """Nothing is stored under their ids."""
+    there: dict[str, tuple[Target | None, RoutingInputs]] = field(default_factory=dict)
+    """Stored; without a target where a later version is, which its own message settles."""
+    stored: dict[str, StoredEvent] = field(default_factory=dict)
+    """The rows of `there`."""
+    unwanted: dict[str, tuple[StoredEvent, Event]] = field(default_factory=dict)
+    """Stored, and their reader does not get them."""
+    others: list[Event] = field(default_factory=list)
+    """To be routed by themselves."""
+    told: set[str] = field(default_factory=set)
+    """Schedules whose runs may have read an event before it was amended."""
+
+    def do(self, events: Sequence[Event], all_inputs: Sequence[RoutingInputs]) -> None:
+        """Bring each event where it belongs."""
+        found = self.context.events.get_many(self.user_id, {event.id for event in events})
+        for event, inputs in zip(events, all_inputs, strict=True):
+            self._sort(event, inputs, found.get(event.id))
+        self._take_back()
+        self._store()
+        for name in sorted(self.told):
+            self.time.require()
+            raise_epochs_under(name, self.user_id, context=self.context)
+        self._restamp()
+        self._settle()
+        for some in in_parts(self.others, MOST_IN_A_TRANSACTION):
+            self.time.require()
+            route(some, context=self.context)
+
+    def _sort(self, event: Event, inputs: RoutingInputs, found: Found) -> None:
+        target = target_of(event, inputs, self.context)
+        if isinstance(found, UnreadableRow):
+            self.unreadable.append(found)
+        elif event.id in self.new or event.id in self.there or target is Outcome.ERASED:
+            self.others.append(event)  # two activities with one id; or its follows go as well
+        elif isinstance(found, Retracted):
+            return
+        elif found is None:
+            if isinstance(target, Target):
+                self.new[event.id] = event, target, inputs
+        elif isinstance(target, Outcome):
+            if found.event == event or event.amends(found.event):
+                self.unwanted[event.id] = found, event
+        elif event.amends(found.event):
+            self.others.append(event)
+        else:
+            is_same = found.event == event
+            self.stored[event.id] = found
+            self.there[event.id] = target if is_same else None, inputs
+            if is_same and event.amended_at:
+                self.told.add(found.schedule)
+
+    def _take_back(self) -> None:
+        """What was or may have been sent stays, and says what the event says now (rule 11)."""
+        all_stored = [stored for stored, _ in self.unwanted.values()]
+        for stored in take_back_together(all_stored, context=self.context, time=self.time):
+            _, event = self.unwanted[stored.event.id]
+            if is_critical(stored.schedule) and event.category not in self.context.critical:
+                continue
+            if event != stored.event:
+                self.others.append(event)
+            elif event.amended_at:
+                self.told.add(stored.schedule)
+
+    def _store(self) -> None:
+        for some in in_parts(list(self.new.values()), MOST_IN_A_TRANSACTION):
+            self.time.require()
+            new = [(event, target.schedule, target.recurrence) for event, target, _ in some]
+            done = self.context.events.store_together(new)
+            if done is None:
+                self.others += [event for event, _, _ in some]
+                continue
+            self.stored |= {stored.event.id: stored for stored in done}
+            self.there |= {event.id: (target, inputs) for event, target, inputs in some}
+
+    def _restamp(self) -> None:
+        """Look for windows that passed over events which may have been written late (rule 14)."""
+        now, bound = self.context.clock(), self.context.write_bound
+        late = [
+            stored
+            for stored in self.stored.values()
+            if now - stored.stored_at > bound
+            and kind_of(stored.schedule) is not ScheduleKind.UNSENT
+        ]
+        for some in in_parts(late, MOST_IN_A_TRANSACTION):
+            self.time.require()
+            kept = restamp_together(some, context=self.context)
+            for stored in some:
+                del self.stored[stored.event.id]
+            self.stored |= {stored.event.id: stored for stored in kept}
+
+    def _settle(self) -> None:
+        settling = [
+            Settling(stored, target, inputs.reader)
+            for event_id, stored in self.stored.items()
+            for target, inputs in [self.there[event_id]]
+            if target
+        ]
+        waits_in = settle_together(settling, context=self.context, time=self.time)
+        arm(waits_in, context=self.context)

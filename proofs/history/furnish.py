@@ -1,0 +1,79 @@
+"""A world with the past of one reader: profile and schedule by the real steps, rows at once."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from gazette.domain.commands import ChangeSubscriber
+from gazette.domain.identity import address_hash
+from gazette.domain.model import DAILY, ScheduleState
+from gazette.domain.scheduling.lifetime import kept_until
+from gazette.domain.subscribers.frequency import Frequency
+from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.domain.subscribers.suppression import Cause
+
+from proofs.history.past import AT_ONCE, CRITICAL, EMAIL, READER, SOME, Past
+from proofs.history.stores import HistoryEvents, HistoryRuns
+from tests.builders import NOW, SettableClock, a_subscriber
+from tests.world import World
+
+_REGISTERED = NOW - timedelta(days=40)
+DUE = NOW.replace(minute=0)
+"""When the reader's daily digest is due: eight in Berlin."""
+
+Write = Callable[[Past], None]
+"""Writes the rows of a past, however many there are."""
+
+
+def on_fakes(past: Past) -> World:
+    """A world on our fakes."""
+    world = World(SettableClock(_REGISTERED), critical=frozenset({CRITICAL}), runs=HistoryRuns())
+    events = HistoryEvents(world.clock, world.runs, world.schedules)
+    world.events, world.deferred_events = events, events
+    world.context = replace(world.context, events=events)
+
+    def write(found: Past) -> None:
+        world.runs.rows.update({run.key: run for run in found.runs})
+        for each in found.events:
+            key = (each.event.user_id, each.event.id)
+            events.rows[key] = each
+            events.expires_at[key] = kept_until(each.lasts_until, each.schedule)
+        world.follows.rows.update({(one.entity, one.user_id): one for one in found.follows})
+        world.activities.rows.update({(one.entity.key, one.id): one for one in found.activities})
+
+    furnish(world, past, write)
+    return world
+
+
+def furnish(world: World, past: Past, write: Write) -> None:
+    """Register the reader long ago, then write the past. It is `NOW` afterwards."""
+    world.clock.now = _REGISTERED
+    chosen: dict[str, Any] = {SOME: Frequency.DAILY, AT_ONCE: Frequency.IMMEDIATE}
+    world.say(ChangeSubscriber(a_subscriber(READER, changed_at=_REGISTERED, email=EMAIL, **chosen)))
+    write(past)
+    _set_schedule(world, past)
+    if past.bounced:
+        world.suppressions.add(address_hash(EMAIL), Cause.BOUNCED)
+    reader = world.subscribers.get(READER)
+    assert isinstance(reader, Subscriber)
+    if past.status is not reader.status:
+        stopped = replace(reader, status=past.status, revision=reader.revision + 1)
+        world.subscribers.put(stopped, replacing=reader)
+    world.clock.now = NOW
+
+
+def _set_schedule(world: World, past: Past) -> None:
+    """The schedule after its last digest: due today, or else tomorrow."""
+    there = world.schedules.get(READER, DAILY)
+    assert there is not None
+    days = timedelta(days=0 if past.is_due else 1)
+    now = replace(
+        there,
+        state=ScheduleState.ARMED if past.is_armed else ScheduleState.IDLE,
+        sequence=past.sequence,
+        next_due_at=DUE + days,
+        last_due_at=DUE + days - timedelta(days=1),
+        revision=there.revision + 1,
+    )
+    world.schedules.put(now, replacing=there)

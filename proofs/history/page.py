@@ -1,0 +1,51 @@
+"""`python -m proofs.history.page`: the section of docs/tables.md, from the table of the proof."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from proofs.history.stated import BOUNDS, CALLS, GROWS, WORSE, WORSE_BESIDES
+
+PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
+BEGIN = "<!-- `make docs` writes this part from proofs/history/stated.py -->"
+END = "<!-- up to here, from proofs/history/stated.py -->"
+
+
+def section() -> str:
+    """The generated part of the page."""
+    return "\n".join((BEGIN, "", *_text(), "", END))
+
+
+def page(before: str) -> str:
+    """The page with the part in it written anew."""
+    start, end = before.index(BEGIN), before.index(END) + len(END)
+    return before[:start] + section() + before[end:]
+
+
+def _text() -> Iterator[str]:
+    yield "| use case | calls with ten rows |"
+    yield "| --- | --- |"
+    yield from (f"| {use} | at most {number} |" for use, number in CALLS.items())
+    yield ""
+    yield "These grow, up to the bound that is stated, and nothing else does:"
+    yield ""
+    yield "| use case | with more | calls for each hundred rows | of which |"
+    yield "| --- | --- | --- | --- |"
+    for each in GROWS:
+        bound = BOUNDS.get((each.use, each.kinds[0]))
+        until = f"; {bound:,} calls at most" if bound else ""
+        yield f"| {each.use} | {', '.join(each.kinds)} | {each.per_hundred} | {each.how}{until} |"
+    if WORSE or WORSE_BESIDES:
+        yield ""
+        yield "These still grow without a bound:"
+        yield ""
+        yield from (f"- {use}: {kind}" for use, kind in WORSE)
+        yield from (f"- {each}" for each in WORSE_BESIDES)
+
+
+def main() -> None:
+    """Write the section."""
+    PAGE.write_text(page(PAGE.read_text()))
+
+
+if __name__ == "__main__":
+    main()

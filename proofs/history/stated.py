@@ -1,0 +1,135 @@
+"""What a use case may cost, and how far it may grow: docs/tables.md and the tests go by it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from proofs.history.verdict import Case
+
+SIZES = (10, 100, 1_000, 10_000)
+
+
+@dataclass(frozen=True)
+class Grows:
+    """A use case that may grow with these kinds of past, by so many calls for each hundred rows."""
+
+    use: str
+    kinds: tuple[str, ...]
+    per_hundred: int
+    how: str
+
+
+CALLS: Mapping[str, int] = {
+    "publish immediate": 6,
+    "publish for the digest": 6,
+    "publish critical": 6,
+    "publish a list of ten": 20,
+    "publish an activity": 10,
+    "choose": 18,
+    "unfollow": 16,
+    "follow late": 26,
+    "leave": 19,
+    "leave the digests": 31,
+    "return": 15,
+    "erase": 22,
+    "fan out": 10,
+    "generate a digest": 12,
+    "generate immediate": 10,
+    "generate critical": 8,
+    "sweep": 26,
+    "redrive the last": 10,
+    "redrive the first": 5,
+    "explain": 7,
+    "preference page": 4,
+}
+"""The most calls with ten rows of any kind with which a use case does not grow without a bound."""
+
+GROWS: tuple[Grows, ...] = (
+    Grows("leave", ("paused",), 100, "PutItem of each run that has not ended"),
+    Grows(
+        "leave the digests",
+        ("follows",),
+        2,
+        "Query of the follows for each megabyte, BatchGetItem for each hundred of them",
+    ),
+    Grows(
+        "erase",
+        ("runs", "threads", "activities", "suppressed", "waiting"),
+        5,
+        "Query for each megabyte of events and, three times, of runs; BatchWriteItem for each 25"
+        " events",
+    ),
+    Grows(
+        "follow late",
+        ("activities",),
+        5,
+        "for each hundred activities, three BatchGetItem and a TransactWriteItems",
+    ),
+    Grows(
+        "choose and move",
+        ("waiting",),
+        2,
+        "Query for each megabyte of events, TransactWriteItems for each ninety that move",
+    ),
+    Grows("leave the digests", ("waiting",), 2, "as to choose and move"),
+    Grows("erase", ("follows",), 5, "BatchWriteItem for each 25 follows"),
+    Grows("erase", ("skipped",), 1, "Query for each megabyte of runs, twice"),
+    Grows("erase", ("paused",), 105, "the same; PutItem of each run that has not ended"),
+    Grows("sweep", ("paused",), 202, "for each run, SendMessageBatch and PutItem"),
+    Grows("explain", ("runs", "threads", "suppressed", "paused"), 1, "Query for each megabyte"),
+    Grows("explain", ("follows",), 2, "as to leave the digests"),
+    Grows("preference page", ("follows",), 2, "as to leave the digests"),
+)
+
+BOUNDS: Mapping[Case, int] = {("sweep", "paused"): 21_004}
+"""The most calls of a case that grows up to a bound, whatever the size: a sweep begins no run in
+the last fifteen seconds of its two minutes."""
+
+_FEW, _MANY = 100, 10_000
+
+WORSE: Mapping[Case, int] = {
+    ("publish immediate", "paused"): _FEW,
+    ("publish critical", "suppressed"): _FEW,
+    ("publish a list of ten", "suppressed"): _FEW,
+    ("publish a list of ten", "paused"): _FEW,
+    ("choose", "runs"): _MANY,
+    ("choose", "threads"): _FEW,
+    ("choose", "suppressed"): _FEW,
+    ("choose", "skipped"): _FEW,
+    ("choose", "paused"): _FEW,
+    ("choose and move", "runs"): _MANY,
+    ("choose and move", "threads"): _FEW,
+    ("choose and move", "activities"): _MANY,
+    ("choose and move", "follows"): _MANY,
+    ("choose and move", "suppressed"): _FEW,
+    ("choose and move", "skipped"): _FEW,
+    ("choose and move", "paused"): _FEW,
+    ("unfollow", "runs"): _MANY,
+    ("unfollow", "threads"): _FEW,
+    ("unfollow", "suppressed"): _FEW,
+    ("unfollow", "skipped"): _FEW,
+    ("unfollow", "paused"): _FEW,
+    ("leave", "runs"): _MANY,
+    ("leave", "threads"): _MANY,
+    ("leave", "suppressed"): _MANY,
+    ("leave", "paused"): _MANY,
+    ("leave the digests", "runs"): _MANY,
+    ("leave the digests", "threads"): _FEW,
+    ("leave the digests", "skipped"): _FEW,
+    ("leave the digests", "paused"): _FEW,
+    ("erase", "paused"): _MANY,
+    ("fan out", "skipped"): _FEW,
+    ("generate a digest", "suppressed"): _MANY,
+    ("generate a digest", "skipped"): _FEW,
+    ("generate immediate", "suppressed"): _MANY,
+    ("generate immediate", "paused"): _FEW,
+    ("generate critical", "suppressed"): _FEW,
+    ("redrive the last", "skipped"): _FEW,
+    ("redrive the first", "runs"): _FEW,
+    ("redrive the first", "skipped"): _FEW,
+}
+"""What is still worse than it may be, and with how many rows that is seen: a list that shrinks."""
+
+WORSE_BESIDES: tuple[str, ...] = (
+    "generate a digest: memory and CPU, with the events of its window",
+)
+"""What else is."""

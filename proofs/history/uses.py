@@ -1,0 +1,392 @@
+"""The use cases: what is there besides the past, what is done, and how one sees that it was."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+
+from gazette.domain.commands import (
+    ChangeFollow,
+    ChoosePreferences,
+    Command,
+    CreateActivity,
+    CreateEvents,
+    EraseSubscriber,
+)
+from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status
+from gazette.domain.delivery.streams import Streams
+from gazette.domain.identity import shard_of
+from gazette.domain.links import DIGESTS, LinkToken
+from gazette.domain.model import DAILY, Event, RunKey, Window
+from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.kinds import critical_schedule, immediate_schedule
+from gazette.domain.stored import readable
+from gazette.domain.subscribers.choices import Choice
+from gazette.domain.subscribers.following import FollowState
+from gazette.domain.subscribers.frequency import Frequency, frequency_for
+from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.steps.support.explain import explain
+from gazette.steps.sweep.sweep import standing
+from gazette.steps.time_budget import unlimited
+
+from infra import topology
+from proofs.history.furnish import DUE
+from proofs.history.past import (
+    AT_ONCE,
+    BUSY,
+    CRITICAL,
+    EMAIL,
+    HOT,
+    PASTS,
+    READER,
+    SOME,
+    VAULT,
+    Past,
+    activities,
+    comment,
+    just_now,
+    pending,
+    sent,
+    stored,
+)
+from tests.builders import NOW, a_link, an_activity
+from tests.fake_stores import PARTITIONS
+from tests.world import World
+
+_SINCE = NOW - timedelta(hours=20, minutes=1)
+_BEFORE = NOW - timedelta(minutes=2)
+_OPEN = frozenset({"waiting", "paused"})
+"""What has not ended, so that a choice may have to look at it."""
+_ANY = frozenset(PASTS)
+
+MOVED = 2_000
+"""Events that a choice moves at once."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """One use case. `prepare` adds to the past what it begins with; `before` is done uncounted.
+
+    `act` is one receive. `done`: whether it came to what it is for, if the reader gets email.
+    `paged_in`: the pasts of which it may read page after page. `timeout`: of its function.
+    `longest`: what a receive may take, at 5 ms a call.
+    """
+
+    name: str
+    act: Callable[[World], object]
+    done: Callable[[World], bool]
+    prepare: Callable[[Past], Past] = lambda past: past
+    before: Callable[[World], object] = lambda _: None
+    paged_in: Collection[str] = frozenset()
+    timeout: timedelta = timedelta(seconds=topology.INGEST.timeout)
+    longest: timedelta = timedelta(seconds=25)
+
+    @property
+    def is_page(self) -> bool:
+        """Whether a reader waits for the answer."""
+        return self.timeout == _PAGE
+
+
+def _say(command: Callable[[World], Command]) -> Callable[[World], object]:
+    return lambda world: world.say(command(world))
+
+
+def _events(*events: Event) -> Callable[[World], object]:
+    return _say(lambda _: CreateEvents(events))
+
+
+def _has(*names: str) -> Callable[[World], bool]:
+    return lambda world: all(world.events.get(READER, name) for name in names)
+
+
+def _choose(category: str, often: Frequency, world: World) -> Command:
+    return ChoosePreferences(READER, Choice(frequencies=((category, often),)), world.clock())
+
+
+def _chose(category: str, often: Frequency, world: World) -> bool:
+    reader = world.subscribers.get(READER)
+    if not isinstance(reader, Subscriber):
+        return False
+    return frequency_for(category, chosen=reader.chosen, defaults=()) is often
+
+
+def _follows(world: World) -> bool:
+    found = world.follows.get(BUSY, READER)
+    return found is not None and found.latest.following
+
+
+def _has_left(world: World) -> bool:
+    reader = world.subscribers.get(READER)
+    return isinstance(reader, Subscriber) and reader.has_left
+
+
+def _is_erased(world: World) -> bool:
+    left = [*world.follows.followed_by(READER), *world.schedules.of_user(READER)]
+    return not left and not [*world.events.of_user(READER)]
+
+
+def _missed(past: Past) -> Past:
+    """The past of who does not follow yet, so that no digest had the activities."""
+    some = past if past.activities else past + activities(3)
+    events = tuple(each for each in some.events if not each.event.via)
+    return replace(some.without_follow(BUSY), events=events)
+
+
+def _is_caught_up(world: World) -> bool:
+    found = list(readable(world.activities.since(BUSY, _SINCE)))
+    return all(world.events.get(READER, each.id) for each in found[::50])
+
+
+def _one(past: Past) -> Past:
+    """An event for the next digest, if none waits."""
+    return just_now(0 if past.is_armed else 1)
+
+
+def _due(past: Past) -> Past:
+    return replace(past + _one(past), is_due=True)
+
+
+def _next(past: Past) -> Past:
+    """A daily digest that was started."""
+    run = replace(pending(DAILY, past.sequence, DUE), created_at=DUE)
+    return past + _one(past) + Past((run,))
+
+
+def _immediate(schedule: str, category: str, on: str, past: Past) -> Past:
+    at = _BEFORE
+    run = pending(schedule, int(at.timestamp()), at + timedelta(seconds=20))
+    event = stored(comment("new", at, category=category, on=on), schedule, at)
+    return past + Past((run,), (event,))
+
+
+def _newest(schedule: str, world: World) -> Run:
+    return world.runs.chain(RunKey(READER, schedule, 9_999_999_999))[0]
+
+
+def _generate(schedule: str, world: World) -> object:
+    sequence = int(_BEFORE.timestamp())
+    key = RunKey(READER, schedule, sequence)
+    return world.generate(_newest(DAILY, world).key if schedule == DAILY else key)
+
+
+def _is_sent(schedule: str, world: World) -> bool:
+    return _newest(schedule, world).status is Status.SENT
+
+
+def _failed(run: Run, until: Window) -> Run:
+    return replace(
+        sent(run, until),
+        status=Status.FAILED,
+        reason=Reason.ATTEMPTS_EXHAUSTED,
+        refusals=6,
+        sent_at=None,
+        message_id="",
+    )
+
+
+def _failed_last(past: Past) -> Past:
+    run = _failed(pending(DAILY, past.sequence, DUE), Window(NOW - timedelta(days=1), DUE))
+    return past + _one(past) + Past((run,))
+
+
+def _failed_first(past: Past) -> Past:
+    """All digests came after it."""
+    later = tuple(
+        replace(run, key=replace(run.key, sequence=run.key.sequence + 1))
+        if run.key.schedule == DAILY
+        else run
+        for run in past.runs
+    )
+    at = NOW - timedelta(days=31)
+    return replace(past, runs=(_failed(pending(DAILY, 1, at), Window(BEGINNING, at)), *later))
+
+
+def _redrive(sequence: Callable[[World], int], world: World) -> object:
+    failed = world.runs.get(RunKey(READER, DAILY, sequence(world)))
+    assert failed is not None
+    return world.redrive(failed)
+
+
+def _last_failed(world: World) -> int:
+    schedule = world.schedules.get(READER, DAILY)
+    assert schedule is not None
+    return schedule.sequence - 1
+
+
+def _overdue(past: Past) -> Past:
+    return past + Past((pending(DAILY, past.sequence, NOW - timedelta(hours=2)),))
+
+
+def _sweep(world: World) -> None:
+    partition = shard_of(READER, PARTITIONS)
+    world.sweep_partition(partition)
+    gauges = Streams(digest=world.rate_limiter, immediate=world.immediate_rate_limiter)
+    standing(partition, runs=world.runs, gauges=gauges, clock=world.clock, time_left=unlimited)
+
+
+def _explain(world: World) -> None:
+    explain(
+        READER,
+        None,
+        subscribers=world.subscribers,
+        suppressions=world.suppressions,
+        follows=world.follows,
+        schedules=world.schedules,
+        runs=world.runs,
+        events=world.events,
+        held_categories=lambda: (),
+        clock=world.clock,
+        defaults=(),
+        sunset=None,
+        critical={CRITICAL},
+    )
+
+
+def _link() -> LinkToken:
+    return replace(a_link(RunKey(READER, DAILY, 1)), scope=DIGESTS)
+
+
+_PAGE = timedelta(seconds=topology.PREFERENCES.timeout)
+_WORKER = timedelta(seconds=topology.GENERATE.timeout)
+_SWEEP = timedelta(seconds=topology.SWEEP.timeout)
+_HOT = immediate_schedule(HOT)
+_CRITICAL = critical_schedule(VAULT)
+
+_A_LIST = (
+    *(comment(f"new{each}", NOW, on=f"post#new{each}") for each in range(4)),
+    *(comment(f"new{each}", NOW, category=AT_ONCE, on=HOT) for each in range(4, 8)),
+    *(comment(f"new{each}", NOW, category=CRITICAL, on=VAULT) for each in range(8, 10)),
+)
+
+
+def uses(moved: int) -> tuple[Use, ...]:
+    """All use cases. `moved`: how many events a choice moves at once, beside the past."""
+    return (
+        Use(
+            "publish immediate", _events(comment("new", NOW, category=AT_ONCE, on=HOT)), _has("new")
+        ),
+        Use("publish for the digest", _events(comment("new", NOW)), _has("new")),
+        Use(
+            "publish critical",
+            _events(comment("new", NOW, category=CRITICAL, on=VAULT)),
+            _has("new"),
+        ),
+        Use("publish a list of ten", _events(*_A_LIST), _has("new0", "new9")),
+        Use(
+            "publish an activity",
+            _say(lambda _: CreateActivity(an_activity("new", category=SOME, entity_id="busy"))),
+            _has("new"),
+        ),
+        Use(
+            "choose",
+            _say(partial(_choose, "note", Frequency.NEVER)),
+            partial(_chose, "note", Frequency.NEVER),
+            paged_in=_OPEN,
+        ),
+        Use(
+            "choose and move",
+            _say(partial(_choose, SOME, Frequency.WEEKLY)),
+            partial(_chose, SOME, Frequency.WEEKLY),
+            prepare=lambda past: past if past.is_armed else past + just_now(moved),
+            paged_in=_OPEN,
+        ),
+        Use(
+            "unfollow",
+            _say(lambda world: ChangeFollow(READER, BUSY, FollowState(False), world.clock())),
+            lambda world: not _follows(world),
+            paged_in=_OPEN,
+        ),
+        Use(
+            "follow late",
+            _say(lambda _: ChangeFollow(READER, BUSY, FollowState(True), _SINCE)),
+            _is_caught_up,
+            prepare=_missed,
+            paged_in={"activities"},
+        ),
+        Use(
+            "leave",
+            lambda world: world.unsubscribe(READER, EMAIL),
+            _has_left,
+            paged_in={"paused"},
+            timeout=_PAGE,
+        ),
+        Use(
+            "leave the digests",
+            lambda world: world.leave_by(_link()),
+            partial(_chose, SOME, Frequency.NEVER),
+            paged_in=_OPEN | {"follows"},
+            timeout=_PAGE,
+        ),
+        Use(
+            "return",
+            lambda world: world.resubscribe(READER, EMAIL),
+            lambda world: not _has_left(world),
+            before=lambda world: world.unsubscribe(READER, EMAIL),
+            timeout=_PAGE,
+        ),
+        Use(
+            "erase",
+            _say(lambda world: EraseSubscriber(READER, world.clock())),
+            _is_erased,
+            paged_in=_ANY,
+        ),
+        Use(
+            "fan out",
+            lambda world: world.fan_out(slot_of(DUE)),
+            lambda world: _newest(DAILY, world).due_at == DUE,
+            prepare=_due,
+            timeout=_WORKER,
+        ),
+        Use(
+            "generate a digest",
+            partial(_generate, DAILY),
+            partial(_is_sent, DAILY),
+            prepare=_next,
+            timeout=_WORKER,
+        ),
+        Use(
+            "generate immediate",
+            partial(_generate, _HOT),
+            partial(_is_sent, _HOT),
+            prepare=partial(_immediate, _HOT, AT_ONCE, HOT),
+            paged_in={"paused"},
+            timeout=_WORKER,
+        ),
+        Use(
+            "generate critical",
+            partial(_generate, _CRITICAL),
+            partial(_is_sent, _CRITICAL),
+            prepare=partial(_immediate, _CRITICAL, CRITICAL, VAULT),
+            timeout=_WORKER,
+        ),
+        Use(
+            "sweep",
+            _sweep,
+            lambda world: _newest(DAILY, world).check_at > world.clock(),
+            prepare=_overdue,
+            timeout=_SWEEP,
+            longest=_SWEEP,  # it begins no run in its last 15 seconds
+        ),
+        Use(
+            "redrive the last",
+            partial(_redrive, _last_failed),
+            lambda world: _newest(DAILY, world).is_open,
+            prepare=_failed_last,
+            timeout=_WORKER,
+        ),
+        Use(
+            "redrive the first",
+            partial(_redrive, lambda _: 1),
+            lambda _: True,
+            prepare=_failed_first,
+            timeout=_WORKER,
+        ),
+        Use("explain", _explain, lambda _: True, paged_in=_ANY),
+        Use(
+            "preference page",
+            lambda world: world.read_overview(READER),
+            lambda _: True,
+            paged_in=_ANY,
+            timeout=_PAGE,
+        ),
+    )

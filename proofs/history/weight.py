@@ -1,0 +1,73 @@
+"""What a row weighs: the bytes that the real adapter would store."""
+
+from datetime import timedelta
+from typing import Any
+
+from gazette.adapters.dynamodb.activities import body_of_activity
+from gazette.adapters.dynamodb.attributes import write_changes
+from gazette.adapters.dynamodb.event_rows import body_of, stored_key
+from gazette.adapters.dynamodb.runs import run_row
+from gazette.adapters.dynamodb.tables import ActivityRow, EventRow, FollowRow
+from gazette.domain.delivery.run import Run
+from gazette.domain.model import Retracted, StoredEvent
+from gazette.domain.scheduling.lifetime import kept_until
+from gazette.domain.subscribers.following import Activity, Follow
+
+from tests.meter import item_size
+
+RETENTION = timedelta(days=200)
+"""Of runs."""
+
+_KEYS = 150
+"""Bytes of a row that holds keys only, and of a schedule a few times that."""
+
+
+def weight(row: Any) -> int:
+    """The bytes of a row."""
+    match row:
+        case Run():
+            return _size(run_row(row, retention=RETENTION))
+        case StoredEvent():
+            return _size(event_row(row))
+        case Follow():
+            return _size(follow_row(row))
+        case Activity():
+            return _size(activity_row(row))
+        case Retracted() | str() | tuple():
+            return _KEYS
+        case _:
+            return 4 * _KEYS
+
+
+def event_row(stored: StoredEvent) -> EventRow:
+    """The row of an event."""
+    return EventRow(
+        user_id=stored.event.user_id,
+        event_id=stored.event.id,
+        stored=stored_key(stored.schedule, stored.stored_at),
+        body=body_of(stored.event),
+        lasts_until=stored.lasts_until,
+        expires_at=kept_until(stored.lasts_until, stored.schedule),
+    )
+
+
+def follow_row(follow: Follow) -> FollowRow:
+    """The row of a follow that goes on."""
+    return FollowRow(follow.entity, follow.user_id, changes=write_changes(follow.changes))
+
+
+def activity_row(activity: Activity) -> ActivityRow:
+    """The row of an activity without a parent."""
+    return ActivityRow(
+        activity.entity.key,
+        activity.id,
+        occurred_at=activity.occurred_at,
+        body=body_of_activity(activity),
+        retracted=activity.retracted,
+        walked=set(activity.walked) or None,
+        expires_at=activity.occurred_at + RETENTION,
+    )
+
+
+def _size(row: Any) -> int:
+    return item_size(row.serialize())

@@ -1,0 +1,111 @@
+"""The rows of a past are as the real steps leave them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from gazette.domain.commands import CreateActivity
+from gazette.domain.delivery.run import Run
+from gazette.domain.feedback.delivery_events import Fault
+from gazette.domain.model import DAILY
+from gazette.domain.scheduling.kinds import critical_schedule, immediate_schedule
+
+from proofs.history.furnish import on_fakes
+from proofs.history.past import (
+    AT_ONCE,
+    BUSY,
+    CRITICAL,
+    HOT,
+    READER,
+    VAULT,
+    Past,
+    comment,
+    follow,
+    past,
+)
+from tests.builders import NOW, a_bounce, an_activity
+from tests.world import World
+
+
+@pytest.fixture
+def world() -> World:
+    return on_fakes(Past(follows=(follow(BUSY),)))
+
+
+def shape(run: Run) -> object:
+    """What the steps decide by."""
+    return (
+        run.status,
+        run.reason,
+        run.attempt,
+        run.uncertain,
+        run.is_open,
+        run.closes_a_window,
+        run.window is not None,
+        run.key.is_immediate,
+        run.key.is_critical,
+    )
+
+
+def digest(world: World) -> None:
+    world.create(comment("e1", NOW))
+    world.clock.pass_time(minutes=1)
+    world.send_digest(user_id=READER)
+
+
+def thread(world: World) -> None:
+    world.create(comment("e1", NOW, category=AT_ONCE, on="post#thread0"))
+    world.deliver_queued()
+
+
+def bounced(world: World) -> None:
+    world.feedback(a_bounce(Fault.HARD))
+    world.create(comment("e1", NOW, category=CRITICAL, on=VAULT))
+    world.deliver_queued()
+
+
+def stopped(world: World) -> None:
+    world.create(comment("e1", NOW, category=AT_ONCE, on=HOT))
+
+
+def passed(world: World) -> None:
+    world.create(comment("e1", NOW))
+    del world.events.rows[READER, "e1"]
+    world.send_digest(user_id=READER)
+
+
+@pytest.mark.parametrize(
+    ("kind", "act", "schedule"),
+    [
+        ("runs", digest, DAILY),
+        ("threads", thread, immediate_schedule("post#thread0")),
+        ("suppressed", bounced, critical_schedule(VAULT)),
+        ("paused", stopped, immediate_schedule(HOT)),
+        ("skipped", passed, DAILY),
+    ],
+)
+def test_a_run_of_a_past_is_as_the_steps_leave_it(
+    world: World, kind: str, act: Callable[[World], None], schedule: str
+) -> None:
+    act(world)
+    (made,) = (run for run in world.runs.rows.values() if run.key.schedule == schedule)
+    runs = [run for run in past(kind, 1).runs if run.key.schedule == schedule]
+    assert shape(runs[-1]) == shape(made)
+
+
+def test_an_activity_of_a_past_is_as_the_steps_leave_it(world: World) -> None:
+    at = NOW - timedelta(minutes=1)
+    activity = an_activity("a0", category="comment", entity_id="busy", occurred_at=at)
+    world.say(CreateActivity(activity))
+    (made,) = world.activities.rows.values()
+    (old,) = past("activities", 1).activities
+    assert replace(old, occurred_at=at) == made
+
+
+def test_a_status_of_a_past_is_as_a_bounce_leaves_it(world: World) -> None:
+    bounced(world)
+    reader, there = world.subscribers.get(READER), on_fakes(past("suppressed", 1))
+    assert reader
+    assert there.subscribers.get(READER).status is reader.status  # type: ignore[union-attr]
+    assert there.suppressions.rows == world.suppressions.rows
