@@ -22,7 +22,7 @@ from gazette.domain.stored import readable
 
 from infra.topology import CONTENT, STEPS, VISIBILITY_FACTOR
 from proofs.prove.idleness import Idleness
-from proofs.prove.land import FAKES, ITEMS, Ground, OfferingSource, Wiring
+from proofs.prove.land import FAKES, ITEMS, Ground, OfferingSource, Wiring, naming_everybody
 from proofs.prove.provider import Provider
 from proofs.prove.queues import Message, Queue
 from proofs.prove.scenario import Scenario
@@ -321,7 +321,7 @@ class Life:
         counted = self.clock() >= self._counts_from
         self.calls.worker = Worker(name, self.clock() + time, act) if counted else None
         try:
-            with self.idleness.of_invocation():
+            with self.idleness.of_invocation(), naming_everybody():
                 act()
         except (Killed, *_EXPECTED):
             return False
