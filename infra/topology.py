@@ -201,6 +201,7 @@ FOLLOWERS = Step(
         ("events", ("GetItem", "PutItem", "UpdateItem", "DeleteItem")),
         ("runs", ("Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
         ("control", ("GetItem", "UpdateItem")),
+        ("suppressions", ("GetItem",)),
     ),
 )
 FANOUT = Step(

@@ -303,6 +303,7 @@ class World:
             check_after=timedelta(hours=1),
             sunset=self.sunset,
             critical=self.critical,
+            suppressions=self.suppressions,
             content=self.content,
         )
 

@@ -877,8 +877,22 @@ RULES: Final = (
     Mutation(
         "what is critical comes to who has left",
         "steps/routing/target.py",
-        "            if reader.has_left and not critical:\n",
+        "            if reader.has_left and not (critical and _may_go_to(reader, context)):\n",
         "            if reader.has_left:\n",
+        f"{_CRITICAL}::test_no_choice_of_a_reader_keeps_it_from_coming_at_once_and_once",
+    ),
+    Mutation(
+        "a critical event for a suppressed address starts no run",
+        "steps/routing/target.py",
+        " (critical and _may_go_to(reader, context)):\n",
+        " critical:\n",
+        f"{_CRITICAL}::test_each_event_for_a_suppressed_address_costs_what_the_first_did",
+    ),
+    Mutation(
+        "unsubscribing keeps no critical event from being stored",
+        "steps/routing/target.py",
+        "holds(address_hash(reader.email), critical=True)\n",
+        "holds(address_hash(reader.email))\n",
         f"{_CRITICAL}::test_no_choice_of_a_reader_keeps_it_from_coming_at_once_and_once",
     ),
     Mutation(

@@ -391,6 +391,15 @@ def a_reader_whose_address_was_suppressed_by_hand(cloud: Cloud) -> None:
     cloud.work("generate", *fan_out(cloud, "noa"))
 
 
+def a_critical_activity_for_a_follower_who_has_left(cloud: Cloud) -> None:
+    cloud.say("subscriber.changed", profile("zoe"))
+    cloud.say("activity.created", {**happening(9, entity="post#p9"), "category": "security"})
+    follow_and_crash("zoe", "post#p9", FollowState(True))
+    with cloud.meter.acting("somebody else"):
+        cloud.set_status("zoe", SubscriberStatus.UNSUBSCRIBED)
+    bring(cloud, 9, "post#p9")
+
+
 def a_schedule_that_changes_while_it_is_due(cloud: Cloud, meanwhile: Meanwhile) -> None:
     """Fan-out reads it again, and advances it."""
     schedules = DynamoSchedules("schedules", shards=1)
@@ -447,6 +456,7 @@ def test_every_function_uses_exactly_what_it_may_do_to_tables(
 ) -> None:
     if provider.name == "ses":
         monkeypatch.setenv("GAZETTE_EMAILS_PER_SECOND", "0")
+    monkeypatch.setenv("GAZETTE_CRITICAL_CATEGORIES", '["security"]')
     cloud.send_quota.update(MaxSendRate=500.0, Max24HourSend=50_000.0)
     a_day_of_a_reader(cloud)
     choices_that_change(cloud)
@@ -462,6 +472,7 @@ def test_every_function_uses_exactly_what_it_may_do_to_tables(
     a_run_whose_version_is_not_in_force(cloud, "generate", "pam")
     a_run_whose_version_is_not_in_force(cloud, "resend", "quy")
     a_run_that_failed_and_is_redriven(cloud)
+    a_critical_activity_for_a_follower_who_has_left(cloud)
     an_unknown_outcome_that_a_delivery_event_settles_and_one_that_the_sweep_does(cloud)
     a_schedule_that_changes_while_it_is_due(cloud, meanwhile)
     an_event_that_is_forgotten(cloud, monkeypatch)

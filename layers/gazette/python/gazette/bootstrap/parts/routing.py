@@ -14,6 +14,7 @@ from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.versions import settings_for
+from gazette.domain.ports.stores import Suppressions
 from gazette.domain.ports.templates import VersionsInForce
 from gazette.domain.scheduling.lifetime import longest_life
 from gazette.domain.subscribers.frequency import frequencies
@@ -31,7 +32,11 @@ _ROUNDING = timedelta(seconds=1)
 
 
 def routing_context(
-    settings: RoutingSettings, sqs: "SQSClient", *, in_force: VersionsInForce
+    settings: RoutingSettings,
+    sqs: "SQSClient",
+    *,
+    in_force: VersionsInForce,
+    suppressions: Suppressions | None = None,
 ) -> RoutingContext:
     """Return the tables and queues with which events are routed. Writes nothing.
 
@@ -62,6 +67,7 @@ def routing_context(
         check_after=timedelta(seconds=settings.check_after),
         sunset=timedelta(days=settings.sunset_days) or None,
         critical=frozenset(json.loads(settings.critical_categories)),
+        suppressions=suppressions,
         content=content_sources(settings.content_sources),
     )
 
