@@ -11,6 +11,7 @@ _ACTORS = "tests/unit/ingest/test_amended_actors.py"
 _CRITICAL = "tests/unit/routing/test_critical.py"
 _LONG = "tests/unit/ingest/test_long_messages.py"
 _LEAVING = "tests/unit/subscribers/test_leaving.py"
+_IMMEDIATE = "tests/unit/routing/test_immediate.py"
 _TAKING_BACK = "tests/unit/subscribers/test_taking_back.py"
 _BY_CATEGORY = "tests/unit/subscribers/test_choices_by_category.py"
 _TWO_PAGES = "tests/unit/preferences/test_two_pages.py"
@@ -894,6 +895,36 @@ RULES: Final = (
         "holds(address_hash(reader.email), critical=True)\n",
         "holds(address_hash(reader.email))\n",
         f"{_CRITICAL}::test_no_choice_of_a_reader_keeps_it_from_coming_at_once_and_once",
+    ),
+    Mutation(
+        "while a stream is stopped, an event joins the newest run of its thread",
+        "steps/routing/immediate.py",
+        "    if len(waiting) < _WAITING or waiting[0] != chain[0]:\n",
+        "    if waiting is not None:\n",
+        f"{_IMMEDIATE}::test_while_a_stream_is_stopped_few_runs_of_a_thread_wait",
+    ),
+    Mutation(
+        "an event joins no run that was claimed before",
+        "steps/routing/immediate.py",
+        "if run.is_unclaimed and not run.attempt]\n",
+        "if run.is_unclaimed]\n",
+        f"{_IMMEDIATE}::test_an_event_joins_no_run_that_was_claimed_before",
+    ),
+    Mutation(
+        "a run that an event joins has another epoch",
+        "steps/routing/immediate.py",
+        "        changed(newest, Stop()),\n",
+        "        newest,\n",
+        f"{_IMMEDIATE}"
+        "::test_a_worker_that_has_read_a_run_before_an_event_joins_it_does_not_claim_it",
+    ),
+    Mutation(
+        "a run that an event joins collects again",
+        "steps/routing/immediate.py",
+        "        due_at=max(newest.due_at, new.due_at),\n",
+        "",
+        f"{_IMMEDIATE}"
+        "::test_a_worker_that_has_read_a_run_before_an_event_joins_it_does_not_claim_it",
     ),
     Mutation(
         "no email shows what is critical beside anything else",

@@ -14,6 +14,7 @@ from gazette.domain.identity import latest_run
 from gazette.domain.model import DAILY, RunKey, StoredEvent
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency
+from gazette.steps.routing import immediate
 
 from tests.builders import NOW, an_activity
 from tests.world import COLLAPSE, World, crashes, interleavings
@@ -38,11 +39,15 @@ def waiting(number: int) -> World:
     )
     world.follow(at=NOW - timedelta(days=1))
     world.immediate_rate_limiter.open_by_hand("the provider is down", world.clock())
-    for each in range(number):
-        world.clock.now += COLLAPSE + timedelta(seconds=1)
-        category = "mention" if each % 2 else "comment"
-        activity = an_activity(f"{category}{each}", category=category, occurred_at=world.clock())
-        world.say(CreateActivity(activity))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(immediate, "_WAITING", number + 1)  # as in a version before
+        for each in range(number):
+            world.clock.now += COLLAPSE + timedelta(seconds=1)
+            category = "mention" if each % 2 else "comment"
+            activity = an_activity(
+                f"{category}{each}", category=category, occurred_at=world.clock()
+            )
+            world.say(CreateActivity(activity))
     return world
 
 

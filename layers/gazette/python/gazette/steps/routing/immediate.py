@@ -5,11 +5,13 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from gazette.domain.delivery.run import Reason, Run, settled_until
+from gazette.domain.delivery.signals import Stop
 from gazette.domain.identity import latest_run
 from gazette.domain.model import RunKey, StoredEvent
 from gazette.domain.ports.queues import QueuedRun
 from gazette.domain.stored import is_known
 from gazette.steps.context import RoutingContext
+from gazette.steps.runs import changed
 
 
 def start_immediates(
@@ -47,7 +49,7 @@ def _run_for(stored: StoredEvent, chain: Sequence[Run], *, context: RoutingConte
     user_id, schedule = stored.event.user_id, stored.schedule
     if stored.stored_at <= settled_until(chain):
         return None
-    run = collecting(chain, stored.stored_at)
+    run = collecting(chain, stored.stored_at) or _collect_again(chain, stored.stored_at, context)
     if run is None:
         run = context.runs.create(_new(user_id, schedule, stored.stored_at, context))
         if run.due_at < stored.stored_at or run.reason in _NOT_ITS_END:
@@ -69,14 +71,45 @@ def _was_for(run: Run, stored: StoredEvent) -> bool:
 def start_next_collecting(
     user_id: str, schedule: str, chain: Sequence[Run], *, context: RoutingContext
 ) -> Run:
-    """Start a run behind the newest of `chain`.
+    """Start a run behind the newest of `chain`, or let that collect again if too many wait.
 
     It collects from now on, and takes the events that wait already. Returns the stored run:
     another worker may have started it.
     """
-    run = _new(user_id, schedule, context.clock(), context)
+    now = context.clock()
+    if again := _collect_again(chain, now, context):
+        return again
+    run = _new(user_id, schedule, now, context)
     behind = max([run.key.sequence, *(each.key.sequence + 1 for each in chain)])
     return context.runs.create(replace(run, key=replace(run.key, sequence=behind)))
+
+
+def _collect_again(chain: Sequence[Run], at: datetime, context: RoutingContext) -> Run | None:
+    """Let the newest run of a thread take an event stored at `at`, if too many wait before it.
+
+    While a stream is stopped, every collapse window would start another run, and every event read
+    all of them. Older runs keep their places in the queue, so nothing is held up. None if few wait,
+    if the newest has been claimed before, so that its window is fixed, or if it has changed.
+
+    Its epoch is raised: a worker that has read its window before fails at its claim, reads again
+    and waits until everything is collected (rule 16).
+    """
+    waiting = [run for run in chain if run.is_unclaimed and not run.attempt]
+    if len(waiting) < _WAITING or waiting[0] != chain[0]:
+        return None
+    newest = waiting[0]
+    new = _new(newest.key.user_id, newest.key.schedule, max(at, context.clock()), context)
+    again = replace(
+        changed(newest, Stop()),
+        due_at=max(newest.due_at, new.due_at),
+        check_at=max(newest.check_at, new.check_at),
+    )
+    return again if context.runs.swap(newest, again) == again else None
+
+
+_WAITING = 8
+"""At most this many runs of a thread wait for their first claim, unless two start at once. Fewer
+than move._FEW, so that an event can leave."""
 
 
 def queue_run(run: Run, *, context: RoutingContext) -> None:
