@@ -8,6 +8,7 @@ from typing import Any
 from zlib import crc32
 
 from gazette.domain.delivery.batch import Batch, BatchRun, batch_run
+from gazette.domain.delivery.chain import back_to_end
 from gazette.domain.delivery.circuit_breaker import OpenBreaker, opened_by_hand, tripped
 from gazette.domain.delivery.pace import (
     NoPermit,
@@ -433,20 +434,20 @@ class FakeRuns:
         return self.rows.get(key)
 
     def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
-        found: list[Run] = []
         older = [
             run
             for run in self.rows.values()
             if (run.key.user_id, run.key.schedule) == (key.user_id, key.schedule)
             and run.key.sequence <= key.sequence
         ]
-        for run in sorted(older, key=lambda run: run.key.sequence, reverse=True):
-            if run.key in self.unreadable:
-                raise _of_run(run.key)
-            found.append(run)
-            if run.ends_chain(key, holding):
-                break
-        return found
+
+        def newest_first() -> Iterator[Run]:
+            for run in sorted(older, key=lambda run: run.key.sequence, reverse=True):
+                if run.key in self.unreadable:
+                    raise _of_run(run.key)
+                yield run
+
+        return back_to_end(newest_first(), of=key, holding=holding)
 
     def of_user(self, user_id: str) -> Iterator[Run | UnreadableRow]:
         found = (run for run in self.rows.values() if run.key.user_id == user_id)

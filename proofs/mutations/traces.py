@@ -877,10 +877,11 @@ PREVENTED: Final = (
     Mutation(
         "the look for what waits has no end",
         "steps/occurrences/start.py",
-        "    return events.holds(user_id, name, after=settled_until(chain))\n",
+        "    return events.holds(schedule.user_id, schedule.name, after=settled_until(chain))\n",
         "    from datetime import timedelta\n\n"
         "    until = schedule.next_due_at - timedelta(seconds=15)\n"
-        "    return events.holds(user_id, name, after=settled_until(chain), until=until)\n",
+        "    since = settled_until(chain)\n"
+        "    return events.holds(schedule.user_id, schedule.name, after=since, until=until)\n",
         "tests/unit/fanout/test_fanout.py"
         "::test_trace_ac_an_event_that_was_stored_a_moment_ago_waits",
         "ac",
@@ -888,10 +889,10 @@ PREVENTED: Final = (
     Mutation(
         "what was given up does not wait",
         "steps/occurrences/start.py",
-        "    return events.holds(user_id, name, after=settled_until(chain))\n",
+        "    return events.holds(schedule.user_id, schedule.name, after=settled_until(chain))\n",
         "    from gazette.domain.delivery.run import sent_until\n"
         "\n"
-        "    return events.holds(user_id, name, after=sent_until(chain))\n",
+        "    return events.holds(schedule.user_id, schedule.name, after=sent_until(chain))\n",
         "tests/unit/fanout/test_fanout.py::test_trace_ac_what_was_given_up_does_not_wait",
         "ac",
     ),
@@ -942,7 +943,7 @@ PREVENTED: Final = (
     Mutation(
         "fan-out looks again after the flag",
         "steps/occurrences/start.py",
-        "        if is_waiting(schedule, runs=context.runs, events=context.events):\n"
+        "        if is_waiting(schedule, chain, events=context.events):\n"
         "            return schedule\n",
         "",
         "tests/unit/fanout/test_fanout.py"
@@ -1007,7 +1008,7 @@ PREVENTED: Final = (
     Mutation(
         "taking a schedule out uses its sequence",
         "steps/occurrences/start.py",
-        "    used = context.runs.create(_ended(schedule, context))\n",
+        "    used = context.runs.create(replace(_ended(schedule, context), head=head))\n",
         "    used = _ended(schedule, context)\n",
         "tests/unit/routing/test_arming.py"
         "::test_trace_ah_two_workers_and_a_move_send_an_event_once",

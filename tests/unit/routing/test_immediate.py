@@ -489,7 +489,7 @@ def test_while_a_stream_is_stopped_few_runs_of_a_thread_wait(
     for each in range(number):
         with world.calls() as called:
             post(world, f"e{each}")
-        assert len(called) == 6
+        assert len(called) <= 6
         assert len([run for run in runs(world) if run.is_open]) <= 8
         visible.pass_time(seconds=21)
     assert not lines(world)

@@ -21,7 +21,8 @@ from gazette.adapters.dynamodb.client import (
 from gazette.adapters.dynamodb.tables import RunRow
 from gazette.adapters.dynamodb.values import in_years, wholes
 from gazette.domain.delivery.batch import BatchRun, batch_run
-from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.delivery.chain import PAGE, back_to_end
+from gazette.domain.delivery.run import Head, Reason, Run, Status
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.feedback.experiment import Variant
 from gazette.domain.identity import LAST_SEQUENCE, shard_of
@@ -33,9 +34,6 @@ PARTITIONS = 16
 """Partitions of each index, which share its writes. One partition would limit the whole table.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html
 """
-
-_PAGE = 16
-
 
 class DynamoRuns:
     """The port `Runs` on the table `runs`. `retention` must be longer than that of events."""
@@ -57,22 +55,17 @@ class DynamoRuns:
         return decoded(row, run_of) if row else None
 
     def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
-        """One strongly consistent Query if one of the last sixteen runs was sent."""
-        found: list[Run] = []
+        """One strongly consistent Query if one of the last sixteen runs was sent, or has a head."""
         with translated():
             rows = RunRow.query(
                 key.user_id,
                 RunRow.run.between(run_sort_key(replace(key, sequence=0)), run_sort_key(key)),
                 consistent_read=True,
                 scan_index_forward=False,
-                page_size=_PAGE,
+                page_size=PAGE,
             )
-            for row in rows:
-                run = decoded(row, run_of)
-                found.append(run)
-                if run.ends_chain(key, holding):
-                    break
-        return found
+            runs = (decoded(row, run_of) for row in rows)
+            return back_to_end(runs, of=key, holding=holding)
 
     def of_user(self, user_id: str) -> Iterator[Run | UnreadableRow]:
         """One strongly consistent Query per megabyte of runs."""
@@ -183,6 +176,8 @@ def run_row(run: Run, *, retention: timedelta) -> RunRow:
         without=" ".join(run.without) or None,
         templates=run.templates or None,
         templates_gone=run.templates_gone or None,
+        head=run.head.sequence if run.head else None,
+        head_sent_until=run.head.sent_until if run.head else None,
         expires_at=run.check_at + retention,
     )
 
@@ -267,4 +262,14 @@ def run_of(row: RunRow) -> Run:
         without=tuple((row.without or "").split()),
         templates=int(row.templates or 0),
         templates_gone=int(row.templates_gone or 0),
+        head=_head(row),
     )
+
+
+def _head(row: RunRow) -> Head | None:
+    """The head of a run: older than the run itself, or the chain would end before its beginning."""
+    if row.head is None or row.head_sent_until is None:
+        return None
+    if row.head >= _key(row).sequence:
+        raise ValueError("its head is not behind it")
+    return Head(int(row.head), row.head_sent_until)

@@ -308,6 +308,8 @@ class RunRow(Row):
     without = UnicodeAttribute(null=True)
     templates = WholeAttribute(null=True)
     templates_gone = WholeAttribute(null=True)
+    head = WholeAttribute(null=True)
+    head_sent_until = InstantAttribute(null=True)
     expires_at = ExpiryAttribute()
     open_index = OpenIndex()
     batch_index = BatchIndex()

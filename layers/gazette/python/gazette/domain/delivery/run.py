@@ -102,6 +102,17 @@ def why_not_sent(reader: Reader) -> Reason:
 
 
 @dataclass(frozen=True, slots=True)
+class Head:
+    """Where a chain may end: all runs up to `sequence` are settled for good (chain.head_for).
+
+    `sent_until`: up to when their events were sent.
+    """
+
+    sequence: int
+    sent_until: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """The delivery of one email.
 
@@ -125,6 +136,7 @@ class Run:
     `templates` is the version of the templates with which the first claim was made, and so is
     every later one: it pins the run. `templates_gone` is the one that pinned it before and does
     not exist any more; 0 if there is none.
+    `head`: where its chain may end; None if it was created behind a short one.
     """
 
     key: RunKey
@@ -157,6 +169,7 @@ class Run:
     without: tuple[str, ...] = ()
     templates: int = 0
     templates_gone: int = 0
+    head: Head | None = None
 
     @property
     def pinned_to(self) -> int | None:
@@ -272,11 +285,21 @@ BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def sent_until(chain: Iterable[Run]) -> datetime:
-    """Return up to when the events of a schedule were sent: the latest end of a sent window."""
+    """Return up to when the events of a schedule were sent: the latest end of a sent window.
+
+    Where the chain ends at a head, that knows of the windows behind it.
+    """
+    runs = tuple(chain)
     return max(
-        (run.window.until for run in chain if run.status is Status.SENT and run.window),
-        default=BEGINNING,
+        known_sent_until(runs),
+        *(run.window.until for run in runs if run.status is Status.SENT and run.window),
+        BEGINNING,
     )
+
+
+def known_sent_until(chain: Iterable[Run]) -> datetime:
+    """Return up to when events were sent by runs behind the heads of the chain."""
+    return max((run.head.sent_until for run in chain if run.head), default=BEGINNING)
 
 
 MAX_UNKNOWN_ATTEMPTS = 2
@@ -320,11 +343,13 @@ _NOT_SENT = {
 
 def possibly_sent_until(chain: Iterable[Run]) -> datetime:
     """Return up to when events were sent, are being sent or may have been: those do not move."""
+    runs = tuple(chain)
     return max(
-        (
+        known_sent_until(runs),
+        *(
             run.window.until
-            for run in chain
+            for run in runs
             if run.window and (run.status not in _NOT_SENT or run.uncertain)
         ),
-        default=BEGINNING,
+        BEGINNING,
     )

@@ -84,11 +84,18 @@ def settle(chain: Chain, *, context: PrepareContext) -> Settled | Ending:
     if (not_before := _not_before(run, chain.older, limits)) > now:
         waiting_for = WaitingFor.PAUSE_OVER if run.retry_at else WaitingFor.COLLECTED
         return Ending(Delivery(run, not_before, waiting_for))
-    if run.is_unclaimed and gives_way(chain.newer, changes):
+    if run.is_unclaimed and gives_way(run, chain.newer, changes):
         return _left_to_a_later_run(run, chain.newer[0], changes, now)
     if run.is_too_late(now, limits.max_lateness):
         return _ended(run, Skip(Reason.TOO_LATE), changes)
-    older = settle_older(run, chain.others, changes, now=now, evidence_grace=limits.evidence_grace)
+    older = settle_older(
+        run,
+        chain.others,
+        changes,
+        newer=chain.newer,
+        now=now,
+        evidence_grace=limits.evidence_grace,
+    )
     if older.unsettled:
         again_at = _when_settled(older.unsettled, now)
         return Ending(Delivery(run, again_at, WaitingFor.OLDER_RUN), changes.decided)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
+from gazette.domain.delivery.chain import head_for
 from gazette.domain.delivery.redrive import Redriven, RedriveResult
 from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status, receives, why_not_sent
 from gazette.domain.identity import address_hash, latest_run, run_id
@@ -103,6 +104,7 @@ def plan_redrive(failed: Run, *, context: RedrivePlanContext) -> RedrivePlan:
             now=context.clock(),
             check_after=context.check_after,
         )
+        run = replace(run, head=head_for(chain, context.clock()))
         redriven = Redriven(failed, RedriveResult.STARTED, run)
     return RedrivePlan(redriven, chain)
 
@@ -116,9 +118,11 @@ def _carrier(failed: Run, chain: Sequence[Run], context: RedrivePlanContext) -> 
             if run.key.sequence > failed.key.sequence and run.closes_a_window:
                 found = run if run.window and run.window.until >= until else found
         oldest = chain[-1]
-        if oldest.key.sequence <= failed.key.sequence + 1 or not oldest.closes_a_window:
+        heads = [run.head.sequence for run in chain if run.head]
+        before = oldest.key.sequence - 1 if oldest.closes_a_window else max(heads, default=0)
+        if before <= failed.key.sequence:
             return found
-        chain = context.runs.chain(replace(oldest.key, sequence=oldest.key.sequence - 1))
+        chain = context.runs.chain(replace(oldest.key, sequence=before))
     return found
 
 
