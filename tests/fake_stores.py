@@ -8,7 +8,6 @@ from typing import Any
 from zlib import crc32
 
 from gazette.domain.delivery.batch import Batch, BatchRun, batch_run
-from gazette.domain.delivery.chain import back_to_end
 from gazette.domain.delivery.circuit_breaker import OpenBreaker, opened_by_hand, tripped
 from gazette.domain.delivery.pace import (
     NoPermit,
@@ -42,6 +41,7 @@ from gazette.domain.ports.ledgers import ScheduleKey
 from gazette.domain.ports.stores import Guard, Placed
 from gazette.domain.replay import Part, was_sent_since
 from gazette.domain.scheduling.calendar import Recurrence, slot_of
+from gazette.domain.scheduling.chain import back_to_end
 from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.scheduling.lifetime import kept_until, lasts_until, needed_until
 from gazette.domain.stored import require_readable

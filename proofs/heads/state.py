@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 from enum import Enum, auto
 from typing import NamedTuple
 
-from gazette.domain.delivery.chain import back_to_end, head_for
 from gazette.domain.delivery.run import BEGINNING, Head, Run, Status
 from gazette.domain.delivery.signals import Policy
 from gazette.domain.model import RunKey, Window
+from gazette.domain.scheduling.chain import back_to_end, head_for
 from gazette.domain.scheduling.kinds import immediate_schedule
 
 from proofs.breadth_first import Label

@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
-from gazette.domain.delivery.chain import PAGE, back_to_end, head_for, is_behind_head
 from gazette.domain.delivery.redrive import RedriveResult
 from gazette.domain.delivery.run import (
     BEGINNING,
@@ -19,6 +18,7 @@ from gazette.domain.delivery.run import (
 )
 from gazette.domain.identity import latest_run
 from gazette.domain.model import DAILY, RunKey, Window
+from gazette.domain.scheduling.chain import PAGE, back_to_end, head_for, is_behind_head
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency
 

@@ -21,13 +21,13 @@ from gazette.adapters.dynamodb.client import (
 from gazette.adapters.dynamodb.tables import RunRow
 from gazette.adapters.dynamodb.values import in_years, wholes
 from gazette.domain.delivery.batch import BatchRun, batch_run
-from gazette.domain.delivery.chain import PAGE, back_to_end
 from gazette.domain.delivery.run import Head, Reason, Run, Status
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.feedback.experiment import Variant
 from gazette.domain.identity import LAST_SEQUENCE, shard_of
 from gazette.domain.model import RunKey, Window
 from gazette.domain.scheduling.calendar import slot_id
+from gazette.domain.scheduling.chain import PAGE, back_to_end
 from gazette.domain.stored import as_stored, readable
 
 PARTITIONS = 16

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from gazette.domain.delivery.chain import is_behind_head
 from gazette.domain.delivery.run import (
     Reason,
     Run,
@@ -17,6 +16,7 @@ from gazette.domain.delivery.signals import Cancel, Carry, DeadlinePassed, GiveU
 from gazette.domain.identity import latest_run
 from gazette.domain.model import RunKey, Window
 from gazette.domain.ports.ledgers import Runs
+from gazette.domain.scheduling.chain import is_behind_head
 from gazette.steps.runs import Change, Changes, changed
 
 

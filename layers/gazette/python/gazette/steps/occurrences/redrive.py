@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from gazette.domain.delivery.chain import head_for
 from gazette.domain.delivery.redrive import Redriven, RedriveResult
 from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status, receives, why_not_sent
 from gazette.domain.identity import address_hash, latest_run, run_id
@@ -13,6 +12,7 @@ from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Runs, RunSequences
 from gazette.domain.ports.queues import QueuedRun, RunQueue
 from gazette.domain.ports.stores import Subscribers, Suppressions
+from gazette.domain.scheduling.chain import head_for
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.occurrences.next_run import next_run
 

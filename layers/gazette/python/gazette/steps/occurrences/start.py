@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from gazette.domain.delivery.batch import Batch
-from gazette.domain.delivery.chain import head_for
 from gazette.domain.delivery.run import Head, Reason, Run, Status, settled_until
 from gazette.domain.identity import latest_run
 from gazette.domain.model import RunKey, Schedule, ScheduleState
 from gazette.domain.ports.stores import EventReader
 from gazette.domain.scheduling.calendar import next_on_another_date
+from gazette.domain.scheduling.chain import head_for
 from gazette.steps.occurrences.context import FanoutContext
 from gazette.steps.subscribers.sunset import active_until
 

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from gazette.domain.delivery.chain import PAGE, head_for
 from gazette.domain.delivery.run import Reason, Run, settled_until
 from gazette.domain.delivery.signals import Stop
 from gazette.domain.identity import latest_run
 from gazette.domain.model import RunKey, StoredEvent
 from gazette.domain.ports.queues import LONGEST_DELAY, QueuedRun
+from gazette.domain.scheduling.chain import PAGE, head_for
 from gazette.domain.stored import is_known
 from gazette.steps.context import RoutingContext
 from gazette.steps.runs import changed
