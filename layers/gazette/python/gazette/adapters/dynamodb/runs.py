@@ -35,6 +35,7 @@ PARTITIONS = 16
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html
 """
 
+
 class DynamoRuns:
     """The port `Runs` on the table `runs`. `retention` must be longer than that of events."""
 

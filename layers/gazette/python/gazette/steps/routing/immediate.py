@@ -33,7 +33,8 @@ def start_immediates(
         for stored in sorted(events, key=lambda each: each.stored_at):
             run = _run_for(stored, chain, context=context)
             if run and run not in chain:
-                chain = sorted([run, *chain], key=lambda each: each.key.sequence, reverse=True)
+                others = [each for each in chain if each.key != run.key]
+                chain = sorted([run, *others], key=lambda each: each.key.sequence, reverse=True)
             if run and not run.status.is_final:
                 runs[run.key] = run
     if runs:
