@@ -5,7 +5,8 @@ A method of a port is one request, with these exceptions:
 - What is read row by row takes one Query for each megabyte, which is the most that a page holds
   (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Query.Pagination.html). Each row
   weighs what the real adapter would store for the first of its kind.
-- A chain is read sixteen runs a page. If no run ends it, a last full page has an empty one behind.
+- A chain is read sixteen runs a page. If no run ends it, a last full page has an empty one behind,
+  or one with a run that a head has settled.
 - Rows by key take one BatchGetItem for each hundred
   (https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html).
 - Deletions take one BatchWriteItem for each 25
@@ -26,6 +27,7 @@ from functools import partial
 from math import ceil
 from typing import Any
 
+from gazette.domain.delivery.run import Run
 from gazette.steps.context import RoutingContext
 
 from proofs.history.weight import weight
@@ -154,7 +156,7 @@ class Tally:
         if name.endswith((".get_many", ".load")):
             return ceil(len(given[-1]) / _KEYS_A_CALL)
         if name == "runs.chain":
-            is_ended = bool(answer) and answer[-1].closes_a_window
+            is_ended = bool(answer) and _ends_chain(answer)
             return max(ceil(len(answer) / RUNS_A_PAGE), 1) if is_ended else _with_an_empty(answer)
         if isinstance(answer, list | tuple):
             return self.pages(answer)
@@ -223,6 +225,12 @@ _BEFORE: dict[str, Callable[[Tally, Any, Sequence[Any]], Reckoned]] = {
     "suppressions.resubscribe": _resubscription,
     **{f"{name}.send": _messages for name in PORTS if name.endswith(("_queue", "failed_runs"))},
 }
+
+
+def _ends_chain(chain: Sequence[Run]) -> bool:
+    """Whether its last run says that it is the last, so that no row behind it is read."""
+    heads = [run.head.sequence for run in chain if run.head]
+    return chain[-1].closes_a_window or chain[-1].key.sequence == max(heads, default=-1) + 1
 
 
 def _with_an_empty(answer: Sized) -> int:

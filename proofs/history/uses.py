@@ -19,6 +19,7 @@ from gazette.domain.identity import shard_of
 from gazette.domain.links import DIGESTS, LinkToken
 from gazette.domain.model import DAILY, Event, RunKey, Window
 from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.chain import back_to_end, head_for
 from gazette.domain.scheduling.kinds import critical_schedule, immediate_schedule
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.choices import Choice
@@ -55,7 +56,7 @@ from tests.world import World
 
 _SINCE = NOW - timedelta(hours=20, minutes=1)
 _BEFORE = NOW - timedelta(minutes=2)
-_OPEN = frozenset({"waiting", "paused"})
+_OPEN = frozenset({"waiting", "paused", "stopped"})
 """What has not ended, so that a choice may have to look at it."""
 _ANY = frozenset(PASTS)
 
@@ -149,14 +150,21 @@ def _due(past: Past) -> Past:
 def _next(past: Past) -> Past:
     """A daily digest that was started."""
     run = replace(pending(DAILY, past.sequence, DUE), created_at=DUE)
-    return past + _one(past) + Past((run,))
+    return past + _one(past) + Past((_behind(past, run),))
 
 
 def _immediate(schedule: str, category: str, on: str, past: Past) -> Past:
     at = _BEFORE
     run = pending(schedule, int(at.timestamp()), at + timedelta(seconds=20))
     event = stored(comment("new", at, category=category, on=on), schedule, at)
-    return past + Past((run,), (event,))
+    return past + Past((_behind(past, run),), (event,))
+
+
+def _behind(past: Past, run: Run) -> Run:
+    """The run as it is created behind those of its schedule."""
+    older = [each for each in past.runs if each.key.schedule == run.key.schedule]
+    chain = back_to_end(reversed(older), of=run.key)
+    return replace(run, head=head_for(chain, run.created_at or run.due_at))
 
 
 def _newest(schedule: str, world: World) -> Run:
@@ -186,7 +194,7 @@ def _failed(run: Run, until: Window) -> Run:
 
 def _failed_last(past: Past) -> Past:
     run = _failed(pending(DAILY, past.sequence, DUE), Window(NOW - timedelta(days=1), DUE))
-    return past + _one(past) + Past((run,))
+    return past + _one(past) + Past((_behind(past, run),))
 
 
 def _failed_first(past: Past) -> Past:
@@ -214,7 +222,8 @@ def _last_failed(world: World) -> int:
 
 
 def _overdue(past: Past) -> Past:
-    return past + Past((pending(DAILY, past.sequence, NOW - timedelta(hours=2)),))
+    run = pending(DAILY, past.sequence, NOW - timedelta(hours=2))
+    return past + Past((_behind(past, run),))
 
 
 def _sweep(world: World) -> None:
@@ -307,7 +316,7 @@ def uses(moved: int) -> tuple[Use, ...]:
             "leave",
             lambda world: world.unsubscribe(READER, EMAIL),
             _has_left,
-            paged_in={"paused"},
+            paged_in={"stopped"},
             timeout=_PAGE,
         ),
         Use(
