@@ -400,8 +400,8 @@ PREVENTED: Final = (
     Mutation(
         "an event that was in two attempts with an unknown outcome is in no third",
         "steps/delivery/predecessors.py",
-        "    since = settled_until((run, *ended))\n",
-        "    since = sent_until((run, *ended))\n",
+        "    since = max(settled_until((run, *ended)), ",
+        "    since = max(sent_until((run, *ended)), ",
         "tests/unit/delivery/test_copies.py::test_trace_r_an_event_is_in_two_digests_at_most",
         "r",
     ),
@@ -823,8 +823,8 @@ PREVENTED: Final = (
     Mutation(
         "an immediate run gives way to a later run that was sent",
         "steps/delivery/prepare.py",
-        "    if run.is_unclaimed and gives_way(chain.newer, changes):\n",
-        "    if run.is_unclaimed and gives_way((), changes):\n",
+        "    if run.is_unclaimed and gives_way(run, chain.newer, changes):\n",
+        "    if run.is_unclaimed and gives_way(run, (), changes):\n",
         "tests/unit/routing/test_move.py"
         "::test_trace_ab_a_run_that_is_stored_when_a_later_one_was_sent_sends_nothing_again",
         "ab",
@@ -850,8 +850,8 @@ PREVENTED: Final = (
     Mutation(
         "a run that is due at once is not reused for later events of its second",
         "steps/routing/immediate.py",
-        "        if run.due_at < stored.stored_at or run.reason",
-        "        if run.reason",
+        "        elif run.due_at < stored.stored_at or run.reason",
+        "        elif run.reason",
         "tests/unit/routing/test_move.py"
         "::test_trace_ab_a_run_that_is_due_at_once_is_not_the_run_of_the_rest_of_its_second",
         "ab",
