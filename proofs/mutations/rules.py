@@ -899,11 +899,11 @@ RULES: Final = (
         f"{_CRITICAL}::test_no_choice_of_a_reader_keeps_it_from_coming_at_once_and_once",
     ),
     Mutation(
-        "while a stream is stopped, an event joins the newest run of its thread",
+        "an event joins the newest run of its thread if many wait",
         "steps/routing/immediate.py",
         "    if len(waiting) < _WAITING or waiting[0] != chain[0]:\n",
         "    if waiting is not None:\n",
-        f"{_IMMEDIATE}::test_while_a_stream_is_stopped_few_runs_of_a_thread_wait",
+        f"{_IMMEDIATE}::test_few_runs_of_a_thread_wait_however_late_their_messages_come",
     ),
     Mutation(
         "an event joins no run that was claimed before",

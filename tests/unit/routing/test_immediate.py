@@ -499,6 +499,17 @@ def test_while_a_stream_is_stopped_few_runs_of_a_thread_wait(
     assert len(lines(world)) <= 8
 
 
+def test_few_runs_of_a_thread_wait_however_late_their_messages_come(world: World) -> None:
+    for each in range(30):
+        with world.calls() as called:
+            post(world, f"e{each}")
+        assert len(called) <= 6
+        world.clock.pass_time(minutes=1)
+    assert len(runs(world)) == 8
+    world.send_everything()
+    assert sum(events_in(email) for email in lines(world)) == 30
+
+
 def test_an_event_joins_no_run_that_was_claimed_before(world: World) -> None:
     """Its window is fixed, so it would not have the event."""
     for each in range(9):
