@@ -224,9 +224,12 @@ FANOUT = Step(
 _SENDING = (
     ("runs", ("GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
     ("suppressions", ("BatchGetItem",)),
-    ("events", ("UpdateItem", "BatchGetItem")),
+    ("events", ("GetItem", "BatchGetItem", "UpdateItem", "DeleteItem")),
     ("events/stored", ("Query",)),
-    ("control", ("GetItem", "BatchGetItem", "Query")),
+    # What a reader wants otherwise by now leaves the run, perhaps for an idle schedule.
+    ("follows", ("BatchGetItem",)),
+    ("schedules", ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
+    ("control", ("GetItem", "BatchGetItem", "Query", "UpdateItem")),
     ("pace", ("UpdateItem",)),
 )
 GENERATE = Step(
@@ -239,9 +242,7 @@ GENERATE = Step(
     tables=(
         *_SENDING,
         ("subscribers", ("BatchGetItem", "UpdateItem")),
-        ("schedules", ("Query", "UpdateItem")),
     ),
-    tables_of_content=(("schedules", ("GetItem",)),),  # whether the items of a digest are there
 )
 RESEND = Step(
     name="resend",
@@ -251,9 +252,8 @@ RESEND = Step(
     max_receives=MAX_RECEIVES + 15,  # each attempt takes one, and each worker that dies
     may_recurse=True,
     tables=(
-        *((table, (*may, "UpdateItem") if table == "control" else may) for table, may in _SENDING),
+        *_SENDING,
         ("subscribers", ("BatchGetItem",)),
-        ("schedules", ("GetItem", "PutItem")),  # a redrive of a failed run takes a sequence
     ),
 )
 FEEDBACK = Step(

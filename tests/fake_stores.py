@@ -109,10 +109,14 @@ class FakeSubscribers:
         if _revision(current or early) != _revision(replacing):
             return False
         self.waiting.pop(subscriber.user_id, None)
-        routed_for = current.routed_for if isinstance(current, Subscriber) else ""
+        known = current if isinstance(current, Subscriber) else None
         erased_at = subscriber.erased_at or (current.erased_at if current else None)
         self.rows[subscriber.user_id] = replace(
-            subscriber, routed_for=routed_for, erased_at=erased_at, active_on=None
+            subscriber,
+            routed_for=known.routed_for if known else "",
+            routes_since=known.routes_since if known else None,
+            erased_at=erased_at,
+            active_on=None,
         )
         return True
 
@@ -136,10 +140,23 @@ class FakeSubscribers:
             return False
         return self.set_status(subscriber.user_id, SubscriberStatus.DORMANT)
 
-    def mark_routed(self, subscriber: Subscriber, routed_for: str) -> None:
+    def mark_routed(
+        self, subscriber: Subscriber, routed_for: str, *, since: datetime | None = None
+    ) -> None:
         current = self.rows.get(subscriber.user_id)
         if isinstance(current, Subscriber) and _revision(current) == _revision(subscriber):
-            self.rows[subscriber.user_id] = replace(current, routed_for=routed_for)
+            latest = since or current.routes_since
+            if since and current.routes_since and current.routes_since > since:
+                return
+            self.rows[subscriber.user_id] = replace(
+                current, routed_for=routed_for, routes_since=latest
+            )
+
+    def mark_rerouted(self, user_id: str, since: datetime) -> None:
+        current = self.rows.get(user_id)
+        if isinstance(current, Subscriber):
+            latest = max(since, current.routes_since or since)
+            self.rows[user_id] = replace(current, routes_since=latest)
 
     def erase(self, user_id: str, at: datetime) -> bool:
         current = self.rows.get(user_id)

@@ -90,16 +90,16 @@ def due_schedule(*, quiet: float) -> Units:
 def digest(events: float, row: float, *, together: int = 1) -> Units:
     """A digest of so many events, `together` in an invocation and due in one slot.
 
-    Each reads its runs, its reader, the suppression of its address and a page of events; all of
-    them one batch, and one write of the pace row has their permits.
+    Each reads its runs, its reader twice, the suppression of its address and a page of events; all
+    of them one batch, and one write of the pace row has their permits.
     """
-    read = 3 + 1 / together + max(1, math.ceil(events * row / _READ))
+    read = 4 + 1 / together + max(1, math.ceil(events * row / _READ))
     return Units(WRITES["a digest, in generate"] - _permits_saved(together), read)
 
 
 def immediate_email(row: float, *, together: int = 1) -> Units:
     """An immediate email of one event: as a digest, without a batch."""
-    read = 3 + max(1, math.ceil(row / _READ))
+    read = 4 + max(1, math.ceil(row / _READ))
     return Units(WRITES["an immediate email, in generate"] - _permits_saved(together), read)
 
 

@@ -236,7 +236,11 @@ class ServiceStack(Stack):
         base_url: str,
     ) -> None:
         stage = self._stage
-        queues = (*GENERATE.queues, "resend") if kind is GenerateSettings else ("resend", "failed")
+        queues = (
+            (*GENERATE.queues, "resend")
+            if kind is GenerateSettings
+            else ("resend", "failed", "immediate")
+        )
         for queue in queues:
             self._queues[queue].grant_send_messages(sending.function)
         self._links_secret.grant_read(sending.function)

@@ -15,6 +15,7 @@ What must hold: no claim shows an event that a sent run is known to have had; no
 emails; when everything has ended, each event was in an email, was given up, or was in an attempt
 that was refused for good; from every state some way leads to an end.
 
-What is left out: the settle lag, the collapse window, moves, stops, digests (whose sequences have
-no gaps, so nobody stores one behind another), and what `proofs.model` searches.
+What is left out: more than two at work at once, the settle lag, the collapse window, moves, stops,
+digests (whose sequences have no gaps, so nobody stores one behind another), and what `proofs.model`
+searches.
 """

@@ -12,6 +12,9 @@ from proofs.breadth_first import Found
 from proofs.heads.search import search
 from proofs.heads.state import Setup
 
+BEHIND = Setup(refusals=1, strays=1, hours=0, days=1)
+OVERTAKEN = Setup(events=3, refusals=1, repeats=1, hours=0)
+
 
 def bounds() -> Iterator[tuple[str, Setup]]:
     """What is searched, by name."""
@@ -24,6 +27,8 @@ def bounds() -> Iterator[tuple[str, Setup]]:
     )
     yield "two events, two unknown outcomes, an hour", Setup(unknowns=2)
     yield "two events, a stray, a repetition", Setup(strays=1, repeats=1)
+    yield "two events, one refused, a stray, a day", BEHIND
+    yield "three events, one refused, a repetition", OVERTAKEN
 
 
 def main() -> int:

@@ -34,6 +34,7 @@ _HOURS = NOW - timedelta(hours=20)
 _LATEST = NOW - timedelta(hours=1)
 _YESTERDAY = NOW - timedelta(days=1)
 _COLLAPSE = timedelta(seconds=20)
+_STOPPED = timedelta(minutes=15)
 _LOOKED_AT = timedelta(hours=1)
 _MINUTE = timedelta(minutes=1)
 
@@ -236,13 +237,18 @@ def skipped(size: int) -> Past:
 
 
 def paused(size: int) -> Past:
-    """Runs of one thread, because immediate email is stopped; each has an event, which waits.
+    """Events of one thread that wait, because immediate email is stopped.
 
-    The last two wait. Each of the others was superseded by the next.
+    Runs of it start a quarter of an hour apart. The last two wait, and each of the others was
+    superseded by the next.
     """
     schedule = immediate_schedule(HOT)
     at = list(_instants(_HOURS, _LATEST, size))
-    found = [pending(schedule, int(each.timestamp()), each + _COLLAPSE) for each in at]
+    starts = at[:1]
+    for each in at:
+        if each - starts[-1] >= _STOPPED:
+            starts.append(each)
+    found = [pending(schedule, int(each.timestamp()), each + _COLLAPSE) for each in starts]
     ended = [replace(run, status=Status.CANCELLED, reason=Reason.SUPERSEDED) for run in found[:-2]]
     return _one_digest() + Past(
         with_heads([*ended, *found[-2:]], waiting=1), tuple(map(_on_hold, repeat(HOT), count(), at))

@@ -222,7 +222,7 @@ def _last_failed(world: World) -> int:
 
 
 def _overdue(past: Past) -> Past:
-    run = pending(DAILY, past.sequence, NOW - timedelta(hours=2))
+    run = pending(DAILY, past.sequence, NOW - timedelta(hours=21))
     return past + Past((_behind(past, run),))
 
 
@@ -374,7 +374,7 @@ def uses(moved: int) -> tuple[Use, ...]:
             lambda world: _newest(DAILY, world).check_at > world.clock(),
             prepare=_overdue,
             timeout=_SWEEP,
-            longest=_SWEEP,  # it begins no run in its last 15 seconds
+            longest=_SWEEP,  # it begins no run in its last 45 seconds
         ),
         Use(
             "redrive the last",

@@ -456,9 +456,18 @@ RULES: Final = (
     Mutation(
         "an erasure ends the runs",
         "steps/ingest/erasure.py",
-        "        if erased and run.key in before:\n",
-        "        if True:\n            continue\n        if erased and run.key in before:\n",
-        "tests/unit/ingest/test_profiles.py::test_a_run_that_begins_during_an_erasure_learns_of_it",
+        "    for run in under_way if erased else ():\n",
+        "    for run in under_way if not erased else ():\n",
+        "tests/unit/ingest/test_profiles.py"
+        "::test_attack_whoever_reads_the_tables_after_an_erasure_finds_nothing",
+    ),
+    Mutation(
+        "a run of a thread is queued before an event arrives there",
+        "steps/routing/move.py",
+        "        if collecting_at:\n            queue_run(started, context=context)\n",
+        "",
+        "tests/unit/routing/test_route.py::"
+        "test_a_preference_change_that_broke_off_anywhere_is_whole_after_its_redelivery",
     ),
     Mutation(
         "no digest is due in a pause",

@@ -5,6 +5,8 @@ from typing import Final
 
 from proofs.mutations.mutation import Mutation
 
+_CHOICES = "tests/unit/routing/test_choices_at_delivery.py"
+
 TRACES: Final = {
     "a": "The next run is claimed while its predecessor is sending or unknown: the same events "
     "are sent twice, under every policy",
@@ -325,12 +327,54 @@ PREVENTED: Final = (
         "n",
     ),
     Mutation(
-        "unsubscribing raises the epoch of the open runs",
-        "steps/subscribers/unsubscribe.py",
-        "    raise_epochs(runs.of_user(user_id), runs=runs)\n",
-        "    raise_epochs([], runs=runs)\n",
+        "what waited before a choice is routed again when its run is prepared",
+        "steps/delivery/deliver.py",
+        "    if outdated and context.route_again(key, outdated, time_left):\n",
+        "    if outdated is prepared:\n",
+        f"{_CHOICES}::test_trace_n_what_was_muted_in_a_thread_leaves_it_when_its_run_is_prepared",
+        "n",
+    ),
+    Mutation(
+        "so is what a writer puts who had read the choices before",
+        "steps/delivery/prepare.py",
+        "    until = min(window.until, routes_since + OUTDATED_FOR)\n",
+        "    until = min(window.until, routes_since)\n",
+        f"{_CHOICES}"
+        "::test_trace_n_what_a_stalled_writer_puts_in_a_thread_after_the_choice_is_not_sent",
+        "n",
+    ),
+    Mutation(
+        "a change of a follow is marked before it is acknowledged",
+        "steps/ingest/activities.py",
+        "        context.subscribers.mark_rerouted(user_id, context.clock())\n        reroute(",
+        "        reroute(",
+        f"{_CHOICES}::test_trace_n_what_was_muted_in_a_thread_leaves_it_when_its_run_is_prepared",
+        "n",
+    ),
+    Mutation(
+        "what leaves a run for a digest arms that first",
+        "steps/routing/reroute.py",
+        "        arm(_digests_of(elsewhere), context=context)\n",
+        "",
+        f"{_CHOICES}::test_trace_n_what_leaves_for_a_digest_is_sent_wherever_the_worker_died",
+        "n",
+    ),
+    Mutation(
+        "a worker looks at the reader between claim and call",
+        "steps/delivery/deliver.py",
+        "    if not _is_as_prepared(reader, claimed.rendered.prepared.subscriber):\n",
+        "    if reader is claimed:\n",
         "tests/unit/subscribers/test_unsubscribe.py"
-        "::test_trace_o_no_email_is_claimed_after_leaving_was_acknowledged",
+        "::test_trace_o_who_stands_between_claim_and_last_look_sees_every_stop",
+        "o",
+    ),
+    Mutation(
+        "the last look sees that a follow has changed",
+        "domain/subscribers/subscriber.py",
+        "        return self.is_unchanged_since(read) and self.routes_since == read.routes_since\n",
+        "        return self.is_unchanged_since(read)\n",
+        f"{_CHOICES}"
+        "::test_trace_n_no_email_is_handed_over_with_what_was_muted_before_its_last_look",
         "o",
     ),
     Mutation(
@@ -632,8 +676,8 @@ PREVENTED: Final = (
     Mutation(
         "suppression of the address is checked after the claim",
         "steps/delivery/deliver.py",
-        "    if _is_suppressed(claimed, context):\n",
-        "    if context.suppressions is None:\n",
+        "    if is_suppressed:\n",
+        "    if is_suppressed is None:\n",
         "tests/unit/subscribers/test_suppress.py"
         "::test_trace_y_a_complaint_of_one_reader_of_an_address_stops_the_other_one_too",
         "y",
@@ -667,9 +711,9 @@ PREVENTED: Final = (
         "w",
     ),
     Mutation(
-        'the page withdraws waiting events of a follow before it says "saved"',
+        'the page marks that a follow has changed before it says "saved"',
         "steps/preferences/page.py",
-        "        reroute(user_id, context=context, time_left=time_left)\n",
+        "        context.subscribers.mark_rerouted(user_id, context.clock())\n",
         "        pass\n",
         "tests/unit/preferences/test_page.py"
         "::test_trace_w_what_the_page_says_is_saved_is_in_no_email_claimed_afterwards",

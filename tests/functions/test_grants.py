@@ -124,14 +124,15 @@ def a_day_of_a_reader(cloud: Cloud) -> None:
 
 
 def choices_that_change(cloud: Cloud) -> None:
-    """What waits moves, with a run open and without, and is taken back."""
-    cloud.say("subscriber.changed", profile("bo"))
-    cloud.say("event.created", event(3, user_id="bo"))
-    for day, frequency in enumerate(("weekly", "immediate", "daily", "never"), 1):
-        cloud.say(
-            "subscriber.changed",
-            profile("bo", changed_at=ago(days=9 - day), frequencies={"comment": frequency}),
-        )
+    """What waits in a digest moves, with a run open and without, and is taken back."""
+    for number, user_id, chosen in ((3, "bo", ("weekly", "never")), (4, "bea", ("immediate",))):
+        cloud.say("subscriber.changed", profile(user_id))
+        cloud.say("event.created", event(number, user_id=user_id))
+        for day, frequency in enumerate(chosen, 1):
+            frequencies = {"comment": frequency}
+            changed_at = ago(days=9 - day)
+            changed = profile(user_id, changed_at=changed_at, frequencies=frequencies)
+            cloud.say("subscriber.changed", changed)
 
 
 def a_reader_whose_leaving_broke_off(cloud: Cloud) -> None:
@@ -361,6 +362,53 @@ def a_reader_who_chooses(cloud: Cloud, meanwhile: Meanwhile) -> None:
     press(hour="7")
 
 
+def choose_and_crash(user_id: str, frequency: Frequency) -> None:
+    """The choice is stored and marked, and nothing that waits was routed."""
+    subscribers = DynamoSubscribers("subscribers")
+    reader = subscribers.get(user_id)
+    assert isinstance(reader, Subscriber)
+    choices = (*reader.choices, (now(), (("comment", frequency),)))
+    chosen = replace(reader, choices=choices, revision=reader.revision + 1)
+    assert subscribers.put(chosen, replacing=reader)
+    subscribers.mark_rerouted(user_id, now())
+
+
+def choices_that_reach_a_run_which_was_started(
+    cloud: Cloud, meanwhile: Meanwhile, step: str, *user_ids: str
+) -> None:
+    """What the reader does not follow any more is taken back, also where the first try loses.
+
+    What they want weekly moves, also of one who is erased meanwhile.
+    """
+    entity = f"post#{step}"
+    follower, weekly, erased = user_ids
+    messages = {}
+    for number, user_id in enumerate(user_ids, start=20):
+        cloud.say("subscriber.changed", profile(user_id))
+        if user_id == follower:
+            cloud.say("follow.created", follow(user_id, entity))
+            cloud.say("activity.created", happening(number, entity=entity))
+        else:
+            cloud.say("event.created", event(number, user_id=user_id))
+        messages[user_id] = next(body for body in fan_out(cloud, user_id) if user_id in body)
+    with cloud.meter.acting("somebody else"):
+        follow_and_crash(follower, entity, FollowState(False))
+        DynamoSubscribers("subscribers").mark_rerouted(follower, now())
+        choose_and_crash(weekly, Frequency.WEEKLY)
+        choose_and_crash(erased, Frequency.WEEKLY)
+
+    def raise_the_epoch() -> None:
+        meanwhile("runs", "Query", lambda: touch(decode_run_key(messages[follower])))
+
+    before = len(cloud.recipients())
+    meanwhile("follows", "BatchGetItem", raise_the_epoch)
+    cloud.work(step, messages[follower])
+    cloud.work(step, messages[weekly])
+    meanwhile("schedules", "PutItem", lambda: erase(erased))
+    cloud.work(step, messages[erased])
+    assert len(cloud.recipients()) == before
+
+
 def an_unknown_outcome_that_a_delivery_event_settles_and_one_that_the_sweep_does(
     cloud: Cloud,
 ) -> None:
@@ -387,6 +435,17 @@ def an_unknown_outcome_that_a_delivery_event_settles_and_one_that_the_sweep_does
     cloud.invoke("sweep", {"time": now().isoformat()})
     for partition in range(16):
         cloud.work("sweep", json.dumps({"partition": partition}))
+
+
+def a_mailbox_that_is_full_for_weeks(cloud: Cloud) -> None:
+    """The runs tell whether an email arrived in between."""
+    about = {"bounceType": "Transient", "bounceSubType": "General"}
+    for days in (22, 11, 0):
+        minutes, message_id = days * 24 * 60, f"0100-full-{days}"
+        bounced = delivery_event(
+            "Bounced", "kim-daily-7", minutes=minutes, message_id=message_id, bounce=about
+        )
+        cloud.work("feedback", bounced)
 
 
 def a_reader_whose_address_was_suppressed_by_hand(cloud: Cloud) -> None:
@@ -472,6 +531,7 @@ def test_every_function_uses_exactly_what_it_may_do_to_tables(
     a_dormant_reader(cloud)
     a_reader_who_chooses(cloud, meanwhile)
     a_reader_whose_address_was_suppressed_by_hand(cloud)
+    a_mailbox_that_is_full_for_weeks(cloud)
     an_unknown_outcome_that_is_carried(cloud, meanwhile, "generate", "lea")
     an_unknown_outcome_that_is_carried(cloud, meanwhile, "resend", "max")
     a_digest_without_held_categories(cloud, "generate", "ned")
@@ -480,6 +540,8 @@ def test_every_function_uses_exactly_what_it_may_do_to_tables(
     a_run_whose_version_is_not_in_force(cloud, "resend", "quy")
     a_run_that_failed_and_is_redriven(cloud)
     a_critical_activity_for_a_follower_who_has_left(cloud)
+    choices_that_reach_a_run_which_was_started(cloud, meanwhile, "generate", "rio", "sol", "tia")
+    choices_that_reach_a_run_which_was_started(cloud, meanwhile, "resend", "uma", "vic", "wim")
     an_unknown_outcome_that_a_delivery_event_settles_and_one_that_the_sweep_does(cloud)
     a_schedule_that_changes_while_it_is_due(cloud, meanwhile)
     an_event_that_is_forgotten(cloud, monkeypatch)

@@ -116,7 +116,7 @@ def _by_resource(step: Step, provider: str) -> dict[str, set[str]]:
         ("followers", {"FollowersQueue", "GenerateImmediateQueue"}),
         ("fanout", {"FanoutQueue", "GenerateQueue", "TicksUndelivered"}),
         ("generate", {*_BY_STREAM, "ResendQueue"}),
-        ("resend", {"ResendQueue", "Failed"}),
+        ("resend", {"ResendQueue", "GenerateImmediateQueue", "Failed"}),
         ("feedback", {"Quarantine"}),
         (
             "sweep",

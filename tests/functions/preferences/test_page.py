@@ -377,7 +377,7 @@ def test_what_a_choice_moves_costs_what_its_message_would_which_finds_nothing_le
     assert not ann.meter.write_units
 
 
-def test_a_follow_that_ends_here_costs_the_same_and_its_message_one_refused_write(
+def test_a_follow_that_ends_here_costs_the_same_and_its_message_two_write_units(
     ann: Cloud,
 ) -> None:
     ann.say("activity.created", happening(7))
@@ -388,8 +388,10 @@ def test_a_follow_that_ends_here_costs_the_same_and_its_message_one_refused_writ
     before = Counter(ann.meter.calls)
     ann.meter.write_units.clear()
     assert ann.work_off_bus() == 1
-    assert ann.meter.calls - before == calls(GetItem=2, PutItem=1, Query=9, BatchGetItem=2 + 1)
-    assert ann.meter.write_units == Counter(follows=1)
+    assert ann.meter.calls - before == calls(
+        GetItem=2, PutItem=1, UpdateItem=1, Query=8, BatchGetItem=2 + 1
+    )
+    assert ann.meter.write_units == Counter(follows=1, subscribers=1)
 
 
 def test_to_leave_costs_nothing_for_an_idle_schedule(ann: Cloud) -> None:

@@ -218,10 +218,11 @@ def test_an_older_run_takes_what_a_newer_one_knows_of_the_windows_behind_its_hea
     """It does not show again what the email at the beginning had."""
     world = World()
     world.choose(at=NOW - 50 * DAY, comment=Frequency.IMMEDIATE)
-    world.clock.now = NOW - 40 * DAY
+    world.clock.now = NOW - 31 * DAY
     post(world, "old")
     world.send_everything()
     assert emails(world) == [1]
+    assert world.events.rows["ann", "old"].lasts_until > NOW
     for each in range(5, PAGE + 8):
         run = ended(each, POST1)
         world.runs.rows[run.key] = run

@@ -47,7 +47,7 @@ class RoutingContext(ScheduleContext):
     `write_bound`: a write of an event that takes longer may miss its window: the settle lag less
     the clock skew. `check_after`: how long after it can be sent the sweep looks at a run.
     `critical`: the categories that come whatever a reader chose. `suppressions`: asked where a
-    critical event is for a reader who has left; None: the function routes no critical events.
+    critical event is for a reader who has left; None if the function stores no new events.
     """
 
     follows: Follows

@@ -60,6 +60,7 @@ class SubscriberRow(Row):
     active_on = UnicodeAttribute(null=True)
     resumed_at = InstantAttribute(null=True)
     routed_for = UnicodeAttribute(null=True)
+    routes_since = InstantAttribute(null=True)
     revision = WholeAttribute(null=True)
     erased_at = InstantAttribute(null=True)
     addressed_after = InstantAttribute(null=True)

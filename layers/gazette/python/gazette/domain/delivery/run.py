@@ -264,6 +264,14 @@ EACH_READ = ("all",)
 """In the place of names: the window was read so late that no write into it could be under way."""
 
 
+OUTDATED_FOR = 2 * STILL_WRITTEN
+"""How long after a change of choices or follows an event may be put where they wanted it before.
+
+Whoever had read them before writes for as long as STILL_WRITTEN; twice that, for clocks that differ
+and for whoever marks the change. Its run then routes it again (rule 15).
+"""
+
+
 def newest_of(events: Iterable[StoredEvent | StoredBrief], window: Window) -> tuple[str, ...]:
     """Return the names of events stored so late in a window that others may not have been read."""
     return tuple(

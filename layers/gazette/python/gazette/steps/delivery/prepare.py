@@ -12,6 +12,7 @@ from gazette.domain.delivery.run import (
     BEGINNING,
     EACH_READ,
     MOST_NEWEST,
+    OUTDATED_FOR,
     STILL_WRITTEN,
     Reason,
     Run,
@@ -64,7 +65,9 @@ class Settled:
 class Prepared:
     """A run that may be claimed as it was read, and what it would send. `older`: as in Settled.
 
-    `without`: as in Run.
+    `without`: as in Run. `outdated`: the part of the window with events that were put there before
+    their reader chose or followed otherwise, so that they may belong elsewhere; before the claim
+    they are routed again (rule 15). None if there are none.
     """
 
     run: Run
@@ -73,6 +76,7 @@ class Prepared:
     subscriber: Subscriber
     due: WindowEvents
     without: tuple[str, ...] = ()
+    outdated: Window | None = None
 
 
 def settle(chain: Chain, *, context: PrepareContext) -> Settled | Ending:
@@ -132,7 +136,19 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
         return _ended(run, Skip(why_not_sent(subscriber)), changes)
     if instead := _only_held(run, due, changes, context):
         return instead
-    return Prepared(run, older, window, subscriber, due, without)
+    outdated = _outdated(window, due, subscriber.routes_since)
+    return Prepared(run, older, window, subscriber, due, without, outdated)
+
+
+def _outdated(window: Window, due: WindowEvents, routes_since: datetime | None) -> Window | None:
+    """The part of the window that was stored before choices or follows changed last, or soon after.
+
+    None if no event of it may move.
+    """
+    if routes_since is None or due.movable_from is None:
+        return None
+    until = min(window.until, routes_since + OUTDATED_FOR)
+    return Window(window.since, until) if due.movable_from <= until else None
 
 
 def _without(run: Run, context: PrepareContext) -> Awaited | tuple[str, ...]:

@@ -79,8 +79,7 @@ class DynamoSuppressions(DynamoSuppressionList):
 
         A row counts even if it is malformed.
         """
-        row = self._row(address_hash)
-        return row is not None and not (critical and row.reason == Cause.UNSUBSCRIBED.value)
+        return suppresses(self._row(address_hash), critical=critical)
 
     def get(self, address_hash: str) -> Suppression | None:
         """One strongly consistent GetItem."""
@@ -103,6 +102,11 @@ class DynamoSuppressions(DynamoSuppressionList):
 
     def _named(self, address_hash: str) -> SuppressionRow:
         return SuppressionRow(keyed_hash(address_hash, self._key))
+
+
+def suppresses(row: SuppressionRow | None, *, critical: bool) -> bool:
+    """Whether the row of an address suppresses it, even if its cause cannot be read."""
+    return row is not None and not (critical and row.reason == Cause.UNSUBSCRIBED.value)
 
 
 def _suppression(row: SuppressionRow) -> Suppression:
