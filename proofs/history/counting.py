@@ -13,6 +13,7 @@ A method of a port is one request, with these exceptions:
   (https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchWriteItem.html), messages
   one SendMessageBatch for each ten, deferred events one transaction for each 49.
 - An activity that is found from a side takes one GetItem more, and is stored once for each side.
+- The last look before a call is one BatchGetItem of two tables.
 
 `proofs/history/real.py` holds this against the requests of the real adapters. A method that this
 module does not know is one request, or one for each megabyte that it returns.
@@ -28,6 +29,7 @@ from math import ceil
 from typing import Any
 
 from gazette.domain.delivery.run import Run
+from gazette.domain.subscribers.subscriber import Reader
 from gazette.steps.context import RoutingContext
 
 from proofs.history.weight import weight
@@ -54,10 +56,10 @@ _FREE = {"outlook", "around", "flush"}
 _WRITES = frozenset(
     """
     add amend announce begin cancel catch_up create defer erase exclude expire extend
-    extend_together forget keep leave_behind lift mark_active mark_routed mark_walked move
-    move_together put put_early record release remember remove remove_together replace reserve reset
-    resubscribe retract save_checkpoint send set_dormant store store_together swap swap_together
-    trip trip_if_closed unsubscribe withdraw
+    extend_together forget keep leave_behind lift mark_active mark_rerouted mark_routed mark_walked
+    move move_together put put_early record release remember remove remove_together replace reserve
+    reset resubscribe retract save_checkpoint send set_dormant store store_together swap
+    swap_together trip trip_if_closed unsubscribe withdraw
     """.split()
 )
 """Every other method reads."""
@@ -258,5 +260,13 @@ def counted(world: World, tally: Tally) -> World:
     )
     for name, port in ports.items():
         setattr(other, name, port)
+
+    def last_look(
+        user_id: str, address_hash: str, *, critical: bool = False
+    ) -> tuple[Reader, bool]:
+        tally.count("last_look.read")
+        return world.last_look(user_id, address_hash, critical=critical)
+
+    other.last_look = last_look  # type: ignore[method-assign]
     other.time_left = tally.time_left
     return other

@@ -56,8 +56,8 @@ from tests.world import World
 
 _SINCE = NOW - timedelta(hours=20, minutes=1)
 _BEFORE = NOW - timedelta(minutes=2)
-_OPEN = frozenset({"waiting", "paused", "stopped"})
-"""What has not ended, so that a choice may have to look at it."""
+_WAITING = frozenset({"waiting"})
+"""What waits for a digest, so that a choice may have to move it."""
 _ANY = frozenset(PASTS)
 
 MOVED = 2_000
@@ -290,20 +290,20 @@ def uses(moved: int) -> tuple[Use, ...]:
             "choose",
             _say(partial(_choose, "note", Frequency.NEVER)),
             partial(_chose, "note", Frequency.NEVER),
-            paged_in=_OPEN,
+            paged_in=_WAITING,
         ),
         Use(
             "choose and move",
             _say(partial(_choose, SOME, Frequency.WEEKLY)),
             partial(_chose, SOME, Frequency.WEEKLY),
             prepare=lambda past: past if past.is_armed else past + just_now(moved),
-            paged_in=_OPEN,
+            paged_in=_WAITING,
         ),
         Use(
             "unfollow",
             _say(lambda world: ChangeFollow(READER, BUSY, FollowState(False), world.clock())),
             lambda world: not _follows(world),
-            paged_in=_OPEN,
+            paged_in=_WAITING,
         ),
         Use(
             "follow late",
@@ -316,14 +316,13 @@ def uses(moved: int) -> tuple[Use, ...]:
             "leave",
             lambda world: world.unsubscribe(READER, EMAIL),
             _has_left,
-            paged_in={"stopped"},
             timeout=_PAGE,
         ),
         Use(
             "leave the digests",
             lambda world: world.leave_by(_link()),
             partial(_chose, SOME, Frequency.NEVER),
-            paged_in=_OPEN | {"follows"},
+            paged_in=_WAITING | {"follows"},
             timeout=_PAGE,
         ),
         Use(
