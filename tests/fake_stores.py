@@ -466,6 +466,17 @@ class FakeRuns:
 
         return back_to_end(newest_first(), of=key, holding=holding)
 
+    def first_sent(self, behind: RunKey, *, until: datetime) -> Run | None:
+        of_schedule = (behind.user_id, behind.schedule)
+        for key in sorted(self.rows, key=lambda each: each.sequence):
+            if (key.user_id, key.schedule) != of_schedule or key.sequence <= behind.sequence:
+                continue
+            if key in self.unreadable:
+                raise _of_run(key)
+            if self.rows[key].was_sent_up_to(until):
+                return self.rows[key]
+        return None
+
     def of_user(self, user_id: str) -> Iterator[Run | UnreadableRow]:
         found = (run for run in self.rows.values() if run.key.user_id == user_id)
         return iter([self._as_read(run) for run in found])

@@ -7,6 +7,7 @@ A method of a port is one request, with these exceptions:
   weighs what the real adapter would store for the first of its kind.
 - A chain is read sixteen runs a page. If no run ends it, a last full page has an empty one behind,
   or one with a run that a head has settled.
+- The first digest that was sent behind another is found a hundred runs a page.
 - Rows by key take one BatchGetItem for each hundred
   (https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html).
 - Deletions take one BatchWriteItem for each 25
@@ -160,6 +161,8 @@ class Tally:
         if name == "runs.chain":
             is_ended = bool(answer) and _ends_chain(answer)
             return max(ceil(len(answer) / RUNS_A_PAGE), 1) if is_ended else _with_an_empty(answer)
+        if name == "runs.first_sent" and answer:
+            return ceil((answer.key.sequence - given[0].sequence) / _KEYS_A_CALL)
         if isinstance(answer, list | tuple):
             return self.pages(answer)
         return 1

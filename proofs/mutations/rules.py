@@ -1033,8 +1033,8 @@ RULES: Final = (
     Mutation(
         "a redrive looks behind a head",
         "steps/occurrences/redrive.py",
-        "else max(heads, default=0)\n",
-        "else 0\n",
+        "    if sent == BEGINNING or sent < until:\n",
+        "    if not any(run.closes_a_window for run in chain):\n",
         f"{_HEADS}::test_a_redrive_finds_the_email_that_had_the_events_behind_a_head",
     ),
     Mutation(

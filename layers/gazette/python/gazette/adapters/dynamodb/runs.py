@@ -24,7 +24,7 @@ from gazette.domain.delivery.batch import BatchRun, batch_run
 from gazette.domain.delivery.run import Head, Reason, Run, Status
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.feedback.experiment import Variant
-from gazette.domain.identity import LAST_SEQUENCE, shard_of
+from gazette.domain.identity import LAST_SEQUENCE, latest_run, shard_of
 from gazette.domain.model import RunKey, Window
 from gazette.domain.scheduling.calendar import slot_id
 from gazette.domain.scheduling.chain import PAGE, back_to_end
@@ -34,6 +34,8 @@ PARTITIONS = 16
 """Partitions of each index, which share its writes. One partition would limit the whole table.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html
 """
+
+_PAGE_BEHIND = 100
 
 
 class DynamoRuns:
@@ -67,6 +69,20 @@ class DynamoRuns:
             )
             runs = (decoded(row, run_of) for row in rows)
             return back_to_end(runs, of=key, holding=holding)
+
+    def first_sent(self, behind: RunKey, *, until: datetime) -> Run | None:
+        """One strongly consistent Query for each hundred runs in between."""
+        first = run_sort_key(replace(behind, sequence=behind.sequence + 1))
+        last = run_sort_key(latest_run(behind.user_id, behind.schedule))
+        with translated():
+            rows = RunRow.query(
+                behind.user_id,
+                RunRow.run.between(first, last),
+                consistent_read=True,
+                page_size=_PAGE_BEHIND,
+            )
+            runs = (decoded(row, run_of) for row in rows)
+            return next((run for run in runs if run.was_sent_up_to(until)), None)
 
     def of_user(self, user_id: str) -> Iterator[Run | UnreadableRow]:
         """One strongly consistent Query per megabyte of runs."""

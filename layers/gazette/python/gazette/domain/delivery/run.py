@@ -222,6 +222,10 @@ class Run:
         """Whether it was sent with a known window: the next window begins behind that."""
         return self.status is Status.SENT and self.window is not None
 
+    def was_sent_up_to(self, until: datetime) -> bool:
+        """Whether it was sent with a window that ends then or later."""
+        return self.closes_a_window and self.window is not None and self.window.until >= until
+
     def ends_chain(self, of: RunKey, holding: datetime | None) -> bool:
         """Whether a chain that is read from the run `of`, or for an instant, may end here."""
         is_behind = holding is None or (self.window is not None and self.window.until < holding)

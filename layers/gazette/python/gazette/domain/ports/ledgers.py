@@ -86,6 +86,12 @@ class Runs(Protocol):
         Empty if there is no run with that key or an earlier one.
         """
 
+    def first_sent(self, behind: RunKey, *, until: datetime) -> Run | None:
+        """Return the first later run of a schedule that was sent with a window up to `until`.
+
+        Its window may end later. None if there is none.
+        """
+
     def of_user(self, user_id: str) -> Iterator[Run | UnreadableRow]:
         """Yield every run of a user, of all schedules."""
 

@@ -5,7 +5,15 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from gazette.domain.delivery.redrive import Redriven, RedriveResult
-from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status, receives, why_not_sent
+from gazette.domain.delivery.run import (
+    BEGINNING,
+    Reason,
+    Run,
+    Status,
+    receives,
+    sent_until,
+    why_not_sent,
+)
 from gazette.domain.identity import address_hash, latest_run, run_id
 from gazette.domain.model import RunKey, Schedule
 from gazette.domain.ports.clock import Clock
@@ -110,20 +118,15 @@ def plan_redrive(failed: Run, *, context: RedrivePlanContext) -> RedrivePlan:
 
 
 def _carrier(failed: Run, chain: Sequence[Run], context: RedrivePlanContext) -> Run | None:
-    """The first run after `failed` that was sent with a window that covers its events."""
+    """The first run after `failed` that was sent with a window that covers its events.
+
+    It is looked for only if there is one: the last that was sent has the latest end.
+    """
     until = failed.window.until if failed.window else BEGINNING
-    found: Run | None = None
-    while chain:
-        for run in chain:
-            if run.key.sequence > failed.key.sequence and run.closes_a_window:
-                found = run if run.window and run.window.until >= until else found
-        oldest = chain[-1]
-        heads = [run.head.sequence for run in chain if run.head]
-        before = oldest.key.sequence - 1 if oldest.closes_a_window else max(heads, default=0)
-        if before <= failed.key.sequence:
-            return found
-        chain = context.runs.chain(replace(oldest.key, sequence=before))
-    return found
+    sent = sent_until(chain)
+    if sent == BEGINNING or sent < until:
+        return None
+    return context.runs.first_sent(failed.key, until=until)
 
 
 def _not_ended(failed: Run, chain: Sequence[Run]) -> Run | None:
