@@ -88,7 +88,7 @@ PAGES = EACH | {"babel", "jinja2", "markupsafe"}
         ("followers", EACH, 305),
         ("fanout", EACH, 305),
         ("generate", PAGES, 375),
-        ("resend", PAGES, 370),
+        ("resend", PAGES, 375),
         ("feedback", EACH, 310),
         ("sweep", EACH, 315),
         ("preferences", PAGES, 390),

@@ -3,16 +3,18 @@
 import json
 from collections.abc import Callable
 from functools import cache, partial
+from typing import TYPE_CHECKING
 
 from gazette.adapters.aws.queues import SqsQueue, decode_followers, encode_followers, sqs_client
-from gazette.adapters.aws.suppression_key import read_suppression_key
-from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.routing import activities, announce, routing_context
 from gazette.bootstrap.parts.versions import versions_in_force
 from gazette.domain.ports.clock import TimeLeft
 from gazette.settings.ingest import FollowersSettings
 from gazette.steps.ingest.followers import walk_followers
+
+if TYPE_CHECKING:
+    from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 
 
 @cache
@@ -38,9 +40,13 @@ def build() -> Callable[[str, TimeLeft], int]:
     )
 
 
-def _suppressions(settings: FollowersSettings) -> DynamoSuppressions | None:
+def _suppressions(settings: FollowersSettings) -> "DynamoSuppressions | None":
     """Return the suppressed addresses; None if no category is critical, for nothing asks then."""
     if not json.loads(settings.critical_categories):
         return None
+    # What only some stages use is imported where it is chosen.
+    from gazette.adapters.aws.suppression_key import read_suppression_key
+    from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
+
     key = read_suppression_key(settings.suppressions_secret)
     return DynamoSuppressions(settings.suppressions_table, key=key, clock=now)
