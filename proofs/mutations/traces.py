@@ -375,7 +375,7 @@ PREVENTED: Final = (
         "        return self.is_unchanged_since(read)\n",
         f"{_CHOICES}"
         "::test_trace_n_no_email_is_handed_over_with_what_was_muted_before_its_last_look",
-        "o",
+        "n",
     ),
     Mutation(
         "cancelling a batch cancels its runs",

@@ -439,7 +439,11 @@ def an_unknown_outcome_that_a_delivery_event_settles_and_one_that_the_sweep_does
 
 def a_mailbox_that_is_full_for_weeks(cloud: Cloud) -> None:
     """The runs tell whether an email arrived in between."""
-    about = {"bounceType": "Transient", "bounceSubType": "General"}
+    about = {
+        "bounceType": "Transient",
+        "bounceSubType": "General",
+        "reportingMTA": "dsn; mta.example.com",
+    }
     for days in (22, 11, 0):
         minutes, message_id = days * 24 * 60, f"0100-full-{days}"
         bounced = delivery_event(
