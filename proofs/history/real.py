@@ -23,9 +23,8 @@ from gazette.adapters.dynamodb.client import several_together
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.deferred_events import DynamoDeferredEvents
 from gazette.adapters.dynamodb.events import DynamoEventReader, DynamoEvents
-from gazette.adapters.dynamodb.feedback.last_look import DynamoLastLook
 from gazette.adapters.dynamodb.feedback.statistics import DynamoEngagements
-from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.feedback.suppressions import DynamoLastLook, DynamoSuppressions
 from gazette.adapters.dynamodb.follows import DynamoFollows
 from gazette.adapters.dynamodb.runs import DynamoRuns, run_row
 from gazette.adapters.dynamodb.schedules import DynamoSchedules

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from gazette.adapters.cached import Coalescer
 from gazette.adapters.dynamodb.client import several_together
-from gazette.adapters.dynamodb.feedback.last_look import DynamoLastLook
+from gazette.adapters.dynamodb.feedback.suppressions import DynamoLastLook
 from gazette.domain.identity import address_hash
 from gazette.domain.ports.stores import LastLook, Subscribers, Suppressions
 from gazette.domain.subscribers.suppression import Cause

@@ -19,8 +19,7 @@ from gazette.adapters.dynamodb.control.category_holds import held_categories
 from gazette.adapters.dynamodb.control.decisions import CachedDecisions
 from gazette.adapters.dynamodb.deferred_events import DynamoDeferredEvents
 from gazette.adapters.dynamodb.events import DynamoEventReader
-from gazette.adapters.dynamodb.feedback.last_look import DynamoLastLook
-from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.feedback.suppressions import DynamoLastLook, DynamoSuppressions
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.adapters.mail.ses import SesMailer, ses_client
