@@ -210,7 +210,7 @@ def test_feedback_speaks_on_the_bus_only_where_something_is_a_sign_of_life(
 
 _KEYS = {
     "Links": {"generate", "resend", "preferences"},
-    "Suppressions": {"ingest", "generate", "resend", "feedback", "preferences"},
+    "Suppressions": {"ingest", "followers", "generate", "resend", "feedback", "preferences"},
 }
 """By the secret: who signs or verifies links, and who looks addresses up."""
 
