@@ -283,14 +283,14 @@ def _send(state: State, worker: Worker) -> Iterator[Step]:
         )
     if left.unknowns:
         unknown = _moved(run, Uncertain(attempt))
-        fewer = left._replace(unknowns=left.unknowns - 1)
+        rest = left._replace(unknowns=left.unknowns - 1)
         yield (
             ("run {} is accepted, and no answer comes", number),
-            with_run(sent._replace(left=fewer), unknown),
+            with_run(sent._replace(left=rest), unknown),
         )
         yield (
             ("run {} is not accepted, and no answer comes", number),
-            with_run(after._replace(left=fewer), unknown),
+            with_run(after._replace(left=rest), unknown),
         )
 
 
