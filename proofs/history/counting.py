@@ -162,7 +162,8 @@ class Tally:
             is_ended = bool(answer) and _ends_chain(answer)
             return max(ceil(len(answer) / RUNS_A_PAGE), 1) if is_ended else _with_an_empty(answer)
         if name == "runs.first_sent" and answer:
-            return ceil((answer.key.sequence - given[0].sequence) / _KEYS_A_CALL)
+            behind: int = answer.key.sequence - given[0].sequence
+            return ceil(behind / _KEYS_A_CALL)
         if isinstance(answer, list | tuple):
             return self.pages(answer)
         return 1
