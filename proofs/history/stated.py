@@ -82,8 +82,3 @@ the last 45 seconds of its two minutes, and the next one finds the rest, the old
 
 WORSE: Mapping[Case, int] = {}
 """What is still worse than it may be, and with how many rows that is seen: a list that shrinks."""
-
-WORSE_BESIDES: tuple[str, ...] = (
-    "generate a digest: memory and CPU, with the events of its window",
-)
-"""What else is."""
