@@ -22,7 +22,11 @@ from botocore.useragent import UserAgentComponent
 from moto.core.base_backend import BaseBackend
 from moto.core.botocore_stubber import BotocoreStubber
 from moto.core.models import botocore_stubber
-from moto.core.serialize import AttributePickerContext, XFormedAttributePicker
+from moto.core.serialize import (
+    AttributePickerContext,
+    ResponseSerializer,
+    XFormedAttributePicker,
+)
 
 _ON_MOTO: BotocoreStubber = botocore_stubber
 """`enabled` while moto answers."""
@@ -38,6 +42,7 @@ def aws_once() -> Iterator[None]:
         patch.setattr(UserAgentComponent, "to_string", cache(UserAgentComponent.to_string))
         _share_clients(patch)
         _remember_what_moto_looks_up(patch)
+        _serialize_what_is_there(patch)
         yield
 
 
@@ -90,6 +95,25 @@ def _remember_what_moto_looks_up(patch: pytest.MonkeyPatch) -> None:
         (moto.sqs.models, "camelcase_to_underscores"),
     ):
         patch.setattr(module, name, cache(getattr(module, name)))
+
+
+def _serialize_what_is_there(patch: pytest.MonkeyPatch) -> None:
+    """An attribute of DynamoDB has one of ten types: moto would ask it for each of them."""
+    every_member: Any = ResponseSerializer._serialize_type_structure
+
+    def serialize(serializer: Any, into: Any, value: Any, shape: Any, key: str) -> None:
+        is_attribute = shape.name == "AttributeValue" and type(value) is dict and len(value) == 1
+        if not is_attribute or not key or not value.keys() <= shape.members.keys():
+            every_member(serializer, into, value, shape, key)
+            return
+        (kind,) = value
+        written = serializer.MAP_TYPE()
+        member = shape.members[kind]
+        member.parent = shape
+        serializer._serialize_structure_member(written, value, member, kind)
+        serializer._default_serialize(into, written, shape, key)
+
+    patch.setattr(ResponseSerializer, "_serialize_type_structure", serialize)
 
 
 def _who(session: Any) -> tuple[object, ...]:
