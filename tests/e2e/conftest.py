@@ -38,8 +38,8 @@ LANES = (
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     """Tests of a folder run in one process, which deploys their stage.
 
-    xdist hands a process its next folder as soon as it has two tests left. So a process with folders
-    of one test would get all of them, while the others have nothing to do.
+    xdist hands a process its next folder as soon as it has two tests left. So a process with
+    folders of one test would get all of them, while the others have nothing to do.
     """
     scheduler: Any = LoadScopeScheduling(config, log)
     scheduler._split_scope = lane_of

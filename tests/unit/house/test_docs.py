@@ -134,7 +134,9 @@ def test_ci_runs_all_tests_on_the_python_of_lambda() -> None:
 
 
 def test_each_folder_of_the_deployed_tests_is_in_one_lane() -> None:
-    (recipe,) = re.findall(r"^e2e:.*\n\t.*-m e2e (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    (recipe,) = re.findall(
+        r"^e2e:.*\n\t.*-m e2e (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE
+    )
     paths = (ROOT / path for path in recipe.split())
     folders = {name(path if path.is_dir() else path.parent) for path in paths}
     assert sorted(folders) == sorted(folder for lane in LANES for folder in lane)
