@@ -10,14 +10,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from functools import cache
+from inspect import CO_VARKEYWORDS
 from typing import Any
 
 import boto3
+import botocore.hooks
 import botocore.session
 import moto.core.responses
 import moto.sqs.models
 import pytest
 from botocore.config import Config
+from botocore.hooks import EVENT_ALIASES, EventAliaser
 from botocore.session import Session
 from botocore.useragent import UserAgentComponent
 from moto.core.base_backend import BaseBackend
@@ -44,6 +47,7 @@ def aws_once() -> Iterator[None]:
         # all of its clients already, so nothing changes it.
         patch.setattr(botocore.session, "create_loader", cache(botocore.session.create_loader))
         patch.setattr(UserAgentComponent, "to_string", cache(UserAgentComponent.to_string))
+        _register_quickly(patch)
         _share_clients(patch)
         _remember_what_moto_looks_up(patch)
         _serialize_what_is_there(patch)
@@ -70,6 +74,29 @@ def _share_clients(patch: pytest.MonkeyPatch) -> None:
 
     patch.setattr(boto3, "_get_default_session", session)
     patch.setattr(Session, "create_client", created)
+
+
+def _register_quickly(patch: pytest.MonkeyPatch) -> None:
+    """Share the names of events between sessions, and read from the code whether it takes more.
+
+    Each session registers 130 handlers: for each it would look for one of sixty aliases, and
+    inspect the handler's signature.
+    """
+    names: dict[str, str] = {}
+    init: Callable[..., None] = EventAliaser.__init__
+    inspected = botocore.hooks.accepts_kwargs
+
+    def with_known_names(aliaser: Any, *given: Any, **named: Any) -> None:
+        init(aliaser, *given, **named)
+        if aliaser._event_aliases == EVENT_ALIASES:
+            aliaser._alias_name_cache = names
+
+    def accepts_more(handler: Any) -> object:
+        code = getattr(handler, "__code__", None)
+        return code.co_flags & CO_VARKEYWORDS if code else inspected(handler)
+
+    patch.setattr(EventAliaser, "__init__", with_known_names)
+    patch.setattr(botocore.hooks, "accepts_kwargs", accepts_more)
 
 
 def _remember_what_moto_looks_up(patch: pytest.MonkeyPatch) -> None:
