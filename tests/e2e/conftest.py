@@ -27,11 +27,29 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     mark_below(Path(__file__).parent, "e2e", items)
 
 
+LANES = (
+    {"tests/runbook"},
+    {"tests/e2e", "proofs/rollout", "proofs/sources"},
+    {"tests/lifetime", "tests/outage", "proofs/chaos", "proofs"},
+)
+"""Folders whose tests run one after the other: each lane takes about as long as the next one."""
+
+
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
-    """Tests of a folder run in one process, which deploys their stage; chaos runs beside them."""
+    """Tests of a folder run in one process, which deploys their stage.
+
+    xdist hands a process its next folder as soon as it has two tests left. So a process with
+    folders of one test would get all of them, while the others have nothing to do.
+    """
     scheduler: Any = LoadScopeScheduling(config, log)
-    scheduler._split_scope = lambda nodeid: nodeid.partition("::")[0].rpartition("/")[0]
+    scheduler._split_scope = lane_of
     return scheduler
+
+
+def lane_of(test: str) -> str:
+    """What runs in one process with a test: its lane, or its folder."""
+    folder = test.partition("::")[0].rpartition("/")[0]
+    return next((f"lane {lane}" for lane, some in enumerate(LANES) if folder in some), folder)
 
 
 @pytest.fixture(scope="package")
