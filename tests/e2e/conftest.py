@@ -27,12 +27,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     mark_below(Path(__file__).parent, "e2e", items)
 
 
-LANES = (
+WORKERS = (
     {"tests/runbook"},
     {"tests/e2e", "proofs/rollout", "proofs/sources"},
     {"tests/lifetime", "tests/outage", "proofs/chaos", "proofs"},
 )
-"""Folders whose tests run one after the other: each lane takes about as long as the next one."""
+"""Folders whose tests each worker runs in turn. All workers take about as long."""
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
@@ -42,14 +42,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     folders of one test would get all of them, while the others have nothing to do.
     """
     scheduler: Any = LoadScopeScheduling(config, log)
-    scheduler._split_scope = lane_of
+    scheduler._split_scope = worker_of
     return scheduler
 
 
-def lane_of(test: str) -> str:
-    """What runs in one process with a test: its lane, or its folder."""
+def worker_of(test: str) -> str:
+    """Return the name of the worker that runs a test. A folder of no worker gets its own."""
     folder = test.partition("::")[0].rpartition("/")[0]
-    return next((f"lane {lane}" for lane, some in enumerate(LANES) if folder in some), folder)
+    return next(
+        (f"worker {number}" for number, some in enumerate(WORKERS) if folder in some), folder
+    )
 
 
 @pytest.fixture(scope="package")

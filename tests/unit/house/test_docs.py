@@ -11,7 +11,7 @@ from gazette.adapters.contract.schemas import DataSchema
 from gazette.domain.sources import DETAIL_TYPES, FEEDBACK, PREFERENCES
 
 from cli.main import app
-from tests.e2e.conftest import LANES
+from tests.e2e.conftest import WORKERS
 
 ROOT = Path(__file__).parents[3]
 TOPS = (ROOT, ROOT / "layers/gazette/python/gazette")
@@ -133,13 +133,13 @@ def test_ci_runs_all_tests_on_the_python_of_lambda() -> None:
     assert f'LAMBDA = Target(python="{found[1]}",' in (ROOT / "infra/assets/layers.py").read_text()
 
 
-def test_each_folder_of_the_deployed_tests_is_in_one_lane() -> None:
+def test_each_folder_of_the_deployed_tests_has_one_worker() -> None:
     (recipe,) = re.findall(
         r"^e2e:.*\n\t.*-m e2e (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE
     )
     paths = (ROOT / path for path in recipe.split())
     folders = {name(path if path.is_dir() else path.parent) for path in paths}
-    assert sorted(folders) == sorted(folder for lane in LANES for folder in lane)
+    assert sorted(folders) == sorted(folder for worker in WORKERS for folder in worker)
 
 
 def test_every_file_that_a_page_names_exists() -> None:
