@@ -27,7 +27,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.builders import NOW, SUPPRESSION_KEY
-from tests.functions.conftest import Cloud, Context, fan_out
+from tests.functions.conftest import Cloud, Context, an_hour_later, fan_out
 from tests.functions.messages import ago, event, follow, happening, http, profile
 from tests.meter import calls
 
@@ -126,7 +126,9 @@ def test_what_is_chosen_survives_a_profile_that_is_put_again(ann: Cloud) -> None
     assert (stored().times.hour, stored().name) == (7, "Anna")
 
 
-def test_trace_w_what_goes_out_at_once_is_stopped_before_the_page_says_saved(ann: Cloud) -> None:
+def test_trace_w_what_goes_out_at_once_is_stopped_before_the_page_says_saved(
+    ann: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its run is there, and its message comes before ingest has heard of the choice.
 
     The run is queued before the event moves and after it, so two messages name it.
@@ -136,6 +138,7 @@ def test_trace_w_what_goes_out_at_once_is_stopped_before_the_page_says_saved(ann
     assert again["MessageBody"] == message["MessageBody"]
     assert "Saved." in told(press(ann, frequency="never"))
     assert len(ann.rows("events")) == 1, "its thread is read when its run is prepared"
+    an_hour_later(monkeypatch)
     ann.work("generate", message["MessageBody"])
     assert not ann.sent()
     assert not ann.rows("events")
