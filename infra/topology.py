@@ -51,7 +51,8 @@ class Table:
 class Step:
     """A function. `queue`: the queue that feeds it. `tables`: what it may do to tables, and to
     indexes: who may query the one may not query the other; `tables_of_ses`: besides, with SES;
-    `tables_of_content`: besides, if the stage asks a content source.
+    `tables_of_content`: besides, if the stage asks a content source; `tables_of_critical`: besides,
+    if a category of the stage is critical.
 
     `beside`: further queues of the function, whose messages do not wait behind those of `queue`.
 
@@ -73,13 +74,17 @@ class Step:
     tables: Uses
     tables_of_ses: Uses = ()
     tables_of_content: Uses = ()
+    tables_of_critical: Uses = ()
 
-    def tables_with(self, mail_provider: str, *, asks_source: bool = False) -> Uses:
-        """What it may do to tables in a stage with this provider."""
+    def tables_with(
+        self, mail_provider: str, *, asks_source: bool = False, has_critical: bool = False
+    ) -> Uses:
+        """Return what it may do to tables in a stage with this provider."""
         return (
             *self.tables,
             *(self.tables_of_ses if mail_provider == "ses" else ()),
             *(self.tables_of_content if asks_source else ()),
+            *(self.tables_of_critical if has_critical else ()),
         )
 
     @property
@@ -201,8 +206,8 @@ FOLLOWERS = Step(
         ("events", ("GetItem", "PutItem", "UpdateItem", "DeleteItem")),
         ("runs", ("Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
         ("control", ("GetItem", "UpdateItem")),
-        ("suppressions", ("GetItem",)),
     ),
+    tables_of_critical=(("suppressions", ("GetItem",)),),
 )
 FANOUT = Step(
     name="fanout",

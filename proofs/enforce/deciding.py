@@ -64,6 +64,9 @@ _BESIDE = frozenset({_SOURCES, "GAZETTE_CONTENT_QUEUE_URL"})
 """A stage that asks a content source does all that another one does, and something beside it: calls
 without one count everywhere, and those with one where it is asked too."""
 
+_CRITICAL = "GAZETTE_CRITICAL_CATEGORIES"
+"""Likewise: a stage with critical categories does all that another one does, and more."""
+
 _NOTHING = frozenset({"", "0"})
 
 
@@ -83,6 +86,10 @@ def _different(told: Mapping[str, str], own: Mapping[str, str]) -> Iterator[str]
         there = told.get(name)
         if name in _BESIDE:
             if _asks(told) and not _asks(own):
+                yield name
+            continue
+        if name == _CRITICAL:
+            if there not in {None, "[]"} and value == "[]":
                 yield name
             continue
         if name in _ON_OR_OFF or _NAMED.fullmatch(name):
