@@ -420,7 +420,7 @@ RULES: Final = (
         "steps/routing/together.py",
         "            one_by_one(stored)\n    return stay\n",
         "            pass\n    return stay\n",
-        f"{_LONG}::test_events_that_move_together_leave_no_run_that_read_them_its_claim",
+        f"{_LONG}::test_events_whose_transaction_fails_move_one_by_one",
     ),
     Mutation(
         "the guard of a transaction holds what the one before has left",

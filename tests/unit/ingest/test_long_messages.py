@@ -375,6 +375,17 @@ def test_events_that_move_together_leave_no_run_that_read_them_its_claim() -> No
         assert set(sent) == {("post1: 30",)}, where
 
 
+def test_events_whose_transaction_fails_move_one_by_one() -> None:
+    world = with_waiting(30)
+
+    def fail(*_: object, **__: object) -> None:
+        return None
+
+    world.events.move_together = fail  # type: ignore[method-assign]
+    world.say(chosen(Frequency.WEEKLY))
+    assert list(world.waiting().values()) == ["weekly"] * 30
+
+
 @pytest.mark.parametrize("often", [Frequency.WEEKLY, Frequency.NEVER, Frequency.IMMEDIATE])
 def test_a_choice_that_breaks_off_anywhere_moves_each_once(often: Frequency) -> None:
     for world, where in crashes(lambda: with_waiting(30), lambda world: world.say(chosen(often))):
