@@ -31,6 +31,12 @@ def rows(found):
     # A comment of two lines
     # that ends with nobody.
     raise KeyError("What is missing in the table was deleted.")
+
+OPTION = Option("--pages", help=f"How many pages it reads, of {LIMIT}.")
+ALARM = (
+    "Rows are missing. "
+    "Nobody reads them."
+)
 '''
 
 _PAGE = """# Whoever reads this
@@ -59,7 +65,7 @@ def _kind(habit: Habit) -> Kind:
     """Return the kind of text in which the examples of a habit are searched."""
     if Kind.PARAGRAPH in habit.kinds:
         return Kind.PARAGRAPH
-    return Kind.MODULE if habit.kinds == DOCSTRINGS else min(habit.kinds)
+    return Kind.MODULE if habit.kinds >= DOCSTRINGS else min(habit.kinds)
 
 
 def _names(text: Text) -> set[str]:
@@ -149,6 +155,8 @@ def test_findings_in_a_module_are_reported_at_their_lines(tmp_path: Path) -> Non
         (18, "participle-name"),
         (20, "nobody-nothing-somebody"),
         (21, "what-is"),
+        (23, "question-word"),
+        (25, "nobody-nothing-somebody"),
     ]
 
 
@@ -163,6 +171,12 @@ def test_code_quotes_and_link_targets_of_a_page_do_not_count(tmp_path: Path) -> 
         (11, "nobody-nothing-somebody"),
         (11, "nobody-nothing-somebody"),
     ]
+
+
+def test_comments_and_help_of_the_makefile_count(tmp_path: Path) -> None:
+    path = tmp_path / "Makefile"
+    path.write_text("# Nobody runs it.\nall: setup ## Build all beside the tests\n\t@echo nobody\n")
+    assert _lines(path) == [(1, "nobody-nothing-somebody"), (2, "beside")]
 
 
 def test_names_of_variables_count_in_shipped_code_only() -> None:

@@ -12,7 +12,7 @@ from tests.unit.house.english.texts import Kind, Text, read
 ROOT = Path(__file__).parents[4]
 ALLOWED = Path(__file__).with_name("allowed.txt")
 
-PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+PAGES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile")
 CODE = ("layers", "functions", "infra", "cli", "producer", "proofs", "demo", "benchmarks")
 SHIPPED = CODE[:5]
 

@@ -43,12 +43,12 @@ _COST = r"(?!(?:One|Two|Three|Four|At most) [^.]*(?:[A-Z][a-z]+[A-Z]|Query|Scan)
 HABITS: tuple[Habit, ...] = (
     Habit(
         name="question-word",
-        kinds=DOCSTRINGS,
+        kinds=DOCSTRINGS | {Kind.DESCRIPTION},
         search=at_start(
             r"(?:What|Who|Whose|Whom|Whether|How|Why|Which|Whatever|Whoever)\b"
             r"|(?:When|Where)\b(?![^.]*,)"
         ),
-        why="The docstring opens with a clause. Readers look for the thing or the act.",
+        why="The docstring or description opens with a clause. Readers look for the thing or act.",
         instead="Open with an imperative verb (functions) or a noun phrase (all others).",
         examples={
             "How many invocations the account may have at once.": (

@@ -26,6 +26,7 @@ class Kind(StrEnum):
     CLASS = "the docstring of a class"
     FIELD = "the docstring of a field or a constant"
     COMMENT = "a comment"
+    DESCRIPTION = "the description of a field, an option or a resource"
     STRING = "a string"
     NAME = "the name of a variable"
 
@@ -46,8 +47,11 @@ _EMPHASIS = re.compile(r"\*\*|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 _SENTENCE = re.compile(r"[.!?:;][\")\]]* +(?=[A-Z\"`\[])")
 _LETTERS = re.compile(r"(?:^|(?<=\s))[A-Za-z]{2,}\b")
 _SOURCE = re.compile(
-    r"\w\(|\]\(| [=!]= | = |^ *(?:if|elif|for|while|return|def|class) .*:?$|[{;]\n"
+    r"\w\(|\]\(| [=!]= | = |^ *(?:if|elif|for|while|def|class) .*:$|^ *return [\w.]+$|[{;]$",
+    re.MULTILINE,
 )
+"""A string with a line that matches is source code, such as a statement or a rule of CSS."""
+
 _A_SENTENCE = 3
 """A string with fewer words is a key or a label."""
 
@@ -83,6 +87,8 @@ def read(path: Path, name: str) -> list[Text]:
     source = path.read_text()
     if path.suffix == ".md":
         return list(_page(source, name))
+    if path.name == "Makefile":
+        return list(_makefile(source, name))
     return list(_module(source, name))
 
 
@@ -129,6 +135,12 @@ def _text(name: str, kind: Kind, block: list[tuple[int, str]]) -> Text:
             lines.append((len(content), number))
             content += f"{words} "
     return Text(name, kind, content.rstrip(), tuple(lines) or ((0, block[0][0]),))
+
+
+def _makefile(source: str, name: str) -> Iterator[Text]:
+    for number, line in enumerate(source.split("\n"), start=1):
+        if text := re.search(r"(?:^# | ## )(.+)", line):
+            yield _text(name, Kind.COMMENT, [(number, _masked(text[1]))])
 
 
 def _module(source: str, name: str) -> Iterator[Text]:
@@ -191,6 +203,11 @@ def _strings(nodes: list[ast.AST], name: str, docstrings: set[int]) -> Iterator[
     others = docstrings | {
         id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values
     }
+    descriptions = {
+        id(node.value)
+        for node in nodes
+        if isinstance(node, ast.keyword) and node.arg in {"description", "help"}
+    }
     for node in nodes:
         match node:
             case ast.JoinedStr(values=values):
@@ -202,7 +219,8 @@ def _strings(nodes: list[ast.AST], name: str, docstrings: set[int]) -> Iterator[
         content = _masked(content)
         if len(_LETTERS.findall(content)) >= _A_SENTENCE and not _SOURCE.search(content):
             lines = content.split("\n")
-            yield _text(name, Kind.STRING, [(node.lineno, line) for line in lines])
+            kind = Kind.DESCRIPTION if id(node) in descriptions else Kind.STRING
+            yield _text(name, kind, [(node.lineno, line) for line in lines])
 
 
 def _part(value: ast.expr) -> str:
