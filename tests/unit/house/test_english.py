@@ -211,3 +211,17 @@ def test_more_and_fewer_findings_than_allowed_are_both_reported() -> None:
         "b.py: 1 findings, 3 allowed",
         "gone.py: 0 findings, 1 allowed",
     ]
+
+
+def test_a_merged_list_has_the_smaller_number_and_an_empty_list_is_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "allowed.txt"
+    monkeypatch.setattr(check, "ALLOWED", path)
+    assert check.allowed() == {}
+    path.write_text("   3 a.py\n   1 b.py\n   2 a.py\n")
+    assert check.allowed() == {"a.py": 2, "b.py": 1}
+    check.write({"b.py": 0, "a.py": 2})
+    assert path.read_text() == "   2 a.py\n"
+    check.write({"a.py": 0})
+    assert not path.exists()

@@ -85,11 +85,11 @@ def allowed() -> dict[str, int]:
 
 def write(numbers: Mapping[str, int]) -> None:
     """Write the list of allowed findings. Delete it if it is empty."""
-    if not numbers:
+    lines = [f"{number:4} {path}\n" for path, number in sorted(numbers.items()) if number]
+    if lines:
+        ALLOWED.write_text("".join(lines))
+    else:
         ALLOWED.unlink(missing_ok=True)
-        return
-    lines = (f"{number:4} {path}\n" for path, number in sorted(numbers.items()) if number)
-    ALLOWED.write_text("".join(lines))
 
 
 def differences(now: Mapping[str, int], before: Mapping[str, int]) -> list[str]:
