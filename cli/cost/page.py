@@ -21,7 +21,9 @@ MILLION = Usage(readers=1_000_000 / 30, events=10, digests=1, listed=100, signs=
 ALONE = replace(MILLION, listed=1)
 """The same, each event put on its own."""
 
-_IN_THE_README = re.compile(r"(each cost \$)\d+( in AWS beside SES .+?, and \$)\d+( if they put)")
+_IN_THE_README = re.compile(
+    r"(each cost \$)\d+( in AWS, excluding SES, .+?, and \$)\d+( if they publish)", re.DOTALL
+)
 
 _PARTS = ("writes", "reads", "storage", "recovery")
 

@@ -37,7 +37,7 @@ def test_the_page_is_what_make_docs_would_write() -> None:
 
 def test_the_readme_has_the_sums_that_make_docs_would_write() -> None:
     assert README.read_text() == readme(README.read_text()), "run `make docs`"
-    assert f"${dollars(MILLION):.0f} in AWS beside SES" in README.read_text()
+    assert f"${dollars(MILLION):.0f} in AWS, excluding SES, if" in README.read_text()
 
 
 @pytest.mark.parametrize("name", PRICES.of)
