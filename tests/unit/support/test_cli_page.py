@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from cli.reference import page
-
 from cli.reference.examples import EXAMPLES
 from cli.reference.page import FOLDER, commands, pages
 from cli.reference.permissions import PERMISSIONS, policy

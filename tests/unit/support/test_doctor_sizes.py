@@ -38,7 +38,7 @@ def mapping(queue: str, size: Size) -> Deployed:
         name=queue,
         kind=MAPPING,
         physical=f"uuid-of-{queue}",
-        made={
+        template={
             "BatchSize": size.batch,
             "ScalingConfig": {"MaximumConcurrency": size.concurrency},
         },
@@ -48,11 +48,11 @@ def mapping(queue: str, size: Size) -> Deployed:
 def alarm(said: int, name: str = "concurrency-nearly-used-up") -> Deployed:
     """As the stack makes it for an account of which `said` was said."""
     made = {"AlarmName": f"gazette-prod-{name}", "Threshold": 0.9 * said}
-    return Deployed(name=name, kind=ALARM, physical=name, made=made)
+    return Deployed(name=name, kind=ALARM, physical=name, template=made)
 
 
 RESERVED = Deployed(
-    name="preferences", kind=FUNCTION, physical="f", made={"ReservedConcurrentExecutions": 10}
+    name="preferences", kind=FUNCTION, physical="f", template={"ReservedConcurrentExecutions": 10}
 )
 
 

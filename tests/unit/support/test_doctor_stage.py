@@ -50,7 +50,7 @@ def table(**now: Any) -> Deployed:
         name="Runs",
         kind=TABLE,
         physical="GazetteDataProd-Runs",
-        made={
+        template={
             "KeySchema": _KEYS,
             "GlobalSecondaryIndexes": [_INDEX],
             "DeletionProtectionEnabled": True,
@@ -83,13 +83,13 @@ def queue(name: str, **now: str) -> Deployed:
         name=name.title(),
         kind=QUEUE,
         physical=f"https://sqs.us-east-1.amazonaws.com/1/gazette-prod-{name}",
-        made={"VisibilityTimeout": 720, "RedrivePolicy": {"maxReceiveCount": 5}},
+        template={"VisibilityTimeout": 720, "RedrivePolicy": {"maxReceiveCount": 5}},
         now={"VisibilityTimeout": "720", "RedrivePolicy": policy, **now},
     )
 
 
 def one(kind: str, now: Any, **made: Any) -> Deployed:
-    return Deployed(name="One", kind=kind, physical="one", made=made, now=now)
+    return Deployed(name="One", kind=kind, physical="one", template=made, now=now)
 
 
 WELL = StageFacts(
