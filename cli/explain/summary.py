@@ -72,7 +72,8 @@ def _on_date(found: Explanation) -> Iterator[str]:
     for entry in sent_first[:_MOST]:
         yield _described(entry, f"of {clock_time(entry.run.due_at, found.zone)}", found)
     if len(found.runs) > _MOST:
-        yield f"The table below has {len(found.runs) - _MOST} more runs."
+        more = len(found.runs) - _MOST
+        yield f"The table below has {more} more run{'s' * (more > 1)}."
     nothing_waited = [*quiet(found)]
     yield from nothing_waited
     yield from _muted(found, found.runs, nothing_waited=bool(nothing_waited))

@@ -134,7 +134,8 @@ def _stuck(seen: Seen) -> Iterator[Line]:
 def _unknown(seen: Seen) -> Iterator[Line]:
     for view in seen.tables.unknown:
         name, number = slot_id(view.batch.slot), view.number(Status.UNKNOWN)
-        text = f"{number:,} emails of batch {name} may or may not have been sent"
+        noun = "email" if number == 1 else "emails"
+        text = f"{number:,} {noun} of batch {name} may or may not have been sent"
         yield Line(Level.WARNING, "unknown", text, seen.to_run(f"batch show {name}"))
 
 

@@ -75,8 +75,8 @@ def restore(
         saved = Rows.of(boto3.client("dynamodb", region_name=region), copy, user or None)
         if live.key != saved.key:
             raise NotPossible(
-                f"{copy} is not a copy of {name}, because its rows have different keys. Specify the "
-                "copy with --from."
+                f"{copy} is not a copy of {name}, because its rows have different keys. Specify "
+                "the copy with --from."
             )
         difference = compare(live, saved)
         if table.only_gains:

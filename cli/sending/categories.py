@@ -83,7 +83,8 @@ def resume_category(category: str, *, stage: str) -> None:
         tell(sentence, **stopped(False, category=category, changed=False))
         return
     tell(
-        f"category {category} of stage {stage} is resumed; its bounce and complaint counts are reset",
+        f"category {category} of stage {stage} is resumed, and its bounce and complaint counts are "
+        "reset",
         **stopped(False, category=category),
     )
     note(

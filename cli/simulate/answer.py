@@ -39,8 +39,8 @@ def _on_time(result: Outcome) -> str:
     if not result.due:
         return "No digest is due, because no reader has waiting events."
     return (
-        f"{_verdict(result)}: {result.in_hour:.2%} of {result.due:,} digests go out in the hour that "
-        f"their readers chose, and {result.soon_after:.2%} in the ten minutes after it. "
+        f"{_verdict(result)}: {result.in_hour:.2%} of {result.due:,} digests go out in the hour "
+        f"that their readers chose, and {result.soon_after:.2%} in the ten minutes after it. "
         f"The last digest goes out at {result.last_at:%Y-%m-%d %H:%M} UTC."
     )
 

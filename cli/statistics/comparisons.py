@@ -14,8 +14,8 @@ CONFIDENCE = 0.95
 """The probability that all intervals of an outcome contain the true differences."""
 
 _OUTCOMES = (Measure.CLICKED, Measure.UNSUBSCRIBED, Measure.COMPLAINED, Measure.OPENED)
-"""The outcomes by priority. The first tracked outcome decides. Opens are last, because mail programs
-load pictures too."""
+"""The outcomes by priority. The first tracked outcome decides. Opens are last, because mail
+programs load pictures too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,8 +67,8 @@ def _notes(counts: Counts, arms: Sequence[Arm], moved: int) -> Iterator[str]:
     if others > 0:
         yield (
             "The comparison is of readers, not emails. Each reader counts once, in the arm where "
-            "they began. Only the first outcome decides, because with several outcomes one of them "
-            "is more likely to differ by chance."
+            "they began. Only the first outcome decides, because with several outcomes one of "
+            "them is more likely to differ by chance."
         )
     if others > 1:
         yield (
@@ -77,14 +77,15 @@ def _notes(counts: Counts, arms: Sequence[Arm], moved: int) -> Iterator[str]:
         )
     if moved and arms[0].of is Compared.VERSION:
         yield (
-            f"The percentage changed during the rollout. {moved:,} readers got both versions, and "
-            "count in the version that they began with. Readers who began before the change had "
-            "more time to act, which may explain a difference. For a reliable result, compare "
-            "while the percentage is constant."
+            "The percentage changed during the rollout. Readers who got both versions count in the "
+            f"version that they began with ({moved:,} in total). Readers who began before the "
+            "change had more time to act, which may explain a difference. For a reliable result, "
+            "compare while the percentage is constant."
         )
     elif moved:
         yield (
-            f"The weights changed during the experiment. {moved:,} readers got more than one "
-            "variation. Readers who began before the change had more time to act, which may explain "
-            "a difference. For a reliable result, start a new experiment with a different name."
+            "The weights changed during the experiment. Readers who got more than one variation "
+            f"count in the one that they began with ({moved:,} in total). Readers who began before "
+            "the change had more time to act, which may explain a difference. For a reliable "
+            "result, start an experiment with a new name."
         )

@@ -37,8 +37,8 @@ def hash_of(given: str) -> str:
     if _ADDRESS.fullmatch(text):
         return address_hash(text)
     raise Unreadable(
-        f"{printable(text)!r} is neither an address, such as ann@example.com, nor a hash, which has "
-        "64 hexadecimal digits, after an h in the output of `list`"
+        f"{printable(text)!r} is neither an address, such as ann@example.com, nor a hash, which "
+        "has 64 hexadecimal digits, after an h in the output of `list`"
     )
 
 

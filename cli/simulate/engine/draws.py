@@ -35,9 +35,9 @@ def binomial(random: Random, trials: int, chance: float) -> int:
 def poisson(random: Random, mean: float) -> int:
     """Return a number of events with the expectation `mean`.
 
-    The algorithm is exact. It draws the time of an event shortly before the last one, then the rest.
-    J. Ahrens and U. Dieter, Computer methods for sampling from gamma, beta, Poisson and binomial
-    distributions (1974).
+    The algorithm is exact. It draws the time of an event shortly before the last one, then the
+    rest. J. Ahrens and U. Dieter, Computer methods for sampling from gamma, beta, Poisson and
+    binomial distributions (1974).
     """
     events = 0
     while mean > _FEW:

@@ -322,7 +322,10 @@ def test_the_readers_of_a_candidate_are_compared_with_that(stage: Cloud, tmp_pat
     ("arguments", "said"),
     [
         (("--version", "7"), "--version 7: there is no version 7"),
-        (("--version", "1", "--variation", "2"), "--variation 2: Version 1 has no variation 2."),
+        (
+            ("--version", "1", "--variation", "2"),
+            "--variation 2: Version 1 does not have variation 2.",
+        ),
     ],
 )
 def test_an_option_that_the_versions_do_not_have_is_named(
@@ -371,7 +374,7 @@ def test_the_page_shows_a_version_in_place_of_the_tree(
     assert {each["version_before"] for each in found["emails"]} == {0}
     told = paragraphs(found["page"])
     assert "What version 1 would change in the emails of prod" in told
-    assert "what was deployed is in force for everybody. After: version 1, and of" in told
+    assert "all readers get the deployed templates. After: version 1, and of" in told
     assert "max_blocks 20 1" in told
     other = replayed("--version", "deployed")
     assert other["changed"] == 0
@@ -416,7 +419,7 @@ def test_a_version_that_shows_less_ends_with_a_page_and_its_exit_status(
     CliRunner().invoke(app, ["templates", "rollback", "deployed", "--yes"])
     found = replayed("--version", "1", exits=command.BREAKS)
     assert changes(found) == {user_id: ["skipped", "excluded"] for user_id in READERS}
-    assert "What breaks ann-daily-1: " in paragraphs(found["page"])
+    assert "Failures ann-daily-1: " in paragraphs(found["page"])
 
 
 def test_without_emails_the_settings_of_the_current_version_are_compared(
@@ -662,7 +665,7 @@ def test_the_page_is_written_also_where_something_breaks_and_says_so_first(
     line.write_text("{{ group.data.stars }}")
     found = replayed(exits=command.BREAKS)
     content = unescape(Path(found["page"]).read_text())
-    assert content.index("What breaks") < content.index(f"ann-daily-1: {line}, line 1: ")
+    assert content.index("Failures") < content.index(f"ann-daily-1: {line}, line 1: ")
     assert content.index(f"ann-daily-1: {line}, line 1: ") < content.index("Side by side")
 
 
@@ -700,11 +703,11 @@ def test_a_folder_that_cannot_be_written_is_named_before_anything_is_read(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--templates", "nowhere"), "--templates nowhere is no folder"),
+        (("--templates", "nowhere"), "--templates nowhere is not a folder"),
         (("--variation", "3"), "--variation 3: There is no variation 3"),
         (("--version", "next"), "--version next: 'next' is no version: give its number"),
         (("--version", "1", "--templates", "own"), "--version and --templates exclude each other"),
-        (("--user", ""), "--user '' cannot be a user id"),
+        (("--user", ""), "--user '' is not a valid user id"),
         (("--days", "0"), "--days"),
         (("--days", "201"), "--days"),
         (("--sample", "0"), "--sample"),

@@ -51,7 +51,7 @@ def test_without_a_week_it_is_that_of_now_up_to_now() -> None:
     "week", ["", "47", "2026-47", "2026-W00", "2026-W54", "0000-W01", "2026-W4７"]
 )
 def test_what_is_no_week_is_refused(week: str) -> None:
-    with pytest.raises(NotPossible, match="is no week: write it as ISO 8601 does"):
+    with pytest.raises(NotPossible, match="is not an ISO 8601 week"):
         of_week(week, now=NOW)
 
 
@@ -82,7 +82,7 @@ def test_one_that_was_stopped_is_read_a_little_longer_than_it_ran() -> None:
 
 def test_of_an_unknown_one_those_that_there_were_are_named() -> None:
     periods = {"old": ExperimentPeriod(NOW, NOW), "new": ExperimentPeriod(NOW, None)}
-    with pytest.raises(NotPossible, match="'newer' never ran: there was new, old"):
+    with pytest.raises(NotPossible, match="'newer' never ran. Past experiments: new, old"):
         of_experiment("newer", periods, now=NOW)
 
 
@@ -113,5 +113,7 @@ def test_a_rollout_that_has_ended_is_read_up_to_its_end() -> None:
 
 
 def test_a_version_that_everybody_got_at_once_has_nothing_to_be_compared_with() -> None:
-    with pytest.raises(NotPossible, match="--rollout 8: that version was never given to a part"):
+    with pytest.raises(
+        NotPossible, match="--rollout 8: this version was never rolled out to a part"
+    ):
         of_rollout(8, rolled_out(ended=True), now=NOW)
