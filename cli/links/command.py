@@ -84,7 +84,7 @@ def retire(
     ] = False,
     yes: Yes = False,
 ) -> None:
-    """Remove a key. All links that it signed stop working."""
+    """Remove a key, so that all links that it signed stop working."""
     with _refusals(stage):
         store = _store(stage)
         link_keys.refuse_to_retire(key_id, store.read(), leaked=now)

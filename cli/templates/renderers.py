@@ -30,10 +30,15 @@ def renderer_of(version: Version, files: Files) -> JinjaRenderer:
         return JinjaRenderer(unpacked.path, kind=kind, held=unpacked)
     except (BrandError, VariationError) as err:
         raise NotPossible(
-            f"This command cannot use the templates of {named(version)} "
+            f"This command cannot use {_templates(version)} "
             f"({str(err).replace(f'{unpacked.path}/', '')}). Use the command of the release that "
             "they were made for."
         ) from err
+
+
+def _templates(version: Version) -> str:
+    name = named(version)
+    return name if version.is_deployed else f"the templates of {name}"
 
 
 def side_of(version: Version, files: Files, settings: GenerateSettings) -> Side:

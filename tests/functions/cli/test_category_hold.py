@@ -57,7 +57,7 @@ def test_a_category_is_stopped_by_hand_and_all_other_email_goes_on(stage: Cloud)
     assert (hold.category, hold.why, hold.by_hand) == ("comment", "wrong line", True)
     assert run(stage, "status").stdout.startswith("digest\tsending\n")
     again = run(stage, "stop", "another", "--category", "comment", "--yes")
-    assert "is already held: nothing was changed" in again.stdout
+    assert "is already on hold" in again.stdout
     assert held() == [hold]
     assert stage.meter.actions["support"] == {
         ("control", "UpdateItem"),

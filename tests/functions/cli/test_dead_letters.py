@@ -48,7 +48,7 @@ READS = {
     ("pace", "GetItem"),
 }
 SHARD = {"shard": 3, "since": "2026-11-22T06:10:00+00:00", "until": "2026-11-22T06:20:00+00:00"}
-ASKED = "Redrive them? What was sent is not sent again. [y/N]: y\n"
+ASKED = "Redrive them? No email is sent twice. [y/N]: y\n"
 BODIES = {
     "ingest-dead": envelope("event.created", {"secret": "ann@example.com"}),
     "followers-dead": json.dumps(

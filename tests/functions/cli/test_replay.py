@@ -352,8 +352,8 @@ def test_the_page_shows_the_version_in_force_and_names_it(stage: Cloud, tmp_path
     assert found["changed"] == 3
     assert {each["version_before"] for each in found["emails"]} == {1}
     told = paragraphs(found["page"])
-    assert "What this working tree would change in the emails of prod" in told
-    assert "Before: as prod works now; version 1 is in force for everybody." in told
+    assert "Effect of this working tree on the emails of prod" in told
+    assert "Before: the settings of prod, where all readers get version 1." in told
     assert "After: the templates of the working tree, and the settings of prod in cdk.json." in told
     assert "max_blocks 1 20" in told
     assert "before by" not in told
@@ -373,13 +373,13 @@ def test_the_page_shows_a_version_in_place_of_the_tree(
     found = replayed("--version", "1")
     assert {each["version_before"] for each in found["emails"]} == {0}
     told = paragraphs(found["page"])
-    assert "What version 1 would change in the emails of prod" in told
+    assert "Effect of version 1 on the emails of prod" in told
     assert "all readers get the deployed templates. After: version 1, and of" in told
     assert "max_blocks 20 1" in told
     other = replayed("--version", "deployed")
     assert other["changed"] == 0
     told = paragraphs(other["page"])
-    assert "What the deployed templates would change in the emails of prod" in told
+    assert "Effect of the deployed templates on the emails of prod" in told
     assert "Settings that differ" not in told
 
 
@@ -400,7 +400,7 @@ def test_where_emails_were_sent_with_two_versions_the_page_says_both(
         "cy": 1,
     }
     told = paragraphs(found["page"])
-    assert "as prod works now, but by the version of the templates each was sent with." in told
+    assert "the settings of prod, and the version that each email was sent with." in told
     assert "max_blocks by version: 5 (version 1), 6 (version 2) 20" in told
     assert told.count("before by version 1.") == 2
     assert told.count("before by version 2.") == 1
@@ -521,7 +521,7 @@ def test_each_email_is_of_the_variation_of_its_run(stage: Cloud, tree: Tree) -> 
     }
     assert changes(replayed("--variation", "2")).keys() == set(READERS)
     done = run("--variation", "3")
-    assert (done.exit_code, "There is no variation 3" in done.stderr) == (2, True)
+    assert (done.exit_code, "Variation 3 does not exist" in done.stderr) == (2, True)
 
 
 @pytest.mark.usefixtures("later")
@@ -535,8 +535,10 @@ def test_what_cannot_be_rendered_again_is_counted_and_said(stage: Cloud) -> None
     assert found["replayed"] == 1
     assert found["missing"] == {"reader": 1, "events": 1, "unreadable": 0, "templates": 0}
     said = run().stderr
-    assert "1 email cannot be rendered again: their readers have no profile any more." in said
-    assert "1 email cannot be rendered again: their events are no longer stored." in said
+    assert (
+        "1 email cannot be rendered again because their readers no longer have a profile." in said
+    )
+    assert "1 email cannot be rendered again because their events are no longer stored." in said
 
 
 @pytest.mark.usefixtures("later")
@@ -704,7 +706,7 @@ def test_a_folder_that_cannot_be_written_is_named_before_anything_is_read(
     ("arguments", "said"),
     [
         (("--templates", "nowhere"), "--templates nowhere is not a folder"),
-        (("--variation", "3"), "--variation 3: There is no variation 3"),
+        (("--variation", "3"), "--variation 3: Variation 3 does not exist"),
         (("--version", "next"), "--version next: 'next' is no version: give its number"),
         (("--version", "1", "--templates", "own"), "--version and --templates exclude each other"),
         (("--user", ""), "--user '' is not a valid user id"),
@@ -734,10 +736,13 @@ def test_rows_that_cannot_be_read_are_counted_and_said(stage: Cloud) -> None:
     assert (found["replayed"], found["missing"]["unreadable"]) == (0, 2)
     done = run()
     assert done.exit_code == 0
-    assert "2 emails cannot be rendered again: this version cannot read their rows." in done.stderr
-    assert "1 run cannot be read by this version." in done.stderr
+    assert (
+        "2 emails cannot be rendered again because this version cannot read their rows."
+        in done.stderr
+    )
+    assert "This version cannot read 1 run." in done.stderr
     content = Path("page/index.html").read_text()
-    assert "1 run cannot be read by this version." in content
+    assert "This version cannot read 1 run." in content
     assert "2 emails cannot be rendered again" in content
 
 
@@ -831,7 +836,10 @@ def test_what_breaks_on_both_sides_is_no_change_but_is_said(
     done = run()
     assert done.exit_code == 0
     assert "0 of 3 emails change" in done.stdout
-    assert "1 email cannot be shown in full before either, such as ann-daily-1: " in done.stderr
+    assert (
+        "1 email cannot be shown completely before the change either, such as ann-daily-1: "
+        in done.stderr
+    )
     assert f"{line}, line 1: " in done.stderr
 
 
@@ -847,7 +855,7 @@ def test_templates_of_the_stage_that_are_of_another_version_are_one_line(
     monkeypatch.setattr(deployed, "fetch", {layers[1]: archived(other)}.__getitem__)
     done = run()
     assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
-    assert "cannot use the templates of what was deployed (brand.json: unknown" in done.stderr
+    assert "cannot use the deployed templates (brand.json: unknown" in done.stderr
 
 
 def test_a_layer_that_cannot_be_read_is_one_line(
@@ -856,7 +864,7 @@ def test_a_layer_that_cannot_be_read_is_one_line(
     monkeypatch.setattr(deployed, "fetch", {layers[1]: b"no archive"}.__getitem__)
     done = run()
     assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
-    assert f"The layer {layers[1]} cannot be read" in done.stderr
+    assert f"The layer {layers[1]} is unreadable" in done.stderr
 
 
 @pytest.mark.usefixtures("later")

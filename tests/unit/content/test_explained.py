@@ -29,7 +29,7 @@ def test_of_a_digest_that_waits_it_says_that_its_sources_were_asked_and_when() -
     world = a_world(*[DOWN] * 9)
     world.create(an_event())
     come_due(world)
-    assert "its content sources were asked at 2026-11-23 07:01" in answer(world)
+    assert "its content sources were queried at 2026-11-23 07:01" in answer(world)
     assert "gazette sources status" in rows(world, "run")[0][7]
 
 
@@ -61,7 +61,7 @@ def test_of_an_occurrence_that_was_passed_it_says_why() -> None:
     world = a_world()
     fetch_ahead(world)
     come_due(world)
-    assert "nothing was waiting, and its content sources had nothing new" in answer(world)
+    assert "no event was waiting, and its content sources had no new items" in answer(world)
 
 
 def test_of_a_schedule_it_says_what_it_asks_and_when_it_did_last() -> None:
@@ -70,7 +70,7 @@ def test_of_a_schedule_it_says_what_it_asks_and_when_it_did_last() -> None:
     assert before[2] == "shows events, recommendations; never fetched"
     fetch_ahead(world)
     (*_, after) = rows(world, "schedule")
-    assert after[2].startswith("shows events, recommendations; fetched last at 2026-11-23 06:")
+    assert after[2].startswith("shows events, recommendations; last fetched at 2026-11-23 06:")
 
 
 def test_of_a_choice_it_says_what_it_comes_to() -> None:

@@ -172,7 +172,10 @@ def test_json_has_the_same_items_their_sum_and_what_they_rest_on() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--plan", "gold"], "There is no plan 'gold': none, essentials, pro, enterprise."),
+        (
+            ["--plan", "gold"],
+            "Plan 'gold' does not exist. Specify one of none, essentials, pro, enterprise.",
+        ),
         (["--region", "eu-west-1"], "has the prices of us-east-1, not of eu-west-1"),
         (["--prices", "gone.json"], "gone.json has no prices that can be read"),
         (["--stage", "gone"], "There is no stage 'gone'"),

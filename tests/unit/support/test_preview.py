@@ -132,7 +132,7 @@ def test_the_events_of_a_file_are_shown_to_their_reader(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ([entry(PROFILE, "subscriber.changed")], "There is nothing to show among 1 entries: put"),
+        ([entry(PROFILE, "subscriber.changed")], "None of 1 entries is an event to show. Add"),
         ([entry({}), entry(PROFILE, "subscriber.changed")], "; 1 would be refused, and"),
     ],
 )
@@ -292,7 +292,7 @@ def test_the_digest_that_waits_is_shown() -> None:
 
 def test_where_nothing_waits_that_is_said() -> None:
     with pytest.raises(
-        NotPossible, match="No event of ann is waiting for a digest. `gazette explain ann`"
+        NotPossible, match=r"No event of ann is waiting for a digest\. `gazette explain ann`"
     ):
         content.of_waiting(a_waiting(now5=(an_event(),)), "ann", Kind.DIGEST)
     with pytest.raises(NotPossible, match="No event of ann is waiting for an immediate email"):

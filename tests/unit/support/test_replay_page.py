@@ -211,7 +211,7 @@ def test_subject_preheader_sizes_blocks_and_exclusions_are_said_of_both_sides() 
         "text": ("0 bytes", "0 bytes"),
         "blocks shown (changed)": ("3", "1"),
         "blocks not shown (changed)": ("0", "2"),
-        "of these for its size (changed)": ("0", "2"),
+        "not shown because of size (changed)": ("0", "2"),
         "events excluded (changed)": ("0", "1"),
     }
 

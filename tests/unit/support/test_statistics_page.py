@@ -17,7 +17,7 @@ from tests.builders import NOW
 from tests.unit.support.test_statistics import an_email, reported
 
 DELIVERED, CLICKED = EngagementEvent.DELIVERED, EngagementEvent.CLICKED
-SPAN = Span("Experiment new, since 2026-11-19 07:03 and still runs (UTC)", NOW, NOW)
+SPAN = Span("Experiment new, since 2026-11-19 07:03 and still running (UTC)", NOW, NOW)
 LOADS = ("src", "srcset", "href", "xlink:href", "data", "action", "poster", "background")
 
 
