@@ -39,7 +39,7 @@ def check_data(facts: StageFacts) -> Iterator[Finding]:
 
 
 def check_templates(versions: TemplateVersions, bundles: BundleStore) -> Iterator[Finding]:
-    """Read and verify each live version of the templates, like the functions."""
+    """Read and verify each version in force, like the functions."""
     try:
         in_force = versions.in_force()
     except UnreadableRow as err:

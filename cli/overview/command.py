@@ -79,7 +79,7 @@ def overview(
 
 
 def _templates(seen: Seen) -> Document:
-    """Return the live templates for JSON, with empty fields if their row is unreadable."""
+    """Return the templates in force for JSON, with empty fields if their row is unreadable."""
     in_force = seen.tables.templates
     if isinstance(in_force, UnreadableRow):
         return {**dict.fromkeys(in_force_document(NOTHING_PUSHED)), "deployed_since": False}

@@ -77,7 +77,7 @@ def replay(
         typer.Option(
             "--as-sent",
             help="Use the version that each email was sent with as the version before the change, "
-            "instead of the live version.",
+            "instead of the version in force.",
         ),
     ] = False,
     to: Annotated[
@@ -93,11 +93,11 @@ def replay(
     """Render sent emails again, and show the effect of changed templates or settings.
 
     Each email is rendered before and after the change. Before the change, it has the deployed
-    settings and the live templates for its reader. After the change, it has the templates of the
-    working tree, and the settings ranking, category_weights, sections, max_blocks and full_blocks
-    in cdk.json. The command writes a page with the most changed emails side by side. It changes
-    nothing, and its links are placeholders. Exit code 1 means that an email would fail, omit an
-    event, or be too large to show all its blocks.
+    settings and the templates in force for its reader. After the change, it has the templates of
+    the working tree, and the settings ranking, category_weights, sections, max_blocks and
+    full_blocks in cdk.json. The command writes a page with the most changed emails side by side. It
+    changes nothing, and its links are placeholders. Exit code 1 means that an email would fail,
+    omit an event, or be too large to show all its blocks.
     """
     if version is not None and templates is not None:
         raise NotPossible("--version and --templates exclude each other. Remove one of them.")

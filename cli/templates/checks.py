@@ -1,4 +1,4 @@
-"""Check that the stage was not deployed after the push of a live version."""
+"""Check that the stage was not deployed after the push of a version in force."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -18,7 +18,7 @@ _PAGE = "docs/templates.md"
 
 
 def check_deployment(stage: str, context: TemplatesContext) -> Iterator[Finding]:
-    """Compare the live versions with the deployment, if a version was pushed."""
+    """Compare the versions in force with the deployment, if a version was pushed."""
     try:
         answer = asked("dynamodb:GetItem on the table control", partial(_in_force, context))
     except UnreadableRow:

@@ -68,7 +68,7 @@ def push(
     stage: StageName = "prod",
     yes: Yes = False,
 ) -> None:
-    """Push the templates of the working tree, and make them live within a minute.
+    """Push the templates of the working tree, and put them in force within a minute.
 
     The command builds and checks them as in a deployment, and renders them in the sandbox of the
     workers. If a template fails, the error has its file and line, and the templates are not
@@ -93,7 +93,7 @@ def push(
             return
         show_changes(before, changes, bundle.settings)
         if not yes:
-            confirm(f"Make this live for {_readers(percent)} of stage {stage}?")
+            confirm(f"Put this in force for {_readers(percent)} of stage {stage}?")
         outcome = steps.push(
             Bundle(
                 content=bundle.content,
@@ -155,7 +155,7 @@ def rollback(
     stage: StageName = "prod",
     yes: Yes = False,
 ) -> None:
-    """Withdraw the candidate, or make an earlier version live for all readers.
+    """Withdraw the candidate, or put an earlier version in force for all readers.
 
     Without VERSION, the command withdraws the candidate. If there is no candidate, all readers get
     the previous version. The change takes effect within a minute, without a build.
@@ -179,7 +179,7 @@ def _readers(percent: int) -> str:
 def _question(to: int | None) -> str:
     if to is None:
         return "Go back?"
-    return f"Make {f'version {to}' if to else 'the deployed templates'} live for all readers?"
+    return f"Put {f'version {to}' if to else 'the deployed templates'} in force for all readers?"
 
 
 def _files_in_force(

@@ -24,7 +24,7 @@ def diff(
         str | None,
         typer.Argument(
             metavar="A",
-            help="The number of a version, or `deployed`. By default, the live version.",
+            help="The number of a version, or `deployed`. By default, the version in force.",
         ),
     ] = None,
     after: Annotated[

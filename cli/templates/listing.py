@@ -31,7 +31,7 @@ _LOG_COLUMNS = {
     "at": "at",
     "by": "by",
     "what": "what",
-    "version": "live",
+    "version": "in force",
     "candidate": "candidate",
     "percent": "percent",
     "note": "note",
@@ -42,12 +42,13 @@ def show(
     stage: StageName = "prod",
     log: Annotated[
         bool,
-        typer.Option("--log", help="Show all changes of the live versions, the latest first."),
+        typer.Option("--log", help="Show all changes of the versions in force, the latest first."),
     ] = False,
 ) -> None:
     """List the versions of the templates, with their authors and the readers who get them.
 
-    Version 0 is the deployed version. With `--log`, list the changes of the live versions instead.
+    Version 0 is the deployed version. With `--log`, list the changes of the versions
+    in force instead.
     """
     with refusals(stage):
         context = versions_of(stage)
@@ -71,7 +72,7 @@ def show(
 
 
 def in_force_document(in_force: InForce) -> Document:
-    """Return the live versions for JSON. `percent`: the share of readers with the candidate."""
+    """Return the versions in force for JSON. `percent`: the share of readers with the candidate."""
     candidate = in_force.candidate
     return {
         "version": in_force.current.number,
@@ -85,7 +86,7 @@ def in_force_document(in_force: InForce) -> Document:
 def is_deployed_since(
     in_force: InForce, history: Sequence[PushedVersion], layers: Collection[str]
 ) -> bool:
-    """Return True if the stage was deployed after the push of a live version.
+    """Return True if the stage was deployed after the push of a version in force.
 
     `layers`: the ARNs of the stage's layers.
     """
@@ -108,9 +109,9 @@ def deployed_since(
             "candidate. End its rollout, and push it again from the deployed release."
         )
     return (
-        f"The stage was deployed after the push of {named(in_force.current)}, which is still live, "
-        "so readers do not get the deployed templates. `gazette templates rollback deployed` makes "
-        "them live. A push from the deployed release includes both changes."
+        f"The stage was deployed after the push of {named(in_force.current)}, which is still in "
+        "force, so readers do not get the deployed templates. `gazette templates rollback "
+        "deployed` puts them in force. A push from the deployed release includes both changes."
     )
 
 

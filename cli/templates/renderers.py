@@ -74,7 +74,7 @@ class VersionSide:
 class SidesOfRuns:
     """The versions that runs are rendered with before a change. Each version is fetched once.
 
-    It is the live version for the reader of a run. With `as_sent`, it is the version of the run.
+    It is the version in force for the reader of a run, or with `as_sent` the version of the run.
     """
 
     def __init__(

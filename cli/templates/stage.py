@@ -79,7 +79,7 @@ def files_of(version: Version, context: TemplatesContext, stage: str) -> Files:
 
 
 def in_words_of(in_force: InForce) -> str:
-    """Describe the live versions, such as `5 % of the readers get version 7, others version 6`."""
+    """Return a text such as `5 % of the readers get version 7, others version 6`."""
     current = named(in_force.current)
     if (candidate := in_force.candidate) is None:
         return f"all readers get {current}"

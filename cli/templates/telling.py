@@ -25,7 +25,7 @@ SOON = (
 
 
 def nothing_to_push(before: InForce, percent: int, bundle: Packed) -> None:
-    """Report that the bundle equals the live version. This is not an error, for pipelines.
+    """Report that the bundle equals the version in force. This is not an error, for pipelines.
 
     Raises NotPossible if a rollout was requested.
     """
@@ -47,7 +47,7 @@ def nothing_to_push(before: InForce, percent: int, bundle: Packed) -> None:
 def show_changes(
     before: InForce, changes: Sequence[FileDifference], settings: VersionSettings
 ) -> None:
-    """Print the files and settings that differ from the live version."""
+    """Print the files and settings that differ from the version in force."""
     for each in changes[:_FEW]:
         say(f"{each.change}: {each.path} (+{each.added} -{each.removed})")
     if len(changes) > _FEW:
@@ -100,7 +100,7 @@ def tell_pushed(
 
 
 def tell_in_force(in_force: InForce, stage: str, *, changed: bool) -> None:
-    """Print the live versions."""
+    """Print the versions in force."""
     tell(f"{in_words_of(in_force)}, in stage {stage}", **_document(in_force, changed=changed))
 
 

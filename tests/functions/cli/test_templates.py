@@ -215,7 +215,7 @@ def test_it_asks_before(stage: Cloud, own: Write) -> None:
     asked = run("push", str(folder), said="n\n")
     assert asked.exit_code == 1
     assert "changed: digest/subject.txt (+1 -12)" in asked.stdout
-    assert "Make this live for all readers of stage prod?" in asked.stdout
+    assert "Put this in force for all readers of stage prod?" in asked.stdout
     assert (in_force(), objects()) == (NOTHING_PUSHED, {})
     assert run("push", str(folder), "--percent", "5", said="y\n").exit_code == 0
     assert run("rollout", "50", said="n\n").exit_code == 1
@@ -738,7 +738,9 @@ def test_the_list_says_where_the_stage_was_deployed_since(
     assert run("list").stderr == ""
     deploy_again({f"{TEMPLATES}/{SUBJECT}": b"Of the deployment"})
     said = run("list")
-    assert "The stage was deployed after the push of version 1, which is still live" in said.stderr
+    assert (
+        "The stage was deployed after the push of version 1, which is still in force" in said.stderr
+    )
     assert "`gazette templates rollback deployed`" in said.stderr
     assert answered("list")["deployed_since"] is True
     assert in_force().current.number == 1
