@@ -62,9 +62,9 @@ def of_entries(entries: Sequence[Checked], kind: Kind) -> EmailContent:
             if rejected
             else ""
         )
+        number = "1 entry" if len(entries) == 1 else f"{len(entries)} entries"
         raise NotPossible(
-            f"None of {len(entries)} entries is an event to show.{why} Add an event.created or an "
-            "activity.created."
+            f"No event to show in {number}.{why} Add an event.created or an activity.created."
         )
     user_id = events[0].user_id
     profiles = [

@@ -177,7 +177,7 @@ def test_json_has_the_same_items_their_sum_and_what_they_rest_on() -> None:
             "Plan 'gold' does not exist. Specify one of none, essentials, pro, enterprise.",
         ),
         (["--region", "eu-west-1"], "has the prices of us-east-1, not of eu-west-1"),
-        (["--prices", "gone.json"], "gone.json has no prices that can be read"),
+        (["--prices", "gone.json"], "gone.json is not a valid file of prices"),
         (["--stage", "gone"], "There is no stage 'gone'"),
     ],
 )

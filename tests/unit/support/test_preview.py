@@ -132,8 +132,11 @@ def test_the_events_of_a_file_are_shown_to_their_reader(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ([entry(PROFILE, "subscriber.changed")], "None of 1 entries is an event to show. Add"),
-        ([entry({}), entry(PROFILE, "subscriber.changed")], "; 1 would be refused, and"),
+        ([entry(PROFILE, "subscriber.changed")], "No event to show in 1 entry. Add"),
+        (
+            [entry({}), entry(PROFILE, "subscriber.changed")],
+            "1 entry is invalid; `gazette event lint` shows",
+        ),
     ],
 )
 def test_a_file_without_events_is_refused(tmp_path: Path, given: object, said: str) -> None:
