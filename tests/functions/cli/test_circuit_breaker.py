@@ -69,7 +69,7 @@ def test_status_of_a_stopped_stream_says_why_since_when_and_the_next_try(stage: 
         "immediate\tstopped automatically",
         f"immediate reason\t{WHY}",
         f"immediate since\t{SINCE}",
-        f"immediate next try\tone email at {UNTIL} or later",
+        f"immediate next try\ta test email at {UNTIL} or later",
         "immediate rate\tat most 100 emails per second; 0 today (UTC)",
     ]
     assert "`gazette sending resume --stage prod`" in shown.stderr

@@ -136,7 +136,7 @@ def test_a_key_that_leaked_goes_at_once_and_the_next_takes_its_place_if_it_signe
     done = run("retire", "k1", "--now", said="y\n")
     assert done.exit_code == 0
     assert "Anyone with the key can act for any reader" in done.stderr
-    assert "Left: k2; k2 signs." in done.stderr
+    assert "Remaining keys: k2. k2 signs." in done.stderr
     after = stored()
     assert (after.ids, len(after.by_id["k2"])) == (("k2",), 64)
     assert after.by_id["k2"] != before.by_id["k1"]
@@ -202,8 +202,8 @@ def test_a_refusal_of_secrets_manager_says_which_right_is_missing(
     monkeypatch.setattr(secrets_client(), "put_secret_value", refuse)
     done = run("rotate")
     assert done.stderr == (
-        "gazette: Access denied: Your credentials need secretsmanager:PutSecretValue on the "
-        "links' key of stage prod.\n"
+        "gazette: Access denied. Your credentials need secretsmanager:PutSecretValue on the "
+        "link keys of stage prod.\n"
     )
 
 

@@ -216,8 +216,8 @@ def test_a_stage_that_is_not_there_is_one_line(sqs: Sqs) -> None:
         result = run(command, "--stage", "nowhere")
         assert (result.exit_code, result.stdout) == (2, "")
         assert result.stderr == (
-            "gazette: Queue gazette-nowhere-quarantine does not exist: check --stage, "
-            "account and region.\n"
+            "gazette: Queue gazette-nowhere-quarantine does not exist. Check --stage, "
+            "the account and the region.\n"
         )
 
 

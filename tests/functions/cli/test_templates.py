@@ -689,11 +689,11 @@ def test_settings_come_with_their_version_and_are_shown(stage: Cloud, own: Write
 def test_the_list_says_which_readers_get_what(stage: Cloud, own: Write) -> None:
     first, *rows = run("list").stdout.splitlines()
     assert first == "all readers get the deployed templates"
-    assert [row.split("\t")[:2] for row in rows] == [["0", "everybody"]]
+    assert [row.split("\t")[:2] for row in rows] == [["0", "all"]]
     pushed(own({SUBJECT: "News"}), "--note", "shorter")
     pushed(own({SUBJECT: "Other"}), "--percent", "5")
     first, *rows = run("list").stdout.splitlines()
-    assert first.startswith("5 % of the readers get version 2, all others version 1, since 20")
+    assert first.startswith("5 % of the readers get version 2, others version 1, since 20")
     assert [row.split("\t")[:2] for row in rows] == [["2", "5 %"], ["1", "95 %"], ["0", ""]]
     found = answered("list")
     assert [(each["version"], each["readers"]) for each in found["versions"]] == [
