@@ -274,7 +274,7 @@ def words_for(run: Run) -> Words:
     words = REASON.get(run.reason, Words(f"{run.reason}, {_OTHER_VERSION}"))
     if run.status is Status.SENT and run.without:
         missing = ", ".join(run.without)
-        why = f"{words.why}, without new items of {missing}, which did not answer in time"
+        why = f"{words.why}; it has no new items of {missing}, which did not answer in time"
         return replace(words, why=why)
     return words
 

@@ -38,9 +38,7 @@ def test_of_one_that_went_without_it_says_so() -> None:
     world.create(an_event())
     come_due(world)
     wait(world, minutes=12)
-    assert "it went without new items of recommendations, which did not answer in time" in answer(
-        world
-    )
+    assert "it has no new items of recommendations, which did not answer in time" in answer(world)
     runs: Any = document(explained(world), stage="prod")["runs"]
     assert [run["without"] for run in runs] == [(RECOMMENDATIONS,)]
 
@@ -53,7 +51,7 @@ def test_of_one_that_was_skipped_it_says_why() -> None:
     quiet.fetch_queued()
     wait(quiet, minutes=2)
     assert "its content sources did not answer in time" in answer(down)
-    assert "its content sources had nothing new" in answer(quiet)
+    assert "its content sources had no new items" in answer(quiet)
     assert [run.reason for run in quiet.runs.rows.values()] == [Reason.NOTHING_NEW]
 
 
