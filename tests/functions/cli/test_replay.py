@@ -356,7 +356,7 @@ def test_the_page_shows_the_version_in_force_and_names_it(stage: Cloud, tmp_path
     assert "Before: the settings of prod, where all readers get version 1." in told
     assert "After: the templates of the working tree, and the settings of prod in cdk.json." in told
     assert "max_blocks 1 20" in told
-    assert "before by" not in told
+    assert "before with" not in told
     assert "subject (changed) News" in told
 
 
@@ -374,7 +374,10 @@ def test_the_page_shows_a_version_in_place_of_the_tree(
     assert {each["version_before"] for each in found["emails"]} == {0}
     told = paragraphs(found["page"])
     assert "Effect of version 1 on the emails of prod" in told
-    assert "all readers get the deployed templates. After: version 1, and of" in told
+    assert (
+        "all readers get the deployed templates. After: version 1, and the deployed settings"
+        in told
+    )
     assert "max_blocks 20 1" in told
     other = replayed("--version", "deployed")
     assert other["changed"] == 0
@@ -548,7 +551,7 @@ def test_an_email_that_showed_something_else_is_counted_and_said(stage: Cloud) -
         EventRow("ann", "e1").delete()
     found = replayed()
     assert (found["replayed"], found["other_categories"], found["changed"]) == (3, 1, 0)
-    assert "1 email showed other categories, or in another order, when sent" in run().stderr
+    assert "1 sent email had different categories, or in a different order" in run().stderr
 
 
 @pytest.mark.usefixtures("later")
@@ -687,7 +690,7 @@ def test_the_page_opens_in_a_browser_unless_told_otherwise(
     assert opened == []
     done = CliRunner().invoke(app, ["replay", "--to", "report"])
     assert opened == [(tmp_path / "report" / "index.html").as_uri()]
-    assert "there is no browser here" in done.stderr
+    assert "no browser is available" in done.stderr
 
 
 def test_a_folder_that_cannot_be_written_is_named_before_anything_is_read(
@@ -698,7 +701,7 @@ def test_a_folder_that_cannot_be_written_is_named_before_anything_is_read(
     stage.meter.clear()
     done = CliRunner().invoke(app, ["replay", "--no-open", "--to", str(taken)])
     assert (done.exit_code, done.stdout) == (2, "")
-    assert f"--to {taken} cannot be written" in done.stderr
+    assert f"--to {taken} is not writable" in done.stderr
     assert not stage.meter.calls
 
 
@@ -707,7 +710,7 @@ def test_a_folder_that_cannot_be_written_is_named_before_anything_is_read(
     [
         (("--templates", "nowhere"), "--templates nowhere is not a folder"),
         (("--variation", "3"), "--variation 3: Variation 3 does not exist"),
-        (("--version", "next"), "--version next: 'next' is no version: give its number"),
+        (("--version", "next"), "--version next: 'next' is not a version. Specify a number"),
         (("--version", "1", "--templates", "own"), "--version and --templates exclude each other"),
         (("--user", ""), "--user '' is not a valid user id"),
         (("--days", "0"), "--days"),
