@@ -1,4 +1,4 @@
-"""The policies of docs/cli.md, held against what the commands asked of AWS in their tests."""
+"""The policies of docs/cli, held against what the commands asked of AWS in their tests."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

@@ -108,7 +108,7 @@ def test_the_load_of_the_service_behind_is_what_comes_due_whatever_is_made_of_it
     found = simulate(question(12_000, of=installation(1), service=plan))
     limits = {one.name: one for one in ceilings(found)}
     rate = limits["rate of digests"]
-    assert limits["the service behind"].load == rate.load > 2 * rate.limit
+    assert limits["the service"].load == rate.load > 2 * rate.limit
 
 
 def test_without_a_stagger_the_service_behind_is_asked_in_bursts() -> None:

@@ -48,7 +48,7 @@ EACH = {
 
 
 def facts(now: Any, made: Mapping[str, Any] = MADE) -> StageFacts:
-    found = Deployed(name="Digest", kind=CONFIGURATION_SET, physical=NAME, made=made, now=now)
+    found = Deployed(name="Digest", kind=CONFIGURATION_SET, physical=NAME, template=made, now=now)
     return StageFacts(stage="prod", resources=[found])
 
 
