@@ -265,7 +265,7 @@ def test_a_ranking_that_there_is_not_is_named(own: Path, tmp_path: Path, given: 
         (
             "parts/layout.html",
             "<!DOCTYPE html><html><head><title>{% if 1 %}x{% endif %}</title>" + LINK,
-            "only text may be",
+            "only text is allowed",
         ),
         (
             "digest/body.txt",
