@@ -132,7 +132,7 @@ class Producer:
                 raise NotPut(self._bus, count, refused) from err
         if refused:
             raise NotPut(self._bus, count, refused)
-        return put
+        return count
 
     def _put(self, entries: list[_Entry]) -> tuple[list[_Rejection], Exception | None]:
         """Return the entries that were rejected permanently or at every attempt.

@@ -21,7 +21,9 @@ CDK_NAG: Mapping[str, str] = MappingProxyType(
             "Functions read it a few times a day. The table control records changes of the "
             "active version, and CloudTrail can log reads of objects."
         ),
-        "AwsSolutions-DDB3": "The rows of the other tables can be supplied again, or expire soon (restorable).",
+        "AwsSolutions-DDB3": (
+            "The rows of the other tables can be supplied again, or expire soon (restorable)."
+        ),
         "AwsSolutions-L1": "The layers are built and tested for Python 3.13.",
         "AwsSolutions-SQS3": (
             "These queues receive undelivered and rejected messages; each has an alarm."
@@ -37,8 +39,8 @@ CFN_LINT: Mapping[str, str] = MappingProxyType(
 )
 
 _KEY_OF_AWS = (
-    "Encrypted with a key of the service. A customer managed key costs a dollar a month and each request, "
-    "and SES, SNS and EventBridge would need permission to use it."
+    "Encrypted with a key of the service. A customer managed key costs a dollar a month and a "
+    "fee for each request, and SES, SNS and EventBridge would need permission to use it."
 )
 CHECKOV: Mapping[str, str] = MappingProxyType(
     {
@@ -52,7 +54,9 @@ CHECKOV: Mapping[str, str] = MappingProxyType(
         "CKV_AWS_149": _KEY_OF_AWS,
         "CKV_AWS_158": _KEY_OF_AWS,
         "CKV_AWS_173": "Environments contain the names of secrets, but no secret.",
-        "CKV_AWS_28": "The rows of these tables can be supplied again, or expire soon (restorable).",
+        "CKV_AWS_28": (
+            "The rows of these tables can be supplied again, or expire soon (restorable)."
+        ),
         "CKV_AWS_86": "A CloudFront log contains paths, and paths contain tokens.",
         "CKV_AWS_115": (
             "The mappings limit a queue's concurrency, and the API's throttle that of readers; "
