@@ -22,7 +22,7 @@ class Owner:
     """Owner and identity."""
 
     sender: str
-    """The sender of all emails, such as `Shop <digest@shop.example>`.
+    """The sender of emails, such as `Shop <digest@shop.example>`.
 
     SES must have verified the address or its domain. Otherwise SES rejects every email and the
     circuit breaker opens."""

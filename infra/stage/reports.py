@@ -59,7 +59,7 @@ class Reports:
     1 to 365."""
 
     category_hold: bool = True
-    """Gazette pauses a category if too many of its emails bounce or draw complaints.
+    """Gazette puts a category on hold if too many of its emails bounce or draw complaints.
 
     `false`: Gazette does not count them, and AWS may review your account because of one
     category."""

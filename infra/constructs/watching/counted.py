@@ -109,7 +109,7 @@ COUNTED = (
             "Events expired before an email showed them, because their digests were blocked for "
             "longer than two occurrences and two weeks. What to do: find the readers in the log of "
             "gazette-{stage}-generate (field expired). `gazette explain USER --stage {stage}` "
-            "shows the reason. Check whether a category is paused (`gazette "
+            "shows the reason. Check whether a category is on hold (`gazette "
             "sending status --stage {stage}`) and whether the daily cap is too small (`gazette "
             "batch list --stage {stage}` shows the slots). Gazette does not send expired events. "
             "Services may publish them again. See docs/runbook/events-expiring.md."

@@ -69,7 +69,7 @@ LATE = (
         meaning=(
             "An email has been due for longer than fourteen hours and was neither sent nor failed. "
             "All attempts together take thirteen hours. Emails that a cap moves to the next day do "
-            "not count. What to do: check whether a category is paused or sending is "
+            "not count. What to do: check whether a category is on hold or sending is "
             "stopped (`gazette sending status --stage {stage}`). If not, the log of "
             "gazette-{stage}-sweep names the runs that it queues again and again. See "
             "docs/runbook/late.md."
