@@ -52,8 +52,8 @@ def page(results: Sequence[Result], about: Mapping[str, str], summary: str) -> s
 <p>{escape(summary)}</p>
 <p>A figure is the median of its rounds, in which all peers take turns. Half of the rounds lie
 between the quartiles, which show the noise of this run. A goal is missed by more than noise if
-its better quartile misses it too. In a plot, the dashed line is the goal, and the line over our bar joins the
-quartiles.</p>
+its better quartile misses it too. In a plot, the dashed line is the goal, and the line over our bar
+joins the quartiles.</p>
 <div class="wide" tabindex="0" role="region" aria-label="Table of goals">
 <table>
 <caption>Every goal</caption>
