@@ -53,10 +53,10 @@ def test_events_are_archived_only_where_a_stage_asks_for_it(
     ("wrong", "words"),
     [
         ({"account": "1234"}, "account must be twelve digits"),
-        ({"region": "Frankfurt"}, "region must be the name of a region"),
+        ({"region": "Frankfurt"}, "region must be an AWS Region"),
         ({"tags": {"aws:team": "x"}}, "tags has the key 'aws:team'"),
         ({"tags": {"gazette:stage": "x"}}, "tags has the key 'gazette:stage'"),
-        ({"tags": {"team": 7}}, "tags gives 'team' no text"),
+        ({"tags": {"team": 7}}, "tags must give 'team' a text"),
         ({"archive_days": 31}, "archive_days must be 0 to 30"),
         ({"archive_days": -1}, "archive_days must be 0 to 30"),
     ],

@@ -385,7 +385,7 @@ BROKEN = {
         {"variations/2/digest/subject.txt": "\n{{ digest.colour }}"},
         "variations/2/digest/subject.txt, line 2: ",
     ),
-    "unused": ({"digest/title.txt": "x"}, "digest/title.txt: nothing reads it."),
+    "unused": ({"digest/title.txt": "x"}, "digest/title.txt: this file has no effect."),
     "brand": ({"brand.json": '{"name": ""}'}, "brand.json: name is missing"),
     "long": (
         {"digest/block.html": "{{ block.title }}<b>" + "x" * 90_001 + "</b>"},
@@ -405,11 +405,11 @@ BROKEN = {
     ),
     "setting": ({"settings.json": '{"shards": 2}'}, "settings.json: 'shards' does not belong"),
     "json": ({"settings.json": "{"}, "settings.json is not JSON"),
-    "elsewhere": ({"digest/settings.json": "{}"}, "settings.json: nothing reads it"),
+    "elsewhere": ({"digest/settings.json": "{}"}, "settings.json: this file has no effect"),
     **{
         f"a variation's {name}": (
             {f"variations/2/{name}": "{}", "variations/2/digest/subject.txt": "News"},
-            f"{name}: nothing reads it. All variations have the same ",
+            f"{name}: this file has no effect. All variations share ",
         )
         for name in (
             "brand.json",

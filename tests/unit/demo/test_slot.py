@@ -80,7 +80,7 @@ def test_one_run_and_one_email_for_each_is_right() -> None:
             [*EMAILS, an_email("eve", link=LINKS["bo"])],
             0,
             0,
-            ["eve has an email, but nobody asked for it"],
+            ["eve has an email without an event"],
         ),
     ],
 )

@@ -155,7 +155,8 @@ def test_what_is_refused_at_every_attempt_is_told_with_its_events(
     assert [each.detail for each in caught.value.refused] == events(150)[100:]
     assert {each.code for each in caught.value.refused} == {THROTTLED}
     assert str(caught.value) == (
-        "50 of 150 details are not on the bus gazette. The first, e100: ThrottlingException: words"
+        "50 of 150 details were not published to the bus gazette. The first, e100: "
+        "ThrottlingException: words"
     )
 
 
