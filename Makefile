@@ -42,6 +42,7 @@ fuzz: setup ## Put 20,000 valid and invalid messages through the real handler (E
 model: setup ## Search the states of delivery under each policy, then those of the due index, 8 minutes (DEEP=1: 11)
 	@$(BIN)/python -m proofs.model $(if $(DEEP),--deep)
 	@$(BIN)/python -m proofs.arming
+	@$(BIN)/python -m proofs.heads
 
 rollout: setup ## Send 2,000 digests on the deployed stacks while versions of the templates come and go (DIGESTS=…, OVER=… seconds)
 	@$(BIN)/python -m proofs.rollout $(if $(DIGESTS),--digests $(DIGESTS)) $(if $(OVER),--over $(OVER))

@@ -205,6 +205,7 @@ FOLLOWERS = Step(
         ("events", ("GetItem", "PutItem", "UpdateItem", "DeleteItem")),
         ("runs", ("Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
         ("control", ("GetItem", "UpdateItem")),
+        ("suppressions", ("GetItem",)),
     ),
 )
 FANOUT = Step(
@@ -227,9 +228,12 @@ FANOUT = Step(
 _SENDING = (
     ("runs", ("GetItem", "Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
     ("suppressions", ("BatchGetItem",)),
-    ("events", ("UpdateItem", "BatchGetItem")),
+    ("events", ("GetItem", "BatchGetItem", "UpdateItem", "DeleteItem")),
     ("events/stored", ("Query",)),
-    ("control", ("GetItem", "BatchGetItem", "Query")),
+    # What a reader wants otherwise by now leaves the run, perhaps for an idle schedule.
+    ("follows", ("BatchGetItem",)),
+    ("schedules", ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
+    ("control", ("GetItem", "BatchGetItem", "Query", "UpdateItem")),
     ("pace", ("UpdateItem",)),
 )
 GENERATE = Step(
@@ -242,9 +246,7 @@ GENERATE = Step(
     tables=(
         *_SENDING,
         ("subscribers", ("BatchGetItem", "UpdateItem")),
-        ("schedules", ("Query", "UpdateItem")),
     ),
-    tables_of_content=(("schedules", ("GetItem",)),),  # to check the items of a digest
 )
 RESEND = Step(
     name="resend",
@@ -254,9 +256,8 @@ RESEND = Step(
     max_receives=MAX_RECEIVES + 15,  # each attempt and each worker that dies takes one
     may_recurse=True,
     tables=(
-        *((table, (*may, "UpdateItem") if table == "control" else may) for table, may in _SENDING),
+        *_SENDING,
         ("subscribers", ("BatchGetItem",)),
-        ("schedules", ("GetItem", "PutItem")),  # a redrive of a failed run takes a sequence
     ),
 )
 FEEDBACK = Step(

@@ -8,21 +8,32 @@ every one of them, and what tests replace they replace in its class.
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from functools import cache
+from inspect import CO_VARKEYWORDS
 from typing import Any
 
 import boto3
+import botocore.hooks
 import botocore.session
 import moto.core.responses
 import moto.sqs.models
 import pytest
 from botocore.config import Config
+from botocore.hooks import EVENT_ALIASES, EventAliaser
 from botocore.session import Session
 from botocore.useragent import UserAgentComponent
 from moto.core.base_backend import BaseBackend
 from moto.core.botocore_stubber import BotocoreStubber
 from moto.core.models import botocore_stubber
-from moto.core.serialize import AttributePickerContext, XFormedAttributePicker
+from moto.core.serialize import (
+    AttributePickerContext,
+    ResponseSerializer,
+    XFormedAttributePicker,
+)
+from moto.dynamodb.parsing import validators
+from moto.dynamodb.parsing.ast_nodes import DepthFirstTraverser, Node
+from moto.dynamodb.parsing.expressions import UpdateExpressionParser
 
 _ON_MOTO: BotocoreStubber = botocore_stubber
 """`enabled` while moto answers."""
@@ -36,8 +47,11 @@ def aws_once() -> Iterator[None]:
         # all of its clients already, so nothing changes it.
         patch.setattr(botocore.session, "create_loader", cache(botocore.session.create_loader))
         patch.setattr(UserAgentComponent, "to_string", cache(UserAgentComponent.to_string))
+        _register_quickly(patch)
         _share_clients(patch)
         _remember_what_moto_looks_up(patch)
+        _serialize_what_is_there(patch)
+        _read_updates_once(patch)
         yield
 
 
@@ -60,6 +74,29 @@ def _share_clients(patch: pytest.MonkeyPatch) -> None:
 
     patch.setattr(boto3, "_get_default_session", session)
     patch.setattr(Session, "create_client", created)
+
+
+def _register_quickly(patch: pytest.MonkeyPatch) -> None:
+    """Share the names of events between sessions, and read from the code whether it takes more.
+
+    Each session registers 130 handlers: for each it would look for one of sixty aliases, and
+    inspect the handler's signature.
+    """
+    names: dict[str, str] = {}
+    init: Callable[..., None] = EventAliaser.__init__
+    inspected = botocore.hooks.accepts_kwargs
+
+    def with_known_names(aliaser: Any, *given: Any, **named: Any) -> None:
+        init(aliaser, *given, **named)
+        if aliaser._event_aliases == EVENT_ALIASES:
+            aliaser._alias_name_cache = names
+
+    def accepts_more(handler: Any) -> object:
+        code = getattr(handler, "__code__", None)
+        return code.co_flags & CO_VARKEYWORDS if code else inspected(handler)
+
+    patch.setattr(EventAliaser, "__init__", with_known_names)
+    patch.setattr(botocore.hooks, "accepts_kwargs", accepts_more)
 
 
 def _remember_what_moto_looks_up(patch: pytest.MonkeyPatch) -> None:
@@ -90,6 +127,71 @@ def _remember_what_moto_looks_up(patch: pytest.MonkeyPatch) -> None:
         (moto.sqs.models, "camelcase_to_underscores"),
     ):
         patch.setattr(module, name, cache(getattr(module, name)))
+
+
+def _serialize_what_is_there(patch: pytest.MonkeyPatch) -> None:
+    """An attribute of DynamoDB has one of ten types: moto would ask it for each of them."""
+    every_member: Any = ResponseSerializer._serialize_type_structure
+
+    def serialize(serializer: Any, into: Any, value: Any, shape: Any, key: str) -> None:
+        is_attribute = shape.name == "AttributeValue" and type(value) is dict and len(value) == 1
+        if not is_attribute or not key or not value.keys() <= shape.members.keys():
+            every_member(serializer, into, value, shape, key)
+            return
+        (kind,) = value
+        written = serializer.MAP_TYPE()
+        member = shape.members[kind]
+        member.parent = shape
+        serializer._serialize_structure_member(written, value, member, kind)
+        serializer._default_serialize(into, written, shape, key)
+
+    patch.setattr(ResponseSerializer, "_serialize_type_structure", serialize)
+
+
+def _read_updates_once(patch: pytest.MonkeyPatch) -> None:
+    """Check an update expression as a whole, read it once, and copy it by its own shape.
+
+    moto checks each part of it for what it checks the whole for: an update of thirty attributes
+    takes ten times as long as any other call.
+    """
+    is_one = cache(issubclass)
+
+    def traverse(processor: Any, root: Any) -> Any:
+        kinds = processor.nodes_to_be_processed()
+
+        def walk(node: Any, number: int) -> Any:
+            if not is_one(type(node), Node):
+                return node
+            parent = node.parent
+            for nth, child in enumerate(node.children or ()):
+                processor.pre_processing_of_child(node, nth)
+                walk(child, nth)
+            if is_one(type(node), kinds):
+                node = processor.process(node)
+                node.parent = parent
+                if parent:
+                    parent.children[number] = node
+            return node
+
+        return walk(root, -1)
+
+    def copied(node: Any) -> Any:
+        if not is_one(type(node), Node):
+            return deepcopy(node)
+        made = object.__new__(type(node))
+        vars(made).update(vars(node))
+        if node.children is not None:
+            made.children = [copied(child) for child in node.children]
+            for child in made.children:
+                if is_one(type(child), Node):
+                    child.parent = made
+        return made
+
+    patch.setattr(DepthFirstTraverser, "traverse", traverse)
+    for whole in (validators.ActionCountValidator, validators.OverlappingPathsValidator):
+        patch.setattr(whole, "traverse", lambda validator, root: validator.process(root))
+    patch.setattr(validators, "deepcopy", copied)
+    patch.setattr(UpdateExpressionParser, "make", staticmethod(cache(UpdateExpressionParser.make)))
 
 
 def _who(session: Any) -> tuple[object, ...]:

@@ -10,6 +10,7 @@ from types import CodeType
 from typing import Any
 
 import pytest
+import typer.testing
 from gazette.adapters.aws import clients
 from gazette.settings.environment import use_pinned_zones
 from hypothesis import HealthCheck, settings
@@ -78,22 +79,52 @@ def clients_are_made_anew() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def commands_are_built_once() -> Iterator[None]:
+    """Typer would build all commands of the program for each one that a test runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.testing, "_get_command", cache(typer.testing._get_command))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def templates_are_worked_on_once() -> Iterator[None]:
-    """The same page with the same style sheet comes to the same, and what compiled compiles again:
-    premailer and Jinja take their time.
+    """The same page with the same style sheet comes to the same, what compiled compiles again, and
+    the same catalogues are read and written alike: premailer, Jinja and Babel take their time.
     """
     check, compiled = templates._check, set[str]()
+    compile_catalogues, written = templates._compile_catalogues, dict[object, dict[str, bytes]]()
 
     def check_once(text: str, origin: Path, target: Path) -> None:
         if text not in compiled:
             check(text, origin, target)
             compiled.add(text)
 
+    def compile_catalogues_once(sources: list[Path], target: Path) -> None:
+        key = tuple(tuple(_contents(each, "locales/**/*").items()) for each in sources)
+        if key not in written:
+            compile_catalogues(sources, target)
+            written[key] = _contents(target, "locales/*/LC_MESSAGES/*.mo")
+            return
+        for name, content in written[key].items():
+            file = target / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.with_suffix(".po").unlink(missing_ok=True)
+            file.write_bytes(content)
+
     with pytest.MonkeyPatch.context() as patch:
         for name in ("inline", "inline_part"):
             patch.setattr(templates, name, cache(getattr(templates, name)))
         patch.setattr(templates, "_check", check_once)
+        patch.setattr(templates, "_compile_catalogues", compile_catalogues_once)
         yield
+
+
+def _contents(folder: Path, pattern: str) -> dict[str, bytes]:
+    """By path inside the folder; a folder has none."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else b""
+        for path in sorted(folder.glob(pattern))
+    }
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -41,6 +41,7 @@ from gazette.domain.ports.ledgers import ScheduleKey
 from gazette.domain.ports.stores import Guard, Placed
 from gazette.domain.replay import Part, was_sent_since
 from gazette.domain.scheduling.calendar import Recurrence, slot_of
+from gazette.domain.scheduling.chain import back_to_end
 from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.scheduling.lifetime import kept_until, lasts_until, needed_until
 from gazette.domain.stored import require_readable
@@ -108,10 +109,14 @@ class FakeSubscribers:
         if _revision(current or early) != _revision(replacing):
             return False
         self.waiting.pop(subscriber.user_id, None)
-        routed_for = current.routed_for if isinstance(current, Subscriber) else ""
+        known = current if isinstance(current, Subscriber) else None
         erased_at = subscriber.erased_at or (current.erased_at if current else None)
         self.rows[subscriber.user_id] = replace(
-            subscriber, routed_for=routed_for, erased_at=erased_at, active_on=None
+            subscriber,
+            routed_for=known.routed_for if known else "",
+            routes_since=known.routes_since if known else None,
+            erased_at=erased_at,
+            active_on=None,
         )
         return True
 
@@ -135,10 +140,23 @@ class FakeSubscribers:
             return False
         return self.set_status(subscriber.user_id, SubscriberStatus.DORMANT)
 
-    def mark_routed(self, subscriber: Subscriber, routed_for: str) -> None:
+    def mark_routed(
+        self, subscriber: Subscriber, routed_for: str, *, since: datetime | None = None
+    ) -> None:
         current = self.rows.get(subscriber.user_id)
         if isinstance(current, Subscriber) and _revision(current) == _revision(subscriber):
-            self.rows[subscriber.user_id] = replace(current, routed_for=routed_for)
+            latest = since or current.routes_since
+            if since and current.routes_since and current.routes_since > since:
+                return
+            self.rows[subscriber.user_id] = replace(
+                current, routed_for=routed_for, routes_since=latest
+            )
+
+    def mark_rerouted(self, user_id: str, since: datetime) -> None:
+        current = self.rows.get(user_id)
+        if isinstance(current, Subscriber):
+            latest = max(since, current.routes_since or since)
+            self.rows[user_id] = replace(current, routes_since=latest)
 
     def erase(self, user_id: str, at: datetime) -> bool:
         current = self.rows.get(user_id)
@@ -433,20 +451,31 @@ class FakeRuns:
         return self.rows.get(key)
 
     def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
-        found: list[Run] = []
         older = [
             run
             for run in self.rows.values()
             if (run.key.user_id, run.key.schedule) == (key.user_id, key.schedule)
             and run.key.sequence <= key.sequence
         ]
-        for run in sorted(older, key=lambda run: run.key.sequence, reverse=True):
-            if run.key in self.unreadable:
-                raise _of_run(run.key)
-            found.append(run)
-            if run.ends_chain(key, holding):
-                break
-        return found
+
+        def newest_first() -> Iterator[Run]:
+            for run in sorted(older, key=lambda run: run.key.sequence, reverse=True):
+                if run.key in self.unreadable:
+                    raise _of_run(run.key)
+                yield run
+
+        return back_to_end(newest_first(), of=key, holding=holding)
+
+    def first_sent(self, behind: RunKey, *, until: datetime) -> Run | None:
+        of_schedule = (behind.user_id, behind.schedule)
+        for key in sorted(self.rows, key=lambda each: each.sequence):
+            if (key.user_id, key.schedule) != of_schedule or key.sequence <= behind.sequence:
+                continue
+            if key in self.unreadable:
+                raise _of_run(key)
+            if self.rows[key].was_sent_up_to(until):
+                return self.rows[key]
+        return None
 
     def of_user(self, user_id: str) -> Iterator[Run | UnreadableRow]:
         found = (run for run in self.rows.values() if run.key.user_id == user_id)

@@ -45,6 +45,7 @@ from gazette.domain.subscribers.frequency import Frequencies, Frequency
 from gazette.domain.subscribers.leaving import LeaveAct, Leaving, Undone
 from gazette.domain.subscribers.overview import Notice, Overview
 from gazette.domain.subscribers.preference_form import Act, Fields, Submission
+from gazette.domain.subscribers.subscriber import Reader
 from gazette.domain.subscribers.suppression import SoftLimit
 from gazette.domain.templates.settings import SourcePolicy
 from gazette.domain.templates.versions import version_for
@@ -76,6 +77,7 @@ from gazette.steps.occurrences.redrive import RedriveContext, redrive
 from gazette.steps.preferences.leaving import leave_by, look, take_back
 from gazette.steps.preferences.page import perform, read_overview, save
 from gazette.steps.preferences.requests import PageContext, Shown, leave, submit
+from gazette.steps.routing.reroute import route_again
 from gazette.steps.routing.route import Routed
 from gazette.steps.subscribers.resubscribe import resubscribe
 from gazette.steps.subscribers.suppress import stop_if_suppressed
@@ -303,6 +305,7 @@ class World:
             check_after=timedelta(hours=1),
             sunset=self.sunset,
             critical=self.critical,
+            suppressions=self.suppressions,
             content=self.content,
         )
 
@@ -407,6 +410,13 @@ class World:
             context=self.context,
         )
 
+    def last_look(
+        self, user_id: str, address_hash: str, *, critical: bool = False
+    ) -> tuple[Reader, bool]:
+        """The port `LastLook`: two reads here, between which something may happen."""
+        reader = self.subscribers.get(user_id)
+        return reader, self.suppressions.holds(address_hash, critical=critical)
+
     def run_templates(self) -> RunTemplates:
         """What chooses the version of each run, in one process."""
         return RunTemplates(
@@ -423,6 +433,8 @@ class World:
             runs=self.runs,
             subscribers=self.subscribers,
             suppressions=self.suppressions,
+            last_look=self.last_look,
+            route_again=partial(route_again, context=self.context),
             events=self.events,
             held_categories=self.held_categories,
             batches=self.batches,
@@ -593,7 +605,6 @@ class World:
             suppressions=self.suppressions,
             subscribers=self.subscribers,
             schedules=self.schedules,
-            runs=self.runs,
         )
 
     def resend(
@@ -805,7 +816,6 @@ class World:
             subscribers=self.subscribers,
             suppressions=self.suppressions,
             schedules=self.schedules,
-            runs=self.runs,
             at=self.clock(),
         )
         return left is not None

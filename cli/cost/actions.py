@@ -91,16 +91,16 @@ def digest(events: float, row: float, *, together: int = 1) -> Units:
     """Return the units of a digest with `events` events.
 
     `together`: the digests of the same slot in an invocation. Each digest reads its runs, its
-    reader, the suppression of its address and a page of events. The digests of an invocation share
+    reader twice, the suppression of its address and a page of events. The digests of an invocation share
     the read of the batch and the write of the pace row with their permits.
     """
-    read = 3 + 1 / together + max(1, math.ceil(events * row / _READ))
+    read = 4 + 1 / together + max(1, math.ceil(events * row / _READ))
     return Units(WRITES["a digest, in generate"] - _permits_saved(together), read)
 
 
 def immediate_email(row: float, *, together: int = 1) -> Units:
     """Return the units of an immediate email with one event. It does not read a batch."""
-    read = 3 + max(1, math.ceil(row / _READ))
+    read = 4 + max(1, math.ceil(row / _READ))
     return Units(WRITES["an immediate email, in generate"] - _permits_saved(together), read)
 
 

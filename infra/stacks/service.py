@@ -133,7 +133,7 @@ class ServiceStack(Stack):
         self._configure_feedback(feedback, bus)
         self._configure_sweep(sweep)
         self._configure_preferences(preferences, bus, base_url)
-        for reader in (ingest, generate, resend, feedback, preferences):
+        for reader in (ingest, followers, generate, resend, feedback, preferences):
             self._suppressions_secret.grant_read(reader.function)
         for renders in (generate, resend, preferences):
             may_read_versions(renders.function, self._templates)
@@ -236,7 +236,11 @@ class ServiceStack(Stack):
         base_url: str,
     ) -> None:
         stage = self._stage
-        queues = (*GENERATE.queues, "resend") if kind is GenerateSettings else ("resend", "failed")
+        queues = (
+            (*GENERATE.queues, "resend")
+            if kind is GenerateSettings
+            else ("resend", "failed", "immediate")
+        )
         for queue in queues:
             self._queues[queue].grant_send_messages(sending.function)
         self._links_secret.grant_read(sending.function)

@@ -63,6 +63,15 @@ class Account:
     grants: list[Grant] = field(default_factory=list)
     _by_holder: dict[str, list[Grant]] = field(default_factory=lambda: defaultdict(list))
     _answers: dict[Request, frozenset[Grant]] = field(default_factory=dict)
+    _by_length: list[Resource] = field(init=False)
+    _arns: dict[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._by_length = sorted(self.templates.resources, key=lambda each: -len(each.arn))
+        self._arns = {}
+        for each in self.templates.resources:
+            self._arns.setdefault(each.ref, each.arn)
+            self._arns.setdefault(each.arn, each.arn)
 
     @classmethod
     def of(
@@ -147,15 +156,12 @@ class Account:
 
     def label(self, text: str) -> str:
         """Return a pattern of ARNs with the labels of the templates, such as `Runs/index/due`."""
-        for resource in self._by_length():
+        for resource in self._by_length:
             if text.startswith(resource.arn):
                 return resource.label + text.removeprefix(resource.arn)
         if text.startswith("arn:") and f":{REGION}:{ACCOUNT}:" not in text:
             return text
         return text.removeprefix(in_account("")).rpartition(":")[2] or text
-
-    def _by_length(self) -> list[Resource]:
-        return sorted(self.templates.resources, key=lambda each: -len(each.arn))
 
     def _meant(self, step: str, asked: Asked, told: Mapping[str, str]) -> str:
         if not asked.named:
@@ -192,12 +198,12 @@ class Account:
                 return identity_of(meant)
             case "configuration set":
                 return in_account(f"ses:{{place}}:configuration-set/{meant}")
-        found = [each.arn for each in self.templates.resources if meant in (each.ref, each.arn)]
+        found = self._arns.get(meant)
         if not found and asked.kind == "secret" and not meant.startswith("arn:"):
             return in_account(f"secretsmanager:{{place}}:secret:{meant}-AbCdEf")
         if not found:
             raise Misplaced(f"{asked.action} on {meant}, which is in no template")
-        return found[0]
+        return found
 
     def _grants(self) -> Iterator[Grant]:
         roles = {each.ref: each.arn for each in self.templates.of_type("AWS::IAM::Role")}

@@ -57,7 +57,9 @@ class Grant:
         )
 
     def _names(self, caller: str) -> bool:
-        return bool({caller, "*"} & self.principals) if self.principals else self.holder == caller
+        if self.principals:
+            return caller in self.principals or "*" in self.principals
+        return self.holder == caller
 
 
 def allowing(request: Request, grants: Iterable[Grant]) -> frozenset[Grant]:
@@ -116,6 +118,7 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile("".join(parts.get(sign) or re.escape(sign) for sign in text), re.DOTALL)
 
 
+@cache
 def _matches(pattern: str, value: str) -> bool:
     """Match a pattern in which `*` is any text, including slashes and colons, and `?` one
     character.

@@ -46,11 +46,15 @@ def keep(by_actor: Mapping[tuple[str, Told], Iterable[Asked]]) -> None:
 
 
 def kept(folder: Path) -> Iterator[tuple[str, list[Asked], dict[str, str]]]:
-    """Yield each actor with its calls and settings."""
+    """Yield each actor with its calls and settings, once for identical calls."""
+    found: dict[tuple[str, Told], dict[Asked, None]] = {}
     for path in sorted(folder.glob("*.jsonl")):
         for line in path.read_text().splitlines():
             read = json.loads(line)
-            yield read["actor"], [_asked(each) for each in read["asked"]], read["told"]
+            calls = found.setdefault((read["actor"], frozenset(read["told"].items())), {})
+            calls.update(dict.fromkeys(map(_asked, read["asked"])))
+    for (actor, told), calls in found.items():
+        yield actor, [*calls], dict(told)
 
 
 @contextmanager

@@ -88,7 +88,7 @@ AIMS = {
     "resend": _SENDING,
     "feedback": ("runs.get", "runs.swap", "suppressions.add", "subscribers.put", "message.delete"),
     "sweep": ("runs.overdue", "runs.swap", "runs.create", "resend_queue.send", "canary.send"),
-    "unsubscribe": ("subscribers.set_status", "schedules.withdraw", "runs.of_user"),
+    "unsubscribe": ("subscribers.put", "schedules.withdraw", "schedules.of_user"),
     "preferences": ("subscribers.put", "schedules.put", "suppressions.lift"),
     "cancel": ("batches.cancel", "runs.of_batch"),
 }

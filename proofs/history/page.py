@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from proofs.history.stated import BOUNDS, CALLS, GROWS, WORSE, WORSE_BESIDES
+from proofs.history.stated import BOUNDS, CALLS, GROWS, WORSE
 
 PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
 BEGIN = "<!-- `make docs` writes this part from proofs/history/stated.py -->"
@@ -34,12 +34,11 @@ def _text() -> Iterator[str]:
         bound = BOUNDS.get((each.use, each.kinds[0]))
         until = f"; {bound:,} calls at most" if bound else ""
         yield f"| {each.use} | {', '.join(each.kinds)} | {each.per_hundred} | {each.how}{until} |"
-    if WORSE or WORSE_BESIDES:
+    if WORSE:
         yield ""
         yield "These still grow without a bound:"
         yield ""
         yield from (f"- {use}: {kind}" for use, kind in WORSE)
-        yield from (f"- {each}" for each in WORSE_BESIDES)
 
 
 def main() -> None:

@@ -4,9 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache
+from itertools import count, repeat
 
 from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status
+from gazette.domain.identity import latest_run
 from gazette.domain.model import DAILY, Event, RunKey, StoredEvent, Window
+from gazette.domain.scheduling.chain import back_to_end, head_for
 from gazette.domain.scheduling.kinds import critical_schedule, immediate_schedule
 from gazette.domain.subscribers.following import Activity, Follow, FollowState
 from gazette.domain.subscribers.subscriber import SubscriberStatus
@@ -31,6 +34,7 @@ _HOURS = NOW - timedelta(hours=20)
 _LATEST = NOW - timedelta(hours=1)
 _YESTERDAY = NOW - timedelta(days=1)
 _COLLAPSE = timedelta(seconds=20)
+_STOPPED = timedelta(minutes=15)
 _LOOKED_AT = timedelta(hours=1)
 _MINUTE = timedelta(minutes=1)
 
@@ -204,7 +208,10 @@ def follows(size: int) -> Past:
 
 
 def suppressed(size: int) -> Past:
-    """Critical events on one thing, whose emails were not sent: the address has bounced."""
+    """Critical events on one thing, whose emails were not sent: the address has bounced.
+
+    As a version before left them, which stored such events.
+    """
     schedule = critical_schedule(VAULT)
     runs_, events = list[Run](), list[StoredEvent]()
     for each, at in enumerate(_instants(_DAYS, _YESTERDAY, size)):
@@ -222,7 +229,7 @@ def suppressed(size: int) -> Past:
 def skipped(size: int) -> Past:
     """Occurrences of the daily digest for which nothing waited; none was ever sent."""
     return Past(
-        tuple(
+        with_heads(
             replace(pending(DAILY, each, at), status=Status.SKIPPED, reason=Reason.NOTHING_WAITED)
             for each, at in enumerate(_instants(_DAYS, _YESTERDAY, size), start=1)
         )
@@ -230,16 +237,49 @@ def skipped(size: int) -> Past:
 
 
 def paused(size: int) -> Past:
-    """Runs of one thread that wait, because immediate email is stopped; each has an event."""
+    """Events of one thread that wait, because immediate email is stopped.
+
+    Runs of it start a quarter of an hour apart. The last two wait, and each of the others was
+    superseded by the next.
+    """
     schedule = immediate_schedule(HOT)
     at = list(_instants(_HOURS, _LATEST, size))
+    starts = at[:1]
+    for each in at:
+        if each - starts[-1] >= _STOPPED:
+            starts.append(each)
+    found = [pending(schedule, int(each.timestamp()), each + _COLLAPSE) for each in starts]
+    ended = [replace(run, status=Status.CANCELLED, reason=Reason.SUPERSEDED) for run in found[:-2]]
     return _one_digest() + Past(
-        tuple(pending(schedule, int(each.timestamp()), each + _COLLAPSE) for each in at),
-        tuple(
-            stored(comment(f"p{number}", each, category=AT_ONCE, on=HOT), schedule, each)
-            for number, each in enumerate(at)
-        ),
+        with_heads([*ended, *found[-2:]], waiting=1), tuple(map(_on_hold, repeat(HOT), count(), at))
     )
+
+
+def stopped(size: int) -> Past:
+    """Threads with an event and a run that wait, because immediate email is stopped."""
+    found, events = list[Run](), list[StoredEvent]()
+    for number, at in enumerate(_instants(_HOURS, _LATEST, size)):
+        events.append(_on_hold(f"post#stopped{number}", number, at))
+        found.append(pending(events[-1].schedule, int(at.timestamp()), at + _COLLAPSE))
+    return _one_digest() + Past(tuple(found), tuple(events))
+
+
+def _on_hold(entity: str, number: int, at: datetime) -> StoredEvent:
+    event = comment(f"p{number}", at, category=AT_ONCE, on=entity)
+    return stored(event, immediate_schedule(entity), at)
+
+
+def with_heads(runs: Iterable[Run], *, waiting: int = 0) -> tuple[Run, ...]:
+    """The runs of a schedule, the first one first, each with the head that its creator stores.
+
+    The last `waiting` before it had not ended by then.
+    """
+    found = list[Run]()
+    for run in runs:
+        chain = back_to_end(reversed(found), of=latest_run(READER, run.key.schedule))
+        head = head_for(chain[waiting:], run.created_at or run.due_at)
+        found.append(replace(run, head=head))
+    return tuple(found)
 
 
 def _one_digest() -> Past:
@@ -255,6 +295,7 @@ PASTS: Mapping[str, Callable[[int], Past]] = {
     "waiting": lambda size: _one_digest() + waiting(size),
     "skipped": skipped,
     "paused": paused,
+    "stopped": stopped,
 }
 """By what there is `size` of."""
 

@@ -17,12 +17,14 @@ import boto3
 import pytest
 from gazette.adapters.aws.clients import forget
 from gazette.adapters.aws.queues import SqsQueue, encode_followers, encode_run
+from gazette.adapters.cached import Coalescer
 from gazette.adapters.dynamodb.activities import DynamoActivities
+from gazette.adapters.dynamodb.client import several_together
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.deferred_events import DynamoDeferredEvents
 from gazette.adapters.dynamodb.events import DynamoEventReader, DynamoEvents
 from gazette.adapters.dynamodb.feedback.statistics import DynamoEngagements
-from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.feedback.suppressions import DynamoLastLook, DynamoSuppressions
 from gazette.adapters.dynamodb.follows import DynamoFollows
 from gazette.adapters.dynamodb.runs import DynamoRuns, run_row
 from gazette.adapters.dynamodb.schedules import DynamoSchedules
@@ -142,6 +144,7 @@ class Account:
             "events": _Events(clock),
             "deferred_events": DynamoDeferredEvents("events", clock=clock),
             "batches": DynamoBatches("control", retention=RETENTION, clock=clock),
+            "last_look": DynamoLastLook(key=SUPPRESSION_KEY, read=several_together(Coalescer())),
         }
         self._empty = deepcopy(_tables())
 

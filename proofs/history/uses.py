@@ -19,6 +19,7 @@ from gazette.domain.identity import shard_of
 from gazette.domain.links import DIGESTS, LinkToken
 from gazette.domain.model import DAILY, Event, RunKey, Window
 from gazette.domain.scheduling.calendar import slot_of
+from gazette.domain.scheduling.chain import back_to_end, head_for
 from gazette.domain.scheduling.kinds import critical_schedule, immediate_schedule
 from gazette.domain.stored import readable
 from gazette.domain.subscribers.choices import Choice
@@ -55,8 +56,8 @@ from tests.world import World
 
 _SINCE = NOW - timedelta(hours=20, minutes=1)
 _BEFORE = NOW - timedelta(minutes=2)
-_OPEN = frozenset({"waiting", "paused"})
-"""What has not ended, so that a choice may have to look at it."""
+_WAITING = frozenset({"waiting"})
+"""What waits for a digest, so that a choice may have to move it."""
 _ANY = frozenset(PASTS)
 
 MOVED = 2_000
@@ -149,14 +150,21 @@ def _due(past: Past) -> Past:
 def _next(past: Past) -> Past:
     """A daily digest that was started."""
     run = replace(pending(DAILY, past.sequence, DUE), created_at=DUE)
-    return past + _one(past) + Past((run,))
+    return past + _one(past) + Past((_behind(past, run),))
 
 
 def _immediate(schedule: str, category: str, on: str, past: Past) -> Past:
     at = _BEFORE
     run = pending(schedule, int(at.timestamp()), at + timedelta(seconds=20))
     event = stored(comment("new", at, category=category, on=on), schedule, at)
-    return past + Past((run,), (event,))
+    return past + Past((_behind(past, run),), (event,))
+
+
+def _behind(past: Past, run: Run) -> Run:
+    """The run as it is created behind those of its schedule."""
+    older = [each for each in past.runs if each.key.schedule == run.key.schedule]
+    chain = back_to_end(reversed(older), of=run.key)
+    return replace(run, head=head_for(chain, run.created_at or run.due_at))
 
 
 def _newest(schedule: str, world: World) -> Run:
@@ -186,7 +194,7 @@ def _failed(run: Run, until: Window) -> Run:
 
 def _failed_last(past: Past) -> Past:
     run = _failed(pending(DAILY, past.sequence, DUE), Window(NOW - timedelta(days=1), DUE))
-    return past + _one(past) + Past((run,))
+    return past + _one(past) + Past((_behind(past, run),))
 
 
 def _failed_first(past: Past) -> Past:
@@ -214,7 +222,8 @@ def _last_failed(world: World) -> int:
 
 
 def _overdue(past: Past) -> Past:
-    return past + Past((pending(DAILY, past.sequence, NOW - timedelta(hours=2)),))
+    run = pending(DAILY, past.sequence, NOW - timedelta(hours=21))
+    return past + Past((_behind(past, run),))
 
 
 def _sweep(world: World) -> None:
@@ -281,20 +290,20 @@ def uses(moved: int) -> tuple[Use, ...]:
             "choose",
             _say(partial(_choose, "note", Frequency.NEVER)),
             partial(_chose, "note", Frequency.NEVER),
-            paged_in=_OPEN,
+            paged_in=_WAITING,
         ),
         Use(
             "choose and move",
             _say(partial(_choose, SOME, Frequency.WEEKLY)),
             partial(_chose, SOME, Frequency.WEEKLY),
             prepare=lambda past: past if past.is_armed else past + just_now(moved),
-            paged_in=_OPEN,
+            paged_in=_WAITING,
         ),
         Use(
             "unfollow",
             _say(lambda world: ChangeFollow(READER, BUSY, FollowState(False), world.clock())),
             lambda world: not _follows(world),
-            paged_in=_OPEN,
+            paged_in=_WAITING,
         ),
         Use(
             "follow late",
@@ -307,14 +316,13 @@ def uses(moved: int) -> tuple[Use, ...]:
             "leave",
             lambda world: world.unsubscribe(READER, EMAIL),
             _has_left,
-            paged_in={"paused"},
             timeout=_PAGE,
         ),
         Use(
             "leave the digests",
             lambda world: world.leave_by(_link()),
             partial(_chose, SOME, Frequency.NEVER),
-            paged_in=_OPEN | {"follows"},
+            paged_in=_WAITING | {"follows"},
             timeout=_PAGE,
         ),
         Use(
@@ -365,7 +373,7 @@ def uses(moved: int) -> tuple[Use, ...]:
             lambda world: _newest(DAILY, world).check_at > world.clock(),
             prepare=_overdue,
             timeout=_SWEEP,
-            longest=_SWEEP,  # it begins no run in its last 15 seconds
+            longest=_SWEEP,  # it begins no run in its last 45 seconds
         ),
         Use(
             "redrive the last",

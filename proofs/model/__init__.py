@@ -13,14 +13,15 @@ dead-lettered; a worker dies between any two calls; a claim's deadline passes be
 before its commit; the answer of a claim or of the provider is lost, accepted or not; the provider
 refuses for now, for good, or the account; reports come at once, late, never, or again; the sweep
 looks at any open run; the grace is over; events are stored and occurrences become due; a reader
-leaves, a batch is cancelled or an event is retracted.
+leaves or mutes a category, a batch is cancelled or an event is retracted.
 
 What must hold: G2, an email repeats none but one that a policy had given up before the claim
 and that was not reported by then, and a run has one email, or two under `resend`; G1, what lies
 behind a sent window is in an email, or an `assume_sent` excuses it by a claimant that died, was
 late or got no answer; G3, what has not ended is seen by the sweep or waits for its successor, and
-from every state some way leads to an end; no claim that was made after a stop was acknowledged
-sends what it forbids. `promises.py` says so in code.
+from every state some way leads to an end; nothing is sent that
+a stop forbids whose acknowledgement came before the last look at it: the claim, or, of what a
+reader wants, the look between claim and call. `promises.py` says so in code.
 
 What is bounded: per search at most two deaths, two lost answers, one refusal, one dead letter, one
 stop, and not all of them together: `__main__.py` has the combinations.

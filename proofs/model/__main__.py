@@ -29,6 +29,8 @@ def bounds(policy: Policy) -> Iterator[Setup]:
     yield quiet._replace(occurrences=3, workers=1, events=3, deaths=1, losses=1)
     yield quiet._replace(halt=Halt.SUBSCRIBER, deaths=1)
     yield quiet._replace(halt=Halt.SUBSCRIBER, refusals=1)
+    yield quiet._replace(halt=Halt.CHOICE, deaths=1)
+    yield quiet._replace(halt=Halt.CHOICE, losses=1)
     yield quiet._replace(halt=Halt.BATCH, losses=1)
     yield quiet._replace(halt=Halt.BATCH, refusals=1)
     yield quiet._replace(halt=Halt.EVENT, losses=1)

@@ -19,6 +19,7 @@ from proofs.model.reading import Step, is_expired
 from proofs.model.state import (
     ACKNOWLEDGED,
     BATCH,
+    MARKED,
     Email,
     Halt,
     Rule,
@@ -127,9 +128,16 @@ def _decide(state: State, index: int, setup: Setup) -> Step:
 
 
 def _stop(state: State, setup: Setup) -> Step:
-    """Rule 11: write it, make it known to every open run, acknowledge it."""
+    """Rule 11: write it, make it known to every open run, acknowledge it.
+
+    A stop of a reader is known once it is written, and a choice once what waited is marked.
+    """
     if not state.stop:
         return (f"the stop ({setup.halt}) is written",), state._replace(stop=1)
+    if setup.halt is Halt.CHOICE and state.stop < MARKED:
+        return ("what waited before the choice is marked",), state._replace(stop=MARKED)
+    if setup.is_of_the_reader:
+        return ("the stop is acknowledged",), state._replace(stop=ACKNOWLEDGED)
     known = state.stop - 1
     if not setup.holds(Rule.STOP_RAISES_EPOCH) or known == len(state.runs):
         return ("the stop is acknowledged",), state._replace(stop=ACKNOWLEDGED)

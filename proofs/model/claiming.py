@@ -75,12 +75,14 @@ def _claim(state: State, w: int, setup: Setup) -> Iterator[Step]:
     )
     own = runs[index]
     claimed = Worker(
-        At.CALL,
+        _next(setup),
         index,
         (own,),
         events=worker.events,
         unknown=unknown,
-        is_after_stop=_is_forbidden(state, worker, setup),
+        seen=worker.seen,
+        is_spared=worker.is_spared,
+        is_after_stop=is_forbidden(state, worker, setup),
     )
     yield ("worker {} claims run {}", w, index), with_worker(state, w, claimed)._replace(runs=runs)
     if state.losses:
@@ -125,7 +127,7 @@ def _repeat_claim(state: State, w: int, setup: Setup) -> Step:
     if not setup.holds(Rule.NONCE_ALONE):
         is_mine = stored == mine
     if is_mine and setup.holds(Rule.NONCE):
-        worker = worker._replace(at=At.CALL, chain=(number_of(stored),), outcome="")
+        worker = worker._replace(at=_next(setup), chain=(number_of(stored),), outcome="")
         label = ("worker {} recognises its claim of run {}", w, worker.run)
     else:
         label = ("worker {} finds run {} claimed by somebody, and gives up", w, worker.run)
@@ -133,8 +135,13 @@ def _repeat_claim(state: State, w: int, setup: Setup) -> Step:
     return label, with_worker(state, w, worker)
 
 
-def _is_forbidden(state: State, worker: Worker, setup: Setup) -> bool:
-    """Whether a stop that was acknowledged forbids this claim."""
+def _next(setup: Setup) -> At:
+    """What follows a claim. The last look is left out where it has nothing to see."""
+    return At.LOOK if setup.is_of_the_reader else At.CALL
+
+
+def is_forbidden(state: State, worker: Worker, setup: Setup) -> bool:
+    """Whether a stop that was acknowledged forbids this email."""
     if state.stop != ACKNOWLEDGED:
         return False
     match setup.halt:
@@ -142,7 +149,7 @@ def _is_forbidden(state: State, worker: Worker, setup: Setup) -> bool:
             return True
         case Halt.BATCH:
             return worker.run == BATCH
-        case Halt.EVENT:
-            return bool(worker.events & RETRACTED)
+        case Halt.EVENT | Halt.CHOICE:
+            return bool(worker.events & RETRACTED) and not worker.is_spared
         case Halt.NOTHING:
             return False

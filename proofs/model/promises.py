@@ -14,7 +14,7 @@ from proofs.model.numbered import (
     since_of,
     until_of,
 )
-from proofs.model.state import At, Setup, State, retracted
+from proofs.model.state import MARKED, RETRACTED, At, Halt, Setup, State, retracted
 
 
 def broken(state: State, setup: Setup) -> str | None:
@@ -37,7 +37,7 @@ def _lost(state: State, setup: Setup) -> int:
     An adopter who chose `assume_sent` chose to lose what a claimant took with it when it died;
     what was in two attempts with an unknown outcome is given up.
     """
-    over = events_in(0, min(sent_up_to(state.runs), state.stored)) & ~retracted(state, setup)
+    over = events_in(0, min(sent_up_to(state.runs), state.stored)) & ~_unwanted(state, setup)
     over &= ~events_in(0, given_up_to(state.runs))
     for email in state.emails:
         over &= ~email.events
@@ -48,6 +48,12 @@ def _lost(state: State, setup: Setup) -> int:
             if is_assumed and since is not None and until is not None:
                 over &= ~events_in(since, until)
     return over
+
+
+def _unwanted(state: State, setup: Setup) -> int:
+    """The events that no email needs to hold any more, as bits."""
+    is_muted = setup.halt is Halt.CHOICE and state.stop >= MARKED
+    return retracted(state, setup) | (RETRACTED if is_muted else 0)
 
 
 def _is_held(state: State, index: int) -> bool:

@@ -28,6 +28,8 @@ from proofs.model.state import (
     BEFORE_CLAIM,
     CLAIMED,
     IDLE,
+    MARKED,
+    RETRACTED,
     At,
     Halt,
     Rule,
@@ -36,6 +38,7 @@ from proofs.model.state import (
     Worker,
     replaced,
     retracted,
+    shown_of_stop,
 )
 
 Step = tuple[tuple[object, ...], State]
@@ -224,9 +227,13 @@ def _given_up_to(worker: Worker, setup: Setup) -> int:
 
 
 def _look_for_stops(state: State, w: int, setup: Setup) -> Step:
-    worker = state.workers[w]
+    worker = state.workers[w]._replace(seen=shown_of_stop(state, setup))
     outcome = ""
-    if state.stop:
+    if setup.halt is Halt.CHOICE:
+        worker = _routed_again(worker, setup)
+        if not worker.events:
+            outcome = "empty"
+    elif state.stop:
         if setup.halt is Halt.SUBSCRIBER:
             outcome = "unsubscribed"
         elif setup.halt is Halt.BATCH and worker.run == BATCH:
@@ -240,6 +247,18 @@ def _look_for_stops(state: State, w: int, setup: Setup) -> Step:
     else:
         worker = worker._replace(at=At.CLOSE)
     return ("worker {} looks for stops before run {}", w, worker.run), with_worker(state, w, worker)
+
+
+def _routed_again(worker: Worker, setup: Setup) -> Worker:
+    """Rule 15: a marked choice takes from the window what it mutes.
+
+    What may have been sent is spared: it stays with its run, or with the one that carries that.
+    """
+    if any(run_of(each).uncertain for each in worker.chain):
+        return worker._replace(is_spared=True)
+    if worker.seen < MARKED or not setup.holds(Rule.ROUTED_AGAIN):
+        return worker
+    return worker._replace(events=worker.events & ~RETRACTED)
 
 
 def _end(state: State, w: int) -> Step:

@@ -14,9 +14,21 @@ from gazette.domain.delivery.signals import (
     Uncertain,
 )
 
+from proofs.model.claiming import is_forbidden
 from proofs.model.numbered import applied, run_of
 from proofs.model.reading import Step, unqueued
-from proofs.model.state import CLAIMED, IDLE, At, Email, Rule, Setup, State, Worker, replaced
+from proofs.model.state import (
+    CLAIMED,
+    IDLE,
+    At,
+    Email,
+    Rule,
+    Setup,
+    State,
+    Worker,
+    replaced,
+    shown_of_stop,
+)
 
 _REFUSALS = ("refused for now", "refused for good", "refused account")
 
@@ -36,6 +48,8 @@ def after_claim(state: State, w: int, setup: Setup) -> Iterator[Step]:
             after = unknown._replace(workers=replaced(state.workers, w, late))
             yield ("the deadline of worker {} on run {} passes", w, worker.run), after
     match worker.at:
+        case At.LOOK:
+            yield _look(state, w, setup)
         case At.CALL:
             yield from _call(state, w, setup)
         case At.COMMIT:
@@ -52,6 +66,20 @@ def _unknown(state: State, worker: Worker, setup: Setup) -> State:
     if setup.policy is not Policy.ASSUME_SENT:
         return state
     return state._replace(gone=state.gone | 1 << worker.run)
+
+
+def _look(state: State, w: int, setup: Setup) -> Step:
+    """Rule 11: whether the reader is as the email was prepared for; if not, it is not sent."""
+    worker = state.workers[w]
+    if shown_of_stop(state, setup) != worker.seen and setup.holds(Rule.LAST_LOOK):
+        given_back = worker._replace(at=At.COMMIT, outcome="not attempted", events=0, unknown=0)
+        given_back = given_back._replace(seen=0, is_spared=False, is_after_stop=False)
+        label = ("worker {} sees that the reader of run {} has changed", w, worker.run)
+        return label, state._replace(workers=replaced(state.workers, w, given_back))
+    is_late = is_forbidden(state, worker, setup)
+    looked = worker._replace(at=At.CALL, seen=0, is_spared=False, is_after_stop=is_late)
+    label = ("worker {} looks at the reader of run {}", w, worker.run)
+    return label, state._replace(workers=replaced(state.workers, w, looked))
 
 
 def _call(state: State, w: int, setup: Setup) -> Iterator[Step]:

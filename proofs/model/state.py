@@ -29,6 +29,8 @@ class Rule(StrEnum):
     SETTLE_LAG = "settle_lag"
     DEADLINE_BEFORE_CALL = "deadline_before_call"
     STOP_RAISES_EPOCH = "stop_raises_epoch"
+    LAST_LOOK = "last_look"
+    ROUTED_AGAIN = "routed_again"
     CLAIM_CONDITION = "claim_condition"
     WINDOW_FROM_SENT_RUNS = "window_from_sent_runs"
     TWO_UNKNOWN = "two_unknown"
@@ -39,6 +41,7 @@ class Halt(StrEnum):
 
     NOTHING = "nothing"
     SUBSCRIBER = "subscriber"
+    CHOICE = "choice"
     BATCH = "batch"
     EVENT = "event"
 
@@ -66,6 +69,11 @@ class Setup(NamedTuple):
         """Whether the rule is followed."""
         return rule not in self.without
 
+    @property
+    def is_of_the_reader(self) -> bool:
+        """Whether somebody stops the reader, or chooses for them: the last look sees it."""
+        return self.halt in {Halt.SUBSCRIBER, Halt.CHOICE}
+
 
 class At(StrEnum):
     """Which call a worker makes next."""
@@ -78,12 +86,13 @@ class At(StrEnum):
     CLOSE = "close"
     CLAIM = "claim"
     RECLAIM = "reclaim"
+    LOOK = "look"
     CALL = "call"
     COMMIT = "commit"
 
 
 BEFORE_CLAIM = frozenset({At.SETTLE, At.READ, At.STOPS, At.END, At.CLOSE, At.CLAIM})
-CLAIMED = frozenset({At.RECLAIM, At.CALL, At.COMMIT})
+CLAIMED = frozenset({At.RECLAIM, At.LOOK, At.CALL, At.COMMIT})
 
 
 class Worker(NamedTuple):
@@ -92,7 +101,9 @@ class Worker(NamedTuple):
     `chain`: its run and those before it, oldest first, as read and settled; after the claim its
     own run as claimed. `events`: bits, as read. `outcome`: what it will say of its run.
     `is_late`: the claim's deadline has passed. `unknown`: the emails, as bits, that this claim
-    may repeat. `is_after_stop`: it claimed after a stop that forbids it was acknowledged.
+    may repeat. `seen`: how much of a stop the reader's row showed. `is_spared`: a choice does not
+    reach its events, because an attempt may have shown them. `is_after_stop`: its last chance to
+    learn of a stop that forbids the email came after that was acknowledged.
     """
 
     at: At = At.IDLE
@@ -104,6 +115,8 @@ class Worker(NamedTuple):
     outcome: str = ""
     is_late: bool = False
     unknown: int = 0
+    seen: int = 0
+    is_spared: bool = False
     is_after_stop: bool = False
 
 
@@ -127,8 +140,8 @@ class Email(NamedTuple):
 class State(NamedTuple):
     """All that is: `runs` by number, oldest first; `stored` events; `queued` runs as bits.
 
-    `stop`: 0 none, 1 written, then one more for each run that knows it; ACKNOWLEDGED. `gone`:
-    runs, as bits, whose claimant died, was late or got no answer.
+    `stop`: 0 none, 1 written, then one more for each run that knows it, or for the mark of a
+    choice; ACKNOWLEDGED. `gone`: runs, as bits, whose claimant died, was late or got no answer.
     """
 
     runs: tuple[int, ...]
@@ -149,7 +162,10 @@ BATCH = 0
 """The run whose batch is cancelled."""
 
 RETRACTED = 1
-"""The event that is retracted, as bits."""
+"""The event that is retracted, or whose category is muted, as bits."""
+
+MARKED = 2
+"""`stop` once a choice is not only written: what waited before it is marked to be routed again."""
 
 
 def beginning(setup: Setup) -> State:
@@ -180,6 +196,13 @@ def canonical(state: State) -> State:
 def retracted(state: State, setup: Setup) -> int:
     """The events that a read no longer finds, as bits."""
     return RETRACTED if setup.halt is Halt.EVENT and state.stop else 0
+
+
+def shown_of_stop(state: State, setup: Setup) -> int:
+    """How much of a stop the reader's row shows: nothing, that it is written, or the mark too."""
+    if not setup.is_of_the_reader:
+        return 0
+    return min(state.stop, MARKED if setup.halt is Halt.CHOICE else 1)
 
 
 def replaced(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:

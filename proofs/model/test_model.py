@@ -124,13 +124,26 @@ def test_trace_l_an_earlier_stamp_that_appears_after_the_read() -> None:
     assert_breaks(Rule.SETTLE_LAG, QUIET, LOST, *traits)
 
 
-@pytest.mark.parametrize("halt", [Halt.SUBSCRIBER, Halt.BATCH, Halt.EVENT])
+@pytest.mark.parametrize("halt", [Halt.BATCH, Halt.EVENT])
 def test_trace_o_a_stop_between_the_look_for_it_and_the_claim(halt: Halt) -> None:
     setup = QUIET._replace(halt=halt, occurrences=1)
     traits = ("looks for stops before run 1", "acknowledged", "claims run 1")
     if halt is Halt.EVENT:
         traits = ("reads the events of run 1", *traits[1:])
     assert_breaks(Rule.STOP_RAISES_EPOCH, setup, "stop:", *traits)
+
+
+@pytest.mark.parametrize("halt", [Halt.SUBSCRIBER, Halt.CHOICE])
+def test_trace_o_a_stop_that_nobody_looks_for_after_the_claim(halt: Halt) -> None:
+    setup = QUIET._replace(halt=halt, occurrences=1)
+    traits = ("looks for stops before run 1", "acknowledged", "provider takes")
+    assert_breaks(Rule.LAST_LOOK, setup, "stop:", *traits)
+
+
+def test_trace_n_what_waited_before_a_choice_is_not_routed_again() -> None:
+    setup = QUIET._replace(halt=Halt.CHOICE, occurrences=1)
+    traits = ("what waited before the choice is marked", "looks for stops", "provider takes")
+    assert_breaks(Rule.ROUTED_AGAIN, setup, "stop:", *traits)
 
 
 def test_two_workers_send_one_run_where_a_claim_has_no_condition() -> None:

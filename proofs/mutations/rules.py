@@ -11,6 +11,9 @@ _ACTORS = "tests/unit/ingest/test_amended_actors.py"
 _CRITICAL = "tests/unit/routing/test_critical.py"
 _LONG = "tests/unit/ingest/test_long_messages.py"
 _LEAVING = "tests/unit/subscribers/test_leaving.py"
+_IMMEDIATE = "tests/unit/routing/test_immediate.py"
+_HEADS = "tests/unit/delivery/test_heads.py"
+_CHAIN = "domain/scheduling/chain.py"
 _TAKING_BACK = "tests/unit/subscribers/test_taking_back.py"
 _BY_CATEGORY = "tests/unit/subscribers/test_choices_by_category.py"
 _TWO_PAGES = "tests/unit/preferences/test_two_pages.py"
@@ -453,9 +456,18 @@ RULES: Final = (
     Mutation(
         "an erasure ends the runs",
         "steps/ingest/erasure.py",
-        "        if erased and run.key in before:\n",
-        "        if True:\n            continue\n        if erased and run.key in before:\n",
-        "tests/unit/ingest/test_profiles.py::test_a_run_that_begins_during_an_erasure_learns_of_it",
+        "    for run in under_way if erased else ():\n",
+        "    for run in under_way if not erased else ():\n",
+        "tests/unit/ingest/test_profiles.py"
+        "::test_attack_whoever_reads_the_tables_after_an_erasure_finds_nothing",
+    ),
+    Mutation(
+        "a run of a thread is queued before an event arrives there",
+        "steps/routing/move.py",
+        "        if collecting_at:\n            queue_run(started, context=context)\n",
+        "",
+        "tests/unit/routing/test_route.py::"
+        "test_a_preference_change_that_broke_off_anywhere_is_whole_after_its_redelivery",
     ),
     Mutation(
         "no digest is due in a pause",
@@ -877,9 +889,174 @@ RULES: Final = (
     Mutation(
         "what is critical comes to who has left",
         "steps/routing/target.py",
-        "            if reader.has_left and not critical:\n",
+        "            if reader.has_left and not (critical and _may_go_to(reader, context)):\n",
         "            if reader.has_left:\n",
         f"{_CRITICAL}::test_no_choice_of_a_reader_keeps_it_from_coming_at_once_and_once",
+    ),
+    Mutation(
+        "a critical event for a suppressed address starts no run",
+        "steps/routing/target.py",
+        " (critical and _may_go_to(reader, context)):\n",
+        " critical:\n",
+        f"{_CRITICAL}::test_each_event_for_a_suppressed_address_costs_what_the_first_did",
+    ),
+    Mutation(
+        "unsubscribing keeps no critical event from being stored",
+        "steps/routing/target.py",
+        "holds(address_hash(reader.email), critical=True)\n",
+        "holds(address_hash(reader.email))\n",
+        f"{_CRITICAL}::test_no_choice_of_a_reader_keeps_it_from_coming_at_once_and_once",
+    ),
+    Mutation(
+        "an event joins the newest run of its thread if many wait",
+        "steps/routing/immediate.py",
+        "    if len(waiting) < _WAITING or waiting[0] != chain[0]:\n",
+        "    if waiting is not None:\n",
+        f"{_IMMEDIATE}::test_few_runs_of_a_thread_wait_however_late_their_messages_come",
+    ),
+    Mutation(
+        "an event joins no run that was claimed before",
+        "steps/routing/immediate.py",
+        "if run.is_unclaimed and not run.attempt]\n",
+        "if run.is_unclaimed]\n",
+        f"{_IMMEDIATE}::test_an_event_joins_no_run_that_was_claimed_before",
+    ),
+    Mutation(
+        "a run that an event joins has another epoch",
+        "steps/routing/immediate.py",
+        "        changed(newest, Stop()),\n",
+        "        newest,\n",
+        f"{_IMMEDIATE}"
+        "::test_a_worker_that_has_read_a_run_before_an_event_joins_it_does_not_claim_it",
+    ),
+    Mutation(
+        "a run that an event joins collects again",
+        "steps/routing/immediate.py",
+        "        due_at=max(newest.due_at, new.due_at),\n",
+        "",
+        f"{_IMMEDIATE}"
+        "::test_a_worker_that_has_read_a_run_before_an_event_joins_it_does_not_claim_it",
+    ),
+    Mutation(
+        "a head is behind no run that may still be sent",
+        _CHAIN,
+        "    if not run.status.is_final or now",
+        "    if now",
+        f"{_HEADS}::test_a_head_is_behind_every_run_that_may_still_change",
+    ),
+    Mutation(
+        "a head is behind no run that was just created",
+        _CHAIN,
+        " or now - (run.created_at or run.due_at) <= _CREATED:\n",
+        ":\n",
+        f"{_HEADS}::test_a_head_is_behind_every_run_that_may_still_change",
+    ),
+    Mutation(
+        "a head is behind no uncertain attempt",
+        _CHAIN,
+        "    if run.uncertain:\n        return False\n",
+        "",
+        f"{_HEADS}::test_a_head_is_behind_every_run_that_may_still_change",
+    ),
+    Mutation(
+        "a head is behind no attempt that was refused today",
+        _CHAIN,
+        "    return run.attempt == 0 or now - claimed_at > _REFUSED\n",
+        "    return True\n",
+        f"{_HEADS}::test_a_head_is_behind_every_run_that_may_still_change",
+    ),
+    Mutation(
+        "a head knows what was sent behind the one before it",
+        _CHAIN,
+        "    until = max(sent_until(settled), known_sent_until(chain))\n",
+        "    until = sent_until(settled)\n",
+        f"{_HEADS}"
+        "::test_a_head_knows_what_was_sent_behind_the_one_before_it_and_nothing_that_may_change",
+    ),
+    Mutation(
+        "a short chain has no head",
+        _CHAIN,
+        "for run in settled) < page:\n",
+        "for run in settled) < 1:\n",
+        f"{_HEADS}"
+        "::test_a_chain_of_a_page_has_a_head_with_the_instant_up_to_which_events_were_sent",
+    ),
+    Mutation(
+        "a chain that is read for an instant passes a head of later ones",
+        _CHAIN,
+        "        if run.head and (holding is None or run.head.sent_until < holding):\n",
+        "        if run.head:\n",
+        f"{_HEADS}::test_a_chain_that_is_read_for_an_instant_passes_a_head_of_later_ones",
+    ),
+    Mutation(
+        "a chain reads no row behind its head",
+        _CHAIN,
+        "        if run.ends_chain(of, holding) or run.key.sequence == settled + 1:\n",
+        "        if run.ends_chain(of, holding):\n",
+        f"{_HEADS}::test_a_chain_reads_no_row_more_than_it_needs",
+    ),
+    Mutation(
+        "what was sent behind a head is not sent again",
+        "domain/delivery/run.py",
+        "        known_sent_until(runs),\n        *(run.window.until for",
+        "        *(run.window.until for",
+        f"{_HEADS}::test_a_chain_ends_at_the_newest_head_and_takes_its_instant",
+    ),
+    Mutation(
+        "what was sent behind a head does not move",
+        "domain/delivery/run.py",
+        "        known_sent_until(runs),\n        *(\n",
+        "        *(\n",
+        f"{_HEADS}::test_a_chain_ends_at_the_newest_head_and_takes_its_instant",
+    ),
+    Mutation(
+        "a run behind a head gives way",
+        "steps/delivery/predecessors.py",
+        "    return is_behind_head(run, newer) or any(\n",
+        "    return any(\n",
+        f"{_HEADS}::test_a_run_behind_a_head_gives_way",
+    ),
+    Mutation(
+        "a run takes what a newer one knows of the windows behind its head",
+        "steps/delivery/predecessors.py",
+        "max(settled_until((run, *ended)), known_sent_until(newer))\n",
+        "settled_until((run, *ended))\n",
+        f"{_HEADS}::test_an_older_run_takes_what_a_newer_one_knows_of_the_windows_behind_its_head",
+    ),
+    Mutation(
+        "no run is created behind the newest",
+        "steps/routing/immediate.py",
+        "    if not chain or chain[0].key.sequence < new.key.sequence:\n",
+        "    if chain is not None:\n",
+        f"{_HEADS}::test_a_message_of_long_ago_creates_no_run_behind_the_newest",
+    ),
+    Mutation(
+        "a redrive looks behind a head",
+        "steps/occurrences/redrive.py",
+        "    if sent == BEGINNING or sent < until:\n",
+        "    if not any(run.closes_a_window for run in chain):\n",
+        f"{_HEADS}::test_a_redrive_finds_the_email_that_had_the_events_behind_a_head",
+    ),
+    Mutation(
+        "fan-out stores a head with the run that it starts",
+        "steps/occurrences/start.py",
+        "        run = replace(run, head=head_for(chain, now))\n",
+        "",
+        f"{_CONTENT}::test_a_digest_with_nothing_new_reads_three_pages_of_runs_however_old_it_is",
+    ),
+    Mutation(
+        "an event stores a head with the run that it starts",
+        "steps/routing/immediate.py",
+        "replace(new, head=head_for(chain, context.clock()))",
+        "new",
+        f"{_HEADS}::test_an_event_of_a_thread_stores_a_head_with_its_run",
+    ),
+    Mutation(
+        "a thread whose runs only end one another collects for longer",
+        "steps/routing/immediate.py",
+        "    if _is_stopped(chain):\n",
+        "    if False:\n",
+        f"{_HEADS}::test_each_event_of_a_stopped_stream_reads_few_runs",
     ),
     Mutation(
         "no email shows what is critical beside anything else",

@@ -5,6 +5,8 @@ from typing import Final
 
 from proofs.mutations.mutation import Mutation
 
+_CHOICES = "tests/unit/routing/test_choices_at_delivery.py"
+
 TRACES: Final = {
     "a": "The next run is claimed while its predecessor is sending or unknown: the same events "
     "are sent twice, under every policy",
@@ -325,13 +327,55 @@ PREVENTED: Final = (
         "n",
     ),
     Mutation(
-        "unsubscribing raises the epoch of the open runs",
-        "steps/subscribers/unsubscribe.py",
-        "    raise_epochs(runs.of_user(user_id), runs=runs)\n",
-        "    raise_epochs([], runs=runs)\n",
+        "what waited before a choice is routed again when its run is prepared",
+        "steps/delivery/deliver.py",
+        "    if outdated and context.route_again(key, outdated, time_left):\n",
+        "    if outdated is prepared:\n",
+        f"{_CHOICES}::test_trace_n_what_was_muted_in_a_thread_leaves_it_when_its_run_is_prepared",
+        "n",
+    ),
+    Mutation(
+        "so is what a writer puts who had read the choices before",
+        "steps/delivery/prepare.py",
+        "    until = min(window.until, routes_since + OUTDATED_FOR)\n",
+        "    until = min(window.until, routes_since)\n",
+        f"{_CHOICES}"
+        "::test_trace_n_what_a_stalled_writer_puts_in_a_thread_after_the_choice_is_not_sent",
+        "n",
+    ),
+    Mutation(
+        "a change of a follow is marked before it is acknowledged",
+        "steps/ingest/activities.py",
+        "        context.subscribers.mark_rerouted(user_id, context.clock())\n        reroute(",
+        "        reroute(",
+        f"{_CHOICES}::test_trace_n_what_was_muted_in_a_thread_leaves_it_when_its_run_is_prepared",
+        "n",
+    ),
+    Mutation(
+        "what leaves a run for a digest arms that first",
+        "steps/routing/reroute.py",
+        "        arm(_digests_of(elsewhere), context=context)\n",
+        "",
+        f"{_CHOICES}::test_trace_n_what_leaves_for_a_digest_is_sent_wherever_the_worker_died",
+        "n",
+    ),
+    Mutation(
+        "a worker looks at the reader between claim and call",
+        "steps/delivery/deliver.py",
+        "    if not _is_as_prepared(reader, claimed.rendered.prepared.subscriber):\n",
+        "    if reader is claimed:\n",
         "tests/unit/subscribers/test_unsubscribe.py"
-        "::test_trace_o_no_email_is_claimed_after_leaving_was_acknowledged",
+        "::test_trace_o_who_stands_between_claim_and_last_look_sees_every_stop",
         "o",
+    ),
+    Mutation(
+        "the last look sees that a follow has changed",
+        "domain/subscribers/subscriber.py",
+        "        return self.is_unchanged_since(read) and self.routes_since == read.routes_since\n",
+        "        return self.is_unchanged_since(read)\n",
+        f"{_CHOICES}"
+        "::test_trace_n_no_email_is_handed_over_with_what_was_muted_before_its_last_look",
+        "n",
     ),
     Mutation(
         "cancelling a batch cancels its runs",
@@ -400,8 +444,8 @@ PREVENTED: Final = (
     Mutation(
         "an event that was in two attempts with an unknown outcome is in no third",
         "steps/delivery/predecessors.py",
-        "    since = settled_until((run, *ended))\n",
-        "    since = sent_until((run, *ended))\n",
+        "    since = max(settled_until((run, *ended)), ",
+        "    since = max(sent_until((run, *ended)), ",
         "tests/unit/delivery/test_copies.py::test_trace_r_an_event_is_in_two_digests_at_most",
         "r",
     ),
@@ -632,8 +676,8 @@ PREVENTED: Final = (
     Mutation(
         "suppression of the address is checked after the claim",
         "steps/delivery/deliver.py",
-        "    if _is_suppressed(claimed, context):\n",
-        "    if context.suppressions is None:\n",
+        "    if is_suppressed:\n",
+        "    if is_suppressed is None:\n",
         "tests/unit/subscribers/test_suppress.py"
         "::test_trace_y_a_complaint_of_one_reader_of_an_address_stops_the_other_one_too",
         "y",
@@ -667,9 +711,9 @@ PREVENTED: Final = (
         "w",
     ),
     Mutation(
-        'the page withdraws waiting events of a follow before it says "saved"',
+        'the page marks that a follow has changed before it says "saved"',
         "steps/preferences/page.py",
-        "        reroute(user_id, context=context, time_left=time_left)\n",
+        "        context.subscribers.mark_rerouted(user_id, context.clock())\n",
         "        pass\n",
         "tests/unit/preferences/test_page.py"
         "::test_trace_w_what_the_page_says_is_saved_is_in_no_email_claimed_afterwards",
@@ -823,8 +867,8 @@ PREVENTED: Final = (
     Mutation(
         "an immediate run gives way to a later run that was sent",
         "steps/delivery/prepare.py",
-        "    if run.is_unclaimed and gives_way(chain.newer, changes):\n",
-        "    if run.is_unclaimed and gives_way((), changes):\n",
+        "    if run.is_unclaimed and gives_way(run, chain.newer, changes):\n",
+        "    if run.is_unclaimed and gives_way(run, (), changes):\n",
         "tests/unit/routing/test_move.py"
         "::test_trace_ab_a_run_that_is_stored_when_a_later_one_was_sent_sends_nothing_again",
         "ab",
@@ -850,8 +894,8 @@ PREVENTED: Final = (
     Mutation(
         "a run that is due at once is not reused for later events of its second",
         "steps/routing/immediate.py",
-        "        if run.due_at < stored.stored_at or run.reason",
-        "        if run.reason",
+        "        elif run.due_at < stored.stored_at or run.reason",
+        "        elif run.reason",
         "tests/unit/routing/test_move.py"
         "::test_trace_ab_a_run_that_is_due_at_once_is_not_the_run_of_the_rest_of_its_second",
         "ab",
@@ -877,10 +921,11 @@ PREVENTED: Final = (
     Mutation(
         "the look for what waits has no end",
         "steps/occurrences/start.py",
-        "    return events.holds(user_id, name, after=settled_until(chain))\n",
+        "    return events.holds(schedule.user_id, schedule.name, after=settled_until(chain))\n",
         "    from datetime import timedelta\n\n"
         "    until = schedule.next_due_at - timedelta(seconds=15)\n"
-        "    return events.holds(user_id, name, after=settled_until(chain), until=until)\n",
+        "    since = settled_until(chain)\n"
+        "    return events.holds(schedule.user_id, schedule.name, after=since, until=until)\n",
         "tests/unit/fanout/test_fanout.py"
         "::test_trace_ac_an_event_that_was_stored_a_moment_ago_waits",
         "ac",
@@ -888,10 +933,10 @@ PREVENTED: Final = (
     Mutation(
         "what was given up does not wait",
         "steps/occurrences/start.py",
-        "    return events.holds(user_id, name, after=settled_until(chain))\n",
+        "    return events.holds(schedule.user_id, schedule.name, after=settled_until(chain))\n",
         "    from gazette.domain.delivery.run import sent_until\n"
         "\n"
-        "    return events.holds(user_id, name, after=sent_until(chain))\n",
+        "    return events.holds(schedule.user_id, schedule.name, after=sent_until(chain))\n",
         "tests/unit/fanout/test_fanout.py::test_trace_ac_what_was_given_up_does_not_wait",
         "ac",
     ),
@@ -942,7 +987,7 @@ PREVENTED: Final = (
     Mutation(
         "fan-out looks again after the flag",
         "steps/occurrences/start.py",
-        "        if is_waiting(schedule, runs=context.runs, events=context.events):\n"
+        "        if is_waiting(schedule, chain, events=context.events):\n"
         "            return schedule\n",
         "",
         "tests/unit/fanout/test_fanout.py"
@@ -1007,7 +1052,7 @@ PREVENTED: Final = (
     Mutation(
         "taking a schedule out uses its sequence",
         "steps/occurrences/start.py",
-        "    used = context.runs.create(_ended(schedule, context))\n",
+        "    used = context.runs.create(replace(_ended(schedule, context), head=head))\n",
         "    used = _ended(schedule, context)\n",
         "tests/unit/routing/test_arming.py"
         "::test_trace_ah_two_workers_and_a_move_send_an_event_once",

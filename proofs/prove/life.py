@@ -93,7 +93,7 @@ class Life:
             scenario.evidence,
             later=self._tell_later,
             now=self._tell_now,
-            where=lambda: (self.calls.count - 1, self._claim_call()),
+            where=self._where,
             refused_at_once=None if refused_for is None else FIRST_DUE + refused_for,
         )
         self.calls = Calls(
@@ -382,8 +382,11 @@ class Life:
         if done:
             self.acknowledged.setdefault(done, self.calls.count)
 
-    def _claim_call(self) -> int:
-        return self.calls.worker.claim_call if self.calls.worker else -1
+    def _where(self) -> tuple[int, int, int]:
+        worker = self.calls.worker
+        return self.calls.count - 1, *(
+            (worker.claim_call, worker.look_call) if worker else (-1, -1)
+        )
 
     # Reports.
 

@@ -65,7 +65,7 @@ _AFTER: dict[Evidence, tuple[timedelta, ...]] = {
 
 @dataclass(frozen=True)
 class Taken:
-    """An email that was accepted, by which call of which claim.
+    """An email that was accepted, by which call of which claim, and after which last look.
 
     `version`: of the templates that made it.
     """
@@ -75,6 +75,7 @@ class Taken:
     at: datetime
     call: int
     claim_call: int
+    look_call: int
     lines: tuple[str, ...]
     version: int
 
@@ -97,7 +98,8 @@ class Provider:
     Until `refused_at_once` it refuses all that goes out at once, which uses up none of its answers.
     `later(delay, delivery_event)` brings a delivery event to the feedback queue, and
     `now(delivery_event)` at once to whoever takes note of it. `where()` says at which call we are,
-    and at which the claim was. `tried`: the versions of the templates in all calls for a run.
+    and at which the claim and the last look were. `tried`: the versions of the templates in all
+    calls for a run.
     """
 
     clock: SettableClock
@@ -105,7 +107,7 @@ class Provider:
     evidence: Evidence
     later: Callable[[timedelta, DeliveryEvent], None]
     now: Callable[[DeliveryEvent], None]
-    where: Callable[[], tuple[int, int]]
+    where: Callable[[], tuple[int, int, int]]
     refused_at_once: datetime | None = None
     taken: list[Taken] = field(default_factory=list)
     tried: dict[RunKey, set[int]] = field(default_factory=dict)
@@ -139,11 +141,13 @@ class Provider:
         return until is not None and key.is_immediate and self.clock() < until
 
     def _accept(self, run: str, attempt: int, text: str) -> None:
-        call, claim_call = self.where()
+        call, claim_call, look_call = self.where()
         key, at = parse_run_id(run), self.clock()
         _, *lines, _, _ = text.split("\n")
         version = _version_of(text)
-        self.taken.append(Taken(key, attempt, at, call, claim_call, tuple(lines), version))
+        self.taken.append(
+            Taken(key, attempt, at, call, claim_call, look_call, tuple(lines), version)
+        )
         delivery_event = DeliveryEvent(
             DeliveryEventType.SENT, key, attempt, f"m{len(self.taken)}", at
         )

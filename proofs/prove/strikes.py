@@ -49,6 +49,9 @@ class Worker:
     claim_call: int = -1
     """Its last write of a run: before a send, that is the claim."""
 
+    look_call: int = -1
+    """Its last read of a reader: before a send, that is the last look."""
+
     is_frozen: bool = False
 
     def require_time(self, now: datetime) -> None:
@@ -122,6 +125,8 @@ class Calls:
         self.story.append((self.clock.now, worker.name, number, name, how))
         if name in self.claims:
             worker.claim_call = number
+        if name == "subscribers.get":
+            worker.look_call = number
         if how is None:
             return call()
         self.struck += 1

@@ -181,11 +181,12 @@ def _judge_streams(life: Life, verdict: Verdict) -> None:
 
 
 def _judge_stops(life: Life, verdict: Verdict) -> None:
-    """A stop that was acknowledged before a claim wins."""
+    """A stop that was acknowledged before a claim wins; that of a reader, before the last look."""
     runs = {run.key: run for run in life.runs()}
     for (what, whom), since in life.acknowledged.items():
         for taken in life.provider.taken:
-            if taken.claim_call < since:
+            is_of_reader = what in {LEFT, ERASED, MUTED}
+            if (taken.look_call if is_of_reader else taken.claim_call) < since:
                 continue
             run = runs.get(taken.key)
             hit = {
@@ -197,7 +198,7 @@ def _judge_stops(life: Life, verdict: Verdict) -> None:
             }[what]
             if hit:
                 verdict.violations.append(
-                    f"rule 11: {taken.key} was claimed although {whom} was {what}"
+                    f"rule 11: {taken.key} was sent although {whom} was {what}"
                 )
 
 

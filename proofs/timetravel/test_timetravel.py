@@ -57,7 +57,7 @@ def test_a_date_with_two_digests_is_found() -> None:
 
 def test_an_event_behind_an_idle_schedule_is_found() -> None:
     with patch("proofs.timetravel.travel.arm", lambda *_, **__: None):
-        assert travel(subscribers=12, days=30).missing > 10
+        assert travel(subscribers=60, days=8).missing > 10
 
 
 def test_a_schedule_that_asks_a_source_and_goes_idle_is_found() -> None:
@@ -65,11 +65,11 @@ def test_a_schedule_that_asks_a_source_and_goes_idle_is_found() -> None:
         return go_idle(quiet.occurrence.schedule, context=context)
 
     with patch("gazette.steps.fanout.fanout.stay_armed", leave):
-        assert travel(subscribers=12, days=20).missing > 3
+        assert travel(subscribers=60, days=8).missing > 3
 
 
 def test_a_source_is_asked_about_once_for_an_occurrence() -> None:
-    tally = travel(subscribers=24, days=20)
+    tally = travel(subscribers=60, days=10)
     assert tally.is_clean, str(tally)
     assert tally.asked > 50
     assert tally.fetches < 1.3 * tally.asked, "unanswered requests are sent again"

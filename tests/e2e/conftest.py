@@ -27,11 +27,31 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     mark_below(Path(__file__).parent, "e2e", items)
 
 
+WORKERS = (
+    {"tests/runbook"},
+    {"tests/e2e", "proofs/rollout", "proofs/sources"},
+    {"tests/lifetime", "tests/outage", "proofs/chaos", "proofs"},
+)
+"""Folders whose tests each worker runs in turn. All workers take about as long."""
+
+
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
-    """Tests of a folder run in one process, which deploys their stage; chaos runs beside them."""
+    """Tests of a folder run in one process, which deploys their stage.
+
+    xdist hands a process its next folder as soon as it has two tests left. So a process with
+    folders of one test would get all of them, while the others have nothing to do.
+    """
     scheduler: Any = LoadScopeScheduling(config, log)
-    scheduler._split_scope = lambda nodeid: nodeid.partition("::")[0].rpartition("/")[0]
+    scheduler._split_scope = worker_of
     return scheduler
+
+
+def worker_of(test: str) -> str:
+    """Return the name of the worker that runs a test. A folder of no worker gets its own."""
+    folder = test.partition("::")[0].rpartition("/")[0]
+    return next(
+        (f"worker {number}" for number, some in enumerate(WORKERS) if folder in some), folder
+    )
 
 
 @pytest.fixture(scope="package")

@@ -142,4 +142,4 @@ def test_no_function_logs_more_than_the_bill_assumes(
 def test_units_are_rounded_up() -> None:
     assert actions.event(1024).written == 2
     assert actions.event(1025).written == 4
-    assert actions.digest(10, 484).read == 4 + math.ceil(4840 / 4096)
+    assert actions.digest(10, 484).read == 5 + math.ceil(4840 / 4096)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
@@ -123,14 +124,15 @@ def a_day_of_a_reader(cloud: Cloud) -> None:
 
 
 def choices_that_change(cloud: Cloud) -> None:
-    """What waits moves, with a run open and without, and is taken back."""
-    cloud.say("subscriber.changed", profile("bo"))
-    cloud.say("event.created", event(3, user_id="bo"))
-    for day, frequency in enumerate(("weekly", "immediate", "daily", "never"), 1):
-        cloud.say(
-            "subscriber.changed",
-            profile("bo", changed_at=ago(days=9 - day), frequencies={"comment": frequency}),
-        )
+    """What waits in a digest moves, with a run open and without, and is taken back."""
+    for number, user_id, chosen in ((3, "bo", ("weekly", "never")), (4, "bea", ("immediate",))):
+        cloud.say("subscriber.changed", profile(user_id))
+        cloud.say("event.created", event(number, user_id=user_id))
+        for day, frequency in enumerate(chosen, 1):
+            frequencies = {"comment": frequency}
+            changed_at = ago(days=9 - day)
+            changed = profile(user_id, changed_at=changed_at, frequencies=frequencies)
+            cloud.say("subscriber.changed", changed)
 
 
 def a_reader_whose_leaving_broke_off(cloud: Cloud) -> None:
@@ -214,7 +216,11 @@ def touch(key: RunKey) -> None:
 def an_unknown_outcome_that_is_carried(
     cloud: Cloud, meanwhile: Meanwhile, step: str, user_id: str
 ) -> None:
-    """What may have gone out was carried before, an event cannot be shown, and the claim loses."""
+    """What may have gone out was carried before, an event cannot be shown, and the claim loses.
+
+    The change comes after an email could be rendered: what operators decide is read from the same
+    table once a minute, which may be before the run is read a last time.
+    """
     runs = DynamoRuns("runs", retention=timedelta(days=180))
     cloud.say("subscriber.changed", profile(user_id))
     cloud.say("event.created", event(1, user_id=user_id), event(2, user_id=user_id))
@@ -242,6 +248,9 @@ def an_unknown_outcome_that_is_carried(
             runs.swap(before, replace(after, status=Status.FAILED))
         runs.create(replace(due, key=last))
     real = JinjaRenderer.render
+    changes_before_the_claim = cache(
+        lambda: meanwhile("control", "BatchGetItem", lambda: touch(RunKey(user_id, DAILY, 1)))
+    )
 
     def choking(
         renderer: JinjaRenderer,
@@ -255,10 +264,9 @@ def an_unknown_outcome_that_is_carried(
     ) -> Edition:
         if any(group.latest.id == "e1" for group in digest.groups) or digest.events == 2:
             raise RenderingFailed("poison")
+        changes_before_the_claim()
         return real(renderer, digest, subscriber, links, schedule)
 
-    cloud.warm_up(step)  # which looks for an experiment in the table of the batches
-    meanwhile("control", "BatchGetItem", lambda: touch(RunKey(user_id, DAILY, 1)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(JinjaRenderer, "render", choking)
         cloud.work(step, message.replace('"sequence": 1', '"sequence": 3'))
@@ -354,6 +362,53 @@ def a_reader_who_chooses(cloud: Cloud, meanwhile: Meanwhile) -> None:
     press(hour="7")
 
 
+def choose_and_crash(user_id: str, frequency: Frequency) -> None:
+    """The choice is stored and marked, and nothing that waits was routed."""
+    subscribers = DynamoSubscribers("subscribers")
+    reader = subscribers.get(user_id)
+    assert isinstance(reader, Subscriber)
+    choices = (*reader.choices, (now(), (("comment", frequency),)))
+    chosen = replace(reader, choices=choices, revision=reader.revision + 1)
+    assert subscribers.put(chosen, replacing=reader)
+    subscribers.mark_rerouted(user_id, now())
+
+
+def choices_that_reach_a_run_which_was_started(
+    cloud: Cloud, meanwhile: Meanwhile, step: str, *user_ids: str
+) -> None:
+    """What the reader does not follow any more is taken back, also where the first try loses.
+
+    What they want weekly moves, also of one who is erased meanwhile.
+    """
+    entity = f"post#{step}"
+    follower, weekly, erased = user_ids
+    messages = {}
+    for number, user_id in enumerate(user_ids, start=20):
+        cloud.say("subscriber.changed", profile(user_id))
+        if user_id == follower:
+            cloud.say("follow.created", follow(user_id, entity))
+            cloud.say("activity.created", happening(number, entity=entity))
+        else:
+            cloud.say("event.created", event(number, user_id=user_id))
+        messages[user_id] = next(body for body in fan_out(cloud, user_id) if user_id in body)
+    with cloud.meter.acting("somebody else"):
+        follow_and_crash(follower, entity, FollowState(False))
+        DynamoSubscribers("subscribers").mark_rerouted(follower, now())
+        choose_and_crash(weekly, Frequency.WEEKLY)
+        choose_and_crash(erased, Frequency.WEEKLY)
+
+    def raise_the_epoch() -> None:
+        meanwhile("runs", "Query", lambda: touch(decode_run_key(messages[follower])))
+
+    before = len(cloud.recipients())
+    meanwhile("follows", "BatchGetItem", raise_the_epoch)
+    cloud.work(step, messages[follower])
+    cloud.work(step, messages[weekly])
+    meanwhile("schedules", "PutItem", lambda: erase(erased))
+    cloud.work(step, messages[erased])
+    assert len(cloud.recipients()) == before
+
+
 def an_unknown_outcome_that_a_delivery_event_settles_and_one_that_the_sweep_does(
     cloud: Cloud,
 ) -> None:
@@ -382,6 +437,21 @@ def an_unknown_outcome_that_a_delivery_event_settles_and_one_that_the_sweep_does
         cloud.work("sweep", json.dumps({"partition": partition}))
 
 
+def a_mailbox_that_is_full_for_weeks(cloud: Cloud) -> None:
+    """The runs tell whether an email arrived in between."""
+    about = {
+        "bounceType": "Transient",
+        "bounceSubType": "General",
+        "reportingMTA": "dsn; mta.example.com",
+    }
+    for days in (22, 11, 0):
+        minutes, message_id = days * 24 * 60, f"0100-full-{days}"
+        bounced = delivery_event(
+            "Bounced", "kim-daily-7", minutes=minutes, message_id=message_id, bounce=about
+        )
+        cloud.work("feedback", bounced)
+
+
 def a_reader_whose_address_was_suppressed_by_hand(cloud: Cloud) -> None:
     cloud.say("subscriber.changed", profile("noa"))
     cloud.say("event.created", event(1, user_id="noa"))
@@ -389,6 +459,15 @@ def a_reader_whose_address_was_suppressed_by_hand(cloud: Cloud) -> None:
         hashed = address_hash("noa@example.com")
         DynamoSuppressions("suppressions", key=SUPPRESSION_KEY, clock=now).add(hashed, Cause.MANUAL)
     cloud.work("generate", *fan_out(cloud, "noa"))
+
+
+def a_critical_activity_for_a_follower_who_has_left(cloud: Cloud) -> None:
+    cloud.say("subscriber.changed", profile("zoe"))
+    cloud.say("activity.created", {**happening(9, entity="post#p9"), "category": "security"})
+    follow_and_crash("zoe", "post#p9", FollowState(True))
+    with cloud.meter.acting("somebody else"):
+        cloud.set_status("zoe", SubscriberStatus.UNSUBSCRIBED)
+    bring(cloud, 9, "post#p9")
 
 
 def a_schedule_that_changes_while_it_is_due(cloud: Cloud, meanwhile: Meanwhile) -> None:
@@ -447,6 +526,7 @@ def test_every_function_uses_exactly_what_it_may_do_to_tables(
 ) -> None:
     if provider.name == "ses":
         monkeypatch.setenv("GAZETTE_EMAILS_PER_SECOND", "0")
+    monkeypatch.setenv("GAZETTE_CRITICAL_CATEGORIES", '["security"]')
     cloud.send_quota.update(MaxSendRate=500.0, Max24HourSend=50_000.0)
     a_day_of_a_reader(cloud)
     choices_that_change(cloud)
@@ -455,6 +535,7 @@ def test_every_function_uses_exactly_what_it_may_do_to_tables(
     a_dormant_reader(cloud)
     a_reader_who_chooses(cloud, meanwhile)
     a_reader_whose_address_was_suppressed_by_hand(cloud)
+    a_mailbox_that_is_full_for_weeks(cloud)
     an_unknown_outcome_that_is_carried(cloud, meanwhile, "generate", "lea")
     an_unknown_outcome_that_is_carried(cloud, meanwhile, "resend", "max")
     a_digest_without_held_categories(cloud, "generate", "ned")
@@ -462,6 +543,9 @@ def test_every_function_uses_exactly_what_it_may_do_to_tables(
     a_run_whose_version_is_not_in_force(cloud, "generate", "pam")
     a_run_whose_version_is_not_in_force(cloud, "resend", "quy")
     a_run_that_failed_and_is_redriven(cloud)
+    a_critical_activity_for_a_follower_who_has_left(cloud)
+    choices_that_reach_a_run_which_was_started(cloud, meanwhile, "generate", "rio", "sol", "tia")
+    choices_that_reach_a_run_which_was_started(cloud, meanwhile, "resend", "uma", "vic", "wim")
     an_unknown_outcome_that_a_delivery_event_settles_and_one_that_the_sweep_does(cloud)
     a_schedule_that_changes_while_it_is_due(cloud, meanwhile)
     an_event_that_is_forgotten(cloud, monkeypatch)

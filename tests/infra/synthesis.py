@@ -209,12 +209,17 @@ def _named(
 def synthesise(stage: str, folder: Path, *, bundled: bool, **changed: object) -> Synthesis:
     """Synthesise a stage of cdk.json into `folder`, with or without building the layers.
 
-    `changed`: settings of the stage that are not those of cdk.json.
+    `changed`: settings of the stage that are not those of cdk.json. The CDK does not validate the
+    templates, which takes longer than all else: `make synth` and cfn-lint do, both in `make seeds`.
     """
     bundling: Properties = {} if bundled else {"aws:cdk:bundling-stacks": []}
     given = context()
     stages = {**given["stages"], stage: {**given["stages"][stage], **changed}}
-    app = App(context={**given, "stages": stages, "stage": stage, **bundling}, outdir=str(folder))
+    app = App(
+        context={**given, "stages": stages, "stage": stage, **bundling},
+        outdir=str(folder),
+        builtin_cloud_formation_validation=False,
+    )
     build(app)
     app.synth()
     stacks = {each.stack_name: each for each in app.node.children if isinstance(each, Stack)}

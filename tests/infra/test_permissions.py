@@ -116,7 +116,7 @@ def _by_resource(step: Step, provider: str) -> dict[str, set[str]]:
         ("followers", {"FollowersQueue", "GenerateImmediateQueue"}),
         ("fanout", {"FanoutQueue", "GenerateQueue", "TicksUndelivered"}),
         ("generate", {*_BY_STREAM, "ResendQueue"}),
-        ("resend", {"ResendQueue", "Failed"}),
+        ("resend", {"ResendQueue", "GenerateImmediateQueue", "Failed"}),
         ("feedback", {"Quarantine"}),
         (
             "sweep",
@@ -210,7 +210,7 @@ def test_feedback_speaks_on_the_bus_only_where_something_is_a_sign_of_life(
 
 _KEYS = {
     "Links": {"generate", "resend", "preferences"},
-    "Suppressions": {"ingest", "generate", "resend", "feedback", "preferences"},
+    "Suppressions": {"ingest", "followers", "generate", "resend", "feedback", "preferences"},
 }
 """By the secret: who signs or verifies links, and who looks addresses up."""
 

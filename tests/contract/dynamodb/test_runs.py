@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from gazette.adapters.dynamodb.runs import run_sort_key
 from gazette.adapters.dynamodb.tables import RunRow
-from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.delivery.run import Head, Reason, Run, Status
 from gazette.domain.errors import Unavailable
 from gazette.domain.identity import latest_run
 from gazette.domain.model import DAILY, RunKey
@@ -127,6 +127,35 @@ def test_a_chain_reaches_back_to_the_last_sent_run_before_it(runs: Runs) -> None
     chain = runs.chain(RunKey("ann", DAILY, 5))
     assert [run.key.sequence for run in chain] == [5, 4, 3, 2]
     assert [run.key.sequence for run in runs.chain(RunKey("ann", DAILY, 9))] == [5]
+
+
+def test_a_chain_ends_at_the_head_of_a_run(runs: Runs) -> None:
+    head = Head(sequence=30, sent_until=NOW)
+    for number in range(1, 41):
+        run = replace(a_run(number), head=head if number == 35 else None)
+        assert runs.create(run) == run
+    chain = runs.chain(RunKey("ann", DAILY, 40))
+    assert [run.key.sequence for run in chain] == list(range(40, 30, -1))
+    assert chain[5].head == head
+    older = runs.chain(RunKey("ann", DAILY, 40), holding=NOW)
+    assert [run.key.sequence for run in older] == list(range(40, 0, -1))
+
+
+def test_the_first_run_that_was_sent_behind_another_covers_its_events(runs: Runs) -> None:
+    window = a_window()
+    assert runs.first_sent(RunKey("ann", DAILY, 1), until=window.until) is None
+    for number in range(1, 251):
+        runs.create(a_run(number))
+    sent = [a_claimed_run(number, status=Status.SENT, window=window) for number in (251, 252)]
+    for run in (a_claimed_run(253, status=Status.FAILED, window=window), *sent):
+        runs.create(run)
+    runs.create(replace(sent[0], key=RunKey("ann", "weekly", 2)))
+    runs.create(replace(sent[0], key=RunKey("bo", DAILY, 2)))
+    first = RunKey("ann", DAILY, 1)
+    assert runs.first_sent(first, until=window.until) == sent[0]
+    assert runs.first_sent(sent[0].key, until=window.since) == sent[1]
+    assert runs.first_sent(sent[1].key, until=window.until) is None
+    assert runs.first_sent(first, until=window.until + timedelta(seconds=1)) is None
 
 
 def test_a_chain_goes_past_what_was_sent_and_does_not_say_with_what(runs: Runs) -> None:

@@ -207,6 +207,31 @@ def test_a_place_is_remembered_only_for_the_profile_that_was_read(
     assert stored(subscribers).routed_for == "first"
 
 
+def test_since_when_choices_are_as_they_are_goes_forward_only(subscribers: Subscribers) -> None:
+    """Whoever wrote it may have been held up since it looked at the clock."""
+    subscribers.put(a_subscriber(), replacing=None)
+    subscribers.mark_rerouted("ann", NOW + SECOND)
+    subscribers.mark_rerouted("ann", NOW)
+    subscribers.mark_routed(a_subscriber(), "first", since=NOW)
+    assert subscribers.get("ann") == replace(a_subscriber(), routes_since=NOW + SECOND)
+    subscribers.mark_routed(a_subscriber(), "second", since=NOW + 2 * SECOND)
+    marked = replace(a_subscriber(), routed_for="second", routes_since=NOW + 2 * SECOND)
+    assert subscribers.get("ann") == marked
+    subscribers.mark_routed(a_subscriber(), "third")
+    assert subscribers.get("ann") == replace(marked, routed_for="third")
+    second = replace(a_subscriber(), revision=2)
+    assert subscribers.put(second, replacing=marked)
+    assert subscribers.get("ann") == replace(marked, routed_for="third", revision=2)
+
+
+def test_a_change_of_follows_makes_nobody_a_subscriber(subscribers: Subscribers) -> None:
+    subscribers.mark_rerouted("ann", NOW)
+    assert subscribers.get("ann") is None
+    subscribers.erase("ann", NOW)
+    subscribers.mark_rerouted("ann", NOW)
+    assert subscribers.get("ann") == Erased("ann", NOW)
+
+
 def test_a_place_makes_nobody_a_subscriber(subscribers: Subscribers) -> None:
     subscribers.mark_routed(a_subscriber(), "first")
     assert subscribers.get("ann") is None

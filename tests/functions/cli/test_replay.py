@@ -184,7 +184,7 @@ def test_a_critical_email_and_one_at_once_are_rendered_again_as_they_were_sent(
 
 @pytest.mark.usefixtures("later")
 def test_where_nothing_has_changed_no_email_changes(stage: Cloud) -> None:
-    send(stage)
+    stage.begin(send)
     found = replayed()
     assert (found["replayed"], found["changed"], found["breaks"]) == (3, 0, 0)
     assert (found["other_categories"], set(found["missing"].values())) == (0, {0})
@@ -194,7 +194,7 @@ def test_where_nothing_has_changed_no_email_changes(stage: Cloud) -> None:
 
 @pytest.mark.usefixtures("later")
 def test_links_that_nobody_accepts_are_as_long_as_those_that_were_sent(stage: Cloud) -> None:
-    send(stage)
+    stage.begin(send)
     sizes = {each["user_id"]: each["after"]["html_bytes"] for each in replayed()["emails"]}
     for address, (_, html, _) in sent_parts(stage).items():
         assert sizes[address.partition("@")[0]] == len(html.encode())
@@ -202,7 +202,7 @@ def test_links_that_nobody_accepts_are_as_long_as_those_that_were_sent(stage: Cl
 
 @pytest.mark.usefixtures("later")
 def test_a_replay_only_reads_and_shows_no_address(stage: Cloud) -> None:
-    send(stage)
+    stage.begin(send)
     before = {table: stage.rows(table) for table in NAMES.values()}
     stage.meter.clear()
     with stage.meter.acting("designer"):
@@ -224,7 +224,7 @@ def test_a_replay_only_reads_and_shows_no_address(stage: Cloud) -> None:
 def test_another_subject_changes_the_subject_of_each_digest_that_has_it(
     stage: Cloud, tree: Tree
 ) -> None:
-    send(stage)
+    stage.begin(send)
     subject = tree() / "templates" / "categories" / "mention" / "headline.txt"
     subject.write_text(subject.read_text().replace("mentioned", "named"))
     found = replayed()
@@ -239,7 +239,7 @@ def test_another_subject_changes_the_subject_of_each_digest_that_has_it(
 def test_another_weight_changes_the_order_of_the_digests_that_have_both_categories(
     stage: Cloud, tree: Tree
 ) -> None:
-    send(stage)
+    stage.begin(send)
     tree(category_weights={"like": 100})
     found = replayed()
     assert {"order", "subject"} <= set(changes(found).pop("ann"))
@@ -270,7 +270,7 @@ def test_where_a_version_is_in_force_it_is_what_the_stage_makes_now(
     stage: Cloud, tree: Tree, tmp_path: Path
 ) -> None:
     """Also of emails that were sent before it was pushed; what was sent can be asked for."""
-    send(stage)
+    stage.begin(send)
     push(tmp_path, "News")
     found = replayed()
     assert subjects(found, "before") == {"News"}
@@ -307,7 +307,7 @@ def test_an_email_whose_version_is_gone_is_counted(stage: Cloud, tmp_path: Path)
 
 @pytest.mark.usefixtures("later")
 def test_the_readers_of_a_candidate_are_compared_with_that(stage: Cloud, tmp_path: Path) -> None:
-    send(stage)
+    stage.begin(send)
     push(tmp_path, "News", "--percent", "50")
     versions = DynamoTemplateVersions("control", ranges=RANGES)
     expected = {user: version_for(user, versions.in_force()).number for user in READERS}
@@ -345,7 +345,7 @@ def paragraphs(page: str) -> str:
 @pytest.mark.usefixtures("later")
 def test_the_page_shows_the_version_in_force_and_names_it(stage: Cloud, tmp_path: Path) -> None:
     """Its settings are those before: the tree has the stage's."""
-    send(stage)
+    stage.begin(send)
     push(tmp_path, "News", settings={"max_blocks": 1})
     shutil.rmtree(tmp_path / "own")
     found = replayed()
@@ -365,7 +365,7 @@ def test_the_page_shows_a_version_in_place_of_the_tree(
     stage: Cloud, tree: Tree, tmp_path: Path
 ) -> None:
     """Whatever the tree says, and with the exit status and the page that a mistake has."""
-    send(stage)
+    stage.begin(send)
     push(tmp_path, "News", settings={"max_blocks": 1})
     (tree(max_blocks=7) / "templates" / "digest" / "subject.txt").write_text("{{ nothing }}")
     done = CliRunner().invoke(app, ["templates", "rollback", "deployed", "--yes"])
@@ -417,7 +417,7 @@ def test_a_version_that_shows_less_ends_with_a_page_and_its_exit_status(
     stage: Cloud, tmp_path: Path
 ) -> None:
     """It has no file that could be named."""
-    send(stage)
+    stage.begin(send)
     push(tmp_path, "{% if 'post#p' in groups[0].shown.title %}{{ nothing_there }}{% endif %}News")
     CliRunner().invoke(app, ["templates", "rollback", "deployed", "--yes"])
     found = replayed("--version", "1", exits=command.BREAKS)
@@ -434,7 +434,7 @@ def test_without_emails_the_settings_of_the_current_version_are_compared(
 
 @pytest.mark.usefixtures("later")
 def test_fewer_blocks_change_the_digests_that_have_more(stage: Cloud, tree: Tree) -> None:
-    send(stage)
+    stage.begin(send)
     tree(max_blocks=1)
     found = replayed()
     assert changes(found).keys() == {"ann"}
@@ -447,7 +447,7 @@ def test_fewer_blocks_change_the_digests_that_have_more(stage: Cloud, tree: Tree
 def test_an_event_that_the_templates_can_no_longer_show_is_named_with_file_and_line(
     stage: Cloud, tree: Tree
 ) -> None:
-    send(stage)
+    stage.begin(send)
     line = tree() / "templates" / "categories" / "like" / "line.txt"
     line.write_text(f"{line.read_text()}\n{{{{ group.data.stars }}}}")
     number = len(line.read_text().splitlines())
@@ -464,7 +464,7 @@ def test_an_event_that_the_templates_can_no_longer_show_is_named_with_file_and_l
 
 @pytest.mark.usefixtures("later")
 def test_templates_that_show_nothing_any_more_fail_for_each_email(stage: Cloud, tree: Tree) -> None:
-    send(stage)
+    stage.begin(send)
     body = tree() / "templates" / "parts" / "why.txt"
     body.write_text(f"{body.read_text()}{{{{ nothing_there }}}}\n")
     found = replayed(exits=command.BREAKS)
@@ -479,7 +479,7 @@ def test_templates_that_show_nothing_any_more_fail_for_each_email(stage: Cloud, 
 def test_an_email_whose_only_events_cannot_be_shown_would_be_skipped(
     stage: Cloud, tree: Tree
 ) -> None:
-    send(stage)
+    stage.begin(send)
     line = tree() / "templates" / "categories" / "comment" / "line.txt"
     line.write_text("{{ group.data.stars }}")
     found = replayed(exits=command.BREAKS)
@@ -499,7 +499,7 @@ def test_templates_that_cannot_be_built_end_it_with_one_line(stage: Cloud, tree:
 def test_own_templates_take_the_place_of_those_that_the_stage_has(
     stage: Cloud, tmp_path: Path
 ) -> None:
-    send(stage)
+    stage.begin(send)
     own = tmp_path / "own"
     (own / "digest").mkdir(parents=True)
     (own / "digest" / "subject.txt").write_text("News")
@@ -509,7 +509,7 @@ def test_own_templates_take_the_place_of_those_that_the_stage_has(
 
 @pytest.mark.usefixtures("later")
 def test_each_email_is_of_the_variation_of_its_run(stage: Cloud, tree: Tree) -> None:
-    send(stage)
+    stage.begin(send)
     row = RunRow.get("ann", "daily#0000000001")
     row.update(actions=[RunRow.variation.set(2), RunRow.experiment.set("subjects")])
     own = tree() / "templates" / "variations" / "2" / "digest"
@@ -529,7 +529,7 @@ def test_each_email_is_of_the_variation_of_its_run(stage: Cloud, tree: Tree) -> 
 
 @pytest.mark.usefixtures("later")
 def test_what_cannot_be_rendered_again_is_counted_and_said(stage: Cloud) -> None:
-    send(stage)
+    stage.begin(send)
     with stage.meter.acting("somebody else"):
         DynamoSubscribers("subscribers").erase("ann", datetime.now(UTC))
         for each in EventRow.query("bo"):
@@ -546,7 +546,7 @@ def test_what_cannot_be_rendered_again_is_counted_and_said(stage: Cloud) -> None
 
 @pytest.mark.usefixtures("later")
 def test_an_email_that_showed_something_else_is_counted_and_said(stage: Cloud) -> None:
-    send(stage)
+    stage.begin(send)
     with stage.meter.acting("somebody else"):
         EventRow("ann", "e1").delete()
     found = replayed()
@@ -556,7 +556,7 @@ def test_an_email_that_showed_something_else_is_counted_and_said(stage: Cloud) -
 
 @pytest.mark.usefixtures("later")
 def test_an_event_that_the_email_did_not_have_is_not_in_it_now(stage: Cloud) -> None:
-    send(stage)
+    stage.begin(send)
     with stage.meter.acting("somebody else"):
         row = RunRow.get("ann", "daily#0000000001")
         row.update(actions=[RunRow.left_out.set(name_of("e1"))])
@@ -566,7 +566,7 @@ def test_an_event_that_the_email_did_not_have_is_not_in_it_now(stage: Cloud) -> 
 
 @pytest.mark.usefixtures("later")
 def test_a_run_of_an_older_version_is_rendered_by_what_its_row_has(stage: Cloud) -> None:
-    send(stage)
+    stage.begin(send)
     older = ("newest", "left_out", "sent_at", "claimed_at", "created_at", "locale", "categories")
     with stage.meter.acting("somebody else"):
         row = RunRow.get("ann", "daily#0000000001")
@@ -577,7 +577,7 @@ def test_a_run_of_an_older_version_is_rendered_by_what_its_row_has(stage: Cloud)
 
 @pytest.mark.usefixtures("later")
 def test_only_emails_that_were_sent_in_the_days_are_rendered(stage: Cloud) -> None:
-    send(stage)
+    stage.begin(send)
     long_ago = datetime.now(UTC) - timedelta(days=3)
     with stage.meter.acting("somebody else"):
         RunRow("ann", "daily#0000000001").update(actions=[RunRow.sent_at.set(long_ago)])
@@ -591,7 +591,7 @@ def test_only_emails_that_were_sent_in_the_days_are_rendered(stage: Cloud) -> No
 
 @pytest.mark.usefixtures("later")
 def test_a_sample_is_the_same_each_time_and_part_of_a_larger_one(stage: Cloud) -> None:
-    send(stage)
+    stage.begin(send)
 
     def sampled(number: int) -> set[str]:
         return {each["run"] for each in replayed("--sample", str(number))["emails"]}
@@ -603,7 +603,7 @@ def test_a_sample_is_the_same_each_time_and_part_of_a_larger_one(stage: Cloud) -
 
 @pytest.mark.usefixtures("later")
 def test_reading_the_runs_is_one_scan_a_part_and_its_units_are_said(stage: Cloud) -> None:
-    send(stage)
+    stage.begin(send)
     stage.meter.clear()
     done = run()
     assert stage.meter.calls["dynamodb.Scan"] == SEGMENTS
@@ -640,7 +640,7 @@ def test_the_page_has_each_email_as_it_was_sent_and_as_it_would_be(
     stage: Cloud, tree: Tree
 ) -> None:
     """But for the targets of links, which lead nowhere."""
-    send(stage)
+    stage.begin(send)
     title = tree() / "templates" / "categories" / "comment" / "line.txt"
     title.write_text(f"{title.read_text().rstrip()}, look\n")
     found = replayed()
@@ -665,7 +665,7 @@ def test_the_page_has_each_email_as_it_was_sent_and_as_it_would_be(
 def test_the_page_is_written_also_where_something_breaks_and_says_so_first(
     stage: Cloud, tree: Tree
 ) -> None:
-    send(stage)
+    stage.begin(send)
     line = tree() / "templates" / "categories" / "like" / "line.txt"
     line.write_text("{{ group.data.stars }}")
     found = replayed(exits=command.BREAKS)
@@ -678,7 +678,7 @@ def test_the_page_is_written_also_where_something_breaks_and_says_so_first(
 def test_the_page_opens_in_a_browser_unless_told_otherwise(
     stage: Cloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    send(stage)
+    stage.begin(send)
     opened: list[str] = []
 
     def browse(link: str) -> bool:
@@ -730,7 +730,7 @@ def test_a_wrong_option_is_named(stage: Cloud, arguments: tuple[str, ...], said:
 
 @pytest.mark.usefixtures("later")
 def test_rows_that_cannot_be_read_are_counted_and_said(stage: Cloud) -> None:
-    send(stage)
+    stage.begin(send)
     with stage.meter.acting("somebody else"):
         RunRow("ann", "daily#0000000001").update(actions=[RunRow.epoch.remove()])
         EventRow("bo", "e1").update(actions=[EventRow.body.set("{")])
@@ -781,7 +781,7 @@ def test_emails_at_once_and_critical_ones_are_compared_like_all_others(
 @pytest.mark.usefixtures("later")
 def test_each_row_is_read_once(stage: Cloud) -> None:
     """Beside the versions in force, which are one row."""
-    send(stage)
+    stage.begin(send)
     stage.meter.clear()
     replayed()
     calls = stage.meter.calls
@@ -795,7 +795,7 @@ def test_each_row_is_read_once(stage: Cloud) -> None:
 
 @pytest.mark.usefixtures("later")
 def test_an_email_that_would_be_too_large_shows_fewer_blocks(stage: Cloud, tree: Tree) -> None:
-    send(stage)
+    stage.begin(send)
     block = tree() / "templates" / "digest" / "block.html"
     block.write_text(block.read_text() + "<!-- " + "x" * 60_000 + " -->")
     found = replayed(exits=command.BREAKS)
@@ -810,7 +810,7 @@ def test_an_email_that_would_be_too_large_shows_fewer_blocks(stage: Cloud, tree:
 def test_the_same_mistake_in_two_templates_is_named_with_both_files(
     stage: Cloud, tree: Tree
 ) -> None:
-    send(stage)
+    stage.begin(send)
     lines = [
         tree() / "templates" / "categories" / name / "line.txt" for name in ("like", "comment")
     ]
@@ -830,7 +830,7 @@ def test_what_breaks_on_both_sides_is_no_change_but_is_said(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    send(stage)
+    stage.begin(send)
     line = tree() / "templates" / "categories" / "like" / "line.txt"
     line.write_text("{{ group.data.stars }}")
     build_templates(tree() / "templates", tmp_path / "built")
@@ -878,7 +878,7 @@ def test_a_layer_that_cannot_be_read_is_one_line(
 def test_an_email_without_a_body_has_no_preheader(
     stage: Cloud, tree: Tree, html: str, text: str
 ) -> None:
-    send(stage)
+    stage.begin(send)
     (tree() / "templates" / "digest" / "body.html").write_text(html)
     found = replayed()
     assert found["changes"]["preheader"] == len(READERS)

@@ -1,5 +1,7 @@
 """Digests that ask a content source: their runs start, wait, go on without, and show its items."""
 
+import math
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -12,6 +14,7 @@ from gazette.domain.model import DAILY, RunKey, Schedule, ScheduleState
 from gazette.domain.ports.queues import Shard
 from gazette.domain.scheduling.asking import ContentPlan
 from gazette.domain.scheduling.calendar import SLOT, slot_of
+from gazette.domain.scheduling.chain import PAGE
 from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.templates.settings import SourcePolicy
 
@@ -388,6 +391,7 @@ def test_a_digest_that_asks_nothing_makes_no_call_more() -> None:
     for world in (asking, without):
         world.clock.pass_time(minutes=1)
         world.choose(recommendation=Frequency.NEVER)
+        world.clock.pass_time(minutes=10)  # no run looks at what was stored before the choice
         world.create(an_event())
         with world.calls() as calls:
             come_due(world)
@@ -620,3 +624,47 @@ def test_a_fetch_beside_nobody_looks_at_what_waits_once() -> None:
     with world.calls() as calls:
         world.fetch(wanted.fetch)
     assert calls.count("events.stored_under") == 1
+
+
+# What nothing is ever sent of
+
+
+@pytest.mark.parametrize("days", [200, 1000])
+def test_a_digest_with_nothing_new_reads_three_pages_of_runs_however_old_it_is(
+    days: int,
+) -> None:
+    """Once runs have heads: those before are of a version that stored none."""
+    world = a_world()
+    schedule = daily(world)
+    for sequence in range(1, days + 1):
+        at = schedule.next_due_at - (days + 1 - sequence) * DAY
+        ended = Run(RunKey("ann", DAILY, sequence), at, at, status=Status.SKIPPED)
+        world.runs.rows[ended.key] = replace(ended, reason=Reason.NOTHING_NEW)
+    world.schedules.rows["ann", DAILY] = replace(schedule, sequence=days + 1)
+    pages = [nothing_comes(world) for _ in range(18)]
+    assert pages[0] > days // PAGE
+    assert max(pages[1:]) <= 3
+    assert daily(world).sequence > days + 17
+    assert any(run.head for run in world.runs.rows.values())
+    world.create(an_event())
+    come_due(world)
+    wait(world, minutes=30)
+    assert lines(world) == [("post1: 1",)]
+
+
+def nothing_comes(world: World) -> int:
+    """A day; returns how many pages of runs were read."""
+    pages = 0
+
+    def around(name: str, call: Callable[[], object]) -> object:
+        nonlocal pages
+        answer = call()
+        if name == "runs.chain":
+            assert isinstance(answer, list)
+            pages += max(1, math.ceil(len(answer) / PAGE))
+        return answer
+
+    with world.watched(around):
+        fetch_ahead(world)
+        come_due(world)
+    return pages

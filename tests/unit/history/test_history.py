@@ -216,7 +216,8 @@ def test_a_row_that_is_compared_with_each_is_worse() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "size", "pages"), [("skipped", 16, 2), ("skipped", 17, 2), ("runs", 50, 1)]
+    ("kind", "size", "pages"),
+    [("suppressed", 16, 2), ("suppressed", 17, 2), ("skipped", 17, 1), ("runs", 50, 1)],
 )
 def test_a_chain_is_read_sixteen_runs_a_page(kind: str, size: int, pages: int) -> None:
     world = on_fakes(past(kind, size))

@@ -1,21 +1,25 @@
 """The rows of a past are as the real steps leave them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from gazette.domain.commands import CreateActivity
-from gazette.domain.delivery.run import Run
+from gazette.domain.delivery.run import Head, Run
 from gazette.domain.feedback.delivery_events import Fault
+from gazette.domain.identity import address_hash
 from gazette.domain.model import DAILY
+from gazette.domain.scheduling.chain import PAGE
 from gazette.domain.scheduling.kinds import critical_schedule, immediate_schedule
+from gazette.domain.subscribers.suppression import Cause
 
 from proofs.history.furnish import on_fakes
 from proofs.history.past import (
     AT_ONCE,
     BUSY,
     CRITICAL,
+    EMAIL,
     HOT,
     READER,
     VAULT,
@@ -60,13 +64,14 @@ def thread(world: World) -> None:
 
 
 def bounced(world: World) -> None:
-    world.feedback(a_bounce(Fault.HARD))
+    """The address was suppressed after the event was stored."""
     world.create(comment("e1", NOW, category=CRITICAL, on=VAULT))
+    world.suppressions.add(address_hash(EMAIL), Cause.BOUNCED)
     world.deliver_queued()
 
 
 def stopped(world: World) -> None:
-    world.create(comment("e1", NOW, category=AT_ONCE, on=HOT))
+    world.create(comment("e1", NOW, category=AT_ONCE, on="post#stopped0"))
 
 
 def passed(world: World) -> None:
@@ -81,7 +86,7 @@ def passed(world: World) -> None:
         ("runs", digest, DAILY),
         ("threads", thread, immediate_schedule("post#thread0")),
         ("suppressed", bounced, critical_schedule(VAULT)),
-        ("paused", stopped, immediate_schedule(HOT)),
+        ("stopped", stopped, immediate_schedule("post#stopped0")),
         ("skipped", passed, DAILY),
     ],
 )
@@ -103,8 +108,33 @@ def test_an_activity_of_a_past_is_as_the_steps_leave_it(world: World) -> None:
     assert replace(old, occurred_at=at) == made
 
 
+def test_runs_of_a_thread_that_waits_are_as_the_steps_leave_them(world: World) -> None:
+    """Each event comes when the run before has ended its own predecessor, and found no permit."""
+    world.immediate_rate_limiter.open_by_hand("a person stopped it", world.clock())
+    size = PAGE + 4
+    for each in range(size):
+        world.create(comment(f"e{each}", world.clock(), category=AT_ONCE, on=HOT))
+        keys = sorted(world.runs.rows, key=lambda key: key.sequence)
+        world.clock.pass_time(hours=1)
+        if each < size - 1:
+            world.generate(keys[-1])
+    made = [run for _, run in sorted(world.runs.rows.items(), key=lambda each: each[0].sequence)]
+    runs = [run for run in past("paused", size).runs if run.key.is_immediate]
+    assert [shape(run) for run in runs] == [shape(run) for run in made]
+    assert [place(run.head, runs) for run in runs[:-1]] == [
+        place(run.head, made) for run in made[:-1]
+    ]
+
+
+def place(head: Head | None, runs: Sequence[Run]) -> int | None:
+    """How many runs a head is about."""
+    if head is None:
+        return None
+    return sum(run.key.sequence <= head.sequence for run in runs)
+
+
 def test_a_status_of_a_past_is_as_a_bounce_leaves_it(world: World) -> None:
-    bounced(world)
+    world.feedback(a_bounce(Fault.HARD))
     reader, there = world.subscribers.get(READER), on_fakes(past("suppressed", 1))
     assert reader
     assert there.subscribers.get(READER).status is reader.status  # type: ignore[union-attr]

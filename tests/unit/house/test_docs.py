@@ -11,6 +11,7 @@ from gazette.adapters.contract.schemas import DataSchema
 from gazette.domain.sources import DETAIL_TYPES, FEEDBACK, PREFERENCES
 
 from cli.main import app
+from tests.e2e.conftest import WORKERS
 
 ROOT = Path(__file__).parents[3]
 TOPS = (ROOT, ROOT / "layers/gazette/python/gazette")
@@ -124,6 +125,21 @@ def test_ci_runs_every_target_that_the_readme_names() -> None:
     run = (ROOT / ".ci/run").read_text()
     in_ci = set(re.findall(r"^ *(?:timeout [-=\w ]+ )?make ([a-z0-9]+)\b", run, re.MULTILINE))
     assert {"test", "check", "seeds", "browser", "e2e"} <= in_ci
+
+
+def test_ci_runs_all_tests_on_the_python_of_lambda() -> None:
+    found = re.search(r"^lambda=(\S+)$", (ROOT / ".ci/run").read_text(), re.MULTILINE)
+    assert found
+    assert f'LAMBDA = Target(python="{found[1]}",' in (ROOT / "infra/assets/layers.py").read_text()
+
+
+def test_each_folder_of_the_deployed_tests_has_one_worker() -> None:
+    (recipe,) = re.findall(
+        r"^e2e:.*\n\t.*-m e2e (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE
+    )
+    paths = (ROOT / path for path in recipe.split())
+    folders = {name(path if path.is_dir() else path.parent) for path in paths}
+    assert sorted(folders) == sorted(folder for worker in WORKERS for folder in worker)
 
 
 def test_every_file_that_a_page_names_exists() -> None:

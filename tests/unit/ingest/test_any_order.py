@@ -19,14 +19,17 @@ from gazette.domain.commands import (
     RetractActivity,
     RetractEvent,
 )
+from gazette.domain.delivery.run import BEGINNING
 from gazette.domain.errors import Unavailable
-from gazette.domain.model import StoredEvent
+from gazette.domain.model import RunKey, StoredEvent, Window
 from gazette.domain.scheduling.calendar import DigestTimes
 from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.subscribers.choices import Choice
 from gazette.domain.subscribers.following import Activity, FollowState
 from gazette.domain.subscribers.frequency import Frequency, frequencies
 from gazette.domain.subscribers.subscriber import Subscriber
+from gazette.steps.routing.reroute import route_again
+from gazette.steps.time_budget import unlimited
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -190,14 +193,26 @@ def run(
         if eager:
             world.work_off_followers()
     world.work_off_followers()
+    prepare_threads(world)
     return world
+
+
+def prepare_threads(world: World) -> None:
+    """What waits in a thread is routed again when its run is prepared, and only then."""
+    threads = {
+        RunKey(stored.event.user_id, stored.schedule, 1)
+        for stored in world.events.rows.values()
+        if isinstance(stored, StoredEvent) and stored.is_immediate
+    }
+    for key in sorted(threads, key=lambda each: (each.user_id, each.schedule)):
+        route_again(key, Window(BEGINNING, world.clock.now), unlimited, context=world.context)
 
 
 def state(world: World) -> dict[str, object]:
     """What readers and services can notice."""
     return {
         "profiles": {
-            user_id: replace(reader, revision=0, routed_for="")
+            user_id: replace(reader, revision=0, routed_for="", routes_since=None)
             if isinstance(reader := world.subscribers.get(user_id), Subscriber)
             else reader
             for user_id in READERS

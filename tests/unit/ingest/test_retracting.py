@@ -327,9 +327,8 @@ def test_an_amendment_that_broke_off_anywhere_is_whole_after_its_redelivery() ->
         lambda world: world.create(edited()),
         lambda world: world.choose(at=LATER, comment=NEVER),
         retract,
-        World.unsubscribe,
     ],
-    ids=["amended", "muted", "retracted", "unsubscribed"],
+    ids=["amended", "muted", "retracted"],
 )
 def test_a_stop_that_broke_off_is_known_to_open_runs_after_its_redelivery(
     stop: Callable[[World], object],

@@ -17,6 +17,7 @@ from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
 from gazette.steps.fanout.fanout import FannedOut, tick
 from gazette.steps.ingest.followers import start_walk
+from gazette.steps.runs import raise_epochs
 from gazette.steps.subscribers.schedules import set_schedules
 from gazette.steps.sweep.unknown import Swept
 
@@ -153,7 +154,7 @@ def test_what_comes_after_a_run_in_a_status_that_is_not_known_waits_for_it(world
 
 def test_a_stop_reaches_a_run_in_a_status_that_is_not_known(world: World) -> None:
     run = world.runs.create(replace(run_of("ann"), status=PARKED, reason=POSTPONED))
-    world.unsubscribe()
+    raise_epochs([run], runs=world.runs)
     stopped = world.runs.rows[run.key]
     assert (stopped.status, stopped.epoch, stopped.overtaken) == (PARKED, 1, True)
 

@@ -401,14 +401,14 @@ def test_trace_w_what_breaks_off_is_not_told_as_saved_and_ingest_does_it(
         world.work_off_bus()
         assert bool(seen(world).subscriber.reader_choices.frequencies) == taken, where
         assert world.follows.rows[POST, "ann"].latest.following != taken, where
-        assert bool(world.waiting()) != taken, where
         world.send_everything()
+        assert bool(world.waiting()) != taken, where
         assert bool(world.emails()) != taken, where
     assert notice == [Notice.SAVED]
 
 
 def test_where_too_little_time_is_left_the_page_does_not_say_saved() -> None:
-    world = at_once()
+    world = due()
     world.time_left = lambda: timedelta(seconds=7)
     assert world.press(MUTED) is Notice.UNSURE
     assert world.waiting(), "not moved here"

@@ -5,11 +5,16 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
-from gazette.domain.commands import ChangeSubscriber, ChoosePreferences, EraseSubscriber
+from gazette.domain.commands import (
+    ChangeSubscriber,
+    ChoosePreferences,
+    CreateActivity,
+    EraseSubscriber,
+)
 from gazette.domain.delivery.pace import PacePlan, Quota
 from gazette.domain.delivery.redrive import RedriveResult
 from gazette.domain.delivery.run import Reason, Status
-from gazette.domain.errors import UnreadableRow
+from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.identity import address_hash, parse_run_id, run_id
 from gazette.domain.model import RunKey, StoredEvent
 from gazette.domain.outcome import Outcome
@@ -24,7 +29,16 @@ from gazette.steps.support.dry_run import dry_run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.builders import KEY, NOW, a_bounce, a_complaint, a_follow, a_subscriber, an_event
+from tests.builders import (
+    KEY,
+    NOW,
+    a_bounce,
+    a_complaint,
+    a_follow,
+    a_subscriber,
+    an_activity,
+    an_event,
+)
 from tests.fake_stores import FakeRateLimiter
 from tests.world import World, crashes, events_in
 
@@ -231,11 +245,69 @@ def test_a_bounce_a_complaint_and_an_operator_stop_it(stop: Act, late: bool) -> 
         put(world)
     stop(world)
     world.stop_if_suppressed()
-    put(world)
+    put(world, "alert2")
     world.send_everything()
     assert not sent(world)
-    (run,) = world.runs.rows.values()
-    assert (run.status, run.reason) == (Status.SKIPPED, Reason.SUPPRESSED)
+    ended = [(run.status, run.reason) for run in world.runs.rows.values()]
+    assert ended == [(Status.SKIPPED, Reason.SUPPRESSED)] * late
+
+
+@pytest.mark.parametrize(
+    "stop", [bounce, complain, suppress, suppress_for_a_later_cause, leave_then_bounce]
+)
+def test_each_event_for_a_suppressed_address_costs_what_the_first_did(stop: Act) -> None:
+    world = a_world()
+    stop(world)
+    world.stop_if_suppressed()
+    costs = set()
+    for number in range(40):
+        with world.calls() as called:
+            assert put(world, f"alert{number}") == [Outcome.UNSUBSCRIBED]
+        costs.add(tuple(called))
+        world.clock.pass_time(minutes=1)
+        world.deliver_queued()
+    (cost,) = costs
+    assert len(cost) == 4
+    assert not world.runs.rows
+    assert not world.events.rows
+
+
+def test_an_activity_for_a_follower_whose_address_is_suppressed_starts_no_run() -> None:
+    world = a_world()
+    world.follow("ann", "post#post1")
+    bounce(world)
+    world.stop_if_suppressed()
+    for number in range(3):
+        activity = an_activity(f"alert{number}", category="security")
+        assert world.say(CreateActivity(activity)) == [Outcome.STORED]
+    assert not world.runs.rows
+    assert not world.events.rows
+
+
+def test_what_comes_after_the_suppression_was_lifted_comes_alone() -> None:
+    world = a_world()
+    world.unsubscribe()
+    bounce(world)
+    assert put(world) == [Outcome.UNSUBSCRIBED]
+    world.suppressions.lift(ANN, Cause.BOUNCED)
+    assert put(world, "alert2") == [Outcome.STORED]
+    assert put(world) == [Outcome.STORED]
+    world.send_everything()
+    assert sent(world) == [(CRITICAL, 2)]
+
+
+def test_where_it_is_not_known_whether_the_address_is_suppressed_nothing_is_dropped() -> None:
+    world = a_world()
+    world.unsubscribe()
+
+    def around(name: str, call: Callable[[], object]) -> object:
+        if name == "suppressions.holds":
+            raise Unavailable("no answer")
+        return call()
+
+    with world.watched(around), pytest.raises(Unavailable):
+        put(world)
+    assert put(world) == [Outcome.STORED]
 
 
 def test_what_the_provider_reports_of_a_critical_email_stops_the_next() -> None:

@@ -4,12 +4,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
+from operator import itemgetter
 from random import Random
 
 import pytest
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.delivery.signals import RefusedAccount, RefusedForNow, SendOutcome, Uncertain
 from gazette.domain.errors import NotYet
+from gazette.domain.feedback.reputation import CategoryHold
 from gazette.domain.model import RunKey, Window
 from gazette.domain.outcome import Outcome
 from gazette.domain.scheduling.kinds import immediate_schedule
@@ -432,3 +434,114 @@ def test_a_crash_while_one_run_starts_behind_another_loses_nothing() -> None:
             world.sweep()
             world.deliver_queued()
         assert [email.lines for email in world.emails()] == [("post1: 1",)], where
+
+
+def stop_sending(world: World) -> None:
+    world.immediate_rate_limiter.open_by_hand("a person stopped it", world.clock())
+
+
+def resume_sending(world: World) -> None:
+    world.immediate_rate_limiter.close_by_hand()
+
+
+def hold_the_category(world: World) -> None:
+    world.category_holds.add(CategoryHold(category="comment", why="bounces", since=world.clock()))
+
+
+def release_the_category(world: World) -> None:
+    world.category_holds.release("comment")
+
+
+class Visible:
+    """The messages of runs, each worked off when it becomes visible."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._waiting: list[tuple[datetime, RunKey]] = []
+
+    def pass_time(self, **units: float) -> None:
+        world = self._world
+        until = world.clock() + timedelta(**units)
+        while True:
+            for queue in (world.generate_queue, world.resend_queue):
+                self._waiting += [(world.clock() + each.delay, each.key) for each in queue.sent]
+                queue.sent = []
+            first = min(self._waiting, default=None, key=itemgetter(0))
+            if first is None or first[0] > until:
+                world.clock.now = until
+                return
+            self._waiting.remove(first)
+            world.clock.now = max(first[0], world.clock.now)
+            world.generate(first[1])
+
+
+@pytest.mark.parametrize(
+    ("pause", "resume"),
+    [(stop_sending, resume_sending), (hold_the_category, release_the_category)],
+)
+def test_while_a_stream_is_stopped_few_runs_of_a_thread_wait(
+    world: World, pause: Callable[[World], None], resume: Callable[[World], None]
+) -> None:
+    """Each event takes the calls of the first, and none is lost."""
+    pause(world)
+    visible = Visible(world)
+    number = 60
+    for each in range(number):
+        with world.calls() as called:
+            post(world, f"e{each}")
+        assert len(called) <= 6
+        assert len([run for run in runs(world) if run.is_open]) <= 8
+        visible.pass_time(seconds=21)
+    assert not lines(world)
+    resume(world)
+    visible.pass_time(hours=1)
+    assert sum(events_in(email) for email in lines(world)) == number
+    assert len(lines(world)) <= 8
+
+
+def test_few_runs_of_a_thread_wait_however_late_their_messages_come(world: World) -> None:
+    for each in range(30):
+        with world.calls() as called:
+            post(world, f"e{each}")
+        assert len(called) <= 6
+        world.clock.pass_time(minutes=1)
+    assert len(runs(world)) == 8
+    world.send_everything()
+    assert sum(events_in(email) for email in lines(world)) == 30
+
+
+def test_an_event_joins_no_run_that_was_claimed_before(world: World) -> None:
+    """Its window is fixed, so it would not have the event."""
+    for each in range(9):
+        post(world, f"e{each}")
+        world.clock.pass_time(minutes=1)
+    *_, newest = runs(world)
+    window = Window(NOW, newest.due_at)
+    refused = replace(newest, status=Status.RETRYING, attempt=1, window=window)
+    world.runs.rows[newest.key] = refused
+    post(world, "late")
+    assert world.runs.rows[newest.key] == refused
+    assert runs(world)[-1] != refused
+    world.send_everything()
+    assert sum(events_in(email) for email in lines(world)) == 10
+
+
+def test_a_worker_that_has_read_a_run_before_an_event_joins_it_does_not_claim_it() -> None:
+    """Whatever the worker has done by then: the event is sent, and nothing is sent twice."""
+
+    def many_wait() -> World:
+        world = a_world()
+        for each in range(8):
+            post(world, f"e{each}")
+            world.clock.pass_time(minutes=1)
+        newest = runs(world)[-1]
+        swept = replace(newest, check_at=newest.check_at + DAY)
+        world.runs.rows[newest.key] = swept
+        return world
+
+    def deliver_newest(world: World) -> None:
+        world.generate(runs(world)[-1].key)
+
+    for world, where in interleavings(many_wait, deliver_newest, lambda world: post(world, "late")):
+        world.send_everything()
+        assert sum(events_in(email) for email in lines(world)) == 9, where

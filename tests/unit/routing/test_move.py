@@ -10,7 +10,7 @@ import pytest
 from gazette.domain.delivery.run import Reason, Run, Status
 from gazette.domain.delivery.signals import Evidence, RefusedForGood, RefusedForNow, Uncertain
 from gazette.domain.errors import NotYet
-from gazette.domain.model import DAILY, RunKey, Window
+from gazette.domain.model import DAILY, RunKey, StoredEvent, Window
 from gazette.domain.scheduling.calendar import slot_of
 from gazette.domain.scheduling.kinds import immediate_schedule
 from gazette.domain.subscribers.frequency import Frequency
@@ -148,8 +148,15 @@ def refused_to_the_end() -> World:
     return world
 
 
+def put_again(world: World) -> None:
+    """The producer repeats the event, as it is stored."""
+    stored = world.events.get("ann", "e1")
+    assert isinstance(stored, StoredEvent)
+    world.create(stored.event)
+
+
 def test_trace_n_what_leaves_a_thread_whose_runs_have_ended_is_not_sent_by_a_redrive_too() -> None:
-    """The redrive starts a run that is due at once, while the move stands still."""
+    """The event is put again, and moves; the redrive starts a run meanwhile that is due at once."""
     world = refused_to_the_end()
     (failed,) = world.runs.rows
 
@@ -159,8 +166,9 @@ def test_trace_n_what_leaves_a_thread_whose_runs_have_ended_is_not_sent_by_a_red
             world.deliver_queued()
             world.clock.pass_time(minutes=1)
 
-    strike(world, redrive, dies=False)
     world.choose(comment=Frequency.DAILY)
+    strike(world, redrive, dies=False)
+    put_again(world)
     for _ in range(3):
         world.send_digest()
     assert shown(world) == ["post1: 1"]
@@ -169,6 +177,7 @@ def test_trace_n_what_leaves_a_thread_whose_runs_have_ended_is_not_sent_by_a_red
 def test_a_run_that_a_move_has_started_is_found_by_the_sweep_and_ends_empty() -> None:
     world = refused_to_the_end()
     world.choose(comment=Frequency.DAILY)
+    put_again(world)
     assert world.waiting() == {"e1": DAILY}
     newest = max(world.runs.rows.values(), key=lambda run: run.key.sequence)
     assert (newest.status, newest.due_at) == (Status.PENDING, world.clock() + COLLAPSE)

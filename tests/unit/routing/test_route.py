@@ -203,8 +203,8 @@ def test_never_takes_back_what_waits(world: World, frequency: Frequency) -> None
     world.create(an_event(), an_event("e2", category="like", entity_id="post2"))
     world.clock.pass_time(seconds=5)
     world.choose(comment=NEVER)
-    assert world.waiting() == {"e2": "daily"}
     assert emailed(world) == ["post2: 1"]
+    assert world.waiting() == {"e2": "daily"}
 
 
 # An event before its reader.
@@ -262,8 +262,8 @@ def test_a_preference_change_moves_what_waits_and_it_is_sent_exactly_once(
     world.create(an_event())
     world.clock.pass_time(seconds=5)
     world.choose(comment=to)
-    assert world.waiting() == {"e1": under(to)}
     assert emailed(world) == ["post1: 1"]
+    assert world.waiting() == {"e1": under(to)}
     assert world.emails()[0].schedule == under(to)
     world.send_everything()
     assert len(world.emails()) == 1
@@ -386,8 +386,8 @@ def test_trace_n_nothing_stays_stored_under_a_stale_preference(to: Frequency) ->
         lambda world: world.create(an_event()),
         lambda world: world.choose(comment=to),
     ):
-        assert world.waiting() == ({} if to is NEVER else {"e1": under(to)}), where
         assert emailed(world) == ([] if to is NEVER else ["post1: 1"]), where
+        assert world.waiting() == ({} if to is NEVER else {"e1": under(to)}), where
 
 
 @pytest.mark.parametrize(
@@ -499,7 +499,8 @@ def test_what_leaves_an_immediate_schedule_is_known_to_whatever_run_may_still_be
     """The run of A has failed; that of B was never started, because its worker died."""
     world.choose(comment=Frequency.IMMEDIATE, mention=Frequency.IMMEDIATE)
     schedule = immediate_schedule("post#post1")
-    world.create(an_event("A", occurred_at=world.clock()))
+    failed = an_event("A", occurred_at=world.clock())
+    world.create(failed)
     world.mailer.script.append(RefusedForGood(1, "rejected"))
     world.deliver_queued()
     world.clock.pass_time(minutes=5)
@@ -513,8 +514,9 @@ def test_what_leaves_an_immediate_schedule_is_known_to_whatever_run_may_still_be
         (started,) = start_immediates([stored], context=world.context)
         read.append(started)
 
+    world.choose(comment=Frequency.DAILY, mention=Frequency.IMMEDIATE)
     with world.meanwhile("events.move", redeliver, before=True):
-        world.choose(comment=Frequency.DAILY, mention=Frequency.IMMEDIATE)
+        world.create(failed)
     assert world.waiting() == {"A": DAILY, "B": schedule}
     claimed = replace(read[0], status=Status.SENDING, attempt=1)
     assert world.runs.swap(read[0], claimed) != claimed
@@ -668,8 +670,8 @@ def test_a_preference_change_that_broke_off_anywhere_is_whole_after_its_redelive
 
     for world, where in crashes(make, lambda world: world.choose(at=LATER, comment=to)):
         world.choose(at=LATER, comment=to)
-        assert world.waiting() == ({} if to is NEVER else {"e1": under(to)}), where
         assert emailed(world) == ([] if to is NEVER else ["post1: 1"]), where
+        assert world.waiting() == ({} if to is NEVER else {"e1": under(to)}), where
 
 
 def test_a_profile_that_broke_off_brings_what_a_follow_wants_in_a_digest_of_its_own() -> None:
@@ -701,7 +703,10 @@ def test_what_an_immediate_run_did_not_send_moves_where_the_reader_wants_it_next
     world.choose(comment=Frequency.IMMEDIATE)
     world.create(an_event())
     (run,) = world.runs.rows.values()
-    world.runs.rows[run.key] = replace(run, status=Status.FAILED, reason=Reason.REFUSED_FOR_GOOD)
+    world.runs.rows[run.key] = replace(run, status=Status.FAILED, reason=Reason.ATTEMPTS_EXHAUSTED)
     world.clock.pass_time(minutes=5)
     world.choose(comment=Frequency.DAILY)
+    assert emailed(world) == [], "nobody looks into a thread whose runs have ended"
+    world.resend(run.key, given_up=True)
+    assert emailed(world) == ["post1: 1"]
     assert world.waiting() == {"e1": "daily"}

@@ -365,7 +365,7 @@ def test_choices_around_two_profiles_end_the_same_in_any_order(
         world = World()
         for command in order:
             world.say(command)
-        ends.append(replace(ann(world), revision=1, routed_for=""))
+        ends.append(replace(ann(world), revision=1, routed_for="", routes_since=None))
     assert ends[0] == ends[1]
 
 
@@ -389,8 +389,10 @@ def test_a_choice_and_something_else_at_once_both_count(other: Command) -> None:
             lambda world, first=first: world.say(first),  # type: ignore[misc]
             lambda world, second=second: world.say(second),  # type: ignore[misc]
         ):
-            end = replace(ann(world), revision=1, routed_for="")
-            assert end == replace(ann(expected), revision=1, routed_for=""), where
+            end = replace(ann(world), revision=1, routed_for="", routes_since=None)
+            assert end == replace(ann(expected), revision=1, routed_for="", routes_since=None), (
+                where
+            )
             for key, schedule in world.schedules.rows.items():
                 assert schedule.wanted == ann(world).recurrence(Frequency(key[1])), where
 

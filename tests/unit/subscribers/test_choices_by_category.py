@@ -412,6 +412,6 @@ def test_messages_in_any_order_end_in_the_same_row(order: tuple[int, ...]) -> No
             world.say(said[number])
         reader = world.subscribers.get("ann")
         assert isinstance(reader, Subscriber)
-        ends.append(replace(reader, revision=1, routed_for=""))
+        ends.append(replace(reader, revision=1, routed_for="", routes_since=None))
     assert ends[0] == ends[1]
     assert EVERYTHING not in dict(ends[0].chosen)

@@ -102,7 +102,6 @@ def stopping(count: Count) -> Callable[[], object]:
         ADDRESS,
         subscribers=world.subscribers,
         schedules=world.schedules,
-        runs=world.runs,
     )
 
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 from gazette.domain.commands import ChangeSubscriber
-from gazette.domain.delivery.run import Status
+from gazette.domain.delivery.run import Reason, Status
 from gazette.domain.errors import Unavailable
 from gazette.domain.feedback.delivery_events import EngagementEvent
 from gazette.domain.identity import address_hash
@@ -15,7 +15,7 @@ from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Erased, Subscriber, SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
 
-from tests.builders import KEY, NOW, SettableClock, a_run, a_subscriber, an_event
+from tests.builders import KEY, NOW, SettableClock, a_bounce, a_run, a_subscriber, an_event
 from tests.world import World, crashes, interleavings
 
 DAY = timedelta(days=1)
@@ -74,60 +74,105 @@ def test_the_address_is_suppressed_whatever_becomes_of_the_profile(world: World)
     assert world.suppressions.holds(address_hash(" Ann@EXAMPLE.com "))
 
 
-def test_open_runs_learn_of_it_and_ended_ones_stay(world: World) -> None:
-    world.unsubscribe()
-    assert world.runs.rows[KEY].epoch == 0
-    assert world.runs.rows[a_run(2).key].epoch == 1
-
-
-def test_open_runs_of_every_schedule_learn_of_it(world: World) -> None:
-    weekly = replace(a_run(2), key=replace(KEY, schedule="weekly"))
-    world.runs.create(weekly)
-    world.choose(comment=Frequency.IMMEDIATE)
-    world.create(an_event())
-    world.unsubscribe()
-    assert {run.epoch for run in world.runs.rows.values() if run.key != KEY} == {1}
-
-
-def test_a_run_that_moves_meanwhile_is_stopped_where_it_then_stands(world: World) -> None:
-    claimed = replace(a_run(2), status=Status.SENDING, attempt=1)
-
-    def claim() -> None:
-        world.runs.rows[claimed.key] = claimed
-
-    with world.meanwhile("runs.swap", claim, before=True):
+@pytest.mark.parametrize("past", [10, 1000])
+def test_who_leaves_costs_the_same_whatever_was_sent_before(past: int) -> None:
+    """No run is read, changed or counted: each finds out by its worker's last look."""
+    world = a_reader()
+    for number in range(past):
+        thread = f"now{number:020d}"
+        world.runs.create(replace(a_run(), key=RunKey("ann", thread, 1), status=Status.SENT))
+    before = dict(world.runs.rows)
+    with world.calls() as calls:
         world.unsubscribe()
-    assert world.runs.rows[claimed.key] == replace(claimed, epoch=1, overtaken=True)
+    assert len(calls) == 11
+    assert not [name for name in calls if name.startswith("runs.")]
+    assert world.runs.rows == before
 
 
 def test_what_broke_off_anywhere_holds_after_its_repetition() -> None:
     for world, where in crashes(a_reader, World.unsubscribe):
         assert world.unsubscribe(), where
         assert not world.schedules.listed, where
-        assert world.runs.rows[a_run(2).key].epoch > 0, where
         assert world.suppressions.rows, where
 
 
-def test_trace_o_no_email_is_claimed_after_leaving_was_acknowledged() -> None:
-    """The worker read the status before it changed."""
+def ready() -> World:
+    """Ann's open digest has something to show."""
+    world = a_reader()
+    world.create(an_event())
+    world.clock.pass_time(minutes=5)
+    return world
 
-    def make() -> World:
-        world = a_reader()
-        world.create(an_event())
-        world.clock.pass_time(minutes=5)
-        return world
 
-    claimed = []
+def test_trace_o_no_email_is_handed_over_after_leaving_was_acknowledged() -> None:
+    """The worker read the status before it changed, and looks once more after its claim."""
+    later, attempts = [], set()
+    for world, where in interleavings(
+        ready, lambda world: world.deliver(a_run(2).key), World.unsubscribe
+    ):
+        run = world.runs.rows[a_run(2).key]
+        attempts.add(run.attempt)
+        if world.emails():
+            later.append(where.partition(",")[0])
+        else:
+            assert run.reason in {Reason.UNSUBSCRIBED, Reason.SUPPRESSED}, where
+    assert later == ["before mailer.send", "before runs.swap"]
+    assert attempts == {0, 1}
 
-    def leave(world: World) -> None:
-        claimed.append(world.runs.rows[a_run(2).key].status is Status.SENDING)
+
+def test_trace_o_who_stands_between_claim_and_last_look_sees_every_stop() -> None:
+    """Of two workers, the one that has claimed stands still while the reader does as they like."""
+
+    def return_at_once(world: World) -> None:
         world.unsubscribe()
+        world.resubscribe()
 
-    for world, where in interleavings(make, lambda world: world.deliver(a_run(2).key), leave):
-        in_time = "suppressions.holds" in where
-        assert bool(world.emails()) == (claimed[-1] and not in_time), where
-        assert bool(world.runs.rows[a_run(2).key].attempt) == claimed[-1], where
-    assert set(claimed) == {True, False}
+    for act, sent in (
+        (World.unsubscribe, 0),
+        (World.erase, 0),
+        (return_at_once, 1),
+        (lambda world: world.feedback(a_bounce()), 0),
+        (lambda world: world.choose(comment=Frequency.NEVER), 0),
+        (lambda world: world.choose(comment=Frequency.WEEKLY), 0),
+        (lambda world: world.choose("ann2"), 1),
+    ):
+        world = ready()
+        is_claimed = []
+
+        def stand_still(
+            name: str,
+            call: Callable[[], object],
+            world: World = world,
+            act: Callable[[World], object] = act,
+            is_claimed: list[bool] = is_claimed,
+        ) -> object:
+            answer = call()
+            if name == "runs.swap" and not is_claimed:
+                is_claimed.append(world.runs.rows[a_run(2).key].status is Status.SENDING)
+                act(world)
+                world.deliver(a_run(2).key)
+            return answer
+
+        with world.watched(stand_still):
+            world.deliver(a_run(2).key)
+        assert is_claimed == [True]
+        assert len(world.emails("ann")) == sent
+
+
+def test_who_has_moved_since_the_email_was_prepared_gets_it_at_the_new_address() -> None:
+    world = ready()
+    moved = a_subscriber(changed_at=world.clock(), email="new@example.com", like=Frequency.WEEKLY)
+    looks = []
+
+    def move(name: str, call: Callable[[], object]) -> object:
+        looks.append(name)
+        if looks.count("subscribers.get") == 2 and name == "subscribers.get":
+            world.say(ChangeSubscriber(moved))
+        return call()
+
+    with world.watched(move):
+        world.deliver(a_run(2).key)
+    assert [mail.to for mail, _ in world.mailer.accepted] == ["new@example.com"]
 
 
 def test_the_address_is_suppressed_even_if_its_reader_is_not_known_any_more(

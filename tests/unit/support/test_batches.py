@@ -162,7 +162,10 @@ def test_trace_o_no_email_is_claimed_after_the_cancel_was_acknowledged() -> None
 def test_a_run_that_the_index_does_not_show_yet_is_stopped_up_to_the_look_before_its_claim() -> (
     None
 ):
-    """Between them are a cached read and one write; the next walk finds the rest."""
+    """Between them are a cached read and one write; the next walk finds the rest.
+
+    The reader is read for the email, and once more after the claim, beside the suppressions.
+    """
     gone = []
 
     def make() -> World:
@@ -183,6 +186,7 @@ def test_a_run_that_the_index_does_not_show_yet_is_stopped_up_to_the_look_before
     assert {where.split(",")[0] for where in gone} == {
         "before category_holds.active",
         "before runs.swap",
+        "before subscribers.get",
         "before suppressions.holds",
         "before mailer.send",
     }

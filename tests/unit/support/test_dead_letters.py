@@ -32,6 +32,7 @@ ENDED = {Status.FAILED, Status.SKIPPED, Status.CANCELLED}
 READS = {
     "category_holds.active",
     "runs.chain",
+    "runs.first_sent",
     "runs.get",
     "schedules.get",
     "subscribers.get",

@@ -8,7 +8,6 @@ from statistics import NormalDist
 import pytest
 from gazette.domain.feedback.experiment_readers import Arm
 from gazette.domain.feedback.statistics import ACTS, Measure
-from statsmodels.stats.proportion import confint_proportions_2indep
 
 from cli.statistics.comparisons import Verdict, compare
 
@@ -64,6 +63,9 @@ def test_of_several_variations_each_is_held_against_the_lowest_and_more_strictly
     assert [(each.base.number, each.arm.number) for each in found] == [(2, 3), (2, 5)]
     alone = compare(arms[:2])[CLICKED][0]
     assert found[0].low < alone.low < alone.high < found[0].high
+    # Imported here: it takes seconds, and each process of the tests imports this module.
+    from statsmodels.stats.proportion import confint_proportions_2indep
+
     low, high = confint_proportions_2indep(60, 1000, 50, 1000, method="newcomb", alpha=0.025)
     assert (found[0].low, found[0].high) == (low, high)
 

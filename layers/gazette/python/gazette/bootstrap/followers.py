@@ -1,14 +1,20 @@
 """The function `followers`, joined."""
 
+import json
 from collections.abc import Callable
 from functools import cache, partial
+from typing import TYPE_CHECKING
 
 from gazette.adapters.aws.queues import SqsQueue, decode_followers, encode_followers, sqs_client
+from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.routing import activities, announce, routing_context
 from gazette.bootstrap.parts.versions import versions_in_force
 from gazette.domain.ports.clock import TimeLeft
 from gazette.settings.ingest import FollowersSettings
 from gazette.steps.ingest.followers import walk_followers
+
+if TYPE_CHECKING:
+    from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 
 
 @cache
@@ -25,5 +31,22 @@ def build() -> Callable[[str, TimeLeft], int]:
         decode=decode_followers,
         activities=activities(settings),
         followers_queue=SqsQueue(sqs, settings.followers_queue_url, encode_followers),
-        context=routing_context(settings, sqs, in_force=versions_in_force(settings.control_table)),
+        context=routing_context(
+            settings,
+            sqs,
+            in_force=versions_in_force(settings.control_table),
+            suppressions=_suppressions(settings),
+        ),
     )
+
+
+def _suppressions(settings: FollowersSettings) -> "DynamoSuppressions | None":
+    """Return the suppressed addresses; None if no category is critical, for nothing asks then."""
+    if not json.loads(settings.critical_categories):
+        return None
+    # What only some stages use is imported where it is chosen.
+    from gazette.adapters.aws.suppression_key import read_suppression_key
+    from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
+
+    key = read_suppression_key(settings.suppressions_secret)
+    return DynamoSuppressions(settings.suppressions_table, key=key, clock=now)

@@ -40,12 +40,14 @@ def build() -> Callable[[str, TimeLeft], Delivery | Postponed | None]:
     settings = GenerateSettings.from_env()
     sqs = sqs_client()
     decided = decisions(settings.control_table)
+    schedules = DynamoSchedules(settings.schedules_table, shards=settings.shards)
     context = delivery_context(
         settings,
+        sqs,
+        schedules=schedules,
         waiting=waiting_on(SqsBacklog(sqs, settings.generate_queue_url)),
         decided=decided,
     )
-    schedules = DynamoSchedules(settings.schedules_table, shards=settings.shards)
     if ASKED_SOURCE in settings.content_sources:
         content = _content(settings, schedules, context.limits, sqs, decided)
         context = replace(context, content=content)
@@ -58,7 +60,6 @@ def build() -> Callable[[str, TimeLeft], Delivery | Postponed | None]:
         suppressions=context.suppressions,
         subscribers=context.subscribers,
         schedules=schedules,
-        runs=context.runs,
     )
     return partial(
         generate,

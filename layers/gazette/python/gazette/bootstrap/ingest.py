@@ -27,6 +27,7 @@ def build() -> Callable[[Sequence[str], TimeLeft], list[Routed]]:
     """Takes the bodies of messages and what is left of the invocation. Built once per process."""
     settings = IngestSettings.from_env()
     key = read_suppression_key(settings.suppressions_secret)
+    suppressions = DynamoSuppressions(settings.suppressions_table, key=key, clock=now)
     announce(settings)
     sqs = sqs_client()
     return partial(
@@ -35,10 +36,15 @@ def build() -> Callable[[Sequence[str], TimeLeft], list[Routed]]:
             decode, sources=_sources(settings), hosts=_hosts(settings), schemas=data_schemas()
         ),
         activities=activities(settings),
-        suppressions=DynamoSuppressions(settings.suppressions_table, key=key, clock=now),
+        suppressions=suppressions,
         followers_queue=SqsQueue(sqs, settings.followers_queue_url, encode_followers),
         quarantine=SqsQuarantine(sqs, settings.quarantine_queue_url),
-        context=routing_context(settings, sqs, in_force=versions_in_force(settings.control_table)),
+        context=routing_context(
+            settings,
+            sqs,
+            in_force=versions_in_force(settings.control_table),
+            suppressions=suppressions,
+        ),
     )
 
 

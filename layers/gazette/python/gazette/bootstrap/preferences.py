@@ -85,14 +85,13 @@ def build() -> Preferences:
     preference_pages = PreferencePages(sheets, templates())
     events = DynamoEventReader(settings.events_table, clock=now)
     in_force = versions_in_force(settings.control_table)
+    suppressions = DynamoSuppressions(settings.suppressions_table, key=suppression_key, clock=now)
     routing = routing_context(  # last: it binds the table `events`
-        settings, sqs_client(), in_force=in_force
+        settings, sqs_client(), in_force=in_force, suppressions=suppressions
     )
     context = PageContext(
         routing=routing,
-        suppressions=DynamoSuppressions(
-            settings.suppressions_table, key=suppression_key, clock=now
-        ),
+        suppressions=suppressions,
         engagements=DynamoEngagements(
             settings.engagement_table, retention=timedelta(days=settings.run_retention_days)
         ),

@@ -37,8 +37,11 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
     """
     settings = ResendSettings.from_env()
     sqs = sqs_client()
+    schedules = DynamoSchedules(settings.schedules_table, shards=settings.shards)
     context = delivery_context(
         settings,
+        sqs,
+        schedules=schedules,
         waiting=waiting_on(SqsBacklog(sqs, settings.resend_queue_url)),
         decided=decisions(settings.control_table),
     )
@@ -49,7 +52,7 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
 
     redriving = RedriveContext(
         runs=context.runs,
-        schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
+        schedules=schedules,
         subscribers=context.subscribers,
         suppressions=context.suppressions,
         queue=resend_queue,

@@ -7,6 +7,7 @@ from gazette.domain.scheduling.lifetime import longest_kept
 from gazette.settings.arrangement import ArrangementSettings
 from gazette.settings.budgets import EVENT_WRITE_TIMEOUT_MS, MAX_RATE_WITH_SMTP, smtp_budget
 from gazette.settings.environment import InvalidSetting
+from gazette.settings.ingest import RoutingSettings
 from gazette.settings.pacing import PacingSettings
 
 LEAVES_ALL = "everything"
@@ -14,8 +15,8 @@ LEAVES_ALL = "everything"
 
 
 @dataclass(frozen=True, kw_only=True)
-class SendingSettings(ArrangementSettings, PacingSettings):
-    """What is needed to send email.
+class SendingSettings(ArrangementSettings, PacingSettings, RoutingSettings):
+    """What is needed to send email, and to route again what waits in a run (rule 15).
 
     Settings that begin with `immediate` are for immediate email, the others for digests.
     `immediate_unsubscribe`: what a mail program's button ends beside an immediate email, `category`
@@ -29,12 +30,8 @@ class SendingSettings(ArrangementSettings, PacingSettings):
     """
 
     resend_queue_url: str
-    subscribers_table: str
     suppressions_table: str
     suppressions_secret: str
-    events_table: str
-    runs_table: str
-    control_table: str
     links_secret: str
     base_url: str
     mail_provider: str
@@ -51,15 +48,11 @@ class SendingSettings(ArrangementSettings, PacingSettings):
     smtp_secret: str
     smtp_command_timeout: int
     smtp_reply_timeout: int
-    settle_lag: int
     send_timeout: int
     commit_margin: int
-    clock_skew: int
     evidence_grace: int
     max_lateness: int
     track_clicks: int
-    event_retention_days: int
-    run_retention_days: int
     templates_bucket: str
 
     def __post_init__(self) -> None:
@@ -107,30 +100,19 @@ class SendingSettings(ArrangementSettings, PacingSettings):
 class GenerateSettings(SendingSettings):
     """What `generate` needs.
 
-    `content_sources` is JSON: those of digests. If one is asked, `content_queue_url` is where;
-    `recommendations_fresh_for` is in minutes, `recommendations_patience` in seconds.
+    `content_queue_url`: where content sources are asked, if one is. `recommendations_fresh_for` is
+    in minutes, `recommendations_patience` in seconds.
     """
 
-    content_sources: str
     content_queue_url: str
     recommendations_fresh_for: int
     recommendations_policy: str
     recommendations_patience: int
-    schedules_table: str
     generate_queue_url: str
-    immediate_queue_url: str
-    shards: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResendSettings(SendingSettings):
-    """What `resend` needs. `failed_queue_url`: where failed runs wait for a person.
+    """What `resend` needs. `failed_queue_url`: where failed runs wait for a person."""
 
-    `check_after`: when the sweep looks at a run that a redrive has started. `shards`: as in
-    FanoutSettings, because it writes schedules.
-    """
-
-    schedules_table: str
     failed_queue_url: str
-    shards: int
-    check_after: int

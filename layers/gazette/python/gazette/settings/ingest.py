@@ -91,6 +91,9 @@ class IngestSettings(ActivitiesSettings):
 class FollowersSettings(ActivitiesSettings):
     """What `followers` needs."""
 
+    suppressions_table: str
+    suppressions_secret: str
+
 
 def _check_frequencies(given: str) -> None:
     try:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Runs, Schedules
 from gazette.domain.ports.queues import RunQueue
-from gazette.domain.ports.stores import Events, Follows, Subscribers
+from gazette.domain.ports.stores import Events, Follows, Subscribers, Suppressions
 from gazette.domain.subscribers.frequency import Frequencies
 from gazette.domain.templates.settings import VersionSettings
 
@@ -46,7 +46,8 @@ class RoutingContext(ScheduleContext):
     after that until all of them can be read, which is the settle lag and the clock skew.
     `write_bound`: a write of an event that takes longer may miss its window: the settle lag less
     the clock skew. `check_after`: how long after it can be sent the sweep looks at a run.
-    `critical`: the categories that come whatever a reader chose.
+    `critical`: the categories that come whatever a reader chose. `suppressions`: asked where a
+    critical event is for a reader who has left; None if the function stores no new events.
     """
 
     follows: Follows
@@ -58,3 +59,4 @@ class RoutingContext(ScheduleContext):
     write_bound: timedelta
     check_after: timedelta
     critical: Collection[str] = ()
+    suppressions: Suppressions | None = None

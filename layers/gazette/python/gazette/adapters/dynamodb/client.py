@@ -307,13 +307,44 @@ def read_row(model: type[RowT], *key: str) -> RowT | None:
             return None
 
 
+class RowsReader(Protocol):
+    """Reads a few rows of any tables at once, strongly consistent."""
+
+    def __call__(self, *keys: RowKey) -> Sequence[Row | None]:
+        """Return each row, or None where there is none."""
+
+
 def read_together(coalescer: Coalescer) -> RowReader:
     """Return a reader for threads: what they read at the same time is one BatchGetItem."""
+    read_several = several_together(coalescer)
 
     def read(model: type[RowT], *key: str) -> RowT | None:
-        return cast("RowT | None", coalescer.ask(read_rows, (model, key)))
+        (row,) = read_several((model, key))
+        return cast("RowT | None", row)
 
     return read
+
+
+def several_together(coalescer: Coalescer) -> RowsReader:
+    """As `read_together`, and what is read with it, for several rows in one question."""
+
+    def read(*keys: RowKey) -> Sequence[Row | None]:
+        return coalescer.ask(_read_lists, keys)
+
+    return read
+
+
+def _read_lists(
+    lists: Sequence[Sequence[RowKey]],
+) -> Sequence[Sequence[Row | None] | Unavailable]:
+    """Read the rows of all lists together; a list with a row that is left out has the error."""
+    rows = iter(read_rows([key for keys in lists for key in keys]))
+    answers: list[Sequence[Row | None] | Unavailable] = []
+    for keys in lists:
+        found = [next(rows) for _ in keys]
+        failed = next((each for each in found if isinstance(each, Unavailable)), None)
+        answers.append(failed or [row for row in found if not isinstance(row, Unavailable)])
+    return answers
 
 
 def read_rows(keys: Sequence[RowKey]) -> Sequence[Row | Unavailable | None]:

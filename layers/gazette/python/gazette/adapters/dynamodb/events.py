@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Self
 
 from pynamodb.expressions.update import Action
 from pynamodb.transactions import TransactWrite
@@ -74,6 +74,16 @@ class DynamoEvents:
         )
         self._retention = retention
         self._clock = clock
+
+    @classmethod
+    def as_bound(cls, *, clock: Clock) -> Self:
+        """Return events for who moves and removes them, and stores none, as the table is bound.
+
+        The client may then repeat a write, because the guard of a move bears a stamp that is old.
+        """
+        events = cls.__new__(cls)
+        events._retention, events._clock = timedelta(0), clock
+        return events
 
     def store(
         self, event: Event, schedule: str, wanted: Recurrence | None = None

@@ -21,12 +21,13 @@ from gazette.adapters.dynamodb.client import (
 from gazette.adapters.dynamodb.tables import RunRow
 from gazette.adapters.dynamodb.values import in_years, wholes
 from gazette.domain.delivery.batch import BatchRun, batch_run
-from gazette.domain.delivery.run import Reason, Run, Status
+from gazette.domain.delivery.run import Head, Reason, Run, Status
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.feedback.experiment import Variant
-from gazette.domain.identity import LAST_SEQUENCE, shard_of
+from gazette.domain.identity import LAST_SEQUENCE, latest_run, shard_of
 from gazette.domain.model import RunKey, Window
 from gazette.domain.scheduling.calendar import slot_id
+from gazette.domain.scheduling.chain import PAGE, back_to_end
 from gazette.domain.stored import as_stored, readable
 
 PARTITIONS = 16
@@ -34,7 +35,7 @@ PARTITIONS = 16
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html
 """
 
-_PAGE = 16
+_PAGE_BEHIND = 100
 
 
 class DynamoRuns:
@@ -57,22 +58,31 @@ class DynamoRuns:
         return decoded(row, run_of) if row else None
 
     def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
-        """One strongly consistent Query if one of the last sixteen runs was sent."""
-        found: list[Run] = []
+        """One strongly consistent Query if one of the last sixteen runs was sent, or has a head."""
         with translated():
             rows = RunRow.query(
                 key.user_id,
                 RunRow.run.between(run_sort_key(replace(key, sequence=0)), run_sort_key(key)),
                 consistent_read=True,
                 scan_index_forward=False,
-                page_size=_PAGE,
+                page_size=PAGE,
             )
-            for row in rows:
-                run = decoded(row, run_of)
-                found.append(run)
-                if run.ends_chain(key, holding):
-                    break
-        return found
+            runs = (decoded(row, run_of) for row in rows)
+            return back_to_end(runs, of=key, holding=holding)
+
+    def first_sent(self, behind: RunKey, *, until: datetime) -> Run | None:
+        """One strongly consistent Query for each hundred runs in between."""
+        first = run_sort_key(replace(behind, sequence=behind.sequence + 1))
+        last = run_sort_key(latest_run(behind.user_id, behind.schedule))
+        with translated():
+            rows = RunRow.query(
+                behind.user_id,
+                RunRow.run.between(first, last),
+                consistent_read=True,
+                page_size=_PAGE_BEHIND,
+            )
+            runs = (decoded(row, run_of) for row in rows)
+            return next((run for run in runs if run.was_sent_up_to(until)), None)
 
     def of_user(self, user_id: str) -> Iterator[Run | UnreadableRow]:
         """One strongly consistent Query per megabyte of runs."""
@@ -183,6 +193,8 @@ def run_row(run: Run, *, retention: timedelta) -> RunRow:
         without=" ".join(run.without) or None,
         templates=run.templates or None,
         templates_gone=run.templates_gone or None,
+        head=run.head.sequence if run.head else None,
+        head_sent_until=run.head.sent_until if run.head else None,
         expires_at=run.check_at + retention,
     )
 
@@ -267,4 +279,14 @@ def run_of(row: RunRow) -> Run:
         without=tuple((row.without or "").split()),
         templates=int(row.templates or 0),
         templates_gone=int(row.templates_gone or 0),
+        head=_head(row),
     )
+
+
+def _head(row: RunRow) -> Head | None:
+    """The head of a run: older than the run itself, or the chain would end before its beginning."""
+    if row.head is None or row.head_sent_until is None:
+        return None
+    if row.head >= _key(row).sequence:
+        raise ValueError("its head is not behind it")
+    return Head(int(row.head), row.head_sent_until)

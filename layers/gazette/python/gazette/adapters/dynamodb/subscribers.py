@@ -145,12 +145,23 @@ class DynamoSubscribers:
             ),
         )
 
-    def mark_routed(self, subscriber: Subscriber, routed_for: str) -> None:
+    def mark_routed(
+        self, subscriber: Subscriber, routed_for: str, *, since: datetime | None = None
+    ) -> None:
+        """One conditional UpdateItem."""
+        actions: list[Action] = [SubscriberRow.routed_for.set(routed_for)]
+        condition = _unchanged(subscriber)
+        if since:
+            actions.append(SubscriberRow.routes_since.set(since))
+            condition &= _not_later_than(since)
+        written(SubscriberRow(subscriber.user_id).update, actions=actions, condition=condition)
+
+    def mark_rerouted(self, user_id: str, since: datetime) -> None:
         """One conditional UpdateItem."""
         written(
-            SubscriberRow(subscriber.user_id).update,
-            actions=[SubscriberRow.routed_for.set(routed_for)],
-            condition=_unchanged(subscriber),
+            SubscriberRow(user_id).update,
+            actions=[SubscriberRow.routes_since.set(since)],
+            condition=SubscriberRow.email.exists() & _not_later_than(since),
         )
 
     def erase(self, user_id: str, at: datetime) -> bool:
@@ -172,6 +183,13 @@ class DynamoReaders:
         """One eventually consistent Scan per megabyte."""
         with translated():
             yield from each_decoded(SubscriberRow.scan(), reader_of)
+
+
+def _not_later_than(since: datetime) -> Condition:
+    """`routes_since` goes forward only: whoever wrote it may have been held up since."""
+    stored = SubscriberRow.routes_since
+    earlier: Condition = stored.does_not_exist() | (stored <= since)
+    return earlier
 
 
 def _unchanged(reader: Reader | EarlyChoices) -> Condition:
@@ -255,6 +273,7 @@ def _profile_of(row: SubscriberRow) -> Subscriber:
         active_on=read_date(row.active_on),
         resumed_at=row.resumed_at,
         routed_for=row.routed_for or "",
+        routes_since=row.routes_since,
         revision=int(row.revision),
         erased_at=row.erased_at,
         addressed_after=row.addressed_after,

@@ -14,6 +14,8 @@ from gazette.adapters.dynamodb.schedules import DynamoSchedules
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.versions import settings_for
+from gazette.domain.ports.ledgers import Runs, Schedules
+from gazette.domain.ports.stores import Events, Subscribers, Suppressions
 from gazette.domain.ports.templates import VersionsInForce
 from gazette.domain.scheduling.lifetime import longest_life
 from gazette.domain.subscribers.frequency import frequencies
@@ -31,7 +33,11 @@ _ROUNDING = timedelta(seconds=1)
 
 
 def routing_context(
-    settings: RoutingSettings, sqs: "SQSClient", *, in_force: VersionsInForce
+    settings: RoutingSettings,
+    sqs: "SQSClient",
+    *,
+    in_force: VersionsInForce,
+    suppressions: Suppressions | None = None,
 ) -> RoutingContext:
     """Return the tables and queues with which events are routed. Writes nothing.
 
@@ -39,19 +45,43 @@ def routing_context(
     came by it may wait. The table `events` is bound so that each attempt to write takes a new
     stamp: do not bind it in another way.
     """
-    retention = timedelta(days=settings.event_retention_days)
     run_retention = timedelta(days=settings.run_retention_days)
-    return RoutingContext(
+    return with_tables(
+        settings,
+        sqs,
+        in_force=in_force,
         subscribers=DynamoSubscribers(settings.subscribers_table),
-        follows=DynamoFollows(settings.follows_table, retention=longest_life(retention), clock=now),
         events=DynamoEvents(
             settings.events_table,
-            retention=retention,
+            retention=timedelta(days=settings.event_retention_days),
             timeout=EVENT_WRITE_TIMEOUT_MS / 1000,
             clock=now,
         ),
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
         runs=DynamoRuns(settings.runs_table, retention=run_retention),
+        suppressions=suppressions,
+    )
+
+
+def with_tables(
+    settings: RoutingSettings,
+    sqs: "SQSClient",
+    *,
+    in_force: VersionsInForce,
+    subscribers: Subscribers,
+    events: Events,
+    schedules: Schedules,
+    runs: Runs,
+    suppressions: Suppressions | None = None,
+) -> RoutingContext:
+    """As `routing_context`, with tables that are bound already; only `follows` is bound here."""
+    retention = timedelta(days=settings.event_retention_days)
+    return RoutingContext(
+        subscribers=subscribers,
+        follows=DynamoFollows(settings.follows_table, retention=longest_life(retention), clock=now),
+        events=events,
+        schedules=schedules,
+        runs=runs,
         generate_queue=SqsQueue(sqs, settings.immediate_queue_url, encode_run),
         clock=now,
         defaults=frequencies(json.loads(settings.default_frequencies)),
@@ -62,6 +92,7 @@ def routing_context(
         check_after=timedelta(seconds=settings.check_after),
         sunset=timedelta(days=settings.sunset_days) or None,
         critical=frozenset(json.loads(settings.critical_categories)),
+        suppressions=suppressions,
         content=content_sources(settings.content_sources),
     )
 

@@ -7,18 +7,19 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import timedelta
 from functools import cache, partial
+from typing import TYPE_CHECKING
 
 from gazette.adapters.aws.link_keys import cached_keys
 from gazette.adapters.aws.queues import SqsBacklog
 from gazette.adapters.aws.suppression_key import read_suppression_key
-from gazette.adapters.cached import Coalescer, when_asked
-from gazette.adapters.dynamodb.client import read_together
+from gazette.adapters.cached import Coalescer, once, when_asked
+from gazette.adapters.dynamodb.client import read_together, several_together
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.control.category_holds import held_categories
 from gazette.adapters.dynamodb.control.decisions import CachedDecisions
 from gazette.adapters.dynamodb.deferred_events import DynamoDeferredEvents
 from gazette.adapters.dynamodb.events import DynamoEventReader
-from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
+from gazette.adapters.dynamodb.feedback.suppressions import DynamoLastLook, DynamoSuppressions
 from gazette.adapters.dynamodb.runs import DynamoRuns
 from gazette.adapters.dynamodb.subscribers import DynamoSubscribers
 from gazette.adapters.mail.ses import SesMailer, ses_client
@@ -28,14 +29,18 @@ from gazette.bootstrap.parts.clock import now
 from gazette.bootstrap.parts.rate_limiters import rate_limiters
 from gazette.bootstrap.parts.templates import run_templates
 from gazette.domain.delivery.streams import Streams
+from gazette.domain.ports.ledgers import Schedules
 from gazette.domain.ports.mail import Mailer
 from gazette.run_metrics import measured_rendering, record_version_unusable
 from gazette.settings.delivery import LEAVES_ALL, SendingSettings
 from gazette.settings.ranges import RANGES
-from gazette.steps.delivery.context import DeliveryContext
+from gazette.steps.delivery.context import DeliveryContext, RouteAgain
 from gazette.steps.delivery.edition import EditionContext
 from gazette.steps.delivery.pacing import Pacing, StreamPacing
 from gazette.steps.delivery.types import DeliveryLimits
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
 
 _TOGETHER = timedelta(milliseconds=25)
 """Emails whose permits lie so close together may go out together."""
@@ -72,7 +77,12 @@ def decisions(control_table: str) -> CachedDecisions:
 
 
 def delivery_context(
-    settings: SendingSettings, *, waiting: Callable[[], int], decided: CachedDecisions
+    settings: SendingSettings,
+    sqs: "SQSClient",
+    *,
+    schedules: Schedules,
+    waiting: Callable[[], int],
+    decided: CachedDecisions,
 ) -> DeliveryContext:
     """Return the tables, the templates and the provider of a delivery.
 
@@ -83,15 +93,36 @@ def delivery_context(
     suppression_key = read_suppression_key(settings.suppressions_secret)
     permits = rate_limiters(settings, coalescer=coalescer())
     read = read_together(coalescer())
+    runs = DynamoRuns(settings.runs_table, retention=retention)
+    subscribers = DynamoSubscribers(settings.subscribers_table, read=read)
+    batches = DynamoBatches(settings.control_table, retention=retention, clock=now, read=read)
+
+    @once
+    def router() -> RouteAgain:
+        # What few processes use is imported where it is used.
+        from gazette.bootstrap.parts.rerouting import rerouting
+
+        return rerouting(
+            settings,
+            sqs,
+            in_force=decided.in_force,
+            subscribers=subscribers,
+            schedules=schedules,
+            runs=runs,
+            batches=batches,
+        )
+
     return DeliveryContext(
-        runs=DynamoRuns(settings.runs_table, retention=retention),
-        subscribers=DynamoSubscribers(settings.subscribers_table, read=read),
+        runs=runs,
+        subscribers=subscribers,
         suppressions=DynamoSuppressions(
             settings.suppressions_table, key=suppression_key, clock=now, read=read
         ),
+        last_look=DynamoLastLook(key=suppression_key, read=several_together(coalescer())),
         events=DynamoEventReader(settings.events_table, clock=now),
         held_categories=held_categories(settings.control_table, clock=now),
-        batches=DynamoBatches(settings.control_table, retention=retention, clock=now, read=read),
+        batches=batches,
+        route_again=lambda key, window, time_left: router()(key, window, time_left),
         editing=EditionContext(
             templates=run_templates(
                 control_table=settings.control_table,

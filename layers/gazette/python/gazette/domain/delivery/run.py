@@ -102,6 +102,17 @@ def why_not_sent(reader: Reader) -> Reason:
 
 
 @dataclass(frozen=True, slots=True)
+class Head:
+    """Where a chain may end: all runs up to `sequence` are settled for good (chain.head_for).
+
+    `sent_until`: up to when their events were sent.
+    """
+
+    sequence: int
+    sent_until: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """The delivery of one email.
 
@@ -125,6 +136,7 @@ class Run:
     `templates` is the version of the templates with which the first claim was made, and so is
     every later one: it pins the run. `templates_gone` is the one that pinned it before and does
     not exist any more; 0 if there is none.
+    `head`: where its chain may end; None if it was created behind a short one.
     """
 
     key: RunKey
@@ -157,6 +169,7 @@ class Run:
     without: tuple[str, ...] = ()
     templates: int = 0
     templates_gone: int = 0
+    head: Head | None = None
 
     @property
     def pinned_to(self) -> int | None:
@@ -209,6 +222,10 @@ class Run:
         """Whether it was sent with a known window: the next window begins behind that."""
         return self.status is Status.SENT and self.window is not None
 
+    def was_sent_up_to(self, until: datetime) -> bool:
+        """Whether it was sent with a window that ends then or later."""
+        return self.closes_a_window and self.window is not None and self.window.until >= until
+
     def ends_chain(self, of: RunKey, holding: datetime | None) -> bool:
         """Whether a chain that is read from the run `of`, or for an instant, may end here."""
         is_behind = holding is None or (self.window is not None and self.window.until < holding)
@@ -251,6 +268,14 @@ EACH_READ = ("all",)
 """In the place of names: the window was read so late that no write into it could be under way."""
 
 
+OUTDATED_FOR = 2 * STILL_WRITTEN
+"""How long after a change of choices or follows an event may be put where they wanted it before.
+
+Whoever had read them before writes for as long as STILL_WRITTEN; twice that, for clocks that differ
+and for whoever marks the change. Its run then routes it again (rule 15).
+"""
+
+
 def newest_of(events: Iterable[StoredEvent | StoredBrief], window: Window) -> tuple[str, ...]:
     """Return the names of events stored so late in a window that others may not have been read."""
     return tuple(
@@ -272,11 +297,21 @@ BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def sent_until(chain: Iterable[Run]) -> datetime:
-    """Return up to when the events of a schedule were sent: the latest end of a sent window."""
+    """Return up to when the events of a schedule were sent: the latest end of a sent window.
+
+    Where the chain ends at a head, that knows of the windows behind it.
+    """
+    runs = tuple(chain)
     return max(
-        (run.window.until for run in chain if run.status is Status.SENT and run.window),
-        default=BEGINNING,
+        known_sent_until(runs),
+        *(run.window.until for run in runs if run.status is Status.SENT and run.window),
+        BEGINNING,
     )
+
+
+def known_sent_until(chain: Iterable[Run]) -> datetime:
+    """Return up to when events were sent by runs behind the heads of the chain."""
+    return max((run.head.sent_until for run in chain if run.head), default=BEGINNING)
 
 
 MAX_UNKNOWN_ATTEMPTS = 2
@@ -320,11 +355,13 @@ _NOT_SENT = {
 
 def possibly_sent_until(chain: Iterable[Run]) -> datetime:
     """Return up to when events were sent, are being sent or may have been: those do not move."""
+    runs = tuple(chain)
     return max(
-        (
+        known_sent_until(runs),
+        *(
             run.window.until
-            for run in chain
+            for run in runs
             if run.window and (run.status not in _NOT_SENT or run.uncertain)
         ),
-        default=BEGINNING,
+        BEGINNING,
     )

@@ -81,8 +81,15 @@ class Runs(Protocol):
         """Return the run of `key` and the runs before it, newest first.
 
         Reaches back to the last earlier run that was sent with a window, or to the first run; with
-        `holding`, to the last sent run whose window ended before that instant. Empty if there is no
-        run with that key or an earlier one.
+        `holding`, to the last sent run whose window ended before that instant. It ends earlier at
+        the head of a run (chain.back_to_end), which says up to when the events behind it were sent.
+        Empty if there is no run with that key or an earlier one.
+        """
+
+    def first_sent(self, behind: RunKey, *, until: datetime) -> Run | None:
+        """Return the first later run of a schedule that was sent with a window up to `until`.
+
+        Its window may end later. None if there is none.
         """
 
     def of_user(self, user_id: str) -> Iterator[Run | UnreadableRow]:

@@ -40,7 +40,8 @@ class Subscribers(Protocol):
         """Store the profile if what is stored is still `replacing`; else return False.
 
         `replacing` None: neither a profile nor an early choice is stored. A profile replaces an
-        early choice. Leaves `active_on` and `routed_for` unchanged: other methods write them.
+        early choice. Leaves `active_on`, `routed_for` and `routes_since` unchanged: other methods
+        write them.
         """
 
     def mark_active(self, user_id: str, on: date) -> None:
@@ -49,8 +50,16 @@ class Subscribers(Protocol):
     def set_dormant(self, subscriber: Subscriber) -> bool:
         """Make an active subscriber dormant, if profile and last sign of life are as read."""
 
-    def mark_routed(self, subscriber: Subscriber, routed_for: str) -> None:
-        """Store `routed_for` unless the subscriber has changed."""
+    def mark_routed(
+        self, subscriber: Subscriber, routed_for: str, *, since: datetime | None = None
+    ) -> None:
+        """Store `routed_for`, and `since` as `routes_since` unless it is None.
+
+        Changes nothing if the subscriber has changed, or a later instant is stored.
+        """
+
+    def mark_rerouted(self, user_id: str, since: datetime) -> None:
+        """Store `routes_since`, if there is a profile and no later instant is stored."""
 
     def erase(self, user_id: str, at: datetime) -> bool:
         """Delete everything but the instant. Returns False if a newer profile is stored."""
@@ -370,6 +379,18 @@ class Suppressions(Protocol):
 
     def each(self) -> Iterator[Suppression | UnreadableRow]:
         """Yield all suppressions, in no order. Eventually consistent; reads the whole table."""
+
+
+class LastLook(Protocol):
+    """Reads a reader and the suppression of an address at once: after a claim, before the call."""
+
+    def __call__(
+        self, user_id: str, address_hash: str, *, critical: bool = False
+    ) -> tuple[Reader, bool]:
+        """Return what is known of the user id, and whether the address is suppressed.
+
+        The arguments and the second answer are those of `Suppressions.holds`.
+        """
 
 
 class Bounces(Protocol):

@@ -42,7 +42,9 @@ class Subscriber:
     dates of the first profile and of the last sign of life, `paused_last` the latest end of a pause
     of any profile; `resumed_at` is when a dormant period ended.
     `routed_for` names the choices by which the waiting events were routed last, and `revision`
-    counts the changes of profile and status. `erased_at` is set if this user id was erased before.
+    counts the changes of profile and status. `routes_since` is when choices or follows last changed
+    what waits: what was put in its place before is routed again when its run is prepared.
+    `erased_at` is set if this user id was erased before.
     `left_at` is when an unsubscribed reader left, None if that is not known: by it, whoever takes a
     leave back says which one.
     `addressed_after` is when the user id last had another address or was erased, None if never: it
@@ -65,6 +67,7 @@ class Subscriber:
     active_on: date | None = None
     resumed_at: datetime | None = None
     routed_for: str = ""
+    routes_since: datetime | None = None
     revision: int = 1
     erased_at: datetime | None = None
     addressed_after: datetime | None = None
@@ -161,6 +164,10 @@ class Subscriber:
     def is_unchanged_since(self, read: "Subscriber") -> bool:
         """Whether profile and status are as in `read`. Revisions start again after an erasure."""
         return (self.revision, self.erased_at) == (read.revision, read.erased_at)
+
+    def is_sent_like(self, read: "Subscriber") -> bool:
+        """Whether an email that was prepared for `read` may still be sent (rule 11)."""
+        return self.is_unchanged_since(read) and self.routes_since == read.routes_since
 
     def recurrence(self, digest: Frequency) -> Recurrence:
         """When `digest` is due for this subscriber."""

@@ -18,7 +18,7 @@ from gazette.domain.delivery.signals import (
     Skip,
     Uncertain,
 )
-from gazette.domain.errors import NotYet, Overtaken, Unavailable
+from gazette.domain.errors import NotYet, Overtaken, Unavailable, UnreadableRow
 from gazette.domain.feedback.experiment import DEFAULT_VARIANT, Variant, variant_of
 from gazette.domain.identity import address_hash, run_id
 from gazette.domain.links import LinkToken
@@ -27,6 +27,7 @@ from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.ledgers import Batches
 from gazette.domain.ports.rendering import Links
 from gazette.domain.ports.stores import EVENTS_AT_ONCE
+from gazette.domain.subscribers.subscriber import Reader, Subscriber
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.delivery.context import DeliveryContext
 from gazette.steps.delivery.edition import Made, address, edit
@@ -93,17 +94,17 @@ def deliver(key: RunKey, time_left: TimeLeft, *, context: DeliveryContext) -> De
     """End the run, or say when to try again. Returns None if there is no such run.
 
     Reading, grouping, ranking and rendering come first; then claim, send and commit, so that the
-    claim is held only around the call. If the run changes before the claim, everything is read
-    again. `time_left` is the rest of this invocation. Raises NotYet if the message must be kept,
-    because too little time is left or the run kept changing.
+    claim is held only around the call. If the run changes before the claim, or the reader before
+    the call, everything is read again. `time_left` is the rest of this invocation. Raises NotYet if
+    the message must be kept, because too little time is left or the run kept changing.
     """
     tries = _Tries()
     for _ in ATTEMPTS:
         try:
             found = _claim(key, tries, context, time_left)
+            done = _send(found, context, time_left) if isinstance(found, _Claimed) else found
         except Overtaken:
             continue
-        done = _send(found, context, time_left) if isinstance(found, _Claimed) else found
         return tries.counted(done) if done else None
     raise kept_changing(f"Run {run_id(key)}")
 
@@ -172,7 +173,7 @@ def _render(
     If events were excluded, the window is read again without them: by the next message, if this
     invocation has no time for that.
     """
-    while isinstance(prepared := _prepare(key, context), Prepared):
+    while isinstance(prepared := _prepare(key, context, time_left), Prepared):
         reader = prepared.subscriber
         links = context.link_maker.links(LinkToken.of(key, prepared.run.due_at, reader))
         variant = _variant(key, context)
@@ -219,8 +220,13 @@ def _is_outdated(rendered: _Rendered, context: DeliveryContext) -> bool:
     return not due.categories.isdisjoint(held)
 
 
-def _prepare(key: RunKey, context: DeliveryContext) -> Prepared | Ending | None:
-    """Read the run and those before it, store what becomes of them, and read its events."""
+def _prepare(
+    key: RunKey, context: DeliveryContext, time_left: TimeLeft
+) -> Prepared | Ending | None:
+    """Read the run and those before it, store what becomes of them, and read its events.
+
+    Raises Overtaken if some of these belonged elsewhere: they are there now (rule 15).
+    """
     chain = chain_of(key, runs=context.runs)
     if chain is None:
         return None
@@ -228,7 +234,11 @@ def _prepare(key: RunKey, context: DeliveryContext) -> Prepared | Ending | None:
     if isinstance(settled, Ending):
         return settled
     store(settled.changes, runs=context.runs)
-    return prepare(settled, context=context)
+    prepared = prepare(settled, context=context)
+    outdated = prepared.outdated if isinstance(prepared, Prepared) else None
+    if outdated and context.route_again(key, outdated, time_left):
+        raise Overtaken("Events that their reader wants otherwise now have left the window.")
+    return prepared
 
 
 def _end(ending: Ending, tries: _Tries, context: DeliveryContext) -> Delivery:
@@ -289,12 +299,17 @@ def _defer(run: Run, held: Sequence[str], tries: _Tries, context: DeliveryContex
 def _send(claimed: _Claimed, context: DeliveryContext, time_left: TimeLeft) -> Delivery:
     """Send the email of a claimed run, and commit the outcome.
 
-    Suppression is checked after the claim: another reader of the address may have complained, and
-    nothing finds all readers of an address to raise the epochs of their runs (rule 11). Raises
-    NotYet if time ran out: the claim is given back.
+    The reader and the suppression are read after the claim, so whoever stops a reader, or chooses
+    for them, need only write it, and looks for no runs of theirs (rule 11). If the call must not be
+    made, the claim is given back. Raises Overtaken if the reader is no longer as they were when the
+    email was prepared, and NotYet if time ran out.
     """
     run, limits = claimed.run, context.limits
-    if _is_suppressed(claimed, context):
+    reader, is_suppressed = _last_look(claimed, context)
+    if not _is_as_prepared(reader, claimed.rendered.prepared.subscriber):
+        apply(run, NotAttempted(run.attempt), runs=context.runs)
+        raise Overtaken(f"The reader of run {run_id(run.key)} has changed since they were read.")
+    if is_suppressed:
         unsent = apply(run, NotAttempted(run.attempt), runs=context.runs)
         return Delivery(apply(unsent, Skip(Reason.SUPPRESSED), runs=context.runs))
     if (
@@ -322,14 +337,19 @@ def _send(claimed: _Claimed, context: DeliveryContext, time_left: TimeLeft) -> D
     return Delivery(stored, again_at, waiting_for, outcome, accepted_at=accepted_at)
 
 
-def _is_suppressed(claimed: _Claimed, context: DeliveryContext) -> bool:
-    """Whether the reader's address is suppressed. If it cannot tell, it gives the claim back."""
-    email = claimed.rendered.prepared.subscriber.email
+def _last_look(claimed: _Claimed, context: DeliveryContext) -> tuple[Reader, bool]:
+    """The reader now, and whether the address is suppressed. If nobody can tell: no claim."""
+    prepared, key = claimed.rendered.prepared, claimed.run.key
+    address_of_email = address_hash(prepared.subscriber.email)
     try:
-        return context.suppressions.holds(address_hash(email), critical=claimed.run.key.is_critical)
-    except Unavailable:
+        return context.last_look(key.user_id, address_of_email, critical=key.is_critical)
+    except (Unavailable, UnreadableRow):
         apply(claimed.run, NotAttempted(claimed.run.attempt), runs=context.runs)
         raise
+
+
+def _is_as_prepared(reader: Reader, prepared_for: Subscriber) -> bool:
+    return isinstance(reader, Subscriber) and reader.is_sent_like(prepared_for)
 
 
 def is_cancelled(run: Run, batches: Batches) -> bool:

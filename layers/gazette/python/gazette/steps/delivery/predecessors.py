@@ -4,11 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from gazette.domain.delivery.run import Reason, Run, Status, sent_until, settled_until
+from gazette.domain.delivery.run import (
+    Reason,
+    Run,
+    Status,
+    known_sent_until,
+    sent_until,
+    settled_until,
+)
 from gazette.domain.delivery.signals import Cancel, Carry, DeadlinePassed, GiveUp, Stop
 from gazette.domain.identity import latest_run
 from gazette.domain.model import RunKey, Window
 from gazette.domain.ports.ledgers import Runs
+from gazette.domain.scheduling.chain import is_behind_head
 from gazette.steps.runs import Change, Changes, changed
 
 
@@ -29,7 +37,7 @@ class Predecessors:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A run among those of its schedule, newest first, back to the last one sent."""
+    """A run among those of its schedule, newest first, back to the last one sent or to a head."""
 
     run: Run
     newer: Sequence[Run]
@@ -63,15 +71,15 @@ def chain_of(key: RunKey, *, runs: Runs) -> Chain | None:
     return Chain(found, newer, older) if found else None
 
 
-def gives_way(newer: Sequence[Run], changes: Changes) -> bool:
+def gives_way(run: Run, newer: Sequence[Run], changes: Changes) -> bool:
     """Whether a newer run was stored first and has sent the events, or may have (rule 16).
 
-    Raises the epoch of each newer run that has not: it can no longer claim on what it read before
-    this run was stored.
+    So does a run behind a stored head: newer ones do not look for it. Raises the epoch of each
+    newer run that has not: it can no longer claim on what it read before this run was stored.
     """
     waiting = [changes.apply(each, Stop()) for each in newer if each.is_unclaimed]
     rest = [each for each in newer if not each.is_unclaimed]
-    return any(
+    return is_behind_head(run, newer) or any(
         each.closes_a_window
         or bool(each.uncertain)
         or not (each.status.is_final or each.is_unclaimed)
@@ -80,12 +88,18 @@ def gives_way(newer: Sequence[Run], changes: Changes) -> bool:
 
 
 def settle_older(
-    run: Run, older: Sequence[Run], changes: Changes, *, now: datetime, evidence_grace: timedelta
+    run: Run,
+    older: Sequence[Run],
+    changes: Changes,
+    *,
+    newer: Sequence[Run] = (),
+    now: datetime,
+    evidence_grace: timedelta,
 ) -> Predecessors:
     """End the unclaimed older runs, and return what the others leave to `run` (rule 3).
 
     Events that were in MAX_UNKNOWN_ATTEMPTS attempts with an unknown outcome, those of `run`
-    included, are given up (rule 9).
+    included, are given up (rule 9). What `newer` runs know of windows behind their heads counts.
     """
     ended: list[Run] = []
     for each in older:
@@ -98,7 +112,7 @@ def settle_older(
         if found.is_open and not (found.status is Status.RETRYING and found.uncertain):
             return Predecessors(sent_until(ended), unsettled=found)
         ended.append(found)
-    since = settled_until((run, *ended))
+    since = max(settled_until((run, *ended)), known_sent_until(newer))
     unknown = [each for each in ended if each.may_have_been_sent]
     for each in unknown:
         if not _reaches_behind(each, since):

@@ -12,6 +12,7 @@ from gazette.domain.delivery.run import (
     BEGINNING,
     EACH_READ,
     MOST_NEWEST,
+    OUTDATED_FOR,
     STILL_WRITTEN,
     Reason,
     Run,
@@ -64,7 +65,9 @@ class Settled:
 class Prepared:
     """A run that may be claimed as it was read, and what it would send. `older`: as in Settled.
 
-    `without`: as in Run.
+    `without`: as in Run. `outdated`: the part of the window with events that were put there before
+    their reader chose or followed otherwise, so that they may belong elsewhere; before the claim
+    they are routed again (rule 15). None if there are none.
     """
 
     run: Run
@@ -73,6 +76,7 @@ class Prepared:
     subscriber: Subscriber
     due: WindowEvents
     without: tuple[str, ...] = ()
+    outdated: Window | None = None
 
 
 def settle(chain: Chain, *, context: PrepareContext) -> Settled | Ending:
@@ -84,11 +88,18 @@ def settle(chain: Chain, *, context: PrepareContext) -> Settled | Ending:
     if (not_before := _not_before(run, chain.older, limits)) > now:
         waiting_for = WaitingFor.PAUSE_OVER if run.retry_at else WaitingFor.COLLECTED
         return Ending(Delivery(run, not_before, waiting_for))
-    if run.is_unclaimed and gives_way(chain.newer, changes):
+    if run.is_unclaimed and gives_way(run, chain.newer, changes):
         return _left_to_a_later_run(run, chain.newer[0], changes, now)
     if run.is_too_late(now, limits.max_lateness):
         return _ended(run, Skip(Reason.TOO_LATE), changes)
-    older = settle_older(run, chain.others, changes, now=now, evidence_grace=limits.evidence_grace)
+    older = settle_older(
+        run,
+        chain.others,
+        changes,
+        newer=chain.newer,
+        now=now,
+        evidence_grace=limits.evidence_grace,
+    )
     if older.unsettled:
         again_at = _when_settled(older.unsettled, now)
         return Ending(Delivery(run, again_at, WaitingFor.OLDER_RUN), changes.decided)
@@ -125,7 +136,19 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
         return _ended(run, Skip(why_not_sent(subscriber)), changes)
     if instead := _only_held(run, due, changes, context):
         return instead
-    return Prepared(run, older, window, subscriber, due, without)
+    outdated = _outdated(window, due, subscriber.routes_since)
+    return Prepared(run, older, window, subscriber, due, without, outdated)
+
+
+def _outdated(window: Window, due: WindowEvents, routes_since: datetime | None) -> Window | None:
+    """The part of the window that was stored before choices or follows changed last, or soon after.
+
+    None if no event of it may move.
+    """
+    if routes_since is None or due.movable_from is None:
+        return None
+    until = min(window.until, routes_since + OUTDATED_FOR)
+    return Window(window.since, until) if due.movable_from <= until else None
 
 
 def _without(run: Run, context: PrepareContext) -> Awaited | tuple[str, ...]:

@@ -26,6 +26,7 @@ class WindowEvents:
     to remove and count before the claim; `more_are_over`: these are not all. `newest`, `left_out`:
     as in Run. `may_have_been_sent`: the ids of those in `sent` and `over` that an earlier attempt
     may have sent. `categories`: of the others in `sent`. `lapse_at`: when the first in `sent` does.
+    `movable_from`: when the first of those others, or of `held`, was stored; None without one.
     """
 
     sent: Folded
@@ -37,6 +38,7 @@ class WindowEvents:
     may_have_been_sent: frozenset[str]
     categories: frozenset[str]
     lapse_at: datetime | None
+    movable_from: datetime | None
 
     def has_lapsed(self, now: datetime) -> bool:
         """Whether an event in `sent` has lapsed."""
@@ -123,6 +125,7 @@ class _Sorting:
         self._may_have_been_sent: set[str] = set()
         self._categories: set[str] = set()
         self._lapse_at: datetime | None = None
+        self._movable_from: datetime | None = None
 
     def each_sent(self, window: Iterator[StoredBrief]) -> Iterator[StoredBrief]:
         """Sort the events of a window; yield those to send, none of which is kept."""
@@ -135,12 +138,14 @@ class _Sorting:
                 self._left_out.append(name_of(event.id))
             elif event.category in self._on_hold and stored.stored_at > self._possibly_sent_until:
                 self._held.append(event.id)
+                self._add_movable(stored)
             else:
                 self._folding.add(stored)
                 if unknown and self._is_shown(stored):
                     self._may_have_been_sent.add(event.id)
                 else:
                     self._categories.add(event.category)
+                    self._add_movable(stored)
                 lapse_at = stored.lapses_at
                 if lapse_at and (self._lapse_at is None or lapse_at < self._lapse_at):
                     self._lapse_at = lapse_at
@@ -165,7 +170,11 @@ class _Sorting:
             frozenset(self._may_have_been_sent),
             frozenset(self._categories),
             self._lapse_at,
+            self._movable_from,
         )
+
+    def _add_movable(self, stored: StoredBrief) -> None:
+        self._movable_from = self._movable_from or stored.stored_at  # they come in that order
 
     def _add_over(self, stored: StoredBrief) -> None:
         if len(self._over) > MOST_REMOVED:

@@ -55,7 +55,6 @@ def suppress_recipient(event: DeliveryEvent, *, context: SuppressionContext) -> 
         event.address,
         subscribers=context.subscribers,
         schedules=context.schedules,
-        runs=context.runs,
     )
     return cause
 

@@ -110,7 +110,9 @@ def change_follow(
 
     Activities since then that arrived before this message are brought to the reader, or taken back,
     as if it had arrived first: up to a day back. Those that `time_left` is too short for are left
-    to the followers queue. Raises NotYet if it is too short for what waits already.
+    to the followers queue. Where a follow ends or changes, the runs that are prepared from now on
+    route again what waits in them. Raises NotYet if `time_left` is too short for what waits already
+    in a digest.
     """
     entity, user_id, at = command.entity, command.user_id, command.at
     follow = remember_follow(command, context)
@@ -119,6 +121,7 @@ def change_follow(
         forget_follow(entity, user_id, forgotten_until(reader), context=context)
         return Outcome.ERASED
     if len(follow.changes) > 1:
+        context.subscribers.mark_rerouted(user_id, context.clock())
         reroute(user_id, context=context, time_left=time_left)
     time = TimeFor(time_left, PIECE)
     found = activities.since(entity, max(at, context.clock() - LATE_FOLLOW))

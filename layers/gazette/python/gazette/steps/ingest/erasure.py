@@ -1,23 +1,24 @@
 """Erase a subscriber."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
-from gazette.domain.delivery.run import Reason
-from gazette.domain.delivery.signals import Stop
-from gazette.domain.identity import address_hash
+from gazette.domain.delivery.run import Reason, Run
+from gazette.domain.errors import UnreadableRow
+from gazette.domain.identity import address_hash, latest_run
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
 from gazette.domain.ports.stores import Suppressions
-from gazette.domain.stored import readable
+from gazette.domain.subscribers.frequency import DIGESTS
 from gazette.domain.subscribers.subscriber import Subscriber, SubscriberStatus, was_erased
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.ingest.profiles import reroute_waiting
 from gazette.steps.routing.follows import forget_follow
 from gazette.steps.routing.together import TimeFor, in_parts
-from gazette.steps.runs import apply, cancel
+from gazette.steps.runs import cancel
 from gazette.steps.subscribers.schedules import remove_schedules, set_schedules
 from gazette.steps.subscribers.unsubscribe import settle_suppression
 from gazette.steps.time_budget import PIECE, unlimited
@@ -38,19 +39,17 @@ def erase_subscriber(
 
     A reader who unsubscribed may have another address since then: that is suppressed too. A
     suppressed reader's address was suppressed before, unless an operator has lifted that.
-    The stop is written first, then the runs are cancelled, then everything else is deleted: a
-    worker that did not see the stop takes its own writes back. If the reader has returned already,
-    only what is dated `at` or before is deleted, and their runs are only made to read again. Raises
-    NotYet if `time_left` is too short for all of it: what was deleted is gone when the message
-    comes again.
+    The stop is written first, which ends every email whose last look comes later (rule 11); then
+    everything else is deleted: a worker that did not see the stop takes its own writes back. The
+    digests that were under way are cancelled, so that a reader who returns gets none of them. If
+    the reader has returned already, only what is dated `at` or before is deleted. Raises NotYet if
+    `time_left` is too short for all of it: what was deleted is gone when the message comes again.
     """
     time = TimeFor(time_left, PIECE)
     reader = context.subscribers.get(user_id)
     if isinstance(reader, Subscriber) and reader.status is SubscriberStatus.UNSUBSCRIBED:
         suppressions.unsubscribe(address_hash(reader.email), user_id)
-    before = {
-        run.key for run in readable(context.runs.of_user(user_id)) if not run.key.is_immediate
-    }
+    under_way = _digests_under_way(user_id, context)
     erased = context.subscribers.erase(user_id, at)
     if not erased and isinstance(context.subscribers.get(user_id), Subscriber):
         _erase_before(user_id, at, context, time)
@@ -62,17 +61,28 @@ def erase_subscriber(
                 suppressions=suppressions,
             )
         return Outcome.OUTDATED
-    for run in readable(context.runs.of_user(user_id)):
-        time.require()
-        if erased and run.key in before:
-            cancel(run, Reason.ERASED, runs=context.runs)
-        else:
-            apply(run, Stop(), runs=context.runs)
+    for run in under_way if erased else ():
+        cancel(run, Reason.ERASED, runs=context.runs)
     remove_schedules(user_id, at, context=context)
     came_back = isinstance(context.subscribers.get(user_id), Subscriber)
     until = at if came_back else None
     _forget(user_id, until, context, time)
+    if came_back:
+        _end_emails_with_the_past(user_id, context)
     return Outcome.ERASED if erased else Outcome.OUTDATED
+
+
+def _digests_under_way(user_id: str, context: RoutingContext) -> Sequence[Run]:
+    """The runs of each digest that have not ended, which are behind the last one that was sent.
+
+    What cannot be read is left alone: nobody can claim it, nor what is behind it.
+    """
+    found: list[Run] = []
+    for name in DIGESTS:
+        with suppress(UnreadableRow):
+            chain = context.runs.chain(latest_run(user_id, name))
+            found += (run for run in chain if not run.status.is_final)
+    return found
 
 
 def _forget(user_id: str, until: datetime | None, context: RoutingContext, time: TimeFor) -> None:
@@ -105,6 +115,11 @@ def _forget_until(
             forget_follow(follow.entity, user_id, until, context=context)
 
 
+def _end_emails_with_the_past(user_id: str, context: RoutingContext) -> None:
+    """Make the last look fail of whoever has read what was deleted, before the reader returned."""
+    context.subscribers.mark_rerouted(user_id, context.clock())
+
+
 def _erase_before(user_id: str, at: datetime, context: RoutingContext, time: TimeFor) -> None:
     """Erase what is dated `at` or before of a reader whose later profile is stored.
 
@@ -114,10 +129,8 @@ def _erase_before(user_id: str, at: datetime, context: RoutingContext, time: Tim
     reader = _without_the_past(user_id, at, context)
     if reader is None:
         return
-    for run in readable(context.runs.of_user(user_id)):
-        time.require()
-        apply(run, Stop(), runs=context.runs)
     _forget(user_id, at, context, time)
+    _end_emails_with_the_past(user_id, context)
     set_schedules(reader, context=context)
     reroute_waiting(reader, context, time_left=time.left)
 

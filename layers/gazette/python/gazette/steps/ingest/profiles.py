@@ -65,7 +65,6 @@ def change_subscriber(
             suppressions=suppressions,
             subscribers=context.subscribers,
             schedules=context.schedules,
-            runs=context.runs,
         )
         if is_still(merged, context):
             outdated = merged.changed_at > given.changed_at
@@ -124,6 +123,7 @@ def _merged(
         resumed_at=current.resumed_at,
         left_at=current.left_at,
         routed_for=current.routed_for,
+        routes_since=current.routes_since,
         revision=current.revision,
         erased_at=current.erased_at,
         addressed_after=_addressed_after(current, given),
@@ -190,14 +190,16 @@ def reroute_waiting(
 ) -> None:
     """Route the waiting events again if anything has changed that they were routed by.
 
-    That is: the choices, the pause, or days further apart than a week. Raises NotYet if `time_left`
-    is too short.
+    That is: the choices, the pause, or days further apart than a week. The mark says since when
+    they are so; the runs that are prepared from then on route what was there before (rule 15).
+    Raises NotYet if `time_left` is too short.
     """
     choices = _digest_of(subscriber)
     if subscriber.routed_for == choices:
         return
     reroute(subscriber.user_id, context=context, only_arrived=only_arrived, time_left=time_left)
-    context.subscribers.mark_routed(subscriber, choices)
+    since = None if only_arrived else context.clock()
+    context.subscribers.mark_routed(subscriber, choices, since=since)
 
 
 def _digest_of(subscriber: Subscriber) -> str:

@@ -5,13 +5,22 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from gazette.domain.delivery.redrive import Redriven, RedriveResult
-from gazette.domain.delivery.run import BEGINNING, Reason, Run, Status, receives, why_not_sent
+from gazette.domain.delivery.run import (
+    BEGINNING,
+    Reason,
+    Run,
+    Status,
+    receives,
+    sent_until,
+    why_not_sent,
+)
 from gazette.domain.identity import address_hash, latest_run, run_id
 from gazette.domain.model import RunKey, Schedule
 from gazette.domain.ports.clock import Clock
 from gazette.domain.ports.ledgers import Runs, RunSequences
 from gazette.domain.ports.queues import QueuedRun, RunQueue
 from gazette.domain.ports.stores import Subscribers, Suppressions
+from gazette.domain.scheduling.chain import head_for
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.occurrences.next_run import next_run
 
@@ -103,23 +112,21 @@ def plan_redrive(failed: Run, *, context: RedrivePlanContext) -> RedrivePlan:
             now=context.clock(),
             check_after=context.check_after,
         )
+        run = replace(run, head=head_for(chain, context.clock()))
         redriven = Redriven(failed, RedriveResult.STARTED, run)
     return RedrivePlan(redriven, chain)
 
 
 def _carrier(failed: Run, chain: Sequence[Run], context: RedrivePlanContext) -> Run | None:
-    """The first run after `failed` that was sent with a window that covers its events."""
+    """The first run after `failed` that was sent with a window that covers its events.
+
+    It is looked for only if there is one: the last that was sent has the latest end.
+    """
     until = failed.window.until if failed.window else BEGINNING
-    found: Run | None = None
-    while chain:
-        for run in chain:
-            if run.key.sequence > failed.key.sequence and run.closes_a_window:
-                found = run if run.window and run.window.until >= until else found
-        oldest = chain[-1]
-        if oldest.key.sequence <= failed.key.sequence + 1 or not oldest.closes_a_window:
-            return found
-        chain = context.runs.chain(replace(oldest.key, sequence=oldest.key.sequence - 1))
-    return found
+    sent = sent_until(chain)
+    if sent == BEGINNING or sent < until:
+        return None
+    return context.runs.first_sent(failed.key, until=until)
 
 
 def _not_ended(failed: Run, chain: Sequence[Run]) -> Run | None:

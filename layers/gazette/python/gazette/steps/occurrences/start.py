@@ -3,16 +3,17 @@
 A schedule that asks a content source does not go idle: nobody else would arm it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from gazette.domain.delivery.batch import Batch
-from gazette.domain.delivery.run import Reason, Run, Status, settled_until
+from gazette.domain.delivery.run import Head, Reason, Run, Status, settled_until
 from gazette.domain.identity import latest_run
 from gazette.domain.model import RunKey, Schedule, ScheduleState
-from gazette.domain.ports.ledgers import Runs
 from gazette.domain.ports.stores import EventReader
 from gazette.domain.scheduling.calendar import next_on_another_date
+from gazette.domain.scheduling.chain import head_for
 from gazette.steps.occurrences.context import FanoutContext
 from gazette.steps.subscribers.sunset import active_until
 
@@ -69,12 +70,13 @@ has none, its sources were asked already: that was the run of the occurrence."""
 class Quiet:
     """An occurrence for which nothing waits. `asks`: its schedule asks a content source.
 
-    `active_until`: as in Started.
+    `active_until`: as in Started. `head`: of the run that uses its sequence.
     """
 
     occurrence: Occurrence
     asks: bool = False
     active_until: datetime | None = None
+    head: Head | None = None
 
 
 def start(occurrence: Occurrence, batch: Batch, *, context: FanoutContext) -> Started | Quiet:
@@ -102,10 +104,12 @@ def start(occurrence: Occurrence, batch: Batch, *, context: FanoutContext) -> St
     if batch.cancelled_at:
         run = replace(run, status=Status.CANCELLED, reason=Reason.BATCH_CANCELLED)
     else:
-        waits = is_waiting(schedule, runs=context.runs, events=context.events)
+        chain = _chain(schedule, context)
+        waits = is_waiting(schedule, chain, events=context.events)
+        run = replace(run, head=head_for(chain, now))
         is_too_late = _is_too_late(occurrence, context)
         if not waits and (is_too_late or not lacks):
-            return Quiet(occurrence, asks, until)
+            return Quiet(occurrence, asks, until, run.head)
         if is_too_late:
             run = replace(run, status=Status.SKIPPED, reason=Reason.TOO_LATE)
     return Started(occurrence, context.runs.create(run), until, waits=waits)
@@ -134,17 +138,19 @@ def _is_too_late(occurrence: Occurrence, context: FanoutContext) -> bool:
     return occurrence.next_due_at - now <= _SOON
 
 
-def is_waiting(schedule: Schedule, *, runs: Runs, events: EventReader) -> bool:
+def is_waiting(schedule: Schedule, chain: Sequence[Run], *, events: EventReader) -> bool:
     """Whether a run of the schedule may still send, or an event is left for the next one.
 
     Looks as a run reads its window, but without an end: an event that was stored a moment ago
     waits as well. The runs are read first, so that no event is between two looks.
     """
-    user_id, name = schedule.user_id, schedule.name
-    chain = runs.chain(latest_run(user_id, name))
     if not all(run.status.is_final for run in chain):
         return True
-    return events.holds(user_id, name, after=settled_until(chain))
+    return events.holds(schedule.user_id, schedule.name, after=settled_until(chain))
+
+
+def _chain(schedule: Schedule, context: FanoutContext) -> Sequence[Run]:
+    return context.runs.chain(latest_run(schedule.user_id, schedule.name))
 
 
 def go_idle(schedule: Schedule, *, context: FanoutContext) -> Schedule | None:
@@ -157,14 +163,17 @@ def go_idle(schedule: Schedule, *, context: FanoutContext) -> Schedule | None:
     second digest (rule 1). Returns the schedule as stored now, which is still due if something
     waits after all; None if another process has changed it. Safe to repeat.
     """
+    head: Head | None = None
     if schedule.state is not ScheduleState.LEAVING:
         leaving = schedule.leaving()
         if not context.schedules.put(leaving, replacing=schedule):
             return None
         schedule = leaving
-        if is_waiting(schedule, runs=context.runs, events=context.events):
+        chain = _chain(schedule, context)
+        if is_waiting(schedule, chain, events=context.events):
             return schedule
-    used = context.runs.create(_ended(schedule, context))
+        head = head_for(chain, context.clock())
+    used = context.runs.create(replace(_ended(schedule, context), head=head))
     is_taken = used.due_at != schedule.next_due_at
     if not is_taken and not used.status.is_final:
         return schedule
@@ -183,7 +192,8 @@ def stay_armed(quiet: Quiet, *, context: FanoutContext) -> Schedule | None:
     now, which is still due if something waits after all; None if another process has changed it.
     """
     schedule = quiet.occurrence.schedule
-    used = context.runs.create(replace(_ended(schedule, context), sources=schedule.sources))
+    ended = replace(_ended(schedule, context), sources=schedule.sources, head=quiet.head)
+    used = context.runs.create(ended)
     if used.due_at != schedule.next_due_at:
         after = schedule.renumbered()
     elif not used.status.is_final:

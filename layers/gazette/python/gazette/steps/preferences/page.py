@@ -200,6 +200,8 @@ def keep(
     for change in followed:
         require_time(time_left, least=TO_ANSWER)
         remember_follow(change, context)
+    if followed:
+        context.subscribers.mark_rerouted(user_id, context.clock())
     for command in chosen:
         choose_preferences(command, context=context, time_left=time_left)
     if followed:
@@ -232,7 +234,6 @@ def perform(
             subscribers=context.subscribers,
             suppressions=suppressions,
             schedules=context.schedules,
-            runs=context.runs,
             at=context.clock(),
         )
         return Notice.UNSUBSCRIBED

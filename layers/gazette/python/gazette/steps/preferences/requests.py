@@ -112,7 +112,6 @@ def leave(link: LinkToken, *, context: PageContext) -> Subscriber | None:
         subscribers=context.routing.subscribers,
         suppressions=context.suppressions,
         schedules=context.routing.schedules,
-        runs=context.routing.runs,
         at=context.routing.clock(),
     )
     if found:

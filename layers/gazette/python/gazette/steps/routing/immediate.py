@@ -5,11 +5,14 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from gazette.domain.delivery.run import Reason, Run, settled_until
+from gazette.domain.delivery.signals import Stop
 from gazette.domain.identity import latest_run
 from gazette.domain.model import RunKey, StoredEvent
-from gazette.domain.ports.queues import QueuedRun
+from gazette.domain.ports.queues import LONGEST_DELAY, QueuedRun
+from gazette.domain.scheduling.chain import PAGE, head_for
 from gazette.domain.stored import is_known
 from gazette.steps.context import RoutingContext
+from gazette.steps.runs import changed
 
 
 def start_immediates(
@@ -30,7 +33,8 @@ def start_immediates(
         for stored in sorted(events, key=lambda each: each.stored_at):
             run = _run_for(stored, chain, context=context)
             if run and run not in chain:
-                chain = sorted([run, *chain], key=lambda each: each.key.sequence, reverse=True)
+                others = [each for each in chain if each.key != run.key]
+                chain = sorted([run, *others], key=lambda each: each.key.sequence, reverse=True)
             if run and not run.status.is_final:
                 runs[run.key] = run
     if runs:
@@ -47,14 +51,30 @@ def _run_for(stored: StoredEvent, chain: Sequence[Run], *, context: RoutingConte
     user_id, schedule = stored.event.user_id, stored.schedule
     if stored.stored_at <= settled_until(chain):
         return None
-    run = collecting(chain, stored.stored_at)
+    run = collecting(chain, stored.stored_at) or _collect_again(chain, stored.stored_at, context)
     if run is None:
-        run = context.runs.create(_new(user_id, schedule, stored.stored_at, context))
-        if run.due_at < stored.stored_at or run.reason in _NOT_ITS_END:
+        run = _of_its_second(stored, chain, context)
+        if run is None:
+            run = start_next_collecting(user_id, schedule, chain, context=context)
+        elif run.due_at < stored.stored_at or run.reason in _NOT_ITS_END:
             if any(_was_for(each, stored) for each in chain):
                 return None
             run = start_next_collecting(user_id, schedule, [run, *chain], context=context)
     return run
+
+
+def _of_its_second(
+    stored: StoredEvent, chain: Sequence[Run], context: RoutingContext
+) -> Run | None:
+    """The run with the sequence of the event's second, which is created if it would be the newest.
+
+    None if there is none, and a newer one: no run is created behind that, because whoever has read
+    the chain may be about to store a head (rule 3).
+    """
+    new = _new(stored.event.user_id, stored.schedule, stored.stored_at, chain, context)
+    if not chain or chain[0].key.sequence < new.key.sequence:
+        return context.runs.create(replace(new, head=head_for(chain, context.clock())))
+    return next((run for run in chain if run.key == new.key), None)
 
 
 _NOT_ITS_END = {Reason.EMPTY, Reason.SUPERSEDED}
@@ -69,14 +89,48 @@ def _was_for(run: Run, stored: StoredEvent) -> bool:
 def start_next_collecting(
     user_id: str, schedule: str, chain: Sequence[Run], *, context: RoutingContext
 ) -> Run:
-    """Start a run behind the newest of `chain`.
+    """Start a run behind the newest of `chain`, or let that collect again if too many wait.
 
     It collects from now on, and takes the events that wait already. Returns the stored run:
     another worker may have started it.
     """
-    run = _new(user_id, schedule, context.clock(), context)
+    now = context.clock()
+    if again := _collect_again(chain, now, context):
+        return again
+    run = _new(user_id, schedule, now, chain, context)
     behind = max([run.key.sequence, *(each.key.sequence + 1 for each in chain)])
-    return context.runs.create(replace(run, key=replace(run.key, sequence=behind)))
+    key = replace(run.key, sequence=behind)
+    return context.runs.create(replace(run, key=key, head=head_for(chain, now)))
+
+
+def _collect_again(chain: Sequence[Run], at: datetime, context: RoutingContext) -> Run | None:
+    """Let the newest run of a thread take an event stored at `at`, if too many wait before it.
+
+    While a stream is stopped, every collapse window would start another run, and every event read
+    all of them. Older runs keep their places in the queue, so nothing is held up. None if few wait,
+    if the newest has been claimed before, so that its window is fixed, or if it has changed.
+
+    Its epoch is raised: a worker that has read its window before fails at its claim, reads again
+    and waits until everything is collected (rule 16).
+    """
+    waiting = [run for run in chain if run.is_unclaimed and not run.attempt]
+    if len(waiting) < _WAITING or waiting[0] != chain[0]:
+        return None
+    newest = waiting[0]
+    now = max(at, context.clock())
+    new = _new(newest.key.user_id, newest.key.schedule, now, chain, context)
+    again = replace(
+        changed(newest, Stop()),
+        due_at=max(newest.due_at, new.due_at),
+        check_at=max(newest.check_at, new.check_at),
+        head=head_for(chain[1:], context.clock()) or newest.head,
+    )
+    return again if context.runs.swap(newest, again) == again else None
+
+
+_WAITING = 8
+"""At most this many runs of a thread wait for their first claim, unless two start at once. Fewer
+than move._FEW, so that an event can leave."""
 
 
 def queue_run(run: Run, *, context: RoutingContext) -> None:
@@ -89,14 +143,36 @@ def _queued(run: Run, context: RoutingContext) -> QueuedRun:
     return QueuedRun(run.key, delay=delay)
 
 
-def _new(user_id: str, schedule: str, at: datetime, context: RoutingContext) -> Run:
-    due_at = at + (context.settings_for(user_id).collapse or context.collapse)
+def _new(
+    user_id: str, schedule: str, at: datetime, chain: Sequence[Run], context: RoutingContext
+) -> Run:
+    collapse = context.settings_for(user_id).collapse or context.collapse
+    if _is_stopped(chain):
+        collapse = max(collapse, LONGEST_DELAY - context.hold - _MARGIN)
+    due_at = at + collapse
     return Run(
         key=RunKey(user_id, schedule, int(at.timestamp())),
         due_at=due_at,
         check_at=due_at + context.hold + context.check_after,
         created_at=context.clock(),
     )
+
+
+_MARGIN = timedelta(minutes=1)
+"""For a clock that is behind: no message can be hidden for longer than LONGEST_DELAY."""
+
+
+def _is_stopped(chain: Sequence[Run]) -> bool:
+    """Whether a page of runs behind one another has only ended one another.
+
+    Then the next one collects for a quarter of an hour: nobody can send it now, and until it ends
+    those before it, any of them can be sent.
+    """
+    last = chain[:PAGE]
+    is_long = len(last) == PAGE or any(run.head for run in last)
+    has_ended = [run for run in last if run.status.is_final]
+    superseded = all(run.reason is Reason.SUPERSEDED for run in has_ended)
+    return is_long and bool(has_ended) and superseded
 
 
 def collecting(chain: Sequence[Run], at: datetime) -> Run | None:

@@ -128,13 +128,16 @@ def _with_one_to_claim(
 ) -> Sequence[Run]:
     """The runs of an immediate schedule, one of which is unclaimed and collects at that instant.
 
-    Starts such a run if there is none. Raises NotYet if each ends at once.
+    Starts such a run if there is none. It is queued before an event arrives: after a crash, nobody
+    looks for that in its thread. Raises NotYet if each ends at once.
     """
     for _ in ATTEMPTS:
         waiting = claimable(chain)
         if waiting and (collecting_at is None or collecting(waiting, collecting_at)):
             return chain
-        start_next_collecting(user_id, name, chain, context=context)
+        started = start_next_collecting(user_id, name, chain, context=context)
+        if collecting_at:
+            queue_run(started, context=context)
         chain = context.runs.chain(latest_run(user_id, name))
     raise kept_changing(f"The list of runs of schedule {name} of {user_id}")
 

@@ -1,18 +1,20 @@
 """Route again what waits, after choices or follows changed, and withdraw what is retracted."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
+from itertools import islice, takewhile
 
-from gazette.domain.delivery.run import BEGINNING, possibly_sent_until, sent_until
+from gazette.domain.delivery.run import BEGINNING, sent_until
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.identity import latest_run
-from gazette.domain.model import Retracted, StoredEvent
+from gazette.domain.model import Retracted, RunKey, StoredEvent, Window
 from gazette.domain.outcome import Outcome
 from gazette.domain.ports.clock import TimeLeft
-from gazette.domain.scheduling.kinds import ScheduleKind, Unsent, kind_of
+from gazette.domain.ports.ledgers import ScheduleKey
+from gazette.domain.scheduling.kinds import Unsent
 from gazette.domain.stored import readable, require_readable
 from gazette.domain.subscribers.frequency import DIGESTS
-from gazette.domain.subscribers.subscriber import Erased
+from gazette.domain.subscribers.subscriber import Erased, Subscriber
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.move import raise_epochs_under
@@ -30,6 +32,9 @@ from gazette.steps.time_budget import unlimited
 TO_ANSWER = timedelta(seconds=8)
 """Time to reserve while a reader waits for a page: for one more change, and the answer."""
 
+_AT_ONCE = 500
+"""Events of a run that are routed again together."""
+
 
 def reroute(
     user_id: str,
@@ -40,24 +45,19 @@ def reroute(
 ) -> None:
     """Route a reader's waiting events again, after choices or follows changed. Safe to repeat.
 
-    An event that stays lasts longer if its digest now comes later (rule 21). In the end every
-    schedule in which an event waits is armed, moved or not (rule 23). `only_arrived`: the
-    reader was not known before, so no event is under a schedule yet. Raises NotYet if the choices
-    keep changing, or `time_left` is too short for the rest: an event that was settled by then is
-    read again, and costs nothing else.
+    So they come when they are wanted, and last until then; that none is sent as it was wanted
+    before, `route_again` sees to (rule 15). An event that stays lasts longer if its digest now
+    comes later (rule 21). In the end every schedule in which an event waits is armed, moved or not
+    (rule 23). `only_arrived`: the reader was not known before, so no event is under a schedule yet.
+    Raises NotYet if the choices keep changing, or `time_left` is too short for the rest: an event
+    that was settled by then is read again, and costs nothing else.
     """
     time = TimeFor(time_left, TO_ANSWER)
     for _ in ATTEMPTS:
         found = list(_waiting_for(user_id, context, only_arrived=only_arrived))
         waiting = list(readable(found))
         all_inputs = routing_inputs([stored.event for stored in waiting], context)
-        unwanted, wanted = list[StoredEvent](), list[Settling]()
-        for stored, inputs in zip(waiting, all_inputs, strict=True):
-            target = target_of(stored.event, inputs, context)
-            if isinstance(target, Outcome):
-                unwanted.append(stored)
-            else:
-                wanted.append(Settling(stored, target, inputs.reader))
+        unwanted, wanted = _sorted(waiting, all_inputs, context)
         take_back_together(unwanted, context=context, time=time)
         extend_together(wanted, context=context, time=time)
         arm(settle_together(wanted, context=context, time=time), context=context)
@@ -66,6 +66,75 @@ def reroute(
             require_readable(found)
             return
     raise kept_changing(f"What {user_id} chose or follows")
+
+
+def route_again(
+    key: RunKey, window: Window, time_left: TimeLeft, *, context: RoutingContext
+) -> bool:
+    """Bring what waits in a run where its reader wants it now, before the run sends it.
+
+    `window`: where it was stored. Returns whether any has left. Safe to repeat. Raises NotYet if
+    the choices keep changing, or `time_left` is too short for the rest: what has moved has moved.
+    """
+    time = TimeFor(time_left, TO_ANSWER)
+    stored_since = context.events.stored_under(key.user_id, key.schedule, after=window.since)
+    waiting = takewhile(lambda stored: stored.stored_at <= window.until, readable(stored_since))
+    has_left = False
+    while some := list(islice(waiting, _AT_ONCE)):
+        has_left |= _route_some_again(key, some, context=context, time=time)
+    return has_left
+
+
+def _route_some_again(
+    key: RunKey, some: Sequence[StoredEvent], *, context: RoutingContext, time: TimeFor
+) -> bool:
+    """As `route_again`, for some of the events.
+
+    What they wait in is armed before they move, because after a crash nobody looks for them in this
+    run again.
+    """
+    now, has_left = context.clock(), False
+    waiting = [stored for stored in some if not stored.is_over(now)]
+    for _ in ATTEMPTS:
+        all_inputs = routing_inputs([stored.event for stored in waiting], context)
+        unwanted, wanted = _sorted(waiting, all_inputs, context)
+        elsewhere = [each for each in wanted if each.stored.schedule != each.target.schedule]
+        if not unwanted and not elsewhere:
+            return has_left
+        arm(_digests_of(elsewhere), context=context)
+        take_back_together(unwanted, context=context, time=time)
+        arm(settle_together(elsewhere, context=context, time=time), context=context)
+        found = context.events.get_many(key.user_id, {stored.event.id for stored in waiting})
+        stay = [each for each in found.values() if isinstance(each, StoredEvent)]
+        has_left |= len(stay) < len(waiting) or any(each.schedule != key.schedule for each in stay)
+        again = routing_inputs([stored.event for stored in waiting], context)
+        if all(map(RoutingInputs.decides_like, all_inputs, again)):
+            return has_left
+        waiting = stay
+    raise kept_changing("What the reader of a run chose or follows")
+
+
+def _digests_of(all_settling: Iterable[Settling]) -> dict[ScheduleKey, Subscriber]:
+    """The digests' schedules in which these events are to wait, with their readers."""
+    return {
+        (each.reader.user_id, each.target.schedule): each.reader
+        for each in all_settling
+        if each.target.schedule in DIGESTS and isinstance(each.reader, Subscriber)
+    }
+
+
+def _sorted(
+    waiting: Sequence[StoredEvent], all_inputs: Sequence[RoutingInputs], context: RoutingContext
+) -> tuple[list[StoredEvent], list[Settling]]:
+    """Return the events that their readers do not get, and the others with their targets."""
+    unwanted, wanted = list[StoredEvent](), list[Settling]()
+    for stored, inputs in zip(waiting, all_inputs, strict=True):
+        target = target_of(stored.event, inputs, context)
+        if isinstance(target, Outcome):
+            unwanted.append(stored)
+        else:
+            wanted.append(Settling(stored, target, inputs.reader))
+    return unwanted, wanted
 
 
 def retract_event(
@@ -111,22 +180,16 @@ def retract_together(
 def _waiting_for(
     user_id: str, context: RoutingContext, *, only_arrived: bool
 ) -> Iterable[StoredEvent | UnreadableRow]:
-    """All events of a reader that are not known to have been sent, under whatever schedule.
+    """The events of a reader that wait for their profile or for a digest.
 
     This includes events of a digest that has no schedule row, because its writer may have died, and
     events that a digest may have sent: they stay with its run, and may have to last for the next.
+    What is in a thread is routed again by its run (`route_again`): nobody looks for threads, of
+    which a reader has as many as there were entities.
     """
     yield from context.events.stored_under(user_id, Unsent.WAITING, after=BEGINNING)
     if only_arrived:
         return
-    at_once = {
-        run.key.schedule for run in readable(context.runs.of_user(user_id)) if run.key.is_immediate
-    }
-    for name in (*DIGESTS, *sorted(at_once)):
-        chain = context.runs.chain(latest_run(user_id, name))
-        until = (
-            possibly_sent_until(chain)
-            if kind_of(name) is ScheduleKind.IMMEDIATE
-            else sent_until(chain)
-        )
+    for name in DIGESTS:
+        until = sent_until(context.runs.chain(latest_run(user_id, name)))
         yield from context.events.stored_under(user_id, name, after=until)

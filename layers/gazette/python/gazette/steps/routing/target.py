@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from gazette.domain.identity import address_hash
 from gazette.domain.links import NEW_LINK
 from gazette.domain.model import Event
 from gazette.domain.outcome import Outcome
@@ -82,7 +83,7 @@ def target_of(event: Event, inputs: RoutingInputs, context: RoutingContext) -> T
         case Subscriber() as reader:
             if reader.erased_at and event.counts_at <= reader.erased_at:
                 return Outcome.ERASED
-            if reader.has_left and not critical:
+            if reader.has_left and not (critical and _may_go_to(reader, context)):
                 return Outcome.UNSUBSCRIBED
             if event.category == NEW_LINK:
                 return Target(immediate_schedule(event.entity.key))
@@ -111,3 +112,14 @@ def target_of(event: Event, inputs: RoutingInputs, context: RoutingContext) -> T
             return Target(immediate_schedule(event.entity.key))
         case _:
             return Target(frequency.value, inputs.reader.recurrence(frequency))
+
+
+def _may_go_to(reader: Subscriber, context: RoutingContext) -> bool:
+    """Whether critical email may go to the address of a reader who has left.
+
+    Otherwise each event would start a run that ends as suppressed. The worker looks again before
+    it sends (rule 11).
+    """
+    if context.suppressions is None:
+        return True
+    return not context.suppressions.holds(address_hash(reader.email), critical=True)

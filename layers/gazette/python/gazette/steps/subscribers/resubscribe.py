@@ -64,6 +64,5 @@ def resubscribe(
                 suppressions=suppressions,
                 subscribers=context.subscribers,
                 schedules=context.schedules,
-                runs=context.runs,
             )
     raise kept_changing(f"The profile of {user_id}")

@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 from gazette.domain.identity import address_hash
-from gazette.domain.ports.ledgers import Runs, Schedules
+from gazette.domain.ports.ledgers import Schedules
 from gazette.domain.ports.stores import Subscribers, Suppressions
 from gazette.domain.subscribers.subscriber import Reader, Subscriber, SubscriberStatus
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
-from gazette.steps.subscribers.unsubscribe import is_at, withdraw_and_stop
+from gazette.steps.subscribers.schedules import withdraw
+from gazette.steps.subscribers.unsubscribe import is_at
 
 
 def stop_if_suppressed(
@@ -16,7 +17,6 @@ def stop_if_suppressed(
     suppressions: Suppressions,
     subscribers: Subscribers,
     schedules: Schedules,
-    runs: Runs,
 ) -> bool:
     """Stop a reader, who was just read, if their address is suppressed; returns whether it is.
 
@@ -29,17 +29,17 @@ def stop_if_suppressed(
     address = address_hash(reader.email)
     if not suppressions.holds(address):
         return False
-    stop_reader(reader.user_id, address, subscribers=subscribers, schedules=schedules, runs=runs)
+    stop_reader(reader.user_id, address, subscribers=subscribers, schedules=schedules)
     return True
 
 
 def stop_reader(
-    user_id: str, address: str, *, subscribers: Subscribers, schedules: Schedules, runs: Runs
+    user_id: str, address: str, *, subscribers: Subscribers, schedules: Schedules
 ) -> None:
     """Stop all email to a reader whose address is suppressed, if it is still their address.
 
-    The status is written first, then everything as for a reader who leaves (rule 11). A reader who
-    has unsubscribed stays so: another address must not bring them back. After a crash, the next
+    The status is written first, then the schedules, as for a reader who leaves (rule 11). A reader
+    who has unsubscribed stays so: another address must not bring them back. After a crash, the next
     suppression of the address completes this. Raises NotYet if the profile keeps changing.
     """
     for _ in ATTEMPTS:
@@ -53,4 +53,4 @@ def stop_reader(
             break
     else:
         raise kept_changing(f"The profile of {user_id}")
-    withdraw_and_stop(user_id, subscribers=subscribers, schedules=schedules, runs=runs)
+    withdraw(user_id, subscribers=subscribers, schedules=schedules)

@@ -1,4 +1,4 @@
-"""A reader leaves: write the stop, then raise the epoch of the runs that are about to be sent."""
+"""A reader leaves: write the stop, then take the schedules out of the due index."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -14,7 +14,6 @@ from gazette.domain.ports.stores import Subscribers, Suppressions
 from gazette.domain.subscribers.subscriber import Reader, Subscriber, SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
-from gazette.steps.runs import raise_epochs
 from gazette.steps.subscribers.schedules import withdraw
 
 
@@ -25,7 +24,6 @@ def unsubscribe(
     subscribers: Subscribers,
     suppressions: Suppressions,
     schedules: Schedules,
-    runs: Runs,
     at: datetime | None = None,
 ) -> Subscriber | None:
     """Stop all email to an address, given as a hash, and to `user_id` if it is theirs.
@@ -34,7 +32,8 @@ def unsubscribe(
     not change it. Returns the reader, who has left. None if the reader has another address by now,
     was erased, or is not known: then the address alone is suppressed, in nobody's name, because
     whoever has its mailbox can speak for no other. The address is suppressed and the status written
-    first, the schedules and runs follow (rule 11). Raises NotYet if the profile keeps changing.
+    first, which ends every email whose last look comes later (rule 11); the schedules follow.
+    Raises NotYet if the profile keeps changing.
     """
     for _ in ATTEMPTS:
         reader = subscribers.get(user_id)
@@ -47,7 +46,7 @@ def unsubscribe(
             break
     else:
         raise kept_changing(f"The profile of {user_id}")
-    withdraw_and_stop(user_id, subscribers=subscribers, schedules=schedules, runs=runs)
+    withdraw(user_id, subscribers=subscribers, schedules=schedules)
     settle_suppression(user_id, address, subscribers=subscribers, suppressions=suppressions)
     return left
 
@@ -55,18 +54,6 @@ def unsubscribe(
 def is_at(reader: Subscriber, address: str) -> bool:
     """Whether this is the hash of the reader's address."""
     return address_hash(reader.email) == address
-
-
-def withdraw_and_stop(
-    user_id: str, *, subscribers: Subscribers, schedules: Schedules, runs: Runs
-) -> None:
-    """Take the schedules out of the due index, then raise the epoch of the open runs.
-
-    Call it after the status was changed. A worker that read the status before fails at its claim
-    (rule 11).
-    """
-    withdraw(user_id, subscribers=subscribers, schedules=schedules)
-    raise_epochs(runs.of_user(user_id), runs=runs)
 
 
 def record_unsubscribed(

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from datetime import datetime
+from typing import cast
 
 from gazette.adapters.dynamodb.client import (
     RowReader,
+    RowsReader,
     bind,
     decoded,
     each_decoded,
@@ -12,11 +14,13 @@ from gazette.adapters.dynamodb.client import (
     translated,
     written,
 )
-from gazette.adapters.dynamodb.tables import SuppressionRow
+from gazette.adapters.dynamodb.subscribers import reader_of
+from gazette.adapters.dynamodb.tables import SubscriberRow, SuppressionRow
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.identity import keyed_hash
 from gazette.domain.ports.clock import Clock
 from gazette.domain.stored import as_stored
+from gazette.domain.subscribers.subscriber import Reader
 from gazette.domain.subscribers.suppression import Cause, Suppression
 
 
@@ -79,8 +83,7 @@ class DynamoSuppressions(DynamoSuppressionList):
 
         A row counts even if it is malformed.
         """
-        row = self._row(address_hash)
-        return row is not None and not (critical and row.reason == Cause.UNSUBSCRIBED.value)
+        return _suppresses(self._row(address_hash), critical=critical)
 
     def get(self, address_hash: str) -> Suppression | None:
         """One strongly consistent GetItem."""
@@ -103,6 +106,35 @@ class DynamoSuppressions(DynamoSuppressionList):
 
     def _named(self, address_hash: str) -> SuppressionRow:
         return SuppressionRow(keyed_hash(address_hash, self._key))
+
+
+class DynamoLastLook:
+    """The port `LastLook` on the tables `subscribers` and `suppressions`.
+
+    Both are bound by their own adapters. `key`: as for DynamoSuppressions.
+    """
+
+    def __init__(self, *, key: bytes, read: RowsReader) -> None:
+        self._key = key
+        self._read = read
+
+    def __call__(
+        self, user_id: str, address_hash: str, *, critical: bool = False
+    ) -> tuple[Reader, bool]:
+        """A part of one strongly consistent BatchGetItem of both tables."""
+        reader, suppression = self._read(
+            (SubscriberRow, (user_id,)),
+            (SuppressionRow, (keyed_hash(address_hash, self._key),)),
+        )
+        return (
+            decoded(cast("SubscriberRow", reader), reader_of) if reader else None,
+            _suppresses(cast("SuppressionRow | None", suppression), critical=critical),
+        )
+
+
+def _suppresses(row: SuppressionRow | None, *, critical: bool) -> bool:
+    """Whether the row of an address suppresses it, even if its cause cannot be read."""
+    return row is not None and not (critical and row.reason == Cause.UNSUBSCRIBED.value)
 
 
 def _suppression(row: SuppressionRow) -> Suppression:

@@ -1,0 +1,45 @@
+"""Routing events again in a function that sends, which few of its processes ever do."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from gazette.adapters.dynamodb.control.batches import DynamoBatches
+from gazette.adapters.dynamodb.events import DynamoEvents
+from gazette.bootstrap.parts.clock import now
+from gazette.bootstrap.parts.routing import with_tables
+from gazette.domain.ports.ledgers import Runs, Schedules
+from gazette.domain.ports.stores import Subscribers
+from gazette.domain.ports.templates import VersionsInForce
+from gazette.settings.delivery import SendingSettings
+from gazette.steps.delivery.context import RouteAgain
+from gazette.steps.routing.reroute import route_again
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+
+def rerouting(
+    settings: SendingSettings,
+    sqs: "SQSClient",
+    *,
+    in_force: VersionsInForce,
+    subscribers: Subscribers,
+    schedules: Schedules,
+    runs: Runs,
+    batches: DynamoBatches,
+) -> RouteAgain:
+    """Return what routes events again, with the tables of the sender.
+
+    Announces the shards, because it may arm a schedule.
+    """
+    batches.announce(settings.shards)
+    context = with_tables(
+        settings,
+        sqs,
+        in_force=in_force,
+        subscribers=subscribers,
+        events=DynamoEvents.as_bound(clock=now),
+        schedules=schedules,
+        runs=runs,
+    )
+    return partial(route_again, context=context)

@@ -1,0 +1,77 @@
+"""The chain of a schedule: its runs, newest first, as far back as they still decide anything.
+
+It ends at the last run that was sent, or at a stored head: a sequence up to which everything is
+settled for good. So a schedule of which nothing is ever sent is not read whole each time (rule 3).
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from gazette.domain.delivery.run import Head, Run, Status, known_sent_until, sent_until
+from gazette.domain.model import RunKey
+
+PAGE = 16
+"""Runs that one Query reads."""
+
+_CREATED = timedelta(minutes=10)
+"""Longer than any function lasts that creates a run (run.STILL_WRITTEN): whoever read the chain
+before this run was stored has created theirs by now."""
+
+_REFUSED = timedelta(days=1)
+"""Until then a delivery event may prove that an attempt was accepted although it was refused. SES
+tries to deliver an email for fourteen hours, and reports what became of it by then.
+https://github.com/mozilla/fxa-auth-server/issues/2304"""
+
+
+def back_to_end(
+    newest_first: Iterable[Run], *, of: RunKey, holding: datetime | None = None
+) -> list[Run]:
+    """Return a chain that is read from the run `of` (Runs.chain). Reads no more than it returns.
+
+    A head counts only if it is about events from before `holding`.
+    """
+    found: list[Run] = []
+    settled = -1
+    for run in newest_first:
+        if run.key.sequence <= settled:
+            break
+        found.append(run)
+        if run.head and (holding is None or run.head.sent_until < holding):
+            settled = max(settled, run.head.sequence)
+        if run.ends_chain(of, holding) or run.key.sequence == settled + 1:
+            break
+    return found
+
+
+def head_for(chain: Sequence[Run], now: datetime, *, page: int = PAGE) -> Head | None:
+    """Return the head that a run stores which is created behind this chain, read just before.
+
+    None if fewer than a page of runs behind one another have ended unsent: then the chain is short.
+    Everything behind the head of an older run is settled as well.
+    """
+    settled: list[Run] = []
+    for run in reversed(chain):
+        if not is_settled(run, now):
+            break
+        settled.append(run)
+    if sum(not run.closes_a_window for run in settled) < page:
+        return None
+    until = max(sent_until(settled), known_sent_until(chain))
+    return Head(settled[-1].key.sequence, until)
+
+
+def is_settled(run: Run, now: datetime) -> bool:
+    """Whether nothing changes the run any more, and no older run can still be stored behind it."""
+    if not run.status.is_final or now - (run.created_at or run.due_at) <= _CREATED:
+        return False
+    if run.status is Status.SENT:
+        return True
+    if run.uncertain:
+        return False
+    claimed_at = run.claimed_at or run.deadline or run.check_at
+    return run.attempt == 0 or now - claimed_at > _REFUSED
+
+
+def is_behind_head(run: Run, newer: Iterable[Run]) -> bool:
+    """Whether a newer run has been told that nothing up to `run` is sent any more."""
+    return any(each.head and run.key.sequence <= each.head.sequence for each in newer)
