@@ -36,9 +36,9 @@ def record_fragments(shared: CacheCount) -> None:
 
 @contextmanager
 def measured_rendering() -> Iterator[None]:
-    """Measure `render_time`, in milliseconds of CPU; nothing if rendering fails.
+    """Measure `render_time`, in milliseconds of CPU. If rendering fails, do not measure.
 
-    Not in passed time: while one thread renders, the others wait for the interpreter.
+    Elapsed time would be wrong, because other threads wait for the interpreter while one renders.
     """
     began = thread_time()
     yield
@@ -46,13 +46,13 @@ def measured_rendering() -> Iterator[None]:
 
 
 def record_version_unusable(number: int, why: Exception) -> None:
-    """Count `templates_unusable`, and log which version of the templates it is, and why."""
+    """Count `templates_unusable`, and log the version of the templates and the reason."""
     count("templates_unusable")
     logger().error("version of the templates cannot be used", version=number, why=str(why))
 
 
 def record_category_held(hold: CategoryHold) -> None:
-    """Count `category_held`, and log why the category is held."""
+    """Count `category_held`, and log the reason for the hold."""
     count("category_held")
     logger().warning("category held", category=hold.category, why=hold.why)
 
@@ -65,17 +65,24 @@ def record_skipped(reason: str, number: int = 1) -> None:
 
 
 def record_delivery(done: Delivery | Postponed | None, message_id: str) -> None:
-    """Log one line and count the result of a message. None: the message names no run.
+    """Count the result of a message, and log it in one line. None: the message names no run.
 
-    Of attempts, count `run_unknown` (unknown outcome), `breaker_opened` (the provider refused the
-    whole stream) and `permits_unused` (a permit lapsed because no email was sent with it). Of
-    events, count `events_excluded` (no template can show them), `events_deferred` (their category
-    is held), `events_expired` (no email showed them in time) and `events_lapsed` (no email showed
-    them before their service no longer wanted it). Count `sent_without_content`: emails that
-    did not wait for a content source any longer.
-    Measure `slot_to_accepted`: how long after its due time the provider accepted a digest. Measure
-    `stored_to_accepted`: how long after its first event was stored it accepted an immediate email,
-    of which the sequence is that second (decision 11).
+    Counts of attempts:
+    - `run_unknown` (the outcome is unknown)
+    - `breaker_opened` (the provider rejected the whole stream)
+    - `permits_unused` (a permit lapsed because no email was sent with it)
+    - `sent_without_content` (the email stopped waiting for a content source)
+
+    Counts of events:
+    - `events_excluded` (no template can show them)
+    - `events_deferred` (their category is on hold)
+    - `events_expired` (no email showed them in time)
+    - `events_lapsed` (no email showed them before the time until which their service wanted it)
+
+    Durations in seconds:
+    - `slot_to_accepted`: from a digest's due time until the provider accepted it.
+    - `stored_to_accepted`: from the second when the first event of an immediate email was stored
+      until the provider accepted the email. The run's sequence is that second (decision 11).
     """
     if done is None:
         logger().warning("message names no run", message_id=message_id)
@@ -134,7 +141,7 @@ def record_delivery(done: Delivery | Postponed | None, message_id: str) -> None:
 
 
 def record_resend(done: Delivery | Redriven | None, message_id: str) -> None:
-    """As `record_delivery`; of a failed run that was redriven, log which run its events go with."""
+    """Count and log like `record_delivery`. Log also the run that takes a redriven run's events."""
     if not isinstance(done, Redriven):
         record_delivery(done, message_id)
         return

@@ -51,7 +51,7 @@ def build_tick() -> Callable[[datetime], int]:
 def build_fan_out() -> Callable[[str, TimeLeft], FannedOut]:
     """Return a function of a message's body and the time left. Built once per process.
 
-    Announces the shards first: fan-out writes schedules to the shards of its own setting.
+    Announces the shards first, because fan-out writes schedules to the shards of its own setting.
     """
     settings = FanoutSettings.from_env()
     batches = _batches(settings)
@@ -80,7 +80,7 @@ def build_fan_out() -> Callable[[str, TimeLeft], FannedOut]:
 
 
 def _asking(settings: FanoutSettings, sqs: "SQSClient") -> "AskingContext | None":
-    """What only a stage has that asks a content source; it is imported there alone."""
+    """Return the context of content sources. Only stages that query one import its modules."""
     if ASKED_SOURCE not in settings.content_sources:
         return None
     from gazette.adapters.aws.fetch_messages import encode_fetch
@@ -144,7 +144,7 @@ _TIMEOUT = timedelta(seconds=5)
 def build_learn_quota() -> Callable[[], Quota | None]:
     """Return a function that stores and returns the quota; None if the provider is not SES.
 
-    It is called once a tick, not by each worker: SES allows one such request a second.
+    It is called once a tick, not by each worker, because SES allows one such request per second.
     Built once per process.
     """
     settings = FanoutSettings.from_env()

@@ -1,4 +1,4 @@
-"""The function `followers`, joined."""
+"""The function `followers`: its step with its adapters."""
 
 import json
 from collections.abc import Callable
@@ -17,9 +17,9 @@ from gazette.steps.ingest.followers import walk_followers
 
 @cache
 def build() -> Callable[[str, TimeLeft], int]:
-    """Takes the body of one message and what is left of the invocation. Built once per process.
+    """Return a function of a message's body and the time left. Built once per process.
 
-    What it returns says how many followers the message concerned.
+    It returns the number of followers that the message concerned.
     """
     settings = FollowersSettings.from_env()
     announce(settings)
@@ -39,7 +39,7 @@ def build() -> Callable[[str, TimeLeft], int]:
 
 
 def _suppressions(settings: FollowersSettings) -> DynamoSuppressions | None:
-    """Return the suppressed addresses; None if no category is critical, for nothing asks then."""
+    """Return the suppressed addresses; None without critical categories, which alone need them."""
     if not json.loads(settings.critical_categories):
         return None
     key = read_suppression_key(settings.suppressions_secret)

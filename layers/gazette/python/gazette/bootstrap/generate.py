@@ -80,7 +80,7 @@ def _content(
     sqs: "SQSClient",
     decided: "CachedDecisions",
 ) -> "ContentContext":
-    """Return what only a stage needs that asks a content source; it is imported there alone."""
+    """Return the context of content sources. Only stages that query one import its modules."""
     from gazette.adapters.aws.fetch_messages import encode_fetch
     from gazette.bootstrap.parts.versions import settings_for
     from gazette.domain.templates.settings import SourcePolicy
