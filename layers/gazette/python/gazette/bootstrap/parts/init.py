@@ -18,7 +18,8 @@ def during_init(*builds: Callable[[], object]) -> None:
 
     A failure is logged. The first message then builds again, and fails by itself. A process that
     fails to start would be started again and again, and its messages would return to the queue
-    without a reason. https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html
+    without a reason.
+    https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html
     """
     if _STARTED_BY_LAMBDA not in os.environ:
         return
