@@ -1,4 +1,4 @@
-"""What a worker reads in DynamoDB between its claim and the call of the provider."""
+"""The last read of a worker in DynamoDB between its claim and the call of the provider."""
 
 from typing import cast
 
@@ -13,7 +13,7 @@ from gazette.domain.subscribers.subscriber import Reader
 class DynamoLastLook:
     """The port `LastLook` on the tables `subscribers` and `suppressions`.
 
-    Both are bound by the adapters that write them. `key`: as for DynamoSuppressions.
+    The adapters that write the tables bind them. `key`: the key of the suppressions.
     """
 
     def __init__(self, *, key: bytes, read: RowsReader) -> None:
@@ -23,7 +23,7 @@ class DynamoLastLook:
     def __call__(
         self, user_id: str, address_hash: str, *, critical: bool = False
     ) -> tuple[Reader, bool]:
-        """A part of one strongly consistent BatchGetItem of both tables."""
+        """One part of a strongly consistent BatchGetItem of both tables."""
         reader, suppression = self._read(
             (SubscriberRow, (user_id,)),
             (SuppressionRow, (keyed_hash(address_hash, self._key),)),
