@@ -757,8 +757,8 @@ RULES: Final = (
     Mutation(
         "a page that comes again with problems keeps what it showed first",
         "adapters/rendering/preference_page.py",
-        'sent["was"][0] if "was" in sent else written_fields(shown)',
-        "written_fields(shown)",
+        'sent["was"][0] if "was" in sent else written_fields(current)',
+        "written_fields(current)",
         "tests/unit/rendering/test_preference_page.py"
         "::test_a_page_with_problems_keeps_what_it_showed_first",
     ),

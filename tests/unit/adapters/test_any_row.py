@@ -487,7 +487,7 @@ KINDS: dict[str, Kind] = {
         use_follow,
     ),
     "event": Kind(item(an_event_row()), EventRow, found_in, use_event),
-    "activity": Kind(item(an_activity_row()), ActivityRow, activities._found, use_activity),
+    "activity": Kind(item(an_activity_row()), ActivityRow, activities._activity_in, use_activity),
     "pace": Kind(item(a_pace_row()), PaceRow, pace._read, use_pace),
     "batch": Kind(
         item(ControlRow("batch", "s", slot=NOW, started_at=NOW, cancelled_at=NOW)),
