@@ -788,7 +788,7 @@ RULES: Final = (
     Mutation(
         "ingest takes from a choice of the page what it changes",
         "adapters/contract/decoding.py",
-        "        return _narrowed(reading.command, given)\n",
+        "        return _narrowed(reading.command, fields)\n",
         "        return reading.command\n",
         "tests/contract/outside/test_bus.py"
         "::test_a_choice_by_category_comes_as_a_map_for_the_version_before_and_as_it_was_said",
