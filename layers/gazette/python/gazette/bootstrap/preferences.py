@@ -39,7 +39,7 @@ from gazette.steps.preferences.view import ViewContext, view_email, view_updates
 
 
 @dataclass(frozen=True, slots=True)
-class Preferences:
+class PreferencesFunction:
     """The functions that the handler calls.
 
     All raise InvalidToken for an invalid token. `preferences_link`, `show` and `submit` raise
@@ -91,7 +91,7 @@ class Preferences:
 
 
 @cache
-def build() -> Preferences:
+def build() -> PreferencesFunction:
     """Return the functions that the handler calls. Built once per process."""
     settings = PreferencesSettings.from_env()
     keys = cached_keys(settings.links_secret, clock=now)
@@ -135,7 +135,7 @@ def build() -> Preferences:
         max_blocks=settings.max_blocks,
         arrangement=settings.arrangement,
     )
-    return Preferences(
+    return PreferencesFunction(
         pages=pages,
         preference_page=lambda shown: preference_pages.page(
             shown.overview, notice=shown.notice, problems=shown.problems, sent=shown.sent

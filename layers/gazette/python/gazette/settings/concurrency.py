@@ -92,7 +92,7 @@ class Size:
 def sizes(load: Load) -> Mapping[str, Size]:
     """Return the size of each function with a queue. `immediate` is the second queue of generate.
 
-    The size of `preferences` only reserves concurrency for readers. It is not a limit.
+    The size of `preferences` is the concurrency that remains for readers. It is not a limit.
     """
     events = load.rate * _EVENTS_AN_EMAIL * _ROOM
     ingest = max(_FIRST, _workers(events / _MOST_MESSAGES, TEN_EVENTS))

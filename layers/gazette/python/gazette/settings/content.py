@@ -31,10 +31,10 @@ class ContentSettings(RoutingSettings):
     """The largest number of items in a request."""
 
     recommendations_lead: int
-    """Minutes."""
+    """The minutes before a digest in which its items may be fetched."""
 
     recommendations_fresh_for: int
-    """Minutes."""
+    """The age in minutes up to which items are fresh when the digest is due."""
 
     recommendations_policy: str
     """`wait` if a digest waits for its items for `recommendations_patience`, or `without`."""

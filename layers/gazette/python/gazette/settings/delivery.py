@@ -112,11 +112,11 @@ class GenerateSettings(SendingSettings):
     """The queue of the function that queries content sources. Empty for a stage without them."""
 
     recommendations_fresh_for: int
-    """Minutes."""
+    """The age in minutes up to which items are fresh when the digest is due."""
 
     recommendations_policy: str
     recommendations_patience: int
-    """Seconds."""
+    """The seconds for which a digest waits for its items."""
 
     generate_queue_url: str
 

@@ -43,7 +43,7 @@ class FanoutSettings(Settings):
     """The queue of requests to content sources, if the stage queries any."""
 
     recommendations_lead: int
-    """Minutes."""
+    """The minutes before a digest in which its items may be fetched."""
 
     recommendations_fresh_for: int
-    """Minutes."""
+    """The age in minutes up to which items are fresh when the digest is due."""

@@ -28,7 +28,7 @@ class Range:
 
     def __str__(self) -> str:
         """Complete the sentence "it must be"."""
-        reason = f", because {self.because}" if self.because else ""
+        reason = f": {self.because}" if self.because else ""
         if self.most is None:
             return f"{self.least} or more{reason}"
         return f"{self.least} to {self.most}{reason}"

@@ -73,7 +73,7 @@ class Connection:
             self.close()
             if self._clock() >= until - _LEAST:
                 raise SourceFailed(
-                    f"There was no whole answer within {self._deadline:g} s."
+                    f"The service did not answer completely within {self._deadline:g} s."
                 ) from err
             detail = str(err) if isinstance(err, OSError) else ""
             raise SourceFailed(f"The connection failed: {detail or type(err).__name__}.") from err

@@ -51,7 +51,9 @@ class HttpSource:
         if answer.status != _OK:
             raise self._failure(answer)
         if answer.headers.get("content-encoding", "identity") != "identity":
-            raise SourceFailed("The answer is encoded, and the request did not allow that.")
+            raise SourceFailed(
+                "The answer has a content encoding, which the request did not allow."
+            )
         return self._normaliser.read(answer.body, now=self._clock())
 
     def _headers(self) -> Mapping[str, str]:

@@ -82,9 +82,7 @@ def _problems(value: Any, place: Place) -> Iterator[Problem]:
 
 
 def _is_text(text: str) -> bool:
-    """Return False for text that UTF-8 cannot encode, which contains a lone surrogate, or
-    controls.
-    """
+    """Return True for text without control characters and lone surrogates."""
     if any("\ud800" <= each <= "\udfff" for each in text):
         return False
     return re.fullmatch(LINES.pattern, text) is not None

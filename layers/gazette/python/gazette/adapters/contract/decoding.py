@@ -43,7 +43,7 @@ REASONS = 3
 """The number of problems that a reason names. It counts the others."""
 
 MOST_PROBLEMS = 100
-"""The number of problems of a list of events that are described. The others are counted."""
+"""The limit of described problems in a list of events. Further problems are counted."""
 
 DETAIL_MODELS: dict[str, tuple[type[AnyDetail], ...]] = {
     "activity.created": (ActivityCreated,),

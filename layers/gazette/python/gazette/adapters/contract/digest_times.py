@@ -122,11 +122,11 @@ class ChosenDigestDetail(DigestDetail):
         return self
 
 
-def check_pause(digest: DigestDetail, today: date, said_at: str) -> None:
+def check_pause(digest: DigestDetail, today: date, since: str) -> None:
     """Raise ValueError for a pause that is longer than events are stored."""
     last = today + LONGEST_PAUSE
     if digest.paused_until and digest.paused_until > last:
         raise ValueError(
-            f"paused_until must be {last} or earlier, 12 weeks after {said_at}: give an earlier "
+            f"paused_until must be {last} or earlier, 12 weeks after {since}. Give an earlier "
             "date now, and extend the pause with a later message"
         )

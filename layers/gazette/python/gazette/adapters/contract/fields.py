@@ -111,7 +111,7 @@ def _whole(value: object) -> object:
 
 def _given(value: object) -> object:
     if value is None:
-        raise ValueError("must not be null: leave the field out instead")
+        raise ValueError("must not be null; leave the field out instead")
     return value
 
 

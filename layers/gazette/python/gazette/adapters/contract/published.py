@@ -73,7 +73,7 @@ def answer_example() -> dict[str, Any]:
     required = {name for name, each in ItemDetail.model_fields.items() if each.is_required()}
     least = {name: each for name, each in whole.items() if name in required}
     another = {"id": "article-4712", "url": "https://example.com/articles/4712"}
-    return {"items": [whole, {**least, **another, "title": "What swifts do in November"}]}
+    return {"items": [whole, {**least, **another, "title": "Swifts in November"}]}
 
 
 def documents() -> dict[str, str]:

@@ -74,7 +74,7 @@ def end_of(row: EventRow) -> datetime:
     return row.lasts_until or row.expires_at
 
 
-def found_in(row: EventRow) -> StoredEvent | Retracted:
+def event_or_trace_in(row: EventRow) -> StoredEvent | Retracted:
     """Return the event with its schedule, or the trace of a retraction."""
     if row.stored is None and row.body is None:
         return trace_in(row)
@@ -215,7 +215,7 @@ def brief_in(raw: dict[str, Any], now: datetime) -> StoredBrief | None:
     if brief:
         return brief
     row = EventRow.from_raw_data(raw)
-    stored = decoded(row, found_in)
+    stored = decoded(row, event_or_trace_in)
     if not isinstance(stored, StoredEvent) or row.expires_at <= now:
         return None
     return stored_brief_of(stored)
@@ -299,7 +299,7 @@ def _optional_of_brief(body: Mapping[str, Any], via: tuple[str, ...]) -> tuple[A
 
 
 def _stored_in(raw: dict[str, Any]) -> StoredEvent:
-    stored = decoded(EventRow.from_raw_data(raw), found_in)
+    stored = decoded(EventRow.from_raw_data(raw), event_or_trace_in)
     if not isinstance(stored, StoredEvent):
         raise TypeError("a row with a body is an event")
     return stored

@@ -27,7 +27,7 @@ from gazette.adapters.dynamodb.event_rows import (
     body_of,
     brief_in,
     end_of,
-    found_in,
+    event_or_trace_in,
     in_place,
     no_longer_than,
     stored_key,
@@ -104,7 +104,7 @@ class DynamoEvents:
         current = put_or_current(_row(stored), absent(now), repeat=False)
         if current is None:
             return True, stored
-        return False, decoded(current, found_in)
+        return False, decoded(current, event_or_trace_in)
 
     def store_together(self, placed: Sequence[Placed]) -> Sequence[StoredEvent] | None:
         """One TransactWriteItems."""
@@ -126,7 +126,7 @@ class DynamoEvents:
         row = read_row(EventRow, user_id, event_id)
         if row is None:
             return None
-        stored = decoded(row, found_in)
+        stored = decoded(row, event_or_trace_in)
         return stored if end_of(row) > self._clock() else None
 
     def get_many(
@@ -137,7 +137,7 @@ class DynamoEvents:
         now = self._clock()
         return {
             row.event_id: stored
-            for row, stored in zip(rows, each_decoded(rows, found_in), strict=True)
+            for row, stored in zip(rows, each_decoded(rows, event_or_trace_in), strict=True)
             if isinstance(stored, UnreadableRow) or end_of(row) > now
         }
 
@@ -159,7 +159,7 @@ class DynamoEvents:
         row = EventRow(stored.event.user_id, stored.event.id)
         actions: list[Action] = [EventRow.stored.set(stored_key(schedule, now))]
         until = max(stored.lasts_until, needed_until(wanted, now) or now)
-        actions += _lasting(until, schedule)
+        actions += _lifetime_actions(until, schedule)
         condition = in_place(stored) & no_longer_than(until)
         try:
             if guard.is_alone:
@@ -193,7 +193,7 @@ class DynamoEvents:
                     place = EventRow.stored.set(stored_key(schedule, at))
                     writes.update(
                         EventRow(stored.event.user_id, stored.event.id),
-                        actions=[place, *_lasting(until, schedule)],
+                        actions=[place, *_lifetime_actions(until, schedule)],
                         condition=in_place(stored) & no_longer_than(until),
                     )
                 _add(guard, writes)
@@ -205,7 +205,7 @@ class DynamoEvents:
         """One conditional UpdateItem."""
         return written(
             EventRow(stored.event.user_id, stored.event.id).update,
-            actions=_lasting(until, stored.schedule),
+            actions=_lifetime_actions(until, stored.schedule),
             condition=in_place(stored) & no_longer_than(until),
         )
 
@@ -216,7 +216,7 @@ class DynamoEvents:
                 for stored in all_stored:
                     writes.update(
                         EventRow(stored.event.user_id, stored.event.id),
-                        actions=_lasting(until, stored.schedule),
+                        actions=_lifetime_actions(until, stored.schedule),
                         condition=in_place(stored) & no_longer_than(until),
                     )
         except ConditionFailed:
@@ -302,7 +302,7 @@ class DynamoEventReader:
         now = self._clock()
         with translated():
             for row in _stored_in(user_id, schedule, window):
-                stored = decoded(row, found_in)
+                stored = decoded(row, event_or_trace_in)
                 if row.expires_at > now and isinstance(stored, StoredEvent):
                     yield stored
 
@@ -328,7 +328,7 @@ class DynamoEventReader:
             if isinstance(row, Unavailable):
                 raise row
             if isinstance(row, EventRow) and row.expires_at > now:
-                event = decoded(row, found_in)
+                event = decoded(row, event_or_trace_in)
                 if isinstance(event, StoredEvent):
                     events[event.event.id] = event
         return events
@@ -354,7 +354,7 @@ class DynamoEventReader:
 def _kept(rows: Iterable[EventRow], now: datetime) -> Iterator[StoredEvent | UnreadableRow]:
     """Yield the events before their TTL, and all unreadable rows."""
     for row in rows:
-        for stored in each_decoded([row], found_in):
+        for stored in each_decoded([row], event_or_trace_in):
             if isinstance(stored, UnreadableRow) or (
                 isinstance(stored, StoredEvent) and row.expires_at > now
             ):
@@ -367,7 +367,7 @@ def _occurred_by(until: datetime, row: EventRow) -> bool:
     Unreadable rows count, so that erasure misses none.
     """
     try:
-        stored = decoded(row, found_in)
+        stored = decoded(row, event_or_trace_in)
     except UnreadableRow:
         return True
     return isinstance(stored, StoredEvent) and stored.event.counts_at <= until
@@ -393,7 +393,7 @@ def _instants(now: datetime) -> Iterator[datetime]:
     return (first + number * MICROSECOND for number in range(1, MOST_IN_A_TRANSACTION + 1))
 
 
-def _lasting(until: datetime, schedule: str) -> list[Action]:
+def _lifetime_actions(until: datetime, schedule: str) -> list[Action]:
     return [
         EventRow.lasts_until.set(until),
         EventRow.expires_at.set(kept_until(until, schedule)),

@@ -89,7 +89,7 @@ class DynamoRuns:
             yield from each_decoded(RunRow.query(user_id, consistent_read=True), run_of)
 
     def of_batch(self, slot: datetime) -> Iterator[BatchRun | UnreadableRow]:
-        """One Query per partition of sixteen, and one more per megabyte of some 9,000 runs."""
+        """One Query for each of 16 partitions, and one more per megabyte (some 9,000 runs)."""
         for partition in range(PARTITIONS):
             with translated():
                 rows = RunRow.batch_index.query(slot_partition(slot, partition))

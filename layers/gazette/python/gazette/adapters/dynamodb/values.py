@@ -46,7 +46,7 @@ def rate(value: object) -> float:
     """Return emails per second, within the range in which they can be spaced evenly."""
     per_second = number(value)
     if not _SLOWEST <= per_second <= _FASTEST:
-        raise ValueError("not emails a second")
+        raise ValueError("not a rate of emails per second")
     return per_second
 
 
@@ -82,7 +82,7 @@ def instant(value: object) -> datetime:
     """Return an instant of ISO 8601, with its offset."""
     at = datetime.fromisoformat(text(value))
     if at.tzinfo is None:
-        raise ValueError("not an instant: it has no offset")
+        raise ValueError("not an instant with an offset")
     return at
 
 

@@ -147,7 +147,7 @@ def _record(body: str) -> _Record:
     for name, kind in (("source", str), ("detail-type", str), ("detail", dict)):
         if not isinstance(envelope.get(name), kind):
             raise InvalidEvent(
-                f"{name} is missing or of the wrong type: a message on the feedback queue must be "
+                f"{name} is missing or of the wrong type. A message on the feedback queue must be "
                 "an untransformed EventBridge event with source, detail-type and detail, or an "
                 "SNS notification with Type and Message"
             )

@@ -136,7 +136,7 @@ class Exchange(smtplib.SMTP):
     def _left(self) -> float:
         seconds = self._ends_at - self._clock()
         if seconds <= 0:
-            raise TimeoutError("The time of this stage is over.")
+            raise TimeoutError("This stage took too long.")
         return seconds
 
 

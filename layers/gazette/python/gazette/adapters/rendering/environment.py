@@ -89,17 +89,17 @@ _HREF = "\x03"
 def own(act: str, category: str = "", *, caller: Callable[[str], str]) -> str:
     """Return the text of a block around one of the reader's own links, which `caller` gets.
 
-    The block is cached for all readers. `with_own` inserts the links of one of them.
+    The block is cached for all readers. `insert_own_links` inserts the links of one of them.
     """
     return caller(_HREF).join((f"\x01{act} {category}\x02", "\x04"))
 
 
-Parted = tuple[str, str, str]
+SplitBlock = tuple[str, str, str]
 """A rendered block: the text before the places of the reader's own links, the places, and the
 rest."""
 
 
-def parted(rendered: str) -> Parted:
+def split_block(rendered: str) -> SplitBlock:
     """Split a rendered block. The part with the places is short, and the same in many blocks."""
     first = rendered.find("\x01")
     if first < 0:
@@ -108,7 +108,7 @@ def parted(rendered: str) -> Parted:
     return rendered[:first], rendered[first:last], rendered[last:]
 
 
-def with_own(rendered: str, link_of: Callable[[str, str], str]) -> str:
+def insert_own_links(rendered: str, link_of: Callable[[str, str], str]) -> str:
     """Insert the reader's own links into a rendered text. Drop the text around missing links.
 
     `link_of(act, category)` returns a link as it is written, or an empty string.

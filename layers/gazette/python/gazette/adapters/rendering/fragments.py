@@ -12,14 +12,14 @@ from jinja2 import Environment, Template, TemplateNotFound
 from markupsafe import Markup
 
 from gazette.adapters.rendering.brand import Brand
-from gazette.adapters.rendering.environment import Parted, Press, parted
+from gazette.adapters.rendering.environment import Press, SplitBlock, split_block
 from gazette.adapters.rendering.language import Language
 from gazette.adapters.rendering.view_models import (
     LONGEST_HEADLINE,
-    Line,
     Picked,
-    Shown,
     ShownBlock,
+    ShownGroup,
+    ShownLine,
     clean,
     in_a_subject,
     pick,
@@ -40,11 +40,11 @@ DIGEST = "digest"
 
 
 class Fragment(NamedTuple):
-    """A rendered block without the reader's own links, which `with_own` inserts."""
+    """A rendered block without the reader's own links, which `insert_own_links` inserts."""
 
     block: ShownBlock
-    html: Parted
-    text: Parted
+    html: SplitBlock
+    text: SplitBlock
     size: int
     """The bytes of its texts and of its key's texts."""
 
@@ -158,7 +158,7 @@ class Fragments:
                 self._bytes -= self._cached.popitem(last=False)[1].size
 
 
-def _bytes_of(picked: Picked, shown: Shown, line: str) -> int:
+def _bytes_of(picked: Picked, shown: ShownGroup, line: str) -> int:
     """Return the bytes of a line's texts.
 
     A text that occurs twice as the same object counts once.
@@ -215,7 +215,7 @@ class _Printer:
         entity, lines = block.groups[0].latest.entity, []
         for picked in picked_groups:
             group = clean(picked, entity, self._language)
-            lines.append(Line(group, self._lines.of(group)))
+            lines.append(ShownLine(group, self._lines.of(group)))
         latest = lines[latest_place].shown
         events = latest.count if len(lines) == 1 else sum([group.count for group, _ in lines])
         image = latest.image if is_full else None
@@ -235,7 +235,7 @@ class _Printer:
         size = getsizeof(html) + getsizeof(text)
         for picked, (group, line) in zip(picked_groups, lines, strict=True):
             size += _bytes_of(picked, group, line)
-        return Fragment(shown_block, parted(html), parted(text), size)
+        return Fragment(shown_block, split_block(html), split_block(text), size)
 
 
 ALONE = "immediate"
@@ -256,7 +256,7 @@ class Lines:
         self._people = press.environment.get_template("parts/people.txt")
         self._by_category: dict[str, Template] = {}
 
-    def of(self, shown: Shown) -> str:
+    def of(self, shown: ShownGroup) -> str:
         """Return `3 new comments from Ann, Bo and 2 others`, as plain text on one line."""
         template = self._by_category.get(shown.category)
         if template is None:
@@ -265,7 +265,7 @@ class Lines:
         self._press.values["people"] = self._named(shown)
         return " ".join(self._press.render(template).split())
 
-    def headline(self, shown: Shown, line: str, language: Language) -> str:
+    def headline(self, shown: ShownGroup, line: str, language: Language) -> str:
         """Return `Bo mentioned you in “Release 4.2”`: the act and the thing, for a subject.
 
         A category with its own `line.txt` and without a `headline.txt` returns its line.
@@ -280,16 +280,16 @@ class Lines:
         values["thing"] = thing(short.title, len(text), language)
         return " ".join(self._press.render(template).split())
 
-    def in_a_thread(self, shown: Shown, language: Language) -> tuple[str, str]:
+    def in_a_thread(self, shown: ShownGroup, language: Language) -> tuple[str, str]:
         """Return short names of the actors, and the title as in each subject of a thread."""
         short = in_a_subject(shown, language)
         return self._named(short), thing(short.title, 0, language)
 
-    def _named(self, shown: Shown) -> str:
+    def _named(self, shown: ShownGroup) -> str:
         self._press.values["group"] = shown
         return " ".join(self._press.render(self._people).split())
 
-    def button(self, shown: Shown) -> str:
+    def button(self, shown: ShownGroup) -> str:
         """Return the text of a group's button, such as `Reply`."""
         self._press.values["group"] = shown
         template = template_of(shown.category, "button.txt", self._press.environment)

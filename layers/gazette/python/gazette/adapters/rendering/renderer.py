@@ -15,7 +15,7 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from gazette.adapters.rendering.brand import Brand, read_brand
-from gazette.adapters.rendering.environment import SAID, Press, environment, with_own
+from gazette.adapters.rendering.environment import SAID, Press, environment, insert_own_links
 from gazette.adapters.rendering.fragments import (
     ALONE,
     DIGEST,
@@ -63,7 +63,7 @@ class _Piece(NamedTuple):
     text: str
 
 
-class Reason(NamedTuple):
+class EmailReason(NamedTuple):
     """The reason for an email: involvement of the reader, or a follow.
 
     If neither, all of it is from content sources.
@@ -277,8 +277,8 @@ def _edition(
     )
 
 
-def _reason_of(digest: Digest) -> Reason:
-    return Reason(
+def _reason_of(digest: Digest) -> EmailReason:
+    return EmailReason(
         involved=any(
             group.is_addressed and not group.latest.source
             for block in digest.blocks
@@ -321,7 +321,10 @@ class _Own:
             filled = self._filled.get(key)
             if filled is None:
                 text_of = partial(self._said, via, is_this, is_for_them)
-                filled = with_own(in_html, partial(_escaped, text_of)), with_own(in_text, text_of)
+                filled = (
+                    insert_own_links(in_html, partial(_escaped, text_of)),
+                    insert_own_links(in_text, text_of),
+                )
                 self._filled[key] = filled
             html, text = before + filled[0] + after, above + filled[1] + below
             pieces.append(_Piece(each.block, html, text))

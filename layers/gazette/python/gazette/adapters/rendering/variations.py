@@ -32,7 +32,7 @@ def read_changes(templates: Path) -> dict[int, Change]:
     for folder in sorted((templates / VARIATIONS).glob("[!.]*")):
         if folder.name not in map(str, experiment.VARIATIONS):
             raise VariationError(
-                f"{folder}: a variation is named 1 to {experiment.VARIATIONS[-1]}."
+                f"{folder}: the name of a variation must be 1 to {experiment.VARIATIONS[-1]}."
             )
         if (folder / VARIATION_FILE).exists():
             changes[int(folder.name)] = _change(folder / VARIATION_FILE)

@@ -46,10 +46,10 @@ _ENCODED_WORD = re.compile(r"=\?(?=[^?]*\?[bq]\?)", re.IGNORECASE)
 """The beginning of an encoded word (RFC 2047, section 2) for lenient programs."""
 
 
-class Line(NamedTuple):
+class ShownLine(NamedTuple):
     """One line of a block, such as `3 new comments from Bo`."""
 
-    shown: "Shown"
+    shown: "ShownGroup"
     line: str
 
 
@@ -68,7 +68,7 @@ class ShownBlock(NamedTuple):
     events: int
     """The number of events in its lines."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[ShownLine, ...]
     image: Image | None
 
 
@@ -92,13 +92,13 @@ class Person(NamedTuple):
     """The address of the person's picture."""
 
     initials: str
-    """Shown without a picture."""
+    """ShownGroup without a picture."""
 
     colour: str
     """The background of the white initials, as `#rrggbb`."""
 
 
-class Shown(NamedTuple):
+class ShownGroup(NamedTuple):
     """A group as it is shown, the same for all readers with the same fields."""
 
     category: str
@@ -204,17 +204,17 @@ def _more(group: Group) -> More | None:
     return None
 
 
-def show(group: Group, language: Language, zone: tzinfo) -> Shown:
+def show(group: Group, language: Language, zone: tzinfo) -> ShownGroup:
     """Return the cleaned values of a group. Raise RenderingFailed if its link is not a web link."""
     return clean(pick(group, language, zone), group.latest.entity, language)
 
 
-def clean(picked: Picked, entity: Entity, language: Language) -> Shown:
+def clean(picked: Picked, entity: Entity, language: Language) -> ShownGroup:
     """Return the cleaned values of a group about `entity`. Raise RenderingFailed as `show` does."""
     if not is_web_link(picked.url):
         raise RenderingFailed(f"the link of {entity.key[:200]!r} is not an http(s) URL")
     people, more = tuple([_shown_name(name, language) for name in picked.people]), picked.more
-    return Shown(
+    return ShownGroup(
         category=picked.category,
         count=picked.events,
         people=picked.people if people == picked.people else people,
@@ -441,7 +441,7 @@ _FAMILY_FIRST = frozenset({"hu", "ja", "ko", "vi", "zh"})
 """Languages in which the family name is first."""
 
 
-def in_a_subject(shown: Shown, language: Language) -> Shown:
+def in_a_subject(shown: ShownGroup, language: Language) -> ShownGroup:
     """Return the group with the few people whose short names fit a subject."""
     few = 1 if len(shown.people) + shown.others > _NAMED else _NAMED
     names = tuple([_short(name, language) for name in shown.people[:few]])

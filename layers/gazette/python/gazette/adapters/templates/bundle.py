@@ -34,7 +34,7 @@ _TEXTS = frozenset({".html", ".txt", ".css", ".json"})
 _BINARIES = frozenset({".mo"})
 _NOTES = frozenset({".md", ".rst"})
 _MARKER = "__init__.py"
-"""The file that only makes the built folder a package of the layer."""
+"""The file that makes the built folder a package of the layer, and has no other purpose."""
 
 _FOLDERS = frozenset(
     {
@@ -64,7 +64,7 @@ def pack(folder: Path) -> bytes:
     for file in sorted(folder.rglob("*")):
         name = file.relative_to(folder).as_posix()
         if file.is_symlink():
-            raise BundleError(f"{name}: it is a link; replace it by the file")
+            raise BundleError(f"{name} is a symbolic link; replace it by the file")
         if file.is_dir() or file.suffix in _NOTES or name == _MARKER:
             continue
         check_path(name)
@@ -122,12 +122,12 @@ def check_path(name: str) -> None:
         )
     if name not in _FILES and (len(segments) == 1 or segments[0] not in _FOLDERS):
         raise BundleError(
-            f"{name}: a bundle has {', '.join(sorted(_FILES))} and the folders "
+            f"{name}: a bundle may contain only {', '.join(sorted(_FILES))} and the folders "
             f"{', '.join(sorted(_FOLDERS))}"
         )
     suffixes = _BINARIES if segments[0] == "locales" else _TEXTS
     if Path(name).suffix not in suffixes:
-        raise BundleError(f"{name}: such a file ends in {', '.join(sorted(suffixes))}")
+        raise BundleError(f"{name}: the name must end in {', '.join(sorted(suffixes))}")
 
 
 def _document(content: bytes) -> object:
@@ -142,7 +142,7 @@ def _document(content: bytes) -> object:
     except zlib.error as err:
         raise BundleError(f"the bundle is not gzip'd: {err}") from err
     if unpacker.unconsumed_tail or not unpacker.eof or unpacker.unused_data:
-        raise BundleError("the bundle is cut off, has something behind its end, or is too long")
+        raise BundleError("the bundle is truncated, has trailing data, or is too long")
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as err:
@@ -181,7 +181,7 @@ def _content(name: str, written: object) -> bytes:
         try:
             return written.encode()
         except UnicodeEncodeError as err:  # a lone surrogate
-            raise BundleError(f"{name}: its text cannot be UTF-8") from err
+            raise BundleError(f"{name}: its text cannot be encoded in UTF-8") from err
     if (
         isinstance(written, dict)
         and written.keys() == {"base64"}

@@ -41,7 +41,7 @@ class UndoTokens:
         """
         of, act, at = read_undo(verify(token, purpose=Purpose.UNDO, keys=self._keys()))
         if of != link or act not in {*LeaveAct}:
-            raise InvalidToken("This takes back what another link did.")
+            raise InvalidToken("This token undoes the act of another link.")
         if self._clock() - at > UNDO_FOR:
-            raise EndedLink("This can no longer be taken back here.")
+            raise EndedLink("This act can no longer be undone here.")
         return Undone(LeaveAct(act), at)

@@ -20,10 +20,10 @@ from gazette.domain.replay import Missing, SentEmail, SentRuns
 from gazette.settings.delivery import SendingSettings
 from gazette.steps.support.replay import read_email
 
-_NOBODY = address_hash("nobody@example.invalid")
+_PLACEHOLDER = address_hash("nobody@example.invalid")
 
 
-class NobodysLinks:
+class PlaceholderLinks:
     """The port `LinkMaker`: links of the usual length that no stage accepts.
 
     They are signed with an empty key, and contain the hash of a placeholder address. They act for
@@ -35,7 +35,7 @@ class NobodysLinks:
 
     def links(self, link: LinkToken) -> Links:
         """Return the links of a token for the placeholder address."""
-        return self._made.links(replace(link, address=_NOBODY))
+        return self._made.links(replace(link, address=_PLACEHOLDER))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,5 +61,5 @@ def build_replay(settings: SendingSettings) -> Replay:
             subscribers=DynamoSubscribers(settings.subscribers_table),
             events=DynamoEventReader(settings.events_table, clock=now),
         ),
-        link_maker=NobodysLinks(settings.base_url),
+        link_maker=PlaceholderLinks(settings.base_url),
     )

@@ -62,7 +62,7 @@ class DynamoEngagements:
         return before is not None and first.attr_name not in before
 
     def of_slot(self, slot: datetime) -> Iterator[Engagement | UnreadableRow]:
-        """One Query per partition of sixteen, and one more per megabyte of some 4,000 emails."""
+        """One Query for each of 16 partitions, and one more per megabyte (some 4,000 emails)."""
         for partition in range(PARTITIONS):
             with translated():
                 rows = EngagementRow.query(slot_partition(slot, partition))

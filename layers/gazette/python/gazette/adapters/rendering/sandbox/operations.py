@@ -13,9 +13,9 @@ from gazette.adapters.rendering.sandbox.sizes import (
     check_filled,
     check_given,
     check_made,
-    counted,
+    content_size,
+    count_while_reading,
     depth,
-    held,
     refuse,
     size,
 )
@@ -41,7 +41,7 @@ _SHOWING_NUMBERS = frozenset({"format", "join", "sum"})
 
 def add(left: Any, right: Any) -> Any:
     """Add numbers, texts or lists. Raises SecurityError."""
-    if not isinstance(left, int | float) and held(left) + held(right) > LONGEST:
+    if not isinstance(left, int | float) and content_size(left) + content_size(right) > LONGEST:
         raise refuse("the operator +")
     return check_made(left + right)
 
@@ -50,7 +50,7 @@ def multiply(left: Any, right: Any) -> Any:
     """Multiply numbers, or repeat a little. Raises SecurityError."""
     for repeated, times in ((left, right), (right, left)):
         is_number = isinstance(repeated, int | float)
-        if isinstance(times, int) and not is_number and held(repeated) * times > WIDEST:
+        if isinstance(times, int) and not is_number and content_size(repeated) * times > WIDEST:
             raise refuse("the operator *")
     return check_made(left * right)
 
@@ -138,4 +138,4 @@ def _bounded_filter(name: str, called: Callable[..., Any]) -> Callable[..., Any]
 
 
 def _read(value: Any) -> Any:
-    return list(counted(value)) if isinstance(value, Iterator) else value
+    return list(count_while_reading(value)) if isinstance(value, Iterator) else value

@@ -127,7 +127,7 @@ def check_made(result: Any) -> Any:
         if result.bit_length() > _BITS:
             raise SecurityError(f"a number has more than {_BITS} bits")
     elif isinstance(result, Iterator):
-        return counted(result)
+        return count_while_reading(result)
     return result
 
 
@@ -152,16 +152,16 @@ def check_shown(value: Any) -> Any:
 def check_given(args: Iterable[Any], kwargs: Mapping[str, Any]) -> None:
     """Raise SecurityError for a list with too much content, whose text the callee may write."""
     for each in args:
-        if type(each) is not str and _holds_others(type(each)) and held(each) > LONGEST:
+        if type(each) is not str and _holds_others(type(each)) and content_size(each) > LONGEST:
             raise refuse("a long list")
     for name, each in kwargs.items():
-        if name not in OF_JINJA and _holds_others(type(each)) and held(each) > LONGEST:
+        if name not in OF_JINJA and _holds_others(type(each)) and content_size(each) > LONGEST:
             raise refuse("a long list")
 
 
 def check_compared(value: Any) -> None:
     """Raise SecurityError for a list whose texts are too long to be copied and compared."""
-    if held(value) > LONGEST:
+    if content_size(value) > LONGEST:
         raise refuse("a long list")
 
 
@@ -230,14 +230,14 @@ def check_sentence(texts: Sequence[Any], values: Mapping[str, Any]) -> None:
             raise refuse("a long value in a sentence")
 
 
-def held(value: Any) -> int:
+def content_size(value: Any) -> int:
     return size(value, objects=lambda _: 1)
 
 
-def counted(values: Iterable[Any]) -> Iterator[Any]:
+def count_while_reading(values: Iterable[Any]) -> Iterator[Any]:
     total = 0
     for each in values:
-        total += 1 + held(each)
+        total += 1 + content_size(each)
         if total > LONGEST:
             raise refuse("a long list")
         yield each

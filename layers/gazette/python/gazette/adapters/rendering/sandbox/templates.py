@@ -40,7 +40,7 @@ from gazette.adapters.rendering.sandbox.sizes import (
     check_shown,
     check_spec,
 )
-from gazette.adapters.rendering.view_models import Line
+from gazette.adapters.rendering.view_models import ShownLine
 
 _WITHOUT_ATTRIBUTES = (
     BuiltinFunctionType,
@@ -60,7 +60,7 @@ _ZONE = frozenset({"key"})
 """The attributes of a time zone that templates may read. The whole process shares the cache of
 zones."""
 
-_FIELDS = (FunctionType, MemberDescriptorType, property, type(vars(Line)["line"]))
+_FIELDS = (FunctionType, MemberDescriptorType, property, type(vars(ShownLine)["line"]))
 """The types of methods, slots, properties and the fields of named tuples in their class."""
 
 _METHODS = frozenset({BuiltinFunctionType, MethodType})
