@@ -37,7 +37,7 @@ _STARTED_LATE = timedelta(minutes=20)
 
 @once
 def build() -> Callable[[str, TimeLeft], FetchResult]:
-    """Return a function of a message's body and the time left. Built once per process."""
+    """Return a function that takes a message's body and the time left. Built once per process."""
     settings = ContentSettings.from_env()
     announce(settings)
     sqs = sqs_client()

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @cache
 def build_tick() -> Callable[[datetime], int]:
-    """Return a function of a tick's time. Built once per process."""
+    """Return a function that takes a tick's time. Built once per process."""
     settings = FanoutSettings.from_env()
     batches = _batches(settings)
     shard_queue = SqsQueue(sqs_client(), settings.shard_queue_url, encode_shard)
@@ -49,7 +49,7 @@ def build_tick() -> Callable[[datetime], int]:
 
 @cache
 def build_fan_out() -> Callable[[str, TimeLeft], FannedOut]:
-    """Return a function of a message's body and the time left. Built once per process.
+    """Return a function that takes a message's body and the time left. Built once per process.
 
     Announces the shards first, because fan-out writes schedules to the shards of its own setting.
     """
@@ -117,7 +117,7 @@ def _look_ahead(
 
 @cache
 def build_is_beat() -> Callable[[str], bool]:
-    """Return a function of a message's body. Built once per process."""
+    """Return a function that takes a message's body. Built once per process."""
     shards = FanoutSettings.from_env().shards
     return partial(is_beat, decode=decode_shard, shards=shards, clock=now)
 

@@ -17,7 +17,7 @@ from gazette.steps.ingest.followers import walk_followers
 
 @cache
 def build() -> Callable[[str, TimeLeft], int]:
-    """Return a function of a message's body and the time left. Built once per process.
+    """Return a function that takes a message's body and the time left. Built once per process.
 
     It returns the number of followers that the message concerned.
     """

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @once
 def build() -> Callable[[str, TimeLeft], Delivery | Postponed | None]:
-    """Return a function of a message's body and the time left. Built once per process."""
+    """Return a function that takes a message's body and the time left. Built once per process."""
     settings = GenerateSettings.from_env()
     sqs = sqs_client()
     decided = decisions(settings.control_table)

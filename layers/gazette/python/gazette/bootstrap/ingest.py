@@ -24,7 +24,7 @@ from gazette.steps.routing.route import Routed
 
 @cache
 def build() -> Callable[[Sequence[str], TimeLeft], list[Routed]]:
-    """Return a function of messages' bodies and the time left. Built once per process."""
+    """Return a function that takes messages' bodies and the time left. Built once per process."""
     settings = IngestSettings.from_env()
     key = read_suppression_key(settings.suppressions_secret)
     suppressions = DynamoSuppressions(settings.suppressions_table, key=key, clock=now)

@@ -31,7 +31,7 @@ from gazette.steps.occurrences.redrive import RedriveContext, redrive
 
 @once
 def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
-    """Return a function of a message's body, its receipt handle and the time left.
+    """Return a function that takes a message's body, its receipt handle and the time left.
 
     Built once per process.
     """

@@ -158,24 +158,24 @@ class Fragments:
                 self._bytes -= self._cached.popitem(last=False)[1].size
 
 
-def _bytes_of(picked: Picked, shown: ShownGroup, line: str) -> int:
+def _bytes_of(picked: Picked, group: ShownGroup, line: str) -> int:
     """Return the bytes of a line's texts.
 
     A text that occurs twice as the same object counts once.
     """
     texts = [line, picked.title, picked.url, picked.excerpt, *picked.people]
-    if shown.title is not picked.title:
-        texts.append(shown.title)
-    if shown.excerpt is not picked.excerpt:
-        texts.append(shown.excerpt)
-    if shown.people is not picked.people:
-        texts += shown.people
+    if group.title is not picked.title:
+        texts.append(group.title)
+    if group.excerpt is not picked.excerpt:
+        texts.append(group.excerpt)
+    if group.people is not picked.people:
+        texts += group.people
     if more := picked.more:
         texts += (more.url, more.avatar, more.data)
         if more.image:
             texts += (more.image.url, more.image.text, more.image.text)
     size = sum(map(getsizeof, texts))
-    return size + _bytes_in(shown.data) if more and more.data else size
+    return size + _bytes_in(group.data) if more and more.data else size
 
 
 def _bytes_in(value: Any) -> int:
@@ -256,43 +256,43 @@ class Lines:
         self._people = press.environment.get_template("parts/people.txt")
         self._by_category: dict[str, Template] = {}
 
-    def of(self, shown: ShownGroup) -> str:
+    def of(self, group: ShownGroup) -> str:
         """Return `3 new comments from Ann, Bo and 2 others`, as plain text on one line."""
-        template = self._by_category.get(shown.category)
+        template = self._by_category.get(group.category)
         if template is None:
-            template = template_of(shown.category, "line.txt", self._press.environment)
-            self._by_category[shown.category] = template
-        self._press.values["people"] = self._named(shown)
+            template = template_of(group.category, "line.txt", self._press.environment)
+            self._by_category[group.category] = template
+        self._press.values["people"] = self._named(group)
         return " ".join(self._press.render(template).split())
 
-    def headline(self, shown: ShownGroup, line: str, language: Language) -> str:
+    def headline(self, group: ShownGroup, line: str, language: Language) -> str:
         """Return `Bo mentioned you in “Release 4.2”`: the act and the thing, for a subject.
 
         A category with its own `line.txt` and without a `headline.txt` returns its line.
         """
-        short = in_a_subject(shown, language)
+        short = in_a_subject(group, language)
         line = line if len(line) <= LONGEST_HEADLINE else self.of(short)
         environment, values = self._press.environment, self._press.values
         values["group"], values["people"] = short, self._named(short)
         values["line"], values["thing"] = line, ""
-        template = template_of(shown.category, "headline.txt", environment)
+        template = template_of(group.category, "headline.txt", environment)
         text = " ".join(self._press.render(template).split())
         values["thing"] = thing(short.title, len(text), language)
         return " ".join(self._press.render(template).split())
 
-    def in_a_thread(self, shown: ShownGroup, language: Language) -> tuple[str, str]:
+    def in_a_thread(self, group: ShownGroup, language: Language) -> tuple[str, str]:
         """Return short names of the actors, and the title as in each subject of a thread."""
-        short = in_a_subject(shown, language)
+        short = in_a_subject(group, language)
         return self._named(short), thing(short.title, 0, language)
 
-    def _named(self, shown: ShownGroup) -> str:
-        self._press.values["group"] = shown
+    def _named(self, group: ShownGroup) -> str:
+        self._press.values["group"] = group
         return " ".join(self._press.render(self._people).split())
 
-    def button(self, shown: ShownGroup) -> str:
+    def button(self, group: ShownGroup) -> str:
         """Return the text of a group's button, such as `Reply`."""
-        self._press.values["group"] = shown
-        template = template_of(shown.category, "button.txt", self._press.environment)
+        self._press.values["group"] = group
+        template = template_of(group.category, "button.txt", self._press.environment)
         return " ".join(self._press.render(template).split())
 
 

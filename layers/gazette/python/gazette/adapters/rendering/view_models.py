@@ -441,11 +441,11 @@ _FAMILY_FIRST = frozenset({"hu", "ja", "ko", "vi", "zh"})
 """Languages in which the family name is first."""
 
 
-def in_a_subject(shown: ShownGroup, language: Language) -> ShownGroup:
+def in_a_subject(group: ShownGroup, language: Language) -> ShownGroup:
     """Return the group with the few people whose short names fit a subject."""
-    few = 1 if len(shown.people) + shown.others > _NAMED else _NAMED
-    names = tuple([_short(name, language) for name in shown.people[:few]])
-    return shown._replace(people=names, others=shown.others + len(shown.people) - len(names))
+    few = 1 if len(group.people) + group.others > _NAMED else _NAMED
+    names = tuple([_short(name, language) for name in group.people[:few]])
+    return group._replace(people=names, others=group.others + len(group.people) - len(names))
 
 
 def _short(name: str, language: Language) -> str:
@@ -456,9 +456,9 @@ def _short(name: str, language: Language) -> str:
     return short if inside == name else language.quoted(short)
 
 
-def thing(title: str, said: int, language: Language) -> str:
-    """Return a title in quotation marks, cut to fit a subject with `said` other characters."""
-    return language.quoted(_cut(title, max(_SHORTEST_TITLE, LONGEST_HEADLINE - said - 2)))
+def thing(title: str, others: int, language: Language) -> str:
+    """Return a title in quotation marks, cut to fit a subject with so many other characters."""
+    return language.quoted(_cut(title, max(_SHORTEST_TITLE, LONGEST_HEADLINE - others - 2)))
 
 
 def subject_line(text: str, longest: int) -> str:

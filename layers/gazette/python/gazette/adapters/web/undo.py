@@ -27,11 +27,11 @@ class UndoTokens:
         self._keys = keys
         self._clock = clock
 
-    def make(self, link: LinkToken, left: Leaving) -> str:
+    def make(self, link: LinkToken, leaving: Leaving) -> str:
         """Return the token that undoes the act of `link`; empty if it cannot be undone."""
-        if left.act is None or left.undoable_at is None:
+        if leaving.act is None or leaving.undoable_at is None:
             return ""
-        text = undo_text(link, left.act, left.undoable_at)
+        text = undo_text(link, leaving.act, leaving.undoable_at)
         return sign(text, purpose=Purpose.UNDO, keys=self._keys())
 
     def read(self, token: str, link: LinkToken) -> Undone:

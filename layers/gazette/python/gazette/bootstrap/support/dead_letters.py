@@ -22,7 +22,7 @@ from gazette.steps.support.dry_run import DryRunContext
 def build_forecast(
     settings: GenerateSettings, suppression_key: bytes
 ) -> Callable[[RunKey, bool], Forecast]:
-    """Return a function of the run that a dead letter names, and whether it failed for good.
+    """Return a function that takes the run of a dead letter, and whether it failed for good.
 
     It only reads. The settings are those of generate; the key is that of the suppressions.
     """

@@ -23,7 +23,7 @@ from gazette.steps.support.explain import explain
 def build_explain(
     settings: IngestSettings, suppression_key: bytes
 ) -> Callable[[str, date | None], Explanation]:
-    """Return a function of a user id and a date of the reader's own calendar, or None for now.
+    """Return a function that takes a user id and a date of the reader's calendar, or None for now.
 
     The settings are those of ingest; the key is that of the suppressions.
     """
