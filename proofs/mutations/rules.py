@@ -757,8 +757,8 @@ RULES: Final = (
     Mutation(
         "a page that comes again with problems keeps what it showed first",
         "adapters/rendering/preference_page.py",
-        'sent["was"][0] if "was" in sent else written_fields(shown)',
-        "written_fields(shown)",
+        'sent["was"][0] if "was" in sent else written_fields(current)',
+        "written_fields(current)",
         "tests/unit/rendering/test_preference_page.py"
         "::test_a_page_with_problems_keeps_what_it_showed_first",
     ),
@@ -788,7 +788,7 @@ RULES: Final = (
     Mutation(
         "ingest takes from a choice of the page what it changes",
         "adapters/contract/decoding.py",
-        "        return _narrowed(reading.command, given)\n",
+        "        return _narrowed(reading.command, fields)\n",
         "        return reading.command\n",
         "tests/contract/outside/test_bus.py"
         "::test_a_choice_by_category_comes_as_a_map_for_the_version_before_and_as_it_was_said",
@@ -1280,21 +1280,21 @@ RULES: Final = (
     Mutation(
         "permits that are taken together fit into the cap of the day",
         "adapters/dynamodb/pacing/pace.py",
-        "PaceRow.taken <= wanted.cap - wanted.number\n",
-        "PaceRow.taken < wanted.cap\n",
+        "PaceRow.taken <= reservation.cap - reservation.number\n",
+        "PaceRow.taken < reservation.cap\n",
         f"{_TOGETHER}::test_threads_take_no_more_of_the_day_than_others_have_left",
     ),
     Mutation(
         "permits that are taken together fit into the quota of the account",
         "adapters/dynamodb/pacing/pace.py",
-        "PaceRow.left >= wanted.number\n",
+        "PaceRow.left >= reservation.number\n",
         "PaceRow.left > 0\n",
         f"{_TOGETHER}::test_threads_take_no_more_of_the_account_than_others_have_left",
     ),
     Mutation(
         "the last of the permits that are taken together is in time",
         "adapters/dynamodb/pacing/pace.py",
-        "        last = latest - (wanted.number - 1) * wanted.cost\n",
+        "        last = latest - (reservation.number - 1) * reservation.cost\n",
         "        last = latest\n",
         f"{_TOGETHER}::test_the_last_of_the_permits_is_in_time_however_many_others_have_taken",
     ),

@@ -586,9 +586,9 @@ PREVENTED: Final = (
     Mutation(
         "a run waits if its window has an event that cannot be read",
         "adapters/dynamodb/events.py",
-        "                found = decoded(row, found_in)\n",
+        "                stored = decoded(row, event_or_trace_in)\n",
         "                try:\n"
-        "                    found = decoded(row, found_in)\n"
+        "                    stored = decoded(row, event_or_trace_in)\n"
         "                except UnreadableRow:\n"
         "                    continue\n",
         "tests/contract/dynamodb/test_newer_rows.py"

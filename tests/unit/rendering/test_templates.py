@@ -253,7 +253,7 @@ def test_a_variation_says_how_groups_are_ranked(
 @pytest.mark.parametrize("given", ["newest", None, ["latest"], {}, 1])
 def test_a_ranking_that_there_is_not_is_named(own: Path, tmp_path: Path, given: object) -> None:
     write(own / "variations" / "2" / "variation.json", json.dumps({"ranking": given}))
-    with pytest.raises(TemplateError, match=r"2/variation\.json must say how blocks are ranked"):
+    with pytest.raises(TemplateError, match=r"2/variation\.json must rank blocks"):
         build_templates(SOURCE, tmp_path / "built", overlay=own)
 
 
@@ -283,7 +283,7 @@ def test_a_ranking_that_there_is_not_is_named(own: Path, tmp_path: Path, given: 
         (
             "variations/12/digest/subject.txt",
             "x",
-            r"own/variations/12: a variation is named 1 to 9",
+            r"own/variations/12: the name of a variation must be 1 to 9",
         ),
         (
             "locales/de/LC_MESSAGES/messages.po",

@@ -120,7 +120,7 @@ def test_the_cache_is_read_and_changed_only_under_its_lock(
         popitem = locked(OrderedDict.popitem)
 
     called = set[str]()
-    cache._kept = Kept()
+    cache._cached = Kept()
     monkeypatch.setattr(fragments, "CacheCount", locked(CacheCount, shared._count._lock))
     monkeypatch.setattr(fragments, "CACHED_BYTES", 30_000)
     for number in (1, 1, 2, 3):
