@@ -1400,7 +1400,7 @@ RULES: Final = (
     Mutation(
         "a permit after a correction lies behind all that others have taken",
         "domain/delivery/pace.py",
-        "        at = latest  # whatever others have taken is not later\n",
+        "        at = latest  # other workers have not taken a later permit\n",
         "        at = now\n",
         f"{_ODD_CLOCKS}"
         "::test_what_one_clock_an_hour_ahead_has_taken_holds_up_nobody_for_longer_than_ten_seconds",

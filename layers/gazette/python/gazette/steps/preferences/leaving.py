@@ -15,7 +15,7 @@ from gazette.domain.subscribers.leaving import (
     Leaving,
     Undone,
     change_of,
-    instead_of_immediate,
+    fallback_for_immediate,
     pause,
     weekly,
 )
@@ -222,7 +222,7 @@ def _leaving(link: LinkToken, reader: Subscriber | None, context: RoutingContext
             for each in _follows_named(reader, scope, context)
             if each.latest.following
         ),
-        instead=instead_of_immediate(reader, context.defaults),
+        instead=fallback_for_immediate(reader, context.defaults),
         keeps_some=scope.kind is ScopeKind.CATEGORY and _may_keep_some(reader, context),
         still=still,
     )
