@@ -56,8 +56,7 @@ class LinkHosts:
 
 
 def host_of(url: str) -> str:
-    """Return the host of an absolute URL in lower case, without the port, as far as it is readable.
-    """
+    """Return the host of an absolute URL in lower case, without the port, as far as it is readable."""
     return _host(url).lower()
 
 
@@ -70,8 +69,8 @@ def _host(url: str) -> str:
 def _entry(given: object) -> str:
     if not isinstance(given, str) or not _ENTRY.fullmatch(given):
         raise ValueError(
-            f"{ascii(given)[:80]} is not a host; write example.com for one host, or "
-            "*.example.com for its subdomains, without scheme, port and path; a name of other letters "
-            "in Punycode (xn--…)"
+            f"{ascii(given)[:80]} is not a host: write example.com for one host, or "
+            "*.example.com for its subdomains, without scheme, port and path; a name of other "
+            "letters in Punycode (xn--…)"
         )
     return given.lower()
