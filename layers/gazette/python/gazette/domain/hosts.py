@@ -56,7 +56,8 @@ class LinkHosts:
 
 
 def host_of(url: str) -> str:
-    """Return the host of an absolute URL in lower case, without the port, as far as it is readable."""
+    """Return the host of an absolute URL in lower case, without the port, as far as it is
+    readable."""
     return _host(url).lower()
 
 

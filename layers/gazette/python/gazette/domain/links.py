@@ -178,7 +178,8 @@ def entity_mark(entity: str) -> str:
 
 
 def immediate_of(categories: Sequence[str]) -> Scope:
-    """Return the scope of the immediate emails of these categories; of all if there are too many."""
+    """Return the scope of the immediate emails of these categories; of all if there are too
+    many."""
     return Scope(ScopeKind.IMMEDIATE, tuple(categories) if len(categories) <= MOST_NAMED else ())
 
 

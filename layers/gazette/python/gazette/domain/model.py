@@ -339,7 +339,8 @@ class RunKey:
 
     @property
     def is_critical(self) -> bool:
-        """Return True if its email is sent regardless of the reader's choices and unsubscription."""
+        """Return True if its email is sent regardless of the reader's choices and
+        unsubscription."""
         return is_critical(self.schedule)
 
 

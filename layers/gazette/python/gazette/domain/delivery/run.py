@@ -217,7 +217,8 @@ class Run:
 
     @property
     def is_unclaimed(self) -> bool:
-        """Return True if no claim is open and no attempt uncertain, so that it can be superseded."""
+        """Return True if no claim is open and no attempt uncertain, so that it can be
+        superseded."""
         return self.status in {Status.PENDING, Status.RETRYING} and not self.uncertain
 
     def knows(self, attempt: int | None) -> bool:
@@ -254,7 +255,8 @@ class Run:
 
     @property
     def closes_a_window(self) -> bool:
-        """Return True if it was sent with a known window, so that the next window begins after it."""
+        """Return True if it was sent with a known window, so that the next window begins after
+        it."""
         return self.status is Status.SENT and self.window is not None
 
     def was_sent_up_to(self, until: datetime) -> bool:
@@ -262,7 +264,8 @@ class Run:
         return self.closes_a_window and self.window is not None and self.window.until >= until
 
     def ends_chain(self, of: RunKey, holding: datetime | None) -> bool:
-        """Return True if a chain that is read from the run `of`, or for an instant, may end here."""
+        """Return True if a chain that is read from the run `of`, or for an instant, may end
+        here."""
         is_behind = holding is None or (self.window is not None and self.window.until < holding)
         return self.closes_a_window and self.key != of and is_behind
 
@@ -367,7 +370,8 @@ def given_up_until(chain: Iterable[Run]) -> datetime:
 
 
 def is_given_up(stored_at: datetime, chain: Iterable[Run]) -> bool:
-    """Return True if an event stored then is not sent again, and no email is known to have had it."""
+    """Return True if an event stored then is not sent again, and no email is known to have had
+    it."""
     runs = tuple(chain)
     is_sent = any(
         run.status is Status.SENT and run.window and run.window.holds(stored_at) for run in runs

@@ -51,7 +51,8 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class RefusedForNow:
-    """The provider certainly refused the attempt, but may accept another: throttled, no connection."""
+    """The provider certainly refused the attempt, but may accept another: throttled, no
+    connection."""
 
     attempt: int
     detail: str = ""

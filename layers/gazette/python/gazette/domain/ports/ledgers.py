@@ -156,7 +156,8 @@ class Batches(Protocol):
         """Record that schedules may be written to `shards` shards, before the first write."""
 
     def announced(self) -> Mapping[int, datetime]:
-        """Return every number of shards that was ever announced, with the slot of the announcement."""
+        """Return every number of shards that was ever announced, with the slot of the
+        announcement."""
 
     def checkpoints(self) -> Mapping[int, datetime]:
         """Return the last finished slot of each shard that ever finished one.

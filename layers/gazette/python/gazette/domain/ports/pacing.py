@@ -66,7 +66,8 @@ class PaceGauge(Protocol):
     def forecast(
         self, now: datetime, latest: datetime, *, critical: bool = False
     ) -> Permit | NoPermit:
-        """Return the result of `RateLimiter.reserve` without taking a permit or starting a probe."""
+        """Return the result of `RateLimiter.reserve` without taking a permit or starting a
+        probe."""
 
 
 class QuotaStore(Protocol):

@@ -258,7 +258,8 @@ def _occurrence_on(day: date, wanted: Recurrence, zone: ZoneInfo) -> datetime | 
 
 
 def _first_moment_from(naive: datetime, zone: ZoneInfo) -> datetime:
-    """Return the first instant, in UTC, at which the clocks of `zone` show `naive` or jump over it."""
+    """Return the first instant, in UTC, at which the clocks of `zone` show `naive` or jump over
+    it."""
     due = naive.replace(tzinfo=zone).astimezone(UTC)
     if due.astimezone(zone).replace(tzinfo=None) == naive:
         return due

@@ -65,7 +65,8 @@ def head_for(chain: Sequence[Run], now: datetime, *, page: int = PAGE) -> Head |
 
 
 def is_settled(run: Run, now: datetime) -> bool:
-    """Return True if the run can no longer change, and no older run can still be stored before it."""
+    """Return True if the run can no longer change, and no older run can still be stored before
+    it."""
     if not run.status.is_final or now - (run.created_at or run.due_at) <= _CREATED:
         return False
     if run.status is Status.SENT:

@@ -74,7 +74,8 @@ def kept_until(end: datetime, schedule: str) -> datetime:
 
 
 def longest_life(least: timedelta) -> timedelta:
-    """Return the longest lifetime of an event that does not move: monthly, with the longest pause."""
+    """Return the longest lifetime of an event that does not move: monthly, with the longest
+    pause."""
     return max(least, LONGEST_PAUSE + 2 * _MONTH + MARGIN + _CLOCKS)
 
 

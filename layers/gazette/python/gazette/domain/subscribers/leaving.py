@@ -97,7 +97,8 @@ class Leaving:
 
     @property
     def is_barred(self) -> bool:
-        """Return True if the whole scope is critical, so that readers cannot unsubscribe from it."""
+        """Return True if the whole scope is critical, so that readers cannot unsubscribe from
+        it."""
         return bool(self.scope.names) and set(self.scope.names) <= set(self.still)
 
     @property

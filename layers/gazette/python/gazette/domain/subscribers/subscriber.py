@@ -174,7 +174,8 @@ class Subscriber:
         return sunset is not None and self.dormant_at(sunset) <= instant
 
     def as_of(self, now: datetime, *, sunset: timedelta | None) -> "Subscriber":
-        """Return this subscriber for display: dormant by the date, even if that is not stored yet."""
+        """Return this subscriber for display: dormant by the date, even if that is not stored
+        yet."""
         if self.status is SubscriberStatus.ACTIVE and self.is_overdue_at(now, sunset):
             return replace(self, status=SubscriberStatus.DORMANT)
         return self

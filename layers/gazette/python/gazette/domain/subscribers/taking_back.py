@@ -60,7 +60,8 @@ def undo(
 
 
 def without(reader: Subscriber, at: datetime) -> Subscriber:
-    """Return the reader as if they had changed nothing at `at`, if that change is still in force."""
+    """Return the reader as if they had changed nothing at `at`, if that change is still in
+    force."""
     choices = reader.reader_choices
     changed: dict[str, Any] = {name: _without(getattr(choices, name), at) for name in _TAKEN_BACK}
     by_category = ((name, _without(each, at)) for name, each in choices.frequencies)

@@ -44,7 +44,8 @@ class PrepareContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryContext(PrepareContext):
-    """The dependencies of `prepare`, and the templates and the provider that turn runs into emails."""
+    """The dependencies of `prepare`, and the templates and the provider that turn runs into
+    emails."""
 
     last_look: LastLook
     """A second read of the reader between claim and call."""

@@ -50,7 +50,8 @@ class EditionContext:
     """A function that returns the version of a run."""
 
     unusable: Unusable
-    """A function that receives the number of a version that fails on events that the deployed one can show."""
+    """A function that receives the number of a version that fails on events that the deployed
+    one can show."""
 
     experiment: RunningExperiment
     deferred_events: DeferredEvents

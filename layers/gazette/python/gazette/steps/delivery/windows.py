@@ -70,11 +70,11 @@ def read_window(
 
     Only few events stay whole in memory, however many there are (decision 105).
 
-    A hold does not affect an event that may have been sent, because it would be sent again if evidence
-    arrived for the email that had it. It stays with its run, or with the run that carries that one.
-    An event in the window of such a run that was missing from its email was written late; its
-    writer stores it with a new time (rule 14). If this attempt showed it, a delivery event could
-    not show which of the two attempts had it.
+    A hold does not affect an event that may have been sent, because it would be sent again if
+    evidence arrived for the email that had it. It stays with its run, or with the run that carries
+    that one. An event in the window of such a run that was missing from its email was written late;
+    its writer stores it with a new time (rule 14). If this attempt showed it, a delivery event
+    could not show which of the two attempts had it.
     """
     sorting = _Sorting(
         unknown=unknown,
