@@ -45,8 +45,8 @@ class ContentContext:
         Items that were stored within the settle lag are in no window yet, so the run waits for them
         too (rule 2). The run does not wait if the schedule no longer exists, as after an erasure,
         or queries no source any more, as after its reader turned the category off. It does not wait
-        either if it belongs to no occurrence, like a run started by a redrive, because no message
-        queries sources for it. Makes no writes.
+        either if it belongs to no occurrence, like a run started by a redrive, because its sources
+        are not queried. Makes no writes.
         """
         schedule = self.schedules.get(run.key.user_id, run.key.schedule)
         if schedule is None or not asked_among(schedule.sources):

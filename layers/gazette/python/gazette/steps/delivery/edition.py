@@ -50,8 +50,8 @@ class EditionContext:
     """A function that returns the version of a run."""
 
     unusable: Unusable
-    """A function that receives the number of a version that fails on events that the deployed
-    one can show."""
+    """A function that receives the number of a version that fails on events that the deployed one
+    can show."""
 
     experiment: RunningExperiment
     deferred_events: DeferredEvents
@@ -99,8 +99,8 @@ def edit(
 
     An excluded event fails by itself and would block all other events of its reader (rule 17); the
     next read of the window no longer has it. An event in `may_have_been_sent` is excluded for good
-    (rule 9). If not even a harmless event can be shown, raises RenderingFailed and excludes
-    nothing. Raises Overtaken if the run or an event has changed since it was read.
+    (rule 9). If not even a harmless event can be shown, raises RenderingFailed and excludes no
+    event. Raises Overtaken if the run or an event has changed since it was read.
     """
 
     def show(some: Iterable[Event] | Folded, templates: VersionTemplates) -> Edition:

@@ -98,7 +98,7 @@ class RunTemplates:
     def _drop_rolled_back_version(self, in_force: InForce) -> None:
         """Keep the previous current version only if it was not rolled back.
 
-        A process that missed changes cannot know what they were: the version may have been rolled
+        A process that missed changes cannot know what they were. The version may have been rolled
         back before another one was pushed.
         """
         before, current = self._before.number, in_force.current.number

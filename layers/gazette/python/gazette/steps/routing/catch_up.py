@@ -1,4 +1,4 @@
-"""Route many events of one reader, most of which are new, or are where they belong already."""
+"""Route many events of one reader, most of which are new or already in their place."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -39,10 +39,10 @@ def catch_up(
 ) -> None:
     """Route events of one reader in few calls, with the same result as `route`. Safe to repeat.
 
-    What is stored is read first. New events are stored together; stored ones that belong elsewhere,
-    or are not wanted, move or leave together. Only an event that says something else than what is
-    stored is routed by itself. Raises what `route` raises, and NotYet if too little time is left:
-    what is stored by then costs next to nothing when the message comes again.
+    Stored rows are read first. New events are stored together. Stored events that belong elsewhere,
+    or are not wanted, are moved or removed together. Only an event that differs from its stored
+    version is routed alone. Raises the errors of `route`, and NotYet if too little time is left;
+    events that are stored by then cost almost no calls when the message is received again.
     """
     if len(events) <= FEW:
         route(events, context=context, known=known)
@@ -63,36 +63,36 @@ def catch_up(
             return
         events = [events[number] for number in changed]
         all_inputs = [again[number] for number in changed]
-    raise kept_changing(f"What {user_id} chose or follows")
+    raise kept_changing(f"The choices or follows of {user_id}")
 
 
 @dataclass(slots=True)
 class _Work:
-    """One pass over events of a reader, sorted by what is to be done with them."""
+    """One pass over events of a reader, sorted by the action that each needs."""
 
     user_id: str
     context: RoutingContext
     time: TimeFor
     unreadable: list[UnreadableRow]
-    """Rows that cannot be read: their events wait for another attempt."""
+    """Unreadable rows. Their events wait for another attempt."""
     new: dict[str, tuple[Event, Target, RoutingInputs]] = field(default_factory=dict)
-    """Nothing is stored under their ids."""
+    """Events whose ids are not stored."""
     there: dict[str, tuple[Target | None, RoutingInputs]] = field(default_factory=dict)
-    """Stored; without a target where a later version is, which its own message settles."""
+    """Stored events by id. No target if a later version is stored, whose own message routes it."""
     stored: dict[str, StoredEvent] = field(default_factory=dict)
     """The rows of `there`."""
     unwanted: dict[str, tuple[StoredEvent, Event]] = field(default_factory=dict)
-    """Stored, and their reader does not get them."""
+    """Stored events that their reader does not get."""
     others: list[Event] = field(default_factory=list)
-    """To be routed by themselves."""
+    """Events to be routed alone."""
     told: set[str] = field(default_factory=set)
     """Schedules whose runs may have read an event before it was amended."""
 
     def do(self, events: Sequence[Event], all_inputs: Sequence[RoutingInputs]) -> None:
-        """Bring each event where it belongs."""
-        found = self.context.events.get_many(self.user_id, {event.id for event in events})
+        """Move each event to its place."""
+        rows = self.context.events.get_many(self.user_id, {event.id for event in events})
         for event, inputs in zip(events, all_inputs, strict=True):
-            self._sort(event, inputs, found.get(event.id))
+            self._sort(event, inputs, rows.get(event.id))
         self._take_back()
         self._store()
         for name in sorted(self.told):
@@ -109,7 +109,9 @@ class _Work:
         if isinstance(found, UnreadableRow):
             self.unreadable.append(found)
         elif event.id in self.new or event.id in self.there or target is Outcome.ERASED:
-            self.others.append(event)  # two activities with one id; or its follows go as well
+            self.others.append(
+                event
+            )  # two activities with one id; or its follows are deleted as well
         elif isinstance(found, Retracted):
             return
         elif found is None:
@@ -128,7 +130,7 @@ class _Work:
                 self.told.add(found.schedule)
 
     def _take_back(self) -> None:
-        """What was or may have been sent stays, and says what the event says now (rule 11)."""
+        """Remove unwanted events. A sent event stays, and is amended (rule 11)."""
         all_stored = [stored for stored, _ in self.unwanted.values()]
         for stored in take_back_together(all_stored, context=self.context, time=self.time):
             _, event = self.unwanted[stored.event.id]
@@ -143,15 +145,15 @@ class _Work:
         for some in in_parts(list(self.new.values()), MOST_IN_A_TRANSACTION):
             self.time.require()
             new = [(event, target.schedule, target.recurrence) for event, target, _ in some]
-            done = self.context.events.store_together(new)
-            if done is None:
+            newly_stored = self.context.events.store_together(new)
+            if newly_stored is None:
                 self.others += [event for event, _, _ in some]
                 continue
-            self.stored |= {stored.event.id: stored for stored in done}
+            self.stored |= {stored.event.id: stored for stored in newly_stored}
             self.there |= {event.id: (target, inputs) for event, target, inputs in some}
 
     def _restamp(self) -> None:
-        """Look for windows that passed over events which may have been written late (rule 14)."""
+        """Find windows that passed over events which may have been written late (rule 14)."""
         now, bound = self.context.clock(), self.context.write_bound
         late = [
             stored
@@ -161,10 +163,10 @@ class _Work:
         ]
         for some in in_parts(late, MOST_IN_A_TRANSACTION):
             self.time.require()
-            kept = restamp_together(some, context=self.context)
+            current = restamp_together(some, context=self.context)
             for stored in some:
                 del self.stored[stored.event.id]
-            self.stored |= {stored.event.id: stored for stored in kept}
+            self.stored |= {stored.event.id: stored for stored in current}
 
     def _settle(self) -> None:
         settling = [
