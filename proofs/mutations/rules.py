@@ -353,9 +353,9 @@ RULES: Final = (
     Mutation(
         "an amendment makes claims on an older read fail",
         "steps/routing/route.py",
-        "            raise_epochs_under(found.schedule, event.user_id, context=context)\n"
-        "            current = _restamp_if_late(replace(found, event=event), context=context)\n",
-        "            current = replace(found, event=event)\n",
+        "            raise_epochs_under(existing.schedule, event.user_id, context=context)\n"
+        "            current = _restamp_if_late(replace(existing, event=event), context=context)\n",
+        "            current = replace(existing, event=event)\n",
         "tests/unit/ingest/test_retracting.py::test_an_amendment_is_in_the_email_until_the_claim",
     ),
     Mutation(

@@ -651,7 +651,7 @@ PREVENTED: Final = (
     Mutation(
         "a pause that begins later extends the lifetime of events",
         "steps/routing/reroute.py",
-        "        extend_together(wanted, context=context, time=time)\n",
+        "        extend_together(deliverable, context=context, time=time)\n",
         "",
         "tests/unit/calendar/test_lifetime.py::test_trace_v_a_pause_that_begins_later_does_not_lose_what_waits",
         "v",
@@ -741,8 +741,8 @@ PREVENTED: Final = (
     Mutation(
         "a repeated message checks the old stamp too",
         "steps/routing/route.py",
-        "    current = _restamp_if_late(found, context=context)\n",
-        "    current = _restamp_if_late(found, context=context) if stored else found\n",
+        "    current = _restamp_if_late(existing, context=context)\n",
+        "    current = _restamp_if_late(existing, context=context) if stored else existing\n",
         "tests/unit/routing/test_late_writes.py"
         "::test_trace_x_where_its_worker_died_the_message_that_comes_again_stamps_it_anew",
         "x",
@@ -751,7 +751,8 @@ PREVENTED: Final = (
         "what a late follow brings checks its stamps",
         "steps/routing/catch_up.py",
         "            current = restamp_together(some, context=self.context)\n",
-        "            current = list(some)\n            restamp_together([], context=self.context)\n",
+        "            current = list(some)\n"
+        "            restamp_together([], context=self.context)\n",
         "tests/unit/routing/test_late_writes.py"
         "::test_trace_x_what_a_late_follow_brings_together_is_stamped_anew_together",
         "x",
@@ -759,8 +760,8 @@ PREVENTED: Final = (
     Mutation(
         "an amendment checks the stamp too",
         "steps/routing/route.py",
-        "            current = _restamp_if_late(replace(found, event=event), context=context)\n",
-        "            current = replace(found, event=event)\n",
+        "            current = _restamp_if_late(replace(existing, event=event), context=context)\n",
+        "            current = replace(existing, event=event)\n",
         "tests/unit/routing/test_late_writes.py::test_trace_x_an_amendment_stamps_it_anew_as_well",
         "x",
     ),
@@ -1035,7 +1036,7 @@ PREVENTED: Final = (
         "after a change of choices, a schedule in which an event was already is armed as well",
         "steps/routing/together.py",
         "        if isinstance(reader, Subscriber):\n",
-        "        if isinstance(reader, Subscriber) and settled is not kept:\n",
+        "        if isinstance(reader, Subscriber) and settled is not sendable:\n",
         "tests/unit/routing/test_arming.py"
         "::test_trace_ag_where_its_worker_died_the_message_that_comes_again_arms_the_schedule",
         "ag",
@@ -1215,7 +1216,7 @@ PREVENTED: Final = (
     Mutation(
         "a page starts again whose leave it shows, and nobody who left again since",
         "steps/preferences/page.py",
-        "        return submission.left in {None, mark_of_leave(reader)}\n",
+        "        return submission.leave_mark in {None, mark_of_leave(reader)}\n",
         "        return True\n",
         "tests/unit/preferences/test_two_pages.py::test_trace_am_a_page_starts_nobody_again_who_left_once_more_since",
         "am",

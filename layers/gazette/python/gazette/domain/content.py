@@ -179,7 +179,7 @@ def event_of(item: Item, user_id: str, fetched_at: datetime) -> Event:
 class Refreshed:
     """The events to store for an answer."""
 
-    put: tuple[Event, ...]
+    changed: tuple[Event, ...]
     """The events of new items, and of waiting items that changed."""
 
     offered: tuple[str, ...]

@@ -71,7 +71,7 @@ class FragmentCount:
     def take(self) -> CacheCount:
         """How many came from a cache, and how many were rendered, since the last call."""
         with self._lock:
-            count = CacheCount(found=self._found, made=self._made)
+            count = CacheCount(hits=self._found, misses=self._made)
             self._found = self._made = 0
         return count
 

@@ -80,10 +80,10 @@ class TemplateLibrary(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CacheCount:
-    """The hits (`found`) and misses (`made`) of a cache."""
+    """The hits and misses of a cache."""
 
-    found: int
-    made: int
+    hits: int
+    misses: int
 
 
 def _nowhere(_: Scope) -> str:

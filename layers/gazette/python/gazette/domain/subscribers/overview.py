@@ -71,7 +71,7 @@ class Overview:
     critical: tuple[str, ...] = ()
     """The categories that are sent regardless of the reader's choice."""
 
-    asked: tuple[str, ...] = ()
+    queried_categories: tuple[str, ...] = ()
     """The categories of queried content sources, which are never sent as immediate email."""
 
     @property
@@ -92,17 +92,17 @@ class Overview:
 
     def gets(self, categories: Iterable[str]) -> Summary:
         """Return the reader's current frequencies of these categories."""
-        return _summary(categories, self.subscriber.chosen, self.defaults, self.asked)
+        return _summary(categories, self.subscriber.chosen, self.defaults, self.queried_categories)
 
     def recommended(self, categories: Iterable[str]) -> Summary:
         """Return the default frequencies of these categories."""
-        return _summary(categories, (), self.defaults, self.asked)
+        return _summary(categories, (), self.defaults, self.queried_categories)
 
     def default_of(self, category: str) -> Frequency:
         """Return the frequency of the category without its own choice."""
         own = tuple(each for each in self.subscriber.chosen if each[0] == EVERYTHING)
         often = frequency_for(category, chosen=own, defaults=self.defaults)
-        return in_digest(often) if category in self.asked else often
+        return in_digest(often) if category in self.queried_categories else often
 
 
 def next_digest(

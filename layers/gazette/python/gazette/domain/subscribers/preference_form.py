@@ -76,7 +76,7 @@ class Submission:
     choice: Choice = NOTHING
     follows: tuple[tuple[str, FollowState], ...] = ()
     problems: Mapping[str, Problem] = field(default_factory=dict)
-    left: str | None = None
+    leave_mark: str | None = None
     """The `mark_of_leave` on the page of a reader who starts again; None if the page had none."""
 
 
@@ -92,7 +92,9 @@ def shown_fields(overview: Overview, categories: Collection[str]) -> dict[str, t
     days = () if times.custom_on.month_day else map(str, sorted(times.custom_on.weekdays))
     by_category = {
         f"category-{name}": _offered(
-            in_digest(own[name]) if name in own and name in overview.asked else own.get(name)
+            in_digest(own[name])
+            if name in own and name in overview.queried_categories
+            else own.get(name)
         )
         for name in sorted(categories)
     }
@@ -131,7 +133,7 @@ def asked(
     """Parse the form of a reader. The page offered these values; `overview` is the stored state."""
     act = next((act for act in Act if act in sent.get("act", ())), Act.SAVE)
     if act is Act.START:
-        return Submission(act, left=sent.get("left", (None,))[0])
+        return Submission(act, leave_mark=sent.get("left", (None,))[0])
     if act in {Act.UNSUBSCRIBE, Act.WAKE}:
         return Submission(act)
     was = _was(sent)
@@ -224,7 +226,7 @@ class _Reading:
 
         Queried content sources do not offer immediate email.
         """
-        is_asked = category in self._overview.asked
+        is_asked = category in self._overview.queried_categories
         offered = {*Frequency} - ({Frequency.IMMEDIATE} - {now} if is_asked else set())
         return self._frequency(f"category-{category}", now, offered)
 

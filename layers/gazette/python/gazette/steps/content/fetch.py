@@ -160,7 +160,7 @@ def _fetch(wanted: Fetch, schedule: Schedule, permit: Permit, context: FetchCont
     _mark(wanted, result, read=schedule, since=since, context=context)
     return FetchResult(
         fetch=wanted,
-        outcome=FetchOutcome.STORED if result.put else FetchOutcome.NOTHING_NEW,
+        outcome=FetchOutcome.STORED if result.changed else FetchOutcome.NOTHING_NEW,
         items=len(result.offered),
         broken=answer.broken,
     )
@@ -236,10 +236,10 @@ def _mark(
             rows = context.routing.events.stored_under(read.user_id, read.name, after=since)
             waiting_ids = {each.event.id for each in readable(rows)}
             offered = tuple(each for each in offered if each in waiting_ids)
-        removed = (*kept.gone, *(set(kept.offered) - set(offered)))
-        shown = Shown(schedule.shown).without(removed).with_((*kept.had, *offered))
+        removed = (*kept.removed, *(set(kept.offered) - set(offered)))
+        memory = Shown(schedule.shown).without(removed).with_((*kept.had, *offered))
         now = context.routing.clock()
-        fetched = schedule.fetched(now, wanted.due_at, shown.hashes)
+        fetched = schedule.fetched(now, wanted.due_at, memory.hashes)
         if schedules.put(fetched, replacing=schedule):
             return
     raise kept_changing(f"The schedule {wanted.schedule} of {wanted.user_id}")

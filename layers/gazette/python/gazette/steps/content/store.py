@@ -22,13 +22,13 @@ class Kept:
     offered: tuple[str, ...]
     """The items that the next digest may show."""
 
-    put: tuple[str, ...]
+    changed: tuple[str, ...]
     """The items that were new or changed."""
 
     had: tuple[str, ...]
     """The items that the reader has already had."""
 
-    gone: tuple[str, ...]
+    removed: tuple[str, ...]
     """The waiting items that were removed."""
 
 
@@ -47,7 +47,7 @@ def store_items(
     one is found when it is stored; it is then replaced by the next item. `waiting`, `at`: as in
     `refreshed`. Raises NotYet, and UnreadableRow, if `route` does.
     """
-    shown, waiting_ids = Shown(schedule.shown), {stored.event.id for stored in waiting}
+    memory, waiting_ids = Shown(schedule.shown), {stored.event.id for stored in waiting}
     offered: list[str] = []
     changed_ids: list[str] = []
     had: list[str] = []
@@ -56,19 +56,19 @@ def store_items(
         refresh = refreshed(
             remaining,
             waiting=waiting,
-            shown=shown,
+            shown=memory,
             user_id=schedule.user_id,
             at=at,
             limit=limit - len(offered),
         )
-        outcomes = route(refresh.put, context=context)
+        outcomes = route(refresh.changed, context=context)
         not_new = [
             event.id
-            for event, outcome in zip(refresh.put, outcomes, strict=True)
+            for event, outcome in zip(refresh.changed, outcomes, strict=True)
             if outcome in _NOT_NEW and event.id not in waiting_ids
         ]
         offered += [each for each in refresh.offered if each not in not_new]
-        changed_ids += [event.id for event in refresh.put if event.id not in not_new]
+        changed_ids += [event.id for event in refresh.changed if event.id not in not_new]
         had += not_new
         if not not_new:
             break

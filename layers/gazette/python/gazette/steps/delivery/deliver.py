@@ -145,8 +145,8 @@ def _claim(
         return Delivery(apply(run, Cancel(Reason.BATCH_CANCELLED), runs=context.runs))
     if due.has_lapsed(context.clock()):
         raise Overtaken("An event has lapsed since the window was read.")
-    if due.held:
-        run = _defer(run, due.held, tries, context)
+    if due.to_defer:
+        run = _defer(run, due.to_defer, tries, context)
     at = context.clock()
     if _is_outdated(rendered, context):
         raise Overtaken("Operators have decided otherwise since the email was rendered.")
@@ -162,7 +162,7 @@ def _claim(
         left_out=due.left_out,
         without=prepared.without,
         templates=rendered.templates,
-        templates_gone=rendered.chosen.gone,
+        templates_gone=rendered.chosen.missing_version,
         at=at,
     )
     claimed = make_claim(run, claim, prepared.older.carried, runs=context.runs)

@@ -118,7 +118,7 @@ def edit(
             sources=run.sources,
         )
 
-    templates, fallback = chosen.templates, chosen.instead
+    templates, fallback = chosen.templates, chosen.fallback
     try:
         return Made(show(events, templates), templates.number)
     except RenderingFailed as err:

@@ -131,7 +131,7 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
     if due.more_are_over:
         waiting = Delivery(run, context.clock(), WaitingFor.REMOVAL)
         return Ending(waiting, over=due.over, may_have_been_sent=due.may_have_been_sent)
-    if not due.sent and not due.held:
+    if not due.sent and not due.to_defer:
         for each, _ in older.carried:
             changes.apply(each, GiveUp())
         why = _why_empty(run, due.over, without, context.clock())
@@ -258,13 +258,13 @@ def _only_held(
     with more held events than can be deferred is skipped too, unless some of its events may have
     been sent.
     """
-    if not due.held:
+    if not due.to_defer:
         return None
     if run.key.is_immediate:
         again_at = context.clock() + _pause_on_hold(context.random())
         waiting = Delivery(run, again_at, WaitingFor.SENDING_RESUMED)
         return Ending(waiting, over=due.over, may_have_been_sent=due.may_have_been_sent)
-    are_too_many = len(due.held) > MOST_DEFERRED and not due.may_have_been_sent
+    are_too_many = len(due.to_defer) > MOST_DEFERRED and not due.may_have_been_sent
     if due.sent and not are_too_many:
         return None
     return _ended(run, Skip(Reason.CATEGORY_HELD), changes, due)

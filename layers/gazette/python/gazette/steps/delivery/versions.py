@@ -18,7 +18,7 @@ class Chosen:
     """The template version for a run."""
 
     templates: VersionTemplates
-    instead: VersionTemplates | None = None
+    fallback: VersionTemplates | None = None
     """The deployed version, if the version was pushed.
 
     If this can show an event that the version cannot, the version is at fault and not the event.
@@ -27,7 +27,7 @@ class Chosen:
     is_pinned: bool = False
     """No other version may be used for the run."""
 
-    gone: int = 0
+    missing_version: int = 0
     """The version that pinned the run and no longer exists; 0 if there is none."""
 
 
@@ -63,13 +63,13 @@ class RunTemplates:
             return self._chosen(self._library.numbered(pinned), is_pinned=True)
         except VersionGone as err:
             self._unusable(pinned, err)
-            return self._chosen(self._of_reader(run.key.user_id), gone=pinned)
+            return self._chosen(self._of_reader(run.key.user_id), missing_version=pinned)
 
     def _chosen(
-        self, templates: VersionTemplates, *, is_pinned: bool = False, gone: int = 0
+        self, templates: VersionTemplates, *, is_pinned: bool = False, missing_version: int = 0
     ) -> Chosen:
         fallback = self._library.deployed if templates.number else None
-        return Chosen(templates, fallback, is_pinned, gone)
+        return Chosen(templates, fallback, is_pinned, missing_version)
 
     def _of_reader(self, user_id: str) -> VersionTemplates:
         """Return the version in force for a reader, if this process can use it.

@@ -25,7 +25,7 @@ class WindowEvents:
     sent: Folded
     """The events to send."""
 
-    held: Sequence[str]
+    to_defer: Sequence[str]
     """The ids of the events to defer before the claim."""
 
     over: Sequence[StoredEvent]

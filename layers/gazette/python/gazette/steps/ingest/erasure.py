@@ -133,7 +133,7 @@ def _erase_before(user_id: str, at: datetime, context: RoutingContext, time: Tim
     _forget(user_id, at, context, time)
     _end_emails_with_the_past(user_id, context)
     set_schedules(reader, context=context)
-    reroute_waiting(reader, context, time_left=time.left)
+    reroute_waiting(reader, context, time_left=time.time_left)
 
 
 def _without_the_past(user_id: str, at: datetime, context: RoutingContext) -> Subscriber | None:

@@ -76,8 +76,8 @@ def leave_by(
     reader = _reader_at(link, routing)
     before = _leaving(link, reader, routing)
     if act is LeaveAct.EVERYTHING:
-        left = leave(link, context=context)
-        return _done(_left(before, reader, left, routing), act, routing)
+        unsubscribed = leave(link, context=context)
+        return _done(_left(before, reader, unsubscribed, routing), act, routing)
     is_barred = before.is_barred and act is LeaveAct.LEAVE
     if reader is None or reader.has_left or is_barred:
         return _done(before, _told_to(reader, act), routing)

@@ -54,14 +54,14 @@ def read_overview(
         return None
     now = context.clock()
     reader = stored.as_of(now, sunset=context.sunset)
-    asked = tuple(sorted(ASKED_CATEGORIES)) if context.content else ()
+    queried = tuple(sorted(ASKED_CATEGORIES)) if context.content else ()
     follows, more = some_follows(user_id, follows_after, context)
     return Overview(
         subscriber=reader,
         now=now,
         defaults=context.defaults,
         critical=tuple(sorted(context.critical)),
-        asked=asked,
+        queried_categories=queried,
         follows=tuple(follows),
         follows_after=follows_after,
         more_follows=more,
@@ -71,7 +71,7 @@ def read_overview(
             follows,
             defaults=context.defaults,
             now=now,
-            asked=asked,
+            asked=queried,
             are_all=not (follows_after or more),
         ),
     )
@@ -273,7 +273,7 @@ def _start(
     """Start email again for the reader, unless they unsubscribed again since the page was shown."""
 
     def is_meant(reader: Subscriber) -> bool:
-        return submission.left in {None, mark_of_leave(reader)}
+        return submission.leave_mark in {None, mark_of_leave(reader)}
 
     if resubscribe(user_id, address, suppressions=suppressions, context=context, is_meant=is_meant):
         return Notice.STARTED

@@ -77,18 +77,18 @@ def submit(
         sent = read_form()
     except UnreadableForm:
         return Shown(overview=overview, notice=Notice.UNREADABLE)
-    wanted = asked(
+    submission = asked(
         sent,
         with_follows_of(sent, overview, context=context.routing),
         categories=context.categories(overview),
         zones=context.zones(),
     )
-    if not wanted.problems:
+    if not submission.problems:
         context.announce()
     notice = perform(
         link.run.user_id,
         link.address,
-        wanted,
+        submission,
         bus=context.bus,
         suppressions=context.suppressions,
         context=context.routing,
@@ -96,7 +96,7 @@ def submit(
         reader=overview.subscriber,
     )
     if notice is Notice.WRONG:
-        return Shown(overview=overview, notice=notice, problems=wanted.problems, sent=sent)
+        return Shown(overview=overview, notice=notice, problems=submission.problems, sent=sent)
     if notice is Notice.UNSUBSCRIBED:
         record_left(link, context)
     return Shown(overview=_overview(link, context, follows_after), notice=notice)

@@ -77,15 +77,15 @@ class _Work:
     """Unreadable rows. Their events wait for another attempt."""
     new: dict[str, tuple[Event, Target, RoutingInputs]] = field(default_factory=dict)
     """Events whose ids are not stored."""
-    there: dict[str, tuple[Target | None, RoutingInputs]] = field(default_factory=dict)
+    in_place: dict[str, tuple[Target | None, RoutingInputs]] = field(default_factory=dict)
     """Stored events by id. No target if a later version is stored, whose own message routes it."""
     stored: dict[str, StoredEvent] = field(default_factory=dict)
-    """The rows of `there`."""
+    """The rows of `in_place`."""
     unwanted: dict[str, tuple[StoredEvent, Event]] = field(default_factory=dict)
     """Stored events that their reader does not get."""
     others: list[Event] = field(default_factory=list)
     """Events to be routed alone."""
-    told: set[str] = field(default_factory=set)
+    amended_under: set[str] = field(default_factory=set)
     """Schedules whose runs may have read an event before it was amended."""
 
     def do(self, events: Sequence[Event], all_inputs: Sequence[RoutingInputs]) -> None:
@@ -95,7 +95,7 @@ class _Work:
             self._sort(event, inputs, rows.get(event.id))
         self._take_back()
         self._store()
-        for name in sorted(self.told):
+        for name in sorted(self.amended_under):
             self.time.require()
             raise_epochs_under(name, self.user_id, context=self.context)
         self._restamp()
@@ -108,7 +108,7 @@ class _Work:
         target = target_of(event, inputs, self.context)
         if isinstance(found, UnreadableRow):
             self.unreadable.append(found)
-        elif event.id in self.new or event.id in self.there or target is Outcome.ERASED:
+        elif event.id in self.new or event.id in self.in_place or target is Outcome.ERASED:
             self.others.append(
                 event
             )  # two activities with one id; or its follows are deleted as well
@@ -125,9 +125,9 @@ class _Work:
         else:
             is_same = found.event == event
             self.stored[event.id] = found
-            self.there[event.id] = target if is_same else None, inputs
+            self.in_place[event.id] = target if is_same else None, inputs
             if is_same and event.amended_at:
-                self.told.add(found.schedule)
+                self.amended_under.add(found.schedule)
 
     def _take_back(self) -> None:
         """Remove unwanted events. A sent event stays, and is amended (rule 11)."""
@@ -139,7 +139,7 @@ class _Work:
             if event != stored.event:
                 self.others.append(event)
             elif event.amended_at:
-                self.told.add(stored.schedule)
+                self.amended_under.add(stored.schedule)
 
     def _store(self) -> None:
         for some in in_parts(list(self.new.values()), MOST_IN_A_TRANSACTION):
@@ -150,7 +150,7 @@ class _Work:
                 self.others += [event for event, _, _ in some]
                 continue
             self.stored |= {stored.event.id: stored for stored in newly_stored}
-            self.there |= {event.id: (target, inputs) for event, target, inputs in some}
+            self.in_place |= {event.id: (target, inputs) for event, target, inputs in some}
 
     def _restamp(self) -> None:
         """Find windows that passed over events which may have been written late (rule 14)."""
@@ -172,7 +172,7 @@ class _Work:
         settling = [
             Settling(stored, target, inputs.reader)
             for event_id, stored in self.stored.items()
-            for target, inputs in [self.there[event_id]]
+            for target, inputs in [self.in_place[event_id]]
             if target
         ]
         waits_in = settle_together(settling, context=self.context, time=self.time)

@@ -57,10 +57,10 @@ def reroute(
         rows = list(_waiting_for(user_id, context, only_arrived=only_arrived))
         waiting = list(readable(rows))
         all_inputs = routing_inputs([stored.event for stored in waiting], context)
-        unwanted, wanted = _sorted(waiting, all_inputs, context)
+        unwanted, deliverable = _sorted(waiting, all_inputs, context)
         take_back_together(unwanted, context=context, time=time)
-        extend_together(wanted, context=context, time=time)
-        arm(settle_together(wanted, context=context, time=time), context=context)
+        extend_together(deliverable, context=context, time=time)
+        arm(settle_together(deliverable, context=context, time=time), context=context)
         again = routing_inputs([stored.event for stored in waiting], context)
         if all(map(RoutingInputs.decides_like, all_inputs, again)):
             require_readable(rows)
@@ -98,8 +98,8 @@ def _route_some_again(
     waiting = [stored for stored in some if not stored.is_over(now)]
     for _ in ATTEMPTS:
         all_inputs = routing_inputs([stored.event for stored in waiting], context)
-        unwanted, wanted = _sorted(waiting, all_inputs, context)
-        elsewhere = [each for each in wanted if each.stored.schedule != each.target.schedule]
+        unwanted, deliverable = _sorted(waiting, all_inputs, context)
+        elsewhere = [each for each in deliverable if each.stored.schedule != each.target.schedule]
         if not unwanted and not elsewhere:
             return has_left
         arm(_digests_of(elsewhere), context=context)
@@ -128,14 +128,14 @@ def _sorted(
     waiting: Sequence[StoredEvent], all_inputs: Sequence[RoutingInputs], context: RoutingContext
 ) -> tuple[list[StoredEvent], list[Settling]]:
     """Return the events that their readers do not get, and the others with their targets."""
-    unwanted, wanted = list[StoredEvent](), list[Settling]()
+    unwanted, deliverable = list[StoredEvent](), list[Settling]()
     for stored, inputs in zip(waiting, all_inputs, strict=True):
         target = target_of(stored.event, inputs, context)
         if isinstance(target, Outcome):
             unwanted.append(stored)
         else:
-            wanted.append(Settling(stored, target, inputs.reader))
-    return unwanted, wanted
+            deliverable.append(Settling(stored, target, inputs.reader))
+    return unwanted, deliverable
 
 
 def retract_event(

@@ -221,24 +221,24 @@ def _route_one(
         if target is Outcome.ERASED:
             _forget_follows(event, inputs, context)
         return target, []
-    stored, found = context.events.store(event, target.schedule, target.recurrence)
+    stored, existing = context.events.store(event, target.schedule, target.recurrence)
     for _ in ATTEMPTS:
-        if not isinstance(found, StoredEvent) or not event.amends(found.event):
+        if not isinstance(existing, StoredEvent) or not event.amends(existing.event):
             break
-        current = _out_of_what_is_critical(found, target, context)
+        current = _out_of_what_is_critical(existing, target, context)
         if current is None:
             break
-        found = current
-        if context.events.amend(found, event):
-            raise_epochs_under(found.schedule, event.user_id, context=context)
-            current = _restamp_if_late(replace(found, event=event), context=context)
+        existing = current
+        if context.events.amend(existing, event):
+            raise_epochs_under(existing.schedule, event.user_id, context=context)
+            current = _restamp_if_late(replace(existing, event=event), context=context)
             return Outcome.AMENDED, settle(current, target, inputs, context)
-        _, found = context.events.store(event, target.schedule, target.recurrence)
-    if isinstance(found, Retracted):
+        _, existing = context.events.store(event, target.schedule, target.recurrence)
+    if isinstance(existing, Retracted):
         return Outcome.RETRACTED, []
-    if found.event == event and event.amended_at and not stored:
-        raise_epochs_under(found.schedule, event.user_id, context=context)
-    current = _restamp_if_late(found, context=context)
+    if existing.event == event and event.amended_at and not stored:
+        raise_epochs_under(existing.schedule, event.user_id, context=context)
+    current = _restamp_if_late(existing, context=context)
     outcome = Outcome.STORED if stored else Outcome.DUPLICATE
     if current and current.event != event:
         return outcome, []

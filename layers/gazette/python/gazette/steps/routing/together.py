@@ -40,12 +40,12 @@ class Settling(NamedTuple):
 class TimeFor(NamedTuple):
     """The remaining time, and the time that a piece of work may take."""
 
-    left: TimeLeft
+    time_left: TimeLeft
     piece: timedelta
 
     def require(self) -> None:
         """Raise NotYet if too little is left for one more piece."""
-        require_time(self.left, least=self.piece)
+        require_time(self.time_left, least=self.piece)
 
 
 def settle_together(

@@ -185,7 +185,7 @@ def set_schedule(
       of the old one without having advanced the schedule. An idle schedule stays idle, unless it
       queries a content source. Raises NotYet if the schedule keeps changing.
     """
-    wanted = subscriber.recurrence(digest)
+    recurrence = subscriber.recurrence(digest)
     sources = sources_of(subscriber, digest, context=context)
 
     for _ in ATTEMPTS:
@@ -194,7 +194,7 @@ def set_schedule(
         elif current.changed_at > subscriber.changed_at:
             return
         else:
-            moved = _moved(current, wanted, subscriber.changed_at, context)
+            moved = _moved(current, recurrence, subscriber.changed_at, context)
             changed = _asking(moved, sources, current, subscriber.changed_at, context)
             if resumes and not current.is_idle:
                 changed = replace(changed, revision=current.revision + 1)
@@ -213,14 +213,14 @@ def _new(
 
     A schedule that queries a content source is armed at once, because no event would arm it.
     """
-    wanted = subscriber.recurrence(digest)
+    recurrence = subscriber.recurrence(digest)
     sources = sources_of(subscriber, digest, context=context)
     chain = [] if is_new else context.runs.chain(latest_run(subscriber.user_id, digest.value))
     return Schedule(
         user_id=subscriber.user_id,
         name=digest.value,
-        wanted=wanted,
-        next_due_at=next_occurrence(wanted, after=last_instant_of_slot(context.clock())),
+        wanted=recurrence,
+        next_due_at=next_occurrence(recurrence, after=last_instant_of_slot(context.clock())),
         sequence=chain[0].key.sequence + 1 if chain else 1,
         revision=1,
         changed_at=subscriber.changed_at,

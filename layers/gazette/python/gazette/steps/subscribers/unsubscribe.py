@@ -41,14 +41,14 @@ def unsubscribe(
             suppressions.add(address, Cause.UNSUBSCRIBED)
             return None
         suppressions.unsubscribe(address, user_id)
-        left = replace(reader.left(at), revision=reader.revision + 1)
-        if subscribers.put(left, replacing=reader):
+        unsubscribed = replace(reader.left(at), revision=reader.revision + 1)
+        if subscribers.put(unsubscribed, replacing=reader):
             break
     else:
         raise kept_changing(f"The profile of {user_id}")
     withdraw(user_id, subscribers=subscribers, schedules=schedules)
     settle_suppression(user_id, address, subscribers=subscribers, suppressions=suppressions)
-    return left
+    return unsubscribed
 
 
 def is_at(reader: Subscriber, address: str) -> bool:

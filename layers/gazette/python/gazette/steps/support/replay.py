@@ -48,7 +48,7 @@ class Sample:
     """Runs to render again, in the order of the sample."""
 
     runs: Sequence[Run]
-    found: int
+    runs_seen: int
     """The number of sent runs that were seen."""
 
     read: int
@@ -152,10 +152,12 @@ def read_email(run: Run, *, subscribers: Subscribers, events: EventReader) -> Se
         stored = list(events.read(run.key.user_id, run.key.schedule, run.window))
     except UnreadableRow:
         return Missing.UNREADABLE
-    shown = tuple(each.event for each in stored if run.has_shown(each.event.id, each.stored_at))
-    if not shown:
+    events_shown = tuple(
+        each.event for each in stored if run.has_shown(each.event.id, each.stored_at)
+    )
+    if not events_shown:
         return Missing.EVENTS
-    return SentEmail(run, replace(reader, locale=run.locale or reader.locale), shown)
+    return SentEmail(run, replace(reader, locale=run.locale or reader.locale), events_shown)
 
 
 def render_again(email: SentEmail, side: Side, *, link_maker: LinkMaker) -> Rendition:
@@ -242,11 +244,11 @@ def _links(email: SentEmail, link_maker: LinkMaker) -> Links:
 def _rendition(
     edition: Edition, digest: Digest, email: SentEmail, excluding: "_Excluding"
 ) -> Rendition:
-    shown = digest.shortened(edition.blocks)
+    digest_shown = digest.shortened(edition.blocks)
     return Rendition(
         edition,
-        tuple(map(_block, _in_order(shown, email))),
-        shown.more_blocks,
+        tuple(map(_block, _in_order(digest_shown, email))),
+        digest_shown.more_blocks,
         len(digest.blocks) - edition.blocks,
         tuple(excluding.excluded),
     )

@@ -111,11 +111,11 @@ def _is_wrong(
     found: dict[ScheduleKey, Schedule],
     context: ScheduleContext,
 ) -> bool:
-    wanted = sources_of(reader, digest, context=context)
+    sources = sources_of(reader, digest, context=context)
     row = found.get((reader.user_id, digest.value))
     if row is None:
-        return bool(wanted)
-    return row.sources != wanted or (bool(wanted) and row.is_idle)
+        return bool(sources)
+    return row.sources != sources or (bool(sources) and row.is_idle)
 
 
 def _arm(reader: Subscriber, context: ScheduleContext) -> Armed:

@@ -98,6 +98,6 @@ def start_experiment(
     """
     running = experiments.running()
     since = running.since if running and running.name == name else clock()
-    wanted = experiment(name, weights, since)
-    experiments.start(wanted)
-    return wanted
+    started = experiment(name, weights, since)
+    experiments.start(started)
+    return started
