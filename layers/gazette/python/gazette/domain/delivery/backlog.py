@@ -17,7 +17,7 @@ ten permits a second and more, and a fifth below.
 _SECOND = timedelta(seconds=1)
 
 
-def among(waiting: int, *, rate: float, random: float) -> timedelta:
+def delay_among(waiting: int, *, rate: float, random: float) -> timedelta:
     """Return the delay of one of `waiting` runs, for which permits come at `rate` a second.
 
     It is spread over the time that all of them need. If that is longer than the longest delay of a
@@ -32,7 +32,7 @@ def among(waiting: int, *, rate: float, random: float) -> timedelta:
     return max(soonest + (latest - soonest) * random, _SECOND)
 
 
-def until(free_in: timedelta) -> timedelta:
+def delay_until_permit(free_in: timedelta) -> timedelta:
     """Return the delay of an urgent run: until just before the next permit, in `free_in`.
 
     It is rounded down, because a run that returns too early only waits again, but one that returns

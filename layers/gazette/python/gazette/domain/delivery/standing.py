@@ -34,7 +34,7 @@ class Standing:
     """Some runs were not read, so there may be more runs, and older ones."""
 
 
-def stands(
+def standing_of(
     open_runs: Iterable[tuple[RunKey, datetime]], *, free_since: Streams[FreeSince], now: datetime
 ) -> Standing:
     """Return the age of these runs, and the number that wait for the next day.
@@ -54,7 +54,7 @@ def stands(
     return Standing(age=now - oldest, held_by_day=waiting_for_day, due_at=due)
 
 
-def together(parts: Sequence[Standing]) -> Standing:
+def combined(parts: Sequence[Standing]) -> Standing:
     """Return the standing of all runs from that of each part; there is at least one part."""
     oldest = max(parts, key=lambda part: part.age)
     waiting_for_day = sum(part.held_by_day for part in parts)

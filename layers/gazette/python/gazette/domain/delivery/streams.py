@@ -19,7 +19,7 @@ class Streams(Generic[ValueT_co]):
         """Return the value of the stream that sends runs of this schedule."""
         return self.immediate if kind_of(schedule) is ScheduleKind.IMMEDIATE else self.digest
 
-    def beside(self, schedule: str) -> ValueT_co:
+    def other_than(self, schedule: str) -> ValueT_co:
         """Return the value of the other stream."""
         return self.digest if kind_of(schedule) is ScheduleKind.IMMEDIATE else self.immediate
 

@@ -130,7 +130,7 @@ class EngagementEvent(StrEnum):
     """The reader unsubscribed by a link in this email."""
 
 
-_UNTOLD = {DeliveryEventType.RENDERING_FAILED, DeliveryEventType.SUBSCRIPTION}
+_NOT_STORED = {DeliveryEventType.RENDERING_FAILED, DeliveryEventType.SUBSCRIPTION}
 
 
 def engagement_of(event: DeliveryEvent) -> EngagementEvent | None:
@@ -139,7 +139,7 @@ def engagement_of(event: DeliveryEvent) -> EngagementEvent | None:
     None also for a bounce that is an out-of-office reply and for a withdrawn complaint, which have
     no fault.
     """
-    if event.type in _UNTOLD or event.is_of_a_scanner:
+    if event.type in _NOT_STORED or event.is_of_a_scanner:
         return None
     if event.type in AGAINST_RECIPIENT and event.fault is None:
         return None

@@ -60,7 +60,7 @@ TRACKED = (Measure.OPENED, Measure.CLICKED)
 
 _ARRIVED = (Measure.DELIVERED, Measure.UNCONFIRMED)
 _SENT = (Measure.SENT,)
-_TELLS = {act: EngagementEvent(act.value) for act in ACTS}
+_EVENT_OF = {act: EngagementEvent(act.value) for act in ACTS}
 
 Counts = Counter[tuple[Dimension, str, Measure]]
 """Numbers of emails by dimension, its value, and measure. Counts of parts can be added."""
@@ -75,7 +75,7 @@ def kinds(email: Engagement) -> Iterator[tuple[Dimension, str, Measure]]:
 def measures_of(email: Engagement) -> list[Measure]:
     """Return the measures of one email."""
     events = email.first
-    acts = [act for act, event in _TELLS.items() if event in events]
+    acts = [act for act, event in _EVENT_OF.items() if event in events]
     fate: list[Measure] = []
     if acts or EngagementEvent.DELIVERED in events:
         fate.append(Measure.DELIVERED)

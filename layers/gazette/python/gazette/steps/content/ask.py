@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from gazette.domain.content import Answer, Question
-from gazette.domain.delivery.backlog import among
+from gazette.domain.delivery.backlog import delay_among
 from gazette.domain.delivery.pace import LONGEST_WAIT_FOR_A_PERMIT, NoPermit, Permit
 from gazette.domain.errors import SourceFailed, Unavailable
 from gazette.domain.ports.clock import Clock
@@ -95,7 +95,7 @@ def still_in_time(permit: Permit, context: AskContext) -> Permit | NoPermit:
 def again_after(why: NoPermit, context: AskContext) -> timedelta:
     """Return the delay of a fetch without a permit, spread over the time that all fetches need."""
     known = context.rate_limiter.outlook(context.clock())
-    in_turn = among(context.waiting(), rate=known.rate, random=context.random())
+    in_turn = delay_among(context.waiting(), rate=known.rate, random=context.random())
     if why is not NoPermit.BREAKER_OPEN:
         return in_turn
     soonest, latest = _BREAKER_OPEN

@@ -39,7 +39,7 @@ class ContentContext:
     settle_lag: timedelta
     max_lateness: timedelta
 
-    def look(self, run: Run, now: datetime) -> Awaited | tuple[str, ...]:
+    def check(self, run: Run, now: datetime) -> Awaited | tuple[str, ...]:
         """Return the items that the run waits for; if none, its sources that it is sent without.
 
         Items that were stored within the settle lag are in no window yet, so the run waits for them

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from gazette.domain.delivery.backlog import among, until
+from gazette.domain.delivery.backlog import delay_among, delay_until_permit
 from gazette.domain.delivery.pace import LONGEST_WAIT_FOR_A_PERMIT, NoPermit, Permit
 from gazette.domain.delivery.run import Reason, Run
 from gazette.domain.delivery.signals import (
@@ -54,8 +54,8 @@ class StreamPacing:
         """Return when a run for which no permit was near is received again."""
         known = self.rate_limiter.outlook(now)
         if self.waiting is None:
-            return now + until(known.free_at - now)
-        return now + among(self.waiting(), rate=known.rate, random=random)
+            return now + delay_until_permit(known.free_at - now)
+        return now + delay_among(self.waiting(), rate=known.rate, random=random)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +148,6 @@ def record_outcome(outcome: SendOutcome, run: Run, permit: Permit, *, pacing: Pa
         now = pacing.clock()
         stream.breaker.trip(outcome.detail, now)
         if outcome.every_stream:
-            pacing.streams.beside(run.key.schedule).breaker.trip_if_closed(outcome.detail, now)
+            pacing.streams.other_than(run.key.schedule).breaker.trip_if_closed(outcome.detail, now)
     elif permit.is_probe and isinstance(outcome, Accepted | RefusedForGood):
         stream.breaker.reset()

@@ -164,7 +164,7 @@ def _without(run: Run, context: PrepareContext) -> Awaited | tuple[str, ...]:
     """
     if context.content is None or not run.sources or run.window is not None:
         return run.without
-    return context.content.look(run, context.clock())
+    return context.content.check(run, context.clock())
 
 
 def _waits_for_content(run: Run, awaited: Awaited, now: datetime) -> Ending:

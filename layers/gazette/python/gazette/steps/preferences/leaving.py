@@ -80,7 +80,7 @@ def leave_by(
         return _done(_left(before, reader, unsubscribed, routing), act, routing)
     is_barred = before.is_barred and act is LeaveAct.LEAVE
     if reader is None or reader.has_left or is_barred:
-        return _done(before, _told_to(reader, act), routing)
+        return _done(before, _confirmed_act(reader, act), routing)
     follows = _follows(reader, before.scope, act, routing)
 
     def wanted(then: Subscriber, followed: Sequence[Follow], at: datetime) -> Change:
@@ -116,11 +116,11 @@ def take_back(
     changes = undo(reader, follows, undone.at, today)
     if changes:
         context.announce()
-        _require_taken(
+        _require_accepted(
             save_all(reader, changes, bus=context.bus, context=routing, time_left=time_left)
         )
     now = _reader_at(link, routing)
-    return _done(replace(result, reader=now), _told_to(now, LeaveAct.UNDO), routing)
+    return _done(replace(result, reader=now), _confirmed_act(now, LeaveAct.UNDO), routing)
 
 
 def _return(
@@ -173,7 +173,7 @@ def _done(found: Leaving, act: LeaveAct, context: RoutingContext) -> Leaving:
     return replace(found, act=act, still=still)
 
 
-def _told_to(reader: Subscriber | None, act: LeaveAct) -> LeaveAct:
+def _confirmed_act(reader: Subscriber | None, act: LeaveAct) -> LeaveAct:
     """Return the act that the page confirms. An unsubscribed reader gets no email after any act."""
     has_left = reader is not None and reader.has_left
     return LeaveAct.EVERYTHING if has_left and act is not LeaveAct.LEAVE else act
@@ -199,7 +199,7 @@ def _change(
 ) -> None:
     """Store a change completely."""
     context.announce()
-    _require_taken(
+    _require_accepted(
         save_all(
             reader,
             [(at, change)],
@@ -210,7 +210,7 @@ def _change(
     )
 
 
-def _require_taken(is_taken: bool) -> None:
+def _require_accepted(is_taken: bool) -> None:
     if not is_taken:
         raise Unavailable("The bus accepted no command, so no change was made.")
 

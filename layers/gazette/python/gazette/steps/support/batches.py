@@ -16,7 +16,7 @@ from gazette.steps.runs import cancel
 
 _STOPPABLE = {Status.PENDING, Status.RETRYING}
 
-_TO_TELL = {*_STOPPABLE, Status.UNKNOWN}
+_TO_STOP = {*_STOPPABLE, Status.UNKNOWN}
 """The statuses of runs that get the stop. A run that is being sent counts as pending."""
 
 ForEach = Callable[[Callable[[RunKey], Run | None], Iterable[RunKey]], Iterable[Run | None]]
@@ -144,7 +144,7 @@ def cancel_batch(
     keys = (
         run.key
         for run in readable(runs.of_batch(slot))
-        if run.status in _TO_TELL or not is_known(run.status)
+        if run.status in _TO_STOP or not is_known(run.status)
     )
     yield from filter(None, each(partial(_stop, runs=runs), keys))
 

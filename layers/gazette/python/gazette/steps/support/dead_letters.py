@@ -88,7 +88,7 @@ def forecast(key: RunKey, *, given_up: bool = False, context: DryRunContext) -> 
     return _delivered(expected)
 
 
-_INSTEAD = {
+_REDRIVE_OF = {
     RedriveResult.SENT_SINCE: Redrive.SENT_SINCE,
     RedriveResult.GOES_WITH: Redrive.GOES_WITH,
     RedriveResult.NO_SCHEDULE: Redrive.NO_SCHEDULE,
@@ -101,7 +101,7 @@ def _redriven(redriven: Redriven, started: DryRun | None) -> Forecast:
     """Forecast the redrive of a failed run. A started run without an email has a reason."""
     if started is None:
         run = redriven.run or redriven.failed
-        return Forecast(_INSTEAD[redriven.result], run, reason=redriven.reason)
+        return Forecast(_REDRIVE_OF[redriven.result], run, reason=redriven.reason)
     expected = _delivered(started)
     if expected.redrive in {Redrive.SENDS, Redrive.WAITS}:
         return replace(expected, redrive=Redrive.STARTS_NEXT)

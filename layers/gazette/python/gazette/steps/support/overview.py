@@ -8,7 +8,7 @@ from functools import partial
 from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.run import Status
-from gazette.domain.delivery.standing import Standing, stands, together
+from gazette.domain.delivery.standing import Standing, combined, standing_of
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.feedback.reputation import CategoryHold
@@ -98,7 +98,7 @@ def read_overview(
         at=at,
         upcoming=[Upcoming(slot, number) for slot, number in zip(slots, counts, strict=True)],
         batches=latest_batches(LATEST, context=batches),
-        standing=together([*each_partition(look, range(partitions))]),
+        standing=combined([*each_partition(look, range(partitions))]),
         streams=streams,
         held=held_categories(context=sending),
         templates=templates,
@@ -124,7 +124,7 @@ def _standing(
     free_since = Streams(
         digest=lambda: streams.digest.free_since, immediate=lambda: streams.immediate.free_since
     )
-    return stands(runs.open_runs(partition), free_since=free_since, now=now)
+    return standing_of(runs.open_runs(partition), free_since=free_since, now=now)
 
 
 def _due(slot: datetime, *, context: BatchContext) -> int:

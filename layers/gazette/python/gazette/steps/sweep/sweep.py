@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from functools import cache, partial
 
 from gazette.domain.delivery.run import Run, Status
-from gazette.domain.delivery.standing import Standing, stands
+from gazette.domain.delivery.standing import Standing, standing_of
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.errors import GazetteError, UnreadableRow
 from gazette.domain.model import RunKey
@@ -80,7 +80,7 @@ def sweep(
             continue
         try:
             with of_one_row("runs", *_key_of(run)):
-                results += [(run.key, each) for each in _look_at(run, proven, context)]
+                results += [(run.key, each) for each in _recover(run, proven, context)]
         except UnreadableRow as unreadable:
             results.append((unreadable, Swept.UNREADABLE))
         except GazetteError:
@@ -117,16 +117,16 @@ def standing(
         digest=cache(lambda: gauges.digest.read(now).free_since),
         immediate=cache(lambda: gauges.immediate.read(now).free_since),
     )
-    current = stands(in_time(), free_since=free_since, now=now)
+    current = standing_of(in_time(), free_since=free_since, now=now)
     return replace(current, is_cut_off=is_cut_off)
 
 
-def _look_at(run: Run, proven: ProvenUntil, context: SweepContext) -> Sequence[Swept]:
+def _recover(run: Run, proven: ProvenUntil, context: SweepContext) -> Sequence[Swept]:
     match run.status:
         case Status.PENDING:
             return [_queue_again(run, context.generate_queue, context)]
         case Status.RETRYING if run.retry_at and run.retry_at > context.clock():
-            _look_again(run, run.retry_at + context.limits.check_after, context)
+            _check_again(run, run.retry_at + context.limits.check_after, context)
             return [Swept.DUE_LATER]
         case Status.RETRYING:
             return [_queue_again(run, context.resend_queue, context)]
@@ -151,10 +151,10 @@ def _queue_again(run: Run, queue: RunQueue, context: SweepContext) -> Swept:
     """Queue a run whose message may be lost. The longer it has waited, the later the next check."""
     queue.send([QueuedRun(run.key, _SPREAD * context.random())])
     waited = context.clock() - run.due_at
-    _look_again(run, context.clock() + max(context.limits.check_after, waited), context)
+    _check_again(run, context.clock() + max(context.limits.check_after, waited), context)
     return Swept.QUEUED
 
 
-def _look_again(run: Run, at: datetime, context: SweepContext) -> None:
+def _check_again(run: Run, at: datetime, context: SweepContext) -> None:
     """Set `check_at`. If the run has changed in between, the next sweep finds it again."""
     context.runs.swap(run, replace(run, check_at=at))

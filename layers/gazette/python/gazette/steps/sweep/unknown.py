@@ -116,13 +116,13 @@ def decide(run: Run, proven: ProvenUntil, context: SweepContext) -> Sequence[Swe
         return [Swept.LEFT_ALONE]
     if decided.status is Status.RETRYING:
         context.resend_queue.send([QueuedRun(run.key, timedelta(0))])
-    action = _DONE.get(decided.reason)
+    action = _ACTIONS.get(decided.reason)
     if decided.status is not Status.SENT and _gives_up(run, older):
         return [Swept.GIVEN_UP, *([action] if action else [])]
     return [action] if action else []
 
 
-_DONE = {
+_ACTIONS = {
     Reason.POLICY_RESEND: Swept.RESENT,
     Reason.CARRIED: Swept.CARRIED,
     Reason.ASSUMED: Swept.ASSUMED,
