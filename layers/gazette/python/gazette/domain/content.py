@@ -198,7 +198,7 @@ def refreshed(
     """Choose the first `limit` of `items` that the reader has not had. Pure.
 
     `waiting`: the source's events that no digest has shown yet. They may be chosen again; other
-      events in `shown` may not. `at`: the time of the query.
+    events in `shown` may not. `at`: the time of the query.
     """
     waiting_by_id = {stored.event.id: stored for stored in waiting}
     changed_events: list[Event] = []

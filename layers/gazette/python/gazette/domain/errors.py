@@ -66,7 +66,7 @@ class SourceFailed(GazetteError):
     """A content source returned no usable answer; another query may succeed.
 
     `refuses`: the source rejects all queries, for at least `retry_after` if it says so. The circuit
-      breaker opens at once.
+    breaker opens at once.
     """
 
     def __init__(

@@ -264,7 +264,7 @@ def read_link(text: str) -> LinkToken:
         raise InvalidToken("This link is not from an email.") from err
     is_hash = len(link.address) == _HASH_DIGITS
     if not is_hash or link.to_text() != text:
-        raise InvalidToken("This link is not one that this version makes.")
+        raise InvalidToken("This link was not made by this version.")
     return link
 
 

@@ -27,8 +27,8 @@ def pause_before(receives: int, *, pauses: Sequence[timedelta], random: float) -
     """Return the time for which a failed message stays hidden before it is received again.
 
     `receives`: the number of receives, including this one. `random`: a number from 0 to 1, so that
-      messages that failed together do not all return together.
-      https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter/
+    messages that failed together do not all return together.
+    https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter/
     """
     longest = pauses[min(max(receives, 1), len(pauses)) - 1]
     shortest = _SHORTEST if longest <= SOON else longest / 2

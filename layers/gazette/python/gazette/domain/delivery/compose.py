@@ -160,11 +160,11 @@ def compose(
     """Group, rank and cap `events`, whose order does not matter.
 
     `until`: the end of the window, from which their age is measured; by default the latest event.
-      `sources`: content sources in display order. Each is ranked separately; items of a queried
-      source are ranked by their score. Events from other sources come last. Ties are broken by the
-      latest event, then by the key, so that the same events always make the same email. Event ids
-      are unique, because they are the key of the table. All groups use the newest names of people
-      and things. Only events that are shown are loaded.
+    `sources`: content sources in display order. Each is ranked separately; items of a queried
+    source are ranked by their score. Events from other sources come last. Ties are broken by the
+    latest event, then by the key, so that the same events always make the same email. Event ids are
+    unique, because they are the key of the table. All groups use the newest names of people and
+    things. Only events that are shown are loaded.
     """
     folded = events if isinstance(events, Folded) else fold(events)
     rank = _Ranks(arrangement, until or folded.latest_at, sources)

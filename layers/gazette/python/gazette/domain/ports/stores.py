@@ -386,7 +386,7 @@ class Suppressions(Protocol):
         """Return True if the address is suppressed, even if the cause cannot be read.
 
         `critical`: for an email that is sent even if the reader, or another one of the address, has
-          unsubscribed.
+        unsubscribed.
         """
 
     def get(self, address_hash: str) -> Suppression | None:

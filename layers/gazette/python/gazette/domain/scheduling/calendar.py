@@ -115,7 +115,7 @@ def stagger(spread: timedelta, *, random: float) -> timedelta:
     """Return the delay of a digest that is due, in whole seconds, as SQS counts delays.
 
     `spread`: the longest delay. `random`: a number from 0 to 1, drawn for this digest alone, so
-      that the load on other services is even over a slot.
+    that the load on other services is even over a slot.
     """
     return timedelta(seconds=int(spread.total_seconds() * random))
 
@@ -145,9 +145,9 @@ def next_after_change(
     """Return the next occurrence, in UTC, after the reader has changed hour, days or zone.
 
     `last`: the occurrence that was sent last. `pending`: the next occurrence before the change. No
-      local date, by the new clock, has two digests, so the date of `last` is skipped. No date loses
-      its digest either: if the new hour has passed on the date of `pending`, `pending` stays,
-      unless that date is in a pause.
+    local date, by the new clock, has two digests, so the date of `last` is skipped. No date loses
+    its digest either: if the new hour has passed on the date of `pending`, `pending` stays, unless
+    that date is in a pause.
     """
     due = next_on_another_date(wanted, after=after, last=last)
     if pending is not None and after < pending < due:

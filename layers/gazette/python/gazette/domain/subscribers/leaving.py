@@ -152,7 +152,7 @@ def change_of(
         case ScopeKind.ENTITY:
             ended = (each for each in known if entity_mark(each.entity) in scope.names)
             return Change(follows=tuple((each.entity, FollowState(False)) for each in ended))
-    raise ValueError(f"{scope.kind} is left by its own step")
+    raise ValueError(f"{scope.kind} has its own step")
 
 
 def weekly(reader: Subscriber, follows: Iterable[Follow], *, defaults: Frequencies) -> Change:

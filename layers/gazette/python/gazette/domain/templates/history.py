@@ -12,8 +12,8 @@ def current_before(current: int, changes: Sequence[Change]) -> int:
     """Return the number of the version that was in force for all readers before the current one.
 
     `changes`: all of them, the latest first. A version that was rolled back is skipped: two
-      rollbacks in a row go back two versions, and a bad version is not restored. Raises
-      InvalidRollout if `current` is the deployed version.
+    rollbacks in a row go back two versions, and a bad version is not restored. Raises
+    InvalidRollout if `current` is the deployed version.
     """
     undone = [DEPLOYED.number]
     for change in reversed(changes):

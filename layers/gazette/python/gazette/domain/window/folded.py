@@ -166,7 +166,7 @@ class Folded:
     """All events of a window: counts and ranks, and the events with the newest names.
 
     `things`: by the key of the entity. `load` returns whole events; `loaded` contains the events
-      loaded so far.
+    loaded so far.
     """
 
     def __init__(self, load: Load) -> None:
@@ -246,7 +246,7 @@ class Folding:
     """A fold of a window while it is read. It keeps the events whole as long as they are few.
 
     `load`: loads events of a window with more than `whole` events. In such a window an event counts
-      in the line of its own name; in a smaller one, in that of its actor's newest name.
+    in the line of its own name; in a smaller one, in that of its actor's newest name.
     """
 
     def __init__(self, load: Load, *, whole: int) -> None:

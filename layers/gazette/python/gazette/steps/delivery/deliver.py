@@ -149,7 +149,9 @@ def _claim(
         run = _defer(run, due.to_defer, tries, context)
     at = context.clock()
     if _is_outdated(rendered, context):
-        raise Overtaken("Operators have decided otherwise since the email was rendered.")
+        raise Overtaken(
+            "An operator changed version, experiment or holds since the email was rendered."
+        )
     deadline = at + time_left() + context.limits.clock_skew
     claim = Claim(
         prepared.window,
@@ -243,7 +245,7 @@ def _prepare(
     prepared = prepare(settled, context=context)
     outdated = prepared.outdated if isinstance(prepared, Prepared) else None
     if outdated and context.route_again(key, outdated, time_left):
-        raise Overtaken("Events that their reader wants otherwise now have left the window.")
+        raise Overtaken("Events left the window because the choices of their reader changed.")
     return prepared
 
 

@@ -283,7 +283,7 @@ def _message_id(name: str, list_id: str) -> str:
     """Return a message id (RFC 5322, section 3.6.4) that names neither reader nor entity.
 
     `name`: without the list id. That of an immediate schedule is a hash of its entity. The hash has
-      no key, so a person who knows all inputs can confirm them, as with the links of the email.
+    no key, so a person who knows all inputs can confirm them, as with the links of the email.
     """
     digest = hashlib.sha256(f"{list_id} {name}".encode()).hexdigest()[:32]
     return f"<{digest}@{list_id}>"

@@ -117,7 +117,7 @@ class _Sorting:
     """A sorter of the events of a window, while they are read.
 
     `unknown`: attempts that may have sent some events, those up to the instant
-      `possibly_sent_until`.
+    `possibly_sent_until`.
     """
 
     def __init__(

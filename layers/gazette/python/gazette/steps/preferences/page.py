@@ -46,8 +46,8 @@ def read_overview(
     """Return the reader as stored now; None if the user id is unknown or was erased.
 
     `follows_after`: the entity after which the follows on the page begin. A reader is shown as
-      dormant by the date even if that is not stored yet, because fan-out does not visit idle
-      schedules.
+    dormant by the date even if that is not stored yet, because fan-out does not visit idle
+    schedules.
     """
     stored = context.subscribers.get(user_id)
     if not isinstance(stored, Subscriber):
@@ -133,7 +133,7 @@ def save(
     """Store a reader's choice, and changes of follows by entity key.
 
     `at`: the time of the choice; by default now. `reader`: the reader as read, for the previous
-      version. Returns and raises like `keep`.
+    version. Returns and raises like `keep`.
     """
     now = at or context.clock()
     chosen = [_chosen(user_id, choice, now, reader)] if choice != NOTHING else []
@@ -226,7 +226,7 @@ def perform(
     """Apply a button of the page. If a field has an error, report it and change nothing.
 
     `address`: the hash of the address that the page's link was sent to. `reader`: as in `save`. A
-      change that does not finish within `time_left` is not reported as saved.
+    change that does not finish within `time_left` is not reported as saved.
     """
     if submission.problems:
         return Notice.WRONG

@@ -68,7 +68,7 @@ def submit(
     """Apply the form, and read the subscriber again; `link` led to the page.
 
     `follows_after`: as in `read_overview`. All follows in the form are processed, even if the page
-      no longer shows them. Follows that are missing from the form are unchanged.
+    no longer shows them. Follows that are missing from the form are unchanged.
 
     Raises EndedLink if the link's reader no longer exists.
     """

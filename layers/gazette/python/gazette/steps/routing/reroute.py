@@ -74,8 +74,8 @@ def route_again(
     """Move the waiting events of a run to where its reader wants them, before the run sends them.
 
     `window`: the window of their storage times. Returns True if any event left the run. Safe to
-      repeat. Raises NotYet if the choices keep changing, or `time_left` is too short for the rest;
-      events that have moved stay moved.
+    repeat. Raises NotYet if the choices keep changing, or `time_left` is too short for the rest;
+    events that have moved stay moved.
     """
     time = TimeFor(time_left, TO_ANSWER)
     stored_since = context.events.stored_under(key.user_id, key.schedule, after=window.since)
@@ -144,7 +144,7 @@ def retract_event(
     """Withdraw an event for good. No email that is claimed from now on shows it (rule 11).
 
     `early`: even if it has not arrived, so that it is rejected when it does. No row is stored for
-      an erased reader.
+    an erased reader.
     """
     if early and isinstance(context.subscribers.get(user_id), Erased):
         return Outcome.ERASED

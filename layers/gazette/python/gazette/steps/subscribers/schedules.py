@@ -178,12 +178,12 @@ def set_schedule(
     """Update a schedule to match the profile, while fan-out may be advancing it.
 
     `current`: the schedule as last read; None if there was none. A new schedule continues the
-      sequence of its last run, because a sequence is never used twice, not even after an erasure
-      and a return. `is_new`: the subscriber was not known before, so there is no run. `resumes`:
-      write even if the schedule is unchanged, so that no worker withdraws the schedule as it read
-      it before. A changed occurrence gets a new sequence, because fan-out may have started the run
-      of the old one without having advanced the schedule. An idle schedule stays idle, unless it
-      queries a content source. Raises NotYet if the schedule keeps changing.
+    sequence of its last run, because a sequence is never used twice, not even after an erasure and
+    a return. `is_new`: the subscriber was not known before, so there is no run. `resumes`: write
+    even if the schedule is unchanged, so that no worker withdraws the schedule as it read it
+    before. A changed occurrence gets a new sequence, because fan-out may have started the run of
+    the old one without having advanced the schedule. An idle schedule stays idle, unless it queries
+    a content source. Raises NotYet if the schedule keeps changing.
     """
     recurrence = subscriber.recurrence(digest)
     sources = sources_of(subscriber, digest, context=context)

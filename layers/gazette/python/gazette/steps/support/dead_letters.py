@@ -73,9 +73,9 @@ def forecast(key: RunKey, *, given_up: bool = False, context: DryRunContext) -> 
     """Return the result of redriving a message with `key` now. Reads only.
 
     `given_up`: the message is from the queue `failed`. The result is based on the tables alone; it
-      does not consider whether a template can show the events, or whether the provider accepts the
-      email. Each message is forecast as if it were redriven alone; of two for one run, the second
-      would find it sent.
+    does not consider whether a template can show the events, or whether the provider accepts the
+    email. Each message is forecast as if it were redriven alone; of two for one run, the second
+    would find it sent.
     """
     try:
         expected = dry_run(key, context=context)

@@ -20,8 +20,8 @@ def retire(key_id: str, *, store: KeyStore, draw_key: Callable[[], str] | None =
     """Remove a key. Return the remaining keys.
 
     `draw_key`: given if the key leaked. If the key signs, the next one replaces it in the same
-      write. Raises InvalidKeys if there is no such key or, without `draw_key`, if it is the newest;
-      and Overtaken if another process changed the keys at the same time.
+    write. Raises InvalidKeys if there is no such key or, without `draw_key`, if it is the newest;
+    and Overtaken if another process changed the keys at the same time.
     """
     keys = store.read()
     refuse_to_retire(key_id, keys, leaked=draw_key is not None)

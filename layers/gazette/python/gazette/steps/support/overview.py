@@ -85,8 +85,8 @@ def read_overview(
     """Read the overview. Eventually consistent; the parts are read at different moments.
 
     `partitions`: the number of partitions of open runs. `each_partition`, `each_slot`: `map`, or a
-      parallel replacement. `source`: the rate limiter of requests to the recommendation service, if
-      there is one.
+    parallel replacement. `source`: the rate limiter of requests to the recommendation service, if
+    there is one.
     """
     at = batches.clock()
     slots = [slot_of(at) + number * SLOT for number in range(SLOTS)]
