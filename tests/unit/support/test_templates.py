@@ -176,7 +176,7 @@ def test_what_was_confirmed_of_something_else_is_not_done() -> None:
     seen = context.versions.in_force()
     push(bundle("two"), 5, by="bo", context=context, seen=seen)
     now = context.versions.in_force()
-    with pytest.raises(Overtaken, match="in force meanwhile, so nothing was done"):
+    with pytest.raises(Overtaken, match="in force meanwhile, so no change was made"):
         roll_back(None, by="ann", context=context, seen=seen)
     with pytest.raises(Overtaken, match="meanwhile"):
         roll_out(100, by="ann", context=context, seen=seen)
