@@ -276,7 +276,7 @@ PREVENTED: Final = (
     Mutation(
         "a move includes the runs of its new schedule in its transaction",
         "steps/routing/move.py",
-        "        guard = out + arriving(user_id, name, context)\n",
+        "        guard = out + guard_to_arrive(user_id, name, context)\n",
         "        guard = out\n",
         "tests/unit/routing/test_move.py"
         "::test_trace_n_a_move_that_is_written_late_lies_behind_no_closed_window",
@@ -435,8 +435,8 @@ PREVENTED: Final = (
     Mutation(
         "an immediate run is queued even if its event was stored already",
         "steps/routing/route.py",
-        "    return outcome, settle(current, target, inputs, context)\n",
-        "    return outcome, settle(current, target, inputs, context) if stored else []\n",
+        "    return outcome, place_stored(current, target, inputs, context)\n",
+        "    return outcome, place_stored(current, target, inputs, context) if stored else []\n",
         "tests/unit/routing/test_immediate.py"
         "::test_trace_q_the_message_is_queued_again_while_the_run_has_not_ended",
         "q",
@@ -1025,8 +1025,8 @@ PREVENTED: Final = (
     Mutation(
         "a message that comes again arms the schedule",
         "steps/routing/route.py",
-        "    return outcome, settle(current, target, inputs, context)\n",
-        "    settled = settle(current, target, inputs, context)\n"
+        "    return outcome, place_stored(current, target, inputs, context)\n",
+        "    settled = place_stored(current, target, inputs, context)\n"
         "    return outcome, settled if stored else []\n",
         "tests/unit/routing/test_arming.py"
         "::test_trace_ag_where_its_worker_died_the_message_that_comes_again_arms_the_schedule",

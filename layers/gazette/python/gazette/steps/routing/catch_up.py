@@ -18,10 +18,10 @@ from gazette.steps.routing.route import route
 from gazette.steps.routing.target import RoutingInputs, Target, routing_inputs, target_of
 from gazette.steps.routing.together import (
     FEW,
-    Settling,
+    Placement,
     TimeFor,
     in_parts,
-    settle_together,
+    place_together,
     take_back_together,
 )
 from gazette.steps.subscribers.schedules import arm
@@ -169,11 +169,11 @@ class _Work:
             self.stored |= {stored.event.id: stored for stored in current}
 
     def _settle(self) -> None:
-        settling = [
-            Settling(stored, target, inputs.reader)
+        placements = [
+            Placement(stored, target, inputs.reader)
             for event_id, stored in self.stored.items()
             for target, inputs in [self.in_place[event_id]]
             if target
         ]
-        waits_in = settle_together(settling, context=self.context, time=self.time)
+        waits_in = place_together(placements, context=self.context, time=self.time)
         arm(waits_in, context=self.context)

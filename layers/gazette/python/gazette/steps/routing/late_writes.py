@@ -7,7 +7,7 @@ from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.immediate import start_next_collecting
-from gazette.steps.routing.move import claimable, holding, schedule_and_runs
+from gazette.steps.routing.move import claimable, guard_of_schedule, schedule_and_runs
 from gazette.steps.runs import raise_epochs
 
 
@@ -35,7 +35,7 @@ def restamp_if_passed_over(stored: StoredEvent, *, context: RoutingContext) -> S
             start_next_collecting(user_id, name, chain, context=context)
             continue
         moved = context.events.move(
-            stored, name, holding(user_id, name, schedule, chain, context=context)
+            stored, name, guard_of_schedule(user_id, name, schedule, chain, context=context)
         )
         if moved:
             return moved

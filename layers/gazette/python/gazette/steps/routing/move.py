@@ -34,10 +34,10 @@ def move(stored: StoredEvent, target: Target, *, context: RoutingContext) -> Sto
     """
     user_id, event_id, name = stored.event.user_id, stored.event.id, target.schedule
     for _ in ATTEMPTS:
-        out = _leaving(stored, context)
+        out = _guard_to_leave(stored, context)
         if out is None:
             return stored
-        guard = out + arriving(user_id, name, context)
+        guard = out + guard_to_arrive(user_id, name, context)
         moved = context.events.move(stored, name, guard, target.recurrence)
         if moved:
             return moved
@@ -57,7 +57,7 @@ def take_back(stored: StoredEvent, *, context: RoutingContext) -> bool:
     a worker that has read the event fails at its claim. Raises NotYet if the event keeps moving.
     """
     for _ in ATTEMPTS:
-        guard = _leaving(stored, context)
+        guard = _guard_to_leave(stored, context)
         if guard is None:
             return False
         if context.events.remove(stored, guard):
@@ -80,17 +80,17 @@ def stays_unsent(stored: StoredEvent, context: RoutingContext) -> bool:
     return stored.schedule == Unsent.EXPIRED and stored.event.has_lapsed(context.clock())
 
 
-def _leaving(stored: StoredEvent, context: RoutingContext) -> Guard | None:
+def _guard_to_leave(stored: StoredEvent, context: RoutingContext) -> Guard | None:
     """Return a guard that keeps all runs of the old schedule from sending the event.
 
     None if a run has sent it, or may have.
     """
     user_id, name = stored.event.user_id, stored.schedule
-    until, guard = leaving(user_id, name, stored.stored_at, context=context)
+    until, guard = guard_to_leave(user_id, name, stored.stored_at, context=context)
     return guard if stored.stored_at > until else None
 
 
-def leaving(
+def guard_to_leave(
     user_id: str, name: str, last: datetime, *, context: RoutingContext
 ) -> tuple[datetime, Guard]:
     """Return the time up to which events of a schedule stay, because they were or may have been
@@ -109,21 +109,21 @@ def leaving(
     until = possibly_sent_until(chain)
     if last <= until:
         return until, Guard()
-    return until, holding(user_id, name, schedule, chain, context=context)
+    return until, guard_of_schedule(user_id, name, schedule, chain, context=context)
 
 
-def arriving(user_id: str, name: str, context: RoutingContext) -> Guard:
+def guard_to_arrive(user_id: str, name: str, context: RoutingContext) -> Guard:
     """Return a guard that keeps all runs of the new schedule from closing a window without the
     event."""
     if kind_of(name) is ScheduleKind.UNSENT:
         return Guard()
     schedule, chain = schedule_and_runs(user_id, name, context=context)
     if kind_of(name) is not ScheduleKind.IMMEDIATE:
-        return holding(user_id, name, schedule, chain, context=context)
+        return guard_of_schedule(user_id, name, schedule, chain, context=context)
     now = context.clock()
     chain = _with_one_to_claim(user_id, name, chain, collecting_at=now, context=context)
     until = max(run.due_at for run in claimable(chain))
-    return replace(holding(user_id, name, None, chain, context=context), not_after=until)
+    return replace(guard_of_schedule(user_id, name, None, chain, context=context), not_after=until)
 
 
 def _with_one_to_claim(
@@ -166,7 +166,7 @@ def schedule_and_runs(
     return schedule, context.runs.chain(latest_run(user_id, name), holding=since)
 
 
-def holding(
+def guard_of_schedule(
     user_id: str,
     name: str,
     schedule: Schedule | None,

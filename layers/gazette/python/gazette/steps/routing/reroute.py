@@ -20,10 +20,10 @@ from gazette.steps.context import RoutingContext
 from gazette.steps.routing.move import raise_epochs_under
 from gazette.steps.routing.target import RoutingInputs, routing_inputs, target_of
 from gazette.steps.routing.together import (
-    Settling,
+    Placement,
     TimeFor,
     extend_together,
-    settle_together,
+    place_together,
     take_back_together,
 )
 from gazette.steps.subscribers.schedules import arm
@@ -60,7 +60,7 @@ def reroute(
         unwanted, deliverable = _sorted(waiting, all_inputs, context)
         take_back_together(unwanted, context=context, time=time)
         extend_together(deliverable, context=context, time=time)
-        arm(settle_together(deliverable, context=context, time=time), context=context)
+        arm(place_together(deliverable, context=context, time=time), context=context)
         again = routing_inputs([stored.event for stored in waiting], context)
         if all(map(RoutingInputs.decides_like, all_inputs, again)):
             require_readable(rows)
@@ -104,7 +104,7 @@ def _route_some_again(
             return has_left
         arm(_digests_of(elsewhere), context=context)
         take_back_together(unwanted, context=context, time=time)
-        arm(settle_together(elsewhere, context=context, time=time), context=context)
+        arm(place_together(elsewhere, context=context, time=time), context=context)
         rows = context.events.get_many(key.user_id, {stored.event.id for stored in waiting})
         stay = [each for each in rows.values() if isinstance(each, StoredEvent)]
         has_left |= len(stay) < len(waiting) or any(each.schedule != key.schedule for each in stay)
@@ -115,26 +115,26 @@ def _route_some_again(
     raise kept_changing("The choices or follows of the reader of a run")
 
 
-def _digests_of(all_settling: Iterable[Settling]) -> dict[ScheduleKey, Subscriber]:
+def _digests_of(placements: Iterable[Placement]) -> dict[ScheduleKey, Subscriber]:
     """Return the digests' schedules in which these events are to wait, with their readers."""
     return {
         (each.reader.user_id, each.target.schedule): each.reader
-        for each in all_settling
+        for each in placements
         if each.target.schedule in DIGESTS and isinstance(each.reader, Subscriber)
     }
 
 
 def _sorted(
     waiting: Sequence[StoredEvent], all_inputs: Sequence[RoutingInputs], context: RoutingContext
-) -> tuple[list[StoredEvent], list[Settling]]:
+) -> tuple[list[StoredEvent], list[Placement]]:
     """Return the events that their readers do not get, and the others with their targets."""
-    unwanted, deliverable = list[StoredEvent](), list[Settling]()
+    unwanted, deliverable = list[StoredEvent](), list[Placement]()
     for stored, inputs in zip(waiting, all_inputs, strict=True):
         target = target_of(stored.event, inputs, context)
         if isinstance(target, Outcome):
             unwanted.append(stored)
         else:
-            deliverable.append(Settling(stored, target, inputs.reader))
+            deliverable.append(Placement(stored, target, inputs.reader))
     return unwanted, deliverable
 
 

@@ -30,7 +30,7 @@ from gazette.steps.time_budget import LONGEST, PIECE, require_time, unlimited
 
 _AT_ONCE = 100
 
-Settled = tuple[StoredEvent, Reader]
+PlacedEvent = tuple[StoredEvent, Reader]
 """An event in its place, and its reader as read before."""
 
 Routed = list[Outcome] | Exception
@@ -136,9 +136,9 @@ class _Together:
         self._at_once(numbers, read)
         return all_inputs
 
-    def _place(self, all_inputs: Mapping[int, RoutingInputs]) -> dict[int, Settled]:
+    def _place(self, all_inputs: Mapping[int, RoutingInputs]) -> dict[int, PlacedEvent]:
         """Store each event in its place. Return those that wait there."""
-        settled: dict[int, Settled] = {}
+        settled: dict[int, PlacedEvent] = {}
 
         def place(some: Sequence[int]) -> None:
             (number,) = some
@@ -155,13 +155,13 @@ class _Together:
             self._at_once([number], place)
         return settled
 
-    def _arm(self, settled: Mapping[int, Settled]) -> None:
+    def _arm(self, settled: Mapping[int, PlacedEvent]) -> None:
         def arm_some(some: Sequence[int]) -> None:
             arm(waits_in(settled[number] for number in some), context=self._context)
 
         self._at_once([number for number in settled if waits_in([settled[number]])], arm_some)
 
-    def _start(self, settled: Mapping[int, Settled]) -> None:
+    def _start(self, settled: Mapping[int, PlacedEvent]) -> None:
         def start_some(some: Sequence[int]) -> None:
             start_immediates((settled[number][0] for number in some), context=self._context)
 
@@ -210,7 +210,7 @@ class _Together:
 
 def _route_one(
     event: Event, inputs: RoutingInputs, context: RoutingContext
-) -> tuple[Outcome, list[Settled]]:
+) -> tuple[Outcome, list[PlacedEvent]]:
     """Route one event. An event that is older than its stored version changes nothing.
 
     Also returns the place where it waits, if it does.
@@ -232,7 +232,7 @@ def _route_one(
         if context.events.amend(existing, event):
             raise_epochs_under(existing.schedule, event.user_id, context=context)
             current = _restamp_if_late(replace(existing, event=event), context=context)
-            return Outcome.AMENDED, settle(current, target, inputs, context)
+            return Outcome.AMENDED, place_stored(current, target, inputs, context)
         _, existing = context.events.store(event, target.schedule, target.recurrence)
     if isinstance(existing, Retracted):
         return Outcome.RETRACTED, []
@@ -242,7 +242,7 @@ def _route_one(
     outcome = Outcome.STORED if stored else Outcome.DUPLICATE
     if current and current.event != event:
         return outcome, []
-    return outcome, settle(current, target, inputs, context)
+    return outcome, place_stored(current, target, inputs, context)
 
 
 def _withdraw(event: Event, *, is_erased: bool, context: RoutingContext) -> None:
@@ -310,9 +310,9 @@ def _forget_follows(event: Event, inputs: RoutingInputs, context: RoutingContext
             forget_follow(entity, event.user_id, until, context=context)
 
 
-def settle(
+def place_stored(
     stored: StoredEvent | None, target: Target, inputs: RoutingInputs, context: RoutingContext
-) -> list[Settled]:
+) -> list[PlacedEvent]:
     """Move a stored event under `target`; return none if it was removed, or stays unsent.
 
     The caller arms its schedule, or starts its immediate run, even if it did not move, because the
@@ -325,7 +325,7 @@ def settle(
     return [(settled, inputs.reader)] if settled else []
 
 
-def waits_in(all_settled: Iterable[Settled]) -> dict[ScheduleKey, Subscriber]:
+def waits_in(all_settled: Iterable[PlacedEvent]) -> dict[ScheduleKey, Subscriber]:
     """Return the digests' schedules in which these events wait, with their readers."""
     return {
         (reader.user_id, stored.schedule): reader

@@ -18,7 +18,13 @@ from gazette.domain.subscribers.frequency import DIGESTS
 from gazette.domain.subscribers.subscriber import Reader, Subscriber
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.immediate import start_immediates
-from gazette.steps.routing.move import arriving, leaving, move, stays_unsent, take_back
+from gazette.steps.routing.move import (
+    guard_to_arrive,
+    guard_to_leave,
+    move,
+    stays_unsent,
+    take_back,
+)
 from gazette.steps.routing.target import Target
 from gazette.steps.time_budget import require_time
 
@@ -29,7 +35,7 @@ FEW = 25
 costs half as much again."""
 
 
-class Settling(NamedTuple):
+class Placement(NamedTuple):
     """A stored event, the target that it belongs under, and its reader."""
 
     stored: StoredEvent
@@ -48,8 +54,8 @@ class TimeFor(NamedTuple):
         require_time(self.time_left, least=self.piece)
 
 
-def settle_together(
-    all_settling: Iterable[Settling], *, context: RoutingContext, time: TimeFor
+def place_together(
+    placements: Iterable[Placement], *, context: RoutingContext, time: TimeFor
 ) -> dict[ScheduleKey, Subscriber]:
     """Move stored events under their targets, and ensure that immediate runs will send them.
 
@@ -57,9 +63,7 @@ def settle_together(
     event moved, because the process that stored or moved an event may have failed before that.
     """
     waits_in: dict[ScheduleKey, Subscriber] = {}
-    for group in grouped(
-        all_settling, lambda each: (*_place_of(each.stored), each.target.schedule)
-    ):
+    for group in grouped(placements, lambda each: (*_place_of(each.stored), each.target.schedule)):
         target, reader = group[0].target, group[0].reader
         sendable = [each.stored for each in group if not stays_unsent(each.stored, context)]
         if not sendable:
@@ -79,11 +83,11 @@ def settle_together(
 
 
 def extend_together(
-    all_settling: Iterable[Settling], *, context: RoutingContext, time: TimeFor
+    placements: Iterable[Placement], *, context: RoutingContext, time: TimeFor
 ) -> None:
     """Extend the lifetime of events in their place until they can be sent (rule 21)."""
     now = context.clock()
-    in_place = (each for each in all_settling if each.stored.schedule == each.target.schedule)
+    in_place = (each for each in placements if each.stored.schedule == each.target.schedule)
     for group in grouped(in_place, lambda each: _place_of(each.stored)):
         until = needed_until(group[0].target.recurrence, now)
         short = [each.stored for each in group if until and until > each.stored.lasts_until]
@@ -139,7 +143,9 @@ def _move_together(
         all_stored,
         at_once=at_once,
         one_by_one=one_by_one,
-        arriving_guard=lambda: arriving(_place_of(all_stored[0])[0], target.schedule, context),
+        arriving_guard=lambda: guard_to_arrive(
+            _place_of(all_stored[0])[0], target.schedule, context
+        ),
         context=context,
         time=time,
     )
@@ -169,7 +175,7 @@ def _leave(
             break
         if guard is None:
             last = max(stored.stored_at for stored in remaining)
-            until, guard = leaving(*_place_of(remaining[0]), last, context=context)
+            until, guard = guard_to_leave(*_place_of(remaining[0]), last, context=context)
             stay += [stored for stored in remaining if stored.stored_at <= until]
             remaining = [stored for stored in remaining if stored.stored_at > until]
             if not remaining:
