@@ -31,7 +31,7 @@ class ScheduleContext:
     """The installation's frequencies by category."""
 
     sunset: timedelta | None
-    """The inactivity after which a subscriber is dormant. None: never."""
+    """The period of inactivity after which a subscriber is dormant. None: never."""
 
     content: "ContentSources | None" = None
     """The content sources that digests query. None: the installation has events only."""

@@ -29,7 +29,7 @@ class BatchRun:
 
 
 def batch_run(run: Run) -> BatchRun:
-    """Return the run in the form in which its batch counts it."""
+    """Return the run for the counts of its batch."""
     if run.status in {Status.PENDING, Status.SENDING}:
         return BatchRun(run.key, Status.PENDING, Reason.DUE)
     return BatchRun(run.key, run.status, run.reason)

@@ -202,7 +202,7 @@ class Run:
     """The version that pinned the run before and no longer exists; 0 if there is none."""
 
     head: Head | None = None
-    """The place where its chain may end; None if it was created with a short chain before it."""
+    """The place where its chain may end; None if the chain before it was short."""
 
     @property
     def pinned_to(self) -> int | None:

@@ -46,7 +46,7 @@ from gazette.steps.time_budget import require_time
 
 
 class FetchOutcome(StrEnum):
-    """The outcome of a fetch. After the last three it is queued again."""
+    """The outcome of a fetch. After the last three outcomes, the fetch is queued again."""
 
     STORED = "stored"
     NOTHING_NEW = "nothing_new"

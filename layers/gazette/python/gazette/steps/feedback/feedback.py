@@ -34,8 +34,8 @@ class CategoryStatsContext:
     category_stats: CategoryStats
     holds: CategoryHolds
     tell: Callable[[CategoryHold], None]
-    """Called for each new hold at once, because after a crash the event is no longer the first of
-    its kind, and is not counted."""
+    """A function that is called for each new hold at once. After a crash the event is no longer the
+    first of its kind, and is not counted."""
 
     clock: Clock
 

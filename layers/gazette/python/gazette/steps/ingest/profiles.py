@@ -167,7 +167,7 @@ def _stays_dormant(reader: Subscriber, context: RoutingContext) -> bool:
 
 
 def _status(before: SubscriberStatus, *, suppressed: bool) -> SubscriberStatus:
-    """Return the status after a profile, which does not count as activity: dormant stays dormant.
+    """Return the status after a profile. A dormant reader stays dormant, as it is not activity.
 
     A status that only another version knows also stays.
     """

@@ -31,7 +31,7 @@ class FanoutLimits:
     """The time until the sweep's first check."""
 
     sunset: timedelta | None
-    """The inactivity after which a reader is dormant. None: never."""
+    """The period of inactivity after which a reader is dormant. None: never."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

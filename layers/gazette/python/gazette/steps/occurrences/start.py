@@ -68,9 +68,8 @@ _NEVER_STARTED = {Reason.NOTHING_WAITED, Reason.EMPTY}
 _SENT_NOTHING = {*_NEVER_STARTED, Reason.NOTHING_NEW, Reason.NO_CONTENT}
 """The reasons of runs without events.
 
-If the occurrence has an event after all, it needs another run.
-
-If it has none, its sources were already queried, so that was the run of the occurrence.
+If the occurrence has an event after all, it needs another run. If it has none, its sources were
+already queried, so that was the run of the occurrence.
 """
 
 

@@ -73,9 +73,9 @@ def explain(
 ) -> Explanation:
     """Explain the state of a reader; with `on`, the runs due on that date of their calendar.
 
-    `defaults`: the frequencies of the installation. `sunset`: the inactivity after which a reader
-    counts as dormant, even if that is not stored yet. `critical`: the categories that are sent
-    regardless of the reader's choice.
+    `defaults`: the frequencies of the installation. `sunset`: the period of inactivity after which
+    a reader counts as dormant, even if that is not stored yet. `critical`: the categories that are
+    sent regardless of the reader's choice.
     """
     now, reader = clock(), subscribers.get(user_id)
     if isinstance(reader, Subscriber):

@@ -121,9 +121,9 @@ def take_sample(
 
 
 def _place(run: Run, read_before: int, parts: int) -> tuple[int, str]:
-    """Return the sort key of a run, whatever the size of the sample.
+    """Return the sort key of a run, which does not depend on the size of the sample.
 
-    From `parts` on: the spare runs.
+    Its first part is the group of the run; spare runs have `parts` or more.
 
     `read_before`: the number of parts that were read before this one's group.
     """
