@@ -87,7 +87,7 @@ def _stops(seen: Seen) -> Iterator[Line]:
         how = "by hand" if source.by_hand else "automatically"
         text = f"recommendations: not asked since {moment(source.since)}, {how}: {source.why}"
         yield Line(level, "stopped", printable(text), seen.to_run("sources status"))
-    for held in seen.tables.held:
+    for held in seen.tables.category_holds:
         text = f"category {held.category}, since {moment(held.since)}: {held.why}"
         yield Line(Level.WARNING, "held", printable(text), seen.to_run("sending status"))
 

@@ -1376,8 +1376,8 @@ RULES: Final = (
     Mutation(
         "a category that is held while an email waits for its permit is not sent",
         "steps/delivery/deliver.py",
-        "    held = context.held_categories()\n",
-        "    held: tuple[str, ...] = ()\n",
+        "    return not due.categories.isdisjoint(context.held_categories())\n",
+        "    return False\n",
         "tests/unit/templates/test_sleeping.py"
         "::test_a_category_that_was_held_meanwhile_is_not_in_the_email",
     ),

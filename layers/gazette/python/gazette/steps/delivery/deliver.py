@@ -224,8 +224,7 @@ def _is_outdated(rendered: _Rendered, context: DeliveryContext) -> bool:
         chosen = context.editing.templates(run)
         if chosen.templates.number != rendered.chosen.templates.number:
             return True
-    held = context.held_categories()
-    return not due.categories.isdisjoint(held)
+    return not due.categories.isdisjoint(context.held_categories())
 
 
 def _prepare(
@@ -295,12 +294,12 @@ def _remove(
     return run, removed
 
 
-def _defer(run: Run, held: Sequence[str], tries: _Tries, context: DeliveryContext) -> Run:
+def _defer(run: Run, event_ids: Sequence[str], tries: _Tries, context: DeliveryContext) -> Run:
     """Defer the held events (rule 19). Raises Overtaken if the run or an event has changed."""
-    after = context.editing.deferred_events.defer(held, run)
+    after = context.editing.deferred_events.defer(event_ids, run)
     if after is None:
         raise Overtaken(f"Run {run_id(run.key)} has changed since it was read.")
-    tries.deferred += len(held)
+    tries.deferred += len(event_ids)
     return after
 
 

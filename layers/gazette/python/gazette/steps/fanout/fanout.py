@@ -209,7 +209,7 @@ def _process(
     due = list(work.readable(ten, slot))
     while due:
         due = work.start_runs(due)
-    return work.done
+    return work.counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,11 +273,11 @@ class _Work:
 
     behind: _Behind
     context: FanoutContext
-    done: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)
     """The counts of the work."""
 
     counted: set[RunKey] = field(default_factory=set)
-    """The runs that are in `done`."""
+    """The runs that are in `counts`."""
 
     overtaken: Counter[ScheduleKey] = field(default_factory=Counter)
     """The number of concurrent changes of each schedule."""
@@ -337,17 +337,17 @@ class _Work:
         mine = [each.run for each in started if not each.is_taken]
         new = [run for run in mine if run.key not in self.counted]
         self.counted.update(run.key for run in new)
-        self.done.update(_ENDED_AS[run.reason] for run in new if run.reason in _ENDED_AS)
+        self.counts.update(_ENDED_AS[run.reason] for run in new if run.reason in _ENDED_AS)
         spread, random = self.context.limits.spread, self.context.random
         messages = [
             QueuedRun(run.key, delay=stagger(spread, random=random()))
             for run in new
             if not run.status.is_final
         ]
-        self.done["queued"] += len(messages)
+        self.counts["queued"] += len(messages)
         if self.context.content:
             delays = {message.key: message.delay for message in messages}
-            self.done["fetches"] += self.context.content.ask_for(
+            self.counts["fetches"] += self.context.content.ask_for(
                 (run, delays[run.key]) for run in new if run.asked_at and run.key in delays
             )
         if messages:
@@ -360,10 +360,10 @@ class _Work:
         schedule = quiet.occurrence.schedule
         if quiet.asks:
             after = stay_armed(quiet, context=self.context)
-            self.done["passed"] += after is not None and after.next_due_at > schedule.next_due_at
+            self.counts["passed"] += after is not None and after.next_due_at > schedule.next_due_at
         else:
             after = go_idle(schedule, context=self.context)
-            self.done["idle"] += after is not None and after.is_idle
+            self.counts["idle"] += after is not None and after.is_idle
         return after or self._read_again(schedule)
 
     def _advance(self, started: Started) -> Schedule | None:
@@ -397,7 +397,7 @@ class _Work:
         key = (schedule.user_id, schedule.name)
         self.overtaken[key] += 1
         if self.overtaken[key] > len(ATTEMPTS):
-            self.done["not_advanced"] += 1
+            self.counts["not_advanced"] += 1
             return None
         return self.context.schedules.get(*key)
 

@@ -51,7 +51,7 @@ class Overview:
     """The standing of the runs that have not ended."""
 
     streams: Streams[PaceReading]
-    held: Sequence[CategoryHold]
+    category_holds: Sequence[CategoryHold]
     templates: InForce | UnreadableRow
     """The versions in force, or the row that cannot be read."""
 
@@ -100,7 +100,7 @@ def read_overview(
         batches=latest_batches(LATEST, context=batches),
         standing=combined([*each_partition(look, range(partitions))]),
         streams=streams,
-        held=held_categories(context=sending),
+        category_holds=held_categories(context=sending),
         templates=templates,
         pushed=pushed,
         source=source.read(at).breaker if source else None,
