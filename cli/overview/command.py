@@ -128,7 +128,7 @@ class _Snapshot:
             "quarantine": seen.quarantine,
             "digest": stream(tables.streams.digest),
             "immediate": stream(tables.streams.immediate),
-            "held_categories": [*map(held_document, tables.held)],
+            "held_categories": [*map(held_document, tables.category_holds)],
             "templates": _templates(seen),
         }
 

@@ -101,7 +101,7 @@ def _stops(seen: Seen) -> Iterator[Line]:
         how = "by hand" if source.by_hand else "automatically"
         text = f"recommendations: stopped {how} since {moment(source.since)}: {source.why}"
         yield Line(level, "stopped", printable(text), seen.to_run("sources status"))
-    for hold in seen.tables.held:
+    for hold in seen.tables.category_holds:
         text = f"category {hold.category}, since {moment(hold.since)}: {hold.why}"
         yield Line(Level.WARNING, "held", printable(text), seen.to_run("sending status"))
 

@@ -173,7 +173,7 @@ def _tell(comparison: Comparison, runs: Sample, notes: Sequence[str], index: Pat
     give(
         {
             **answer.document(comparison),
-            "runs_found": runs.found,
+            "runs_found": runs.runs_seen,
             "parts_read": runs.read,
             "parts": runs.parts,
             "read_units": runs.read_units,

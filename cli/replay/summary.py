@@ -108,11 +108,11 @@ def reading(runs: Sample, days: int) -> list[str]:
     if runs.parts:
         notes.append(
             f"Read {runs.read} of {runs.parts} parts of the table of runs, {runs.read_units:,.1f} "
-            f"read units, and found {runs.found} sent {_emails(runs.found)} of {days} days."
+            f"read units, and found {runs.runs_seen} sent {_emails(runs.runs_seen)} of {days} days."
         )
-    elif runs.found > len(runs.runs):
+    elif runs.runs_seen > len(runs.runs):
         notes.append(
-            f"Rendered {len(runs.runs)} of {runs.found} sent emails of {days} days. Specify a "
+            f"Rendered {len(runs.runs)} of {runs.runs_seen} sent emails of {days} days. Specify a "
             "larger --sample for more."
         )
     return notes

@@ -353,9 +353,9 @@ RULES: Final = (
     Mutation(
         "an amendment makes claims on an older read fail",
         "steps/routing/route.py",
-        "            raise_epochs_under(found.schedule, event.user_id, context=context)\n"
-        "            there = _restamp_if_late(replace(found, event=event), context=context)\n",
-        "            there = replace(found, event=event)\n",
+        "            raise_epochs_under(existing.schedule, event.user_id, context=context)\n"
+        "            current = _restamp_if_late(replace(existing, event=event), context=context)\n",
+        "            current = replace(existing, event=event)\n",
         "tests/unit/ingest/test_retracting.py::test_an_amendment_is_in_the_email_until_the_claim",
     ),
     Mutation(
@@ -397,7 +397,7 @@ RULES: Final = (
         "what a late follow has no time for goes to the followers queue",
         "steps/ingest/activities.py",
         "            followers_queue.send(page_of(follow, each)"
-        " for each in readable(chain(some, found)))\n",
+        " for each in readable(chain(some, later)))\n",
         "            break\n",
         f"{_LONG}::test_a_late_follow_leaves_what_takes_too_long_to_the_followers_queue",
     ),
@@ -634,8 +634,8 @@ RULES: Final = (
     Mutation(
         "a copy that is not withdrawn is amended",
         "steps/routing/route.py",
-        "        if not is_amended or context.events.amend(found, event):\n",
-        "        if found:\n",
+        "        if not is_amended or context.events.amend(current, event):\n",
+        "        if current:\n",
         f"{_ACTORS}::test_a_copy_that_may_have_been_sent_says_what_the_activity_says_now",
     ),
     Mutation(
@@ -1114,7 +1114,7 @@ RULES: Final = (
     Mutation(
         "a confirmed change is refused if other versions are in force by then",
         "steps/support/templates.py",
-        "    if seen is not None and found != seen:\n",
+        "    if seen is not None and current != seen:\n",
         "    if False:\n",
         f"{_CONFIRMED}::test_a_yes_is_about_what_the_question_named",
     ),
@@ -1142,7 +1142,7 @@ RULES: Final = (
     Mutation(
         "an event that the deployed templates can show is not left out for a pushed version",
         "steps/delivery/edition.py",
-        "        if instead is None:\n",
+        "        if fallback is None:\n",
         "        if True:\n",
         "tests/unit/templates/test_runs.py"
         "::test_what_a_pushed_version_cannot_show_is_shown_by_what_was_deployed",
@@ -1344,7 +1344,7 @@ RULES: Final = (
     Mutation(
         "an item that a digest has shown takes no place of a new one",
         "steps/content/store.py",
-        "            if outcome in _NOT_NEW and event.id not in there\n",
+        "            if outcome in _NOT_NEW and event.id not in waiting_ids\n",
         "            if False\n",
         "tests/unit/content/test_fetch.py"
         "::test_what_was_in_a_digest_takes_no_place_although_the_schedule_has_forgotten_it",
@@ -1376,8 +1376,8 @@ RULES: Final = (
     Mutation(
         "a category that is held while an email waits for its permit is not sent",
         "steps/delivery/deliver.py",
-        "    held = context.held_categories()\n",
-        "    held: tuple[str, ...] = ()\n",
+        "    return not due.categories.isdisjoint(context.held_categories())\n",
+        "    return False\n",
         "tests/unit/templates/test_sleeping.py"
         "::test_a_category_that_was_held_meanwhile_is_not_in_the_email",
     ),
@@ -1400,7 +1400,7 @@ RULES: Final = (
     Mutation(
         "a permit after a correction lies behind all that others have taken",
         "domain/delivery/pace.py",
-        "        at = latest  # whatever others have taken is not later\n",
+        "        at = latest  # other workers have not taken a later permit\n",
         "        at = now\n",
         f"{_ODD_CLOCKS}"
         "::test_what_one_clock_an_hour_ahead_has_taken_holds_up_nobody_for_longer_than_ten_seconds",

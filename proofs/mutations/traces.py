@@ -276,7 +276,7 @@ PREVENTED: Final = (
     Mutation(
         "a move includes the runs of its new schedule in its transaction",
         "steps/routing/move.py",
-        "        guard = out + arriving(user_id, name, context)\n",
+        "        guard = out + guard_to_arrive(user_id, name, context)\n",
         "        guard = out\n",
         "tests/unit/routing/test_move.py"
         "::test_trace_n_a_move_that_is_written_late_lies_behind_no_closed_window",
@@ -303,8 +303,8 @@ PREVENTED: Final = (
     Mutation(
         "a run that is claimed while others end is included as it was read",
         "steps/routing/move.py",
-        " for run in done if run.status is Status.CANCELLED}\n",
-        " for run in done}\n",
+        " for run in cancelled if run.status is Status.CANCELLED}\n",
+        " for run in cancelled}\n",
         "tests/unit/routing/test_move.py"
         "::test_trace_n_a_run_that_is_claimed_while_others_are_superseded_keeps_what_it_sends",
         "n",
@@ -435,8 +435,8 @@ PREVENTED: Final = (
     Mutation(
         "an immediate run is queued even if its event was stored already",
         "steps/routing/route.py",
-        "    return outcome, settle(there, target, inputs, context)\n",
-        "    return outcome, settle(there, target, inputs, context) if stored else []\n",
+        "    return outcome, place_stored(current, target, inputs, context)\n",
+        "    return outcome, place_stored(current, target, inputs, context) if stored else []\n",
         "tests/unit/routing/test_immediate.py"
         "::test_trace_q_the_message_is_queued_again_while_the_run_has_not_ended",
         "q",
@@ -578,7 +578,7 @@ PREVENTED: Final = (
     Mutation(
         "the sweep continues past rows that it cannot read",
         "steps/sweep/sweep.py",
-        "            done.append((run, Swept.UNREADABLE))\n            continue\n",
+        "            results.append((run, Swept.UNREADABLE))\n            continue\n",
         "            raise run\n",
         "tests/unit/ingest/test_unreadable.py::test_trace_u_the_sweep_goes_past_what_it_cannot_read",
         "u",
@@ -651,7 +651,7 @@ PREVENTED: Final = (
     Mutation(
         "a pause that begins later extends the lifetime of events",
         "steps/routing/reroute.py",
-        "        extend_together(wanted, context=context, time=time)\n",
+        "        extend_together(deliverable, context=context, time=time)\n",
         "",
         "tests/unit/calendar/test_lifetime.py::test_trace_v_a_pause_that_begins_later_does_not_lose_what_waits",
         "v",
@@ -741,8 +741,8 @@ PREVENTED: Final = (
     Mutation(
         "a repeated message checks the old stamp too",
         "steps/routing/route.py",
-        "    there = _restamp_if_late(found, context=context)\n",
-        "    there = _restamp_if_late(found, context=context) if stored else found\n",
+        "    current = _restamp_if_late(existing, context=context)\n",
+        "    current = _restamp_if_late(existing, context=context) if stored else existing\n",
         "tests/unit/routing/test_late_writes.py"
         "::test_trace_x_where_its_worker_died_the_message_that_comes_again_stamps_it_anew",
         "x",
@@ -750,8 +750,9 @@ PREVENTED: Final = (
     Mutation(
         "what a late follow brings checks its stamps",
         "steps/routing/catch_up.py",
-        "            kept = restamp_together(some, context=self.context)\n",
-        "            kept = list(some)\n            restamp_together([], context=self.context)\n",
+        "            current = restamp_together(some, context=self.context)\n",
+        "            current = list(some)\n"
+        "            restamp_together([], context=self.context)\n",
         "tests/unit/routing/test_late_writes.py"
         "::test_trace_x_what_a_late_follow_brings_together_is_stamped_anew_together",
         "x",
@@ -759,8 +760,8 @@ PREVENTED: Final = (
     Mutation(
         "an amendment checks the stamp too",
         "steps/routing/route.py",
-        "            there = _restamp_if_late(replace(found, event=event), context=context)\n",
-        "            there = replace(found, event=event)\n",
+        "            current = _restamp_if_late(replace(existing, event=event), context=context)\n",
+        "            current = replace(existing, event=event)\n",
         "tests/unit/routing/test_late_writes.py::test_trace_x_an_amendment_stamps_it_anew_as_well",
         "x",
     ),
@@ -803,8 +804,8 @@ PREVENTED: Final = (
     Mutation(
         "a redrive of a failed run starts the next run",
         "steps/delivery/resend.py",
-        "            return redrive(done.run)\n",
-        "            return done\n",
+        "            return redrive(delivery.run)\n",
+        "            return delivery\n",
         "tests/unit/delivery/test_redrive.py::test_trace_aa_a_redrive_of_what_failed_sends_everything_that_waited",
         "aa",
     ),
@@ -859,8 +860,8 @@ PREVENTED: Final = (
     Mutation(
         "a change of the hour distinguishes the run of a redrive from an occurrence",
         "steps/subscribers/reschedule.py",
-        "found.due_at == spent.due_at and found",
-        "found",
+        "stored.due_at == spent.due_at and stored",
+        "stored",
         "tests/unit/delivery/test_redrive.py::test_trace_aa_a_change_of_the_hour_after_a_crash_swallows_no_digest",
         "aa",
     ),
@@ -903,7 +904,7 @@ PREVENTED: Final = (
     Mutation(
         "a run with a fixed window ends no run that collects beyond it",
         "steps/delivery/predecessors.py",
-        "Stop() if _collects_beyond(found, run) else Cancel(Reason.SUPERSEDED)\n",
+        "Stop() if _collects_beyond(current, run) else Cancel(Reason.SUPERSEDED)\n",
         "Cancel(Reason.SUPERSEDED)\n",
         "tests/unit/routing/test_move.py"
         "::test_trace_ab_a_run_whose_window_is_fixed_leaves_one_that_collects_for_longer",
@@ -943,8 +944,8 @@ PREVENTED: Final = (
     Mutation(
         "an event is stored before its schedule is read",
         "steps/routing/route.py",
-        "            outcome, found = _route_one(event, inputs, self._context)\n"
-        "            settled.update((number, each) for each in found)\n",
+        "            outcome, placed = _route_one(event, inputs, self._context)\n"
+        "            settled.update((number, each) for each in placed)\n",
         "            context = self._context\n"
         "            target = target_of(event, inputs, context)\n"
         "            if isinstance(target, Target) and isinstance(inputs.reader, Subscriber):\n"
@@ -1024,8 +1025,8 @@ PREVENTED: Final = (
     Mutation(
         "a message that comes again arms the schedule",
         "steps/routing/route.py",
-        "    return outcome, settle(there, target, inputs, context)\n",
-        "    settled = settle(there, target, inputs, context)\n"
+        "    return outcome, place_stored(current, target, inputs, context)\n",
+        "    settled = place_stored(current, target, inputs, context)\n"
         "    return outcome, settled if stored else []\n",
         "tests/unit/routing/test_arming.py"
         "::test_trace_ag_where_its_worker_died_the_message_that_comes_again_arms_the_schedule",
@@ -1035,7 +1036,7 @@ PREVENTED: Final = (
         "after a change of choices, a schedule in which an event was already is armed as well",
         "steps/routing/together.py",
         "        if isinstance(reader, Subscriber):\n",
-        "        if isinstance(reader, Subscriber) and settled is not kept:\n",
+        "        if isinstance(reader, Subscriber) and settled is not sendable:\n",
         "tests/unit/routing/test_arming.py"
         "::test_trace_ag_where_its_worker_died_the_message_that_comes_again_arms_the_schedule",
         "ag",
@@ -1215,7 +1216,7 @@ PREVENTED: Final = (
     Mutation(
         "a page starts again whose leave it shows, and nobody who left again since",
         "steps/preferences/page.py",
-        "        return submission.left in {None, mark_of_leave(reader)}\n",
+        "        return submission.leave_mark in {None, mark_of_leave(reader)}\n",
         "        return True\n",
         "tests/unit/preferences/test_two_pages.py::test_trace_am_a_page_starts_nobody_again_who_left_once_more_since",
         "am",
@@ -1223,8 +1224,8 @@ PREVENTED: Final = (
     Mutation(
         "who leaves while they are brought back stays suppressed",
         "steps/subscribers/resubscribe.py",
-        "            if number:  # they left",
-        "            if False:  # they left",
+        "            if number:  # they unsubscribed",
+        "            if False:  # they unsubscribed",
         "tests/unit/subscribers/test_taking_back.py::test_trace_am_who_leaves_again_while_an_undo_is_done_stays_away",
         "am",
     ),

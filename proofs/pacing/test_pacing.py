@@ -40,7 +40,7 @@ def test_without_a_queue_of_its_own_immediate_email_waited_for_digests() -> None
 def test_a_delay_that_does_not_know_the_backlog_turns_in_circles(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pacing, "among", lambda *_, **__: timedelta(seconds=1))
+    monkeypatch.setattr(pacing, "delay_among", lambda *_, **__: timedelta(seconds=1))
     assert play(Scenario(quota=14, slower=0.5)).requeues_per_email > 5
 
 

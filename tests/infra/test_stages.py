@@ -293,7 +293,7 @@ def test_a_host_that_no_link_can_have_is_named_with_what_to_write(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (line,) = _ends_in(monkeypatch, _canary(link_hosts=["https://example.com"]))
-    assert "link_hosts is wrong: 'https://example.com' is no host: write example.com" in line
+    assert "link_hosts is wrong: 'https://example.com' is not a host: write example.com" in line
 
 
 @pytest.mark.parametrize(

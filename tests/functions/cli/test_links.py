@@ -23,7 +23,7 @@ from tests.functions.test_handlers import send_one_digest
 
 LEFT = "You're unsubscribed"
 SIGNS = (
-    "k2 is the newest key and signs: rotate first, then retire it. If it leaked, retire it with "
+    "k2 is the newest key and signs. Rotate first, then retire it. If it leaked, retire it with "
     "--now."
 )
 

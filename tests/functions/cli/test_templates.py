@@ -605,7 +605,7 @@ def test_of_two_pushes_at_once_one_wins_and_the_other_says_so(
         at_the_same_time(patch, method, lambda: pushed(other))
         done = run("push", str(own({SUBJECT: "Ours"})), "--yes")
     assert done.exit_code == 2
-    assert "Somebody else has" in done.stderr
+    assert "Another user has" in done.stderr
     won = in_force()
     assert versions().history()[-1].pushed_by == won.changed_by
     assert won.revision == 1
@@ -623,7 +623,7 @@ def test_of_two_rollouts_at_once_one_wins_and_the_other_says_so(
         at_the_same_time(patch, "change", lambda: answered("rollback", "--yes"))
         done = run("rollout", "50", "--yes")
     assert done.exit_code == 2
-    assert "Somebody else has changed what is in force" in done.stderr
+    assert "Another user has changed the versions in force" in done.stderr
     assert in_force().candidate is None
 
 
@@ -659,7 +659,7 @@ def test_a_yes_is_about_what_the_question_named(
     monkeypatch.setattr(command, "confirm", answer)
     done = run(*arguments)
     assert done.exit_code == 2, done.output
-    assert "Somebody else has changed what is in force meanwhile" in done.stderr
+    assert "Another user has changed the versions in force meanwhile" in done.stderr
     assert [in_force()] == after
 
 

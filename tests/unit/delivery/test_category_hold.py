@@ -346,7 +346,7 @@ def test_who_has_read_an_event_before_it_was_deferred_does_not_send_it(later: ti
             store(settled.changes, runs=world.runs)
             prepared = prepare(settled, context=context)
             if isinstance(prepared, Prepared):
-                world.deferred_events.defer(prepared.due.held, prepared.run)
+                world.deferred_events.defer(prepared.due.to_defer, prepared.run)
         world.clock.now += later
         world.held_categories = known
 

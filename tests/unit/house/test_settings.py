@@ -378,10 +378,10 @@ def test_what_is_read_from_the_environment_is_validated_too() -> None:
     ("hosts", "said"),
     [
         *(
-            (f'["example.com", "{entry}"]', f"'{entry}' is no host: write example.com")
+            (f'["example.com", "{entry}"]', f"'{entry}' is not a host: write example.com")
             for entry in ("https://example.com", "example.com/a", "example.com:443", "", "*")
         ),
-        ("[7]", "7 is no host"),
+        ("[7]", "7 is not a host"),
         ("example.com", "it must be a list of hosts"),
         ('"example.com"', "it must be a list of hosts"),
         ('{"example.com": 1}', "it must be a list of hosts"),

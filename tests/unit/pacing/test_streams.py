@@ -28,9 +28,9 @@ wholes = st.integers(0, 10**12)
 def test_a_run_belongs_to_one_stream_and_the_other_is_beside_it() -> None:
     names = Streams(digest="digest", immediate="immediate")
     for schedule in (DAILY, "weekly", "custom"):
-        assert (names.of(schedule), names.beside(schedule)) == ("digest", "immediate")
+        assert (names.of(schedule), names.other_than(schedule)) == ("digest", "immediate")
     at_once = immediate_schedule("post#post1")
-    assert (names.of(at_once), names.beside(at_once)) == ("immediate", "digest")
+    assert (names.of(at_once), names.other_than(at_once)) == ("immediate", "digest")
 
 
 @given(divided_=shares, whole=wholes)

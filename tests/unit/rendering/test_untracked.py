@@ -71,7 +71,7 @@ def test_groups_of_tracked_emails_are_counted_with_all_others(built_templates: P
     rendered(renderer.for_sending(tracks_clicks=True, measured=nullcontext), DAILY)
     rendered(renderer, DAILY)
     count = renderer.take_count()
-    assert (count.made, count.found) == (20, 20)
+    assert (count.misses, count.hits) == (20, 20)
 
 
 def test_the_mark_counts_for_the_longest_html(built_templates: Path) -> None:

@@ -345,7 +345,7 @@ def test_another_stage_has_other_hosts() -> None:
         ("none", "There is no stage 'none' in cdk.json"),
         (
             "broken",
-            "Stage 'broken' in cdk.json: link_hosts is wrong: 'https://shop.example' is no host",
+            "Stage 'broken' in cdk.json: link_hosts is wrong: 'https://shop.example' is not a host",
         ),
     ],
 )

@@ -28,10 +28,10 @@ def record_fragments(shared: CacheCount) -> None:
     """Count the groups that came from the cache (`fragments_found`) or were rendered
     (`fragments_made`). The hit rate is the first divided by the sum of both.
     """
-    if shared.found:
-        count("fragments_found", shared.found)
-    if shared.made:
-        count("fragments_made", shared.made)
+    if shared.hits:
+        count("fragments_found", shared.hits)
+    if shared.misses:
+        count("fragments_made", shared.misses)
 
 
 @contextmanager

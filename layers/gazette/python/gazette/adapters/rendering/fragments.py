@@ -70,7 +70,7 @@ class FragmentCount:
     def take(self) -> CacheCount:
         """Return the number of fragments from a cache and of rendered ones, since the last call."""
         with self._lock:
-            count = CacheCount(found=self._found, made=self._made)
+            count = CacheCount(hits=self._found, misses=self._made)
             self._found = self._made = 0
         return count
 

@@ -50,7 +50,7 @@ class PreferencePages:
         content sources that the stage does not have, unless the reader chose one.
         """
         known = {*dict(overview.defaults), *dict(overview.subscriber.chosen)}
-        templates = self._categories - (ASKED_CATEGORIES - {*overview.asked})
+        templates = self._categories - (ASKED_CATEGORIES - {*overview.queried_categories})
         return (templates | (known - {EVERYTHING})) - {*overview.critical}
 
     def page(
@@ -135,7 +135,7 @@ class PreferencePages:
             "days": set(sent.get("days", ()) if "weeks" in sent else current["days"]),
             "weeks": value("weeks"),
             "month_day": times.custom_on.month_day,
-            "in_digests": {f"category-{category}" for category in overview.asked},
+            "in_digests": {f"category-{category}" for category in overview.queried_categories},
             "hour": value("hour"),
             "time_zone": zone,
             "hours": [(str(hour), language.hour(time(hour))) for hour in range(24)],
