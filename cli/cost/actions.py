@@ -91,8 +91,8 @@ def digest(events: float, row: float, *, together: int = 1) -> Units:
     """Return the units of a digest with `events` events.
 
     `together`: the digests of the same slot in an invocation. Each digest reads its runs, its
-    reader twice, the suppression of its address and a page of events. The digests of an invocation share
-    the read of the batch and the write of the pace row with their permits.
+    reader twice, the suppression of its address and a page of events. The digests of an invocation
+    share the read of the batch and the write of the pace row with their permits.
     """
     read = 4 + 1 / together + max(1, math.ceil(events * row / _READ))
     return Units(WRITES["a digest, in generate"] - _permits_saved(together), read)

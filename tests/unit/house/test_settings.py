@@ -240,9 +240,7 @@ def test_a_setting_that_would_undo_a_guarantee_is_refused(
 
 def test_the_rate_is_limited_by_the_writes_of_one_row() -> None:
     build(GenerateSettings, emails_per_second=MAX_RATE)
-    with pytest.raises(
-        InvalidSetting, match=r"is 5001; .+ 0 to 5000: .+ one row of DynamoDB"
-    ):
+    with pytest.raises(InvalidSetting, match=r"is 5001; .+ 0 to 5000: .+ one row of DynamoDB"):
         build(GenerateSettings, emails_per_second=5001)
 
 
