@@ -31,9 +31,9 @@ WRITES: Mapping[str, float] = MappingProxyType(
         "a digest, in generate": 5,
         "… ten of one invocation": 41,
         "an immediate email, in generate": 4,
-        "… of what became of an email": 1,
+        "… about the outcome of an email": 1,
         "… that it was sent": 1,
-        "a sign of life, once a day": 1,
+        "a reader's activity, once a day": 1,
         "a fetch": 2,
         "a tick": 2,
         "a new profile": 3,
@@ -117,9 +117,9 @@ def report(*, of_sending: bool, categories: float, sharing: float = 1) -> Units:
     `sharing`: the emails of an invocation that share a write.
     """
     counted = categories * WRITES["… that it was sent"] / sharing if of_sending else 0
-    return Units(WRITES["… of what became of an email"] + counted, LOOKS_OF_A_RUN)
+    return Units(WRITES["… about the outcome of an email"] + counted, LOOKS_OF_A_RUN)
 
 
 def sign_of_life() -> Units:
     """Return the units of the first subscriber.active of a reader's day."""
-    return Units(WRITES["a sign of life, once a day"], LOOKS_OF_A_RUN)
+    return Units(WRITES["a reader's activity, once a day"], LOOKS_OF_A_RUN)

@@ -68,12 +68,12 @@ GROWS: tuple[Grows, ...] = (
         2,
         "Query for each megabyte of events, TransactWriteItems for each ninety that move",
     ),
-    Grows("leave the digests", ("waiting",), 2, "as to choose and move"),
+    Grows("leave the digests", ("waiting",), 2, "the same calls as `choose and move`"),
     Grows("erase", ("follows",), 5, "BatchWriteItem for each 25 follows"),
     Grows("sweep", ("stopped",), 202, "for each run, SendMessageBatch and PutItem"),
     Grows("explain", ("runs", "threads", "suppressed", "stopped"), 1, "Query for each megabyte"),
-    Grows("explain", ("follows",), 2, "as to leave the digests"),
-    Grows("preference page", ("follows",), 2, "as to leave the digests"),
+    Grows("explain", ("follows",), 2, "the same calls as `leave the digests`"),
+    Grows("preference page", ("follows",), 2, "the same calls as `leave the digests`"),
 )
 
 BOUNDS: Mapping[Case, int] = {("sweep", "stopped"): 15_010}

@@ -229,6 +229,6 @@ def test_the_largest_run_row_is_as_the_page_of_tables_says() -> None:
     most, few = size_of(worst_run()), size_of(replace(worst_run(), newest=(), left_out=()))
     names = 9 * (MOST_NEWEST + 10) + len("newest") + len("left_out") - 2
     assert most - few == names
-    said = f"has {most:,} bytes at most, of which {9 * MOST_NEWEST:,} are those names"
+    said = f"has at most {most:,} bytes, including {9 * MOST_NEWEST:,} for these names"
     assert said in Path("docs/tables.md").read_text(encoding="utf-8")
     assert most < 3 * 1024
