@@ -1,4 +1,4 @@
-"""Rules that are taken out of the code, to see that histories break without them."""
+"""Rules that are removed from the code to show that histories break without them."""
 
 import os
 import shutil
@@ -34,13 +34,16 @@ CAUGHT: Final = {
     "a retraction raises the epoch of the open runs": 600,
     "an immediate run is queued even if its event was stored already": 700,
 }
-"""Within how many histories a promise is broken without a rule: about twice as many as it took when
-this was written. Which one breaks it changes with the calls of the ports, so this may have to be
-measured anew: `python -m proofs.features --without RULE`."""
+"""The number of histories within which a promise breaks without the rule, about twice the number
+measured at first. It changes with the calls of the ports. Measure it again with `python -m
+proofs.features --without RULE`.
+"""
 
 
 def search_without(rule: str, histories: int) -> str:
-    """Which promise is broken without the rule, in which history; empty where none is."""
+    """Return the promise that breaks without the rule and its history, or an
+    empty text for none.
+    """
     mutation = _ALL[rule]
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(ROOT / PACKAGE / "gazette", Path(folder) / "gazette")
