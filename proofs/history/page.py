@@ -1,4 +1,6 @@
-"""`python -m proofs.history.page`: the section of docs/tables.md, from the table of the proof."""
+"""`python -m proofs.history.page`: write the section of docs/tables.md from the
+table of the proof.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,12 +13,12 @@ END = "<!-- up to here, from proofs/history/stated.py -->"
 
 
 def section() -> str:
-    """The generated part of the page."""
+    """Return the generated part of the page."""
     return "\n".join((BEGIN, "", *_text(), "", END))
 
 
 def page(before: str) -> str:
-    """The page with the part in it written anew."""
+    """Return the page with its generated part replaced."""
     start, end = before.index(BEGIN), before.index(END) + len(END)
     return before[:start] + section() + before[end:]
 

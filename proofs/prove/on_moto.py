@@ -220,9 +220,7 @@ class _Account:
     def _transact(self, request: Any, send: Callable[[], Any]) -> Any:
         """Skip a transaction whose token was used before, which moto does not do.
 
-        https:
-
-        docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
+        https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
         """
         token = json.loads(request.body).get("ClientRequestToken", "")
         if token in self._tokens:
