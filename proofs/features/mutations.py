@@ -20,7 +20,7 @@ _ALL = {mutation.rule: mutation for mutation in (*RULES, *PREVENTED)}
 CAUGHT: Final = {
     "an erasure deletes the events": 20,
     "a run waits for an older run that may have been sent": 20,
-    "nothing is scheduled for a dormant reader": 30,
+    "a dormant reader has no scheduled digest": 30,
     "the sweep queues pending runs again": 30,
     "a dormant reader who resumes has their digests again": 30,
     "an event that is over and may have been sent is given up": 40,

@@ -1,4 +1,4 @@
-"""The rule that prevents each trace of docs/protocol.md, taken out."""
+"""The rules that prevent the traces of docs/protocol.md, each with its removal."""
 
 from itertools import groupby
 from typing import Final
@@ -80,7 +80,7 @@ TRACES: Final = {
     "am": "A reader leaves, takes it back and leaves again, and the first undo comes again: they "
     "get email; the same of a category, of a follow, and of starting again on an older page",
 }
-"""What broke an earlier version of the rules, by letter."""
+"""The faults of earlier versions of the rules, by letter."""
 
 _WINDOW = "    window = window_of(run, older.since,"
 _LOCAL_DATE = (
@@ -1233,7 +1233,7 @@ PREVENTED: Final = (
 
 
 def table() -> str:
-    """What docs/protocol.md says of the traces."""
+    """Return the table of traces for docs/protocol.md."""
     lines = ["| trace | what happens | without this rule | this test fails |", "| --- " * 4 + "|"]
     for trace, all_of_it in groupby(PREVENTED, key=lambda one: one.trace):
         begins = f"| {trace} | {TRACES[trace]} |"
