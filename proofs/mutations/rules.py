@@ -603,7 +603,7 @@ RULES: Final = (
         "steps/subscribers/schedules.py",
         "        state=ScheduleState.ARMED if sources else ScheduleState.IDLE,\n",
         "",
-        "tests/unit/routing/test_arming.py::test_nobody_visits_a_new_reader_for_whom_nothing_waits",
+        "tests/unit/routing/test_arming.py::test_a_new_reader_without_waiting_events_is_not_visited",
     ),
     Mutation(
         "consecutive soft bounces suppress a reader who gets few emails",
