@@ -230,7 +230,7 @@ _SENDING = (
     ("suppressions", ("BatchGetItem",)),
     ("events", ("GetItem", "BatchGetItem", "UpdateItem", "DeleteItem")),
     ("events/stored", ("Query",)),
-    # What a reader wants otherwise by now leaves the run, perhaps for an idle schedule.
+    # Events under changed preferences leave the run, perhaps for an idle schedule.
     ("follows", ("BatchGetItem",)),
     ("schedules", ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
     ("control", ("GetItem", "BatchGetItem", "Query", "UpdateItem")),

@@ -19,8 +19,8 @@ PAGE = ROOT / "docs" / "configuration.md"
 
 _HEAD = """# Configuration
 
-A stage is one installation of Gazette. You define stages in `cdk.json` under `context.stages`. This
-page lists the settings of a stage by group. `make docs` generates it from the modules of
+This page lists the settings of a stage by group. A stage is one installation of Gazette. You define
+stages in `cdk.json` under `context.stages`. `make docs` generates this page from the modules of
 `infra/stage`.
 
 - Synthesis refuses values that are out of range or have the wrong type. It reports all problems at

@@ -1,4 +1,6 @@
-"""`python -m proofs.history.page`: the section of docs/tables.md, from the table of the proof."""
+"""`python -m proofs.history.page`: write the section of docs/tables.md from the
+table of the proof.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +18,11 @@ def section() -> str:
 
 
 def page(before: str) -> str:
+<<<<<<< HEAD
     """Return the page with its generated part updated."""
+=======
+    """Return the page with its generated part replaced."""
+>>>>>>> en-proofs
     start, end = before.index(BEGIN), before.index(END) + len(END)
     return before[:start] + section() + before[end:]
 

@@ -66,7 +66,7 @@ def test_the_page_says_what_is_real_and_what_is_invented() -> None:
     assert "Invented: names, time zones, and what each message became" in said
 
 
-def test_what_people_write_is_text() -> None:
+def test_user_input_is_rendered_as_text() -> None:
     wrong = Line("a", "<b>", "</li><script>", "&amp;", FIRST)
     root = parsed(wrong)
     assert list(root.iter("script")) == []

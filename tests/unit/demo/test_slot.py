@@ -84,7 +84,7 @@ def test_one_run_and_one_email_for_each_is_right() -> None:
         ),
     ],
 )
-def test_what_is_lost_doubled_or_astray_is_found(
+def test_lost_duplicated_and_misdirected_emails_are_found(
     runs: list[Stored], emails: list[Accepted], duplicates: int, lost: int, problems: list[str]
 ) -> None:
     found = reckon(LINKS, runs, emails)

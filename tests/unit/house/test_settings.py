@@ -153,7 +153,7 @@ def test_a_missing_variable_is_named(kind: type[Settings], field: str) -> None:
 
 @pytest.mark.parametrize(("kind", "field"), NUMBERS)
 @pytest.mark.parametrize("text", ["", "ten", "1.5", "1e3"])
-def test_what_is_not_a_whole_number_is_named_with_its_variable(
+def test_an_invalid_integer_is_reported_with_its_variable(
     kind: type[Settings], field: str, text: str
 ) -> None:
     variable = f"GAZETTE_{field.upper()}"
@@ -366,7 +366,7 @@ def test_runs_outlive_the_rows_of_events(events: int, longest: int) -> None:
     build(GenerateSettings, event_retention_days=events, run_retention_days=longest + 1)
 
 
-def test_what_is_read_from_the_environment_is_validated_too() -> None:
+def test_settings_from_the_environment_are_validated() -> None:
     environment = build(FanoutSettings).to_env() | {"GAZETTE_SPREAD": "901"}
     with pytest.raises(InvalidSetting, match="GAZETTE_SPREAD"):
         FanoutSettings.from_env(environment)

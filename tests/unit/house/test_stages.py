@@ -192,7 +192,7 @@ def test_a_setting_of_another_type_is_named_with_its_type(
 
 
 @pytest.mark.parametrize("field", ["sender", "list_id"])
-def test_what_has_no_default_is_named_when_it_is_missing_or_empty(field: str) -> None:
+def test_a_missing_or_empty_required_setting_is_named(field: str) -> None:
     assert f"{field} is missing" in refusal(VALID | {field: ""})
     assert f"{field} is missing" in refusal({name: VALID[name] for name in VALID if name != field})
 

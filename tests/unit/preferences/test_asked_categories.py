@@ -58,7 +58,7 @@ def test_a_choice_of_before_that_is_sent_unchanged_stays() -> None:
     ("chosen", "usual"),
     [({}, Frequency.DAILY), ({EVERYTHING: Frequency.IMMEDIATE}, Frequency.DAILY)],
 )
-def test_who_wants_everything_right_away_reads_that_it_comes_daily(
+def test_a_queried_category_comes_daily_instead_of_immediately(
     chosen: dict[str, Frequency], usual: Frequency
 ) -> None:
     reader = replace(a_subscriber(), choices=((NOW, frequencies(chosen)),))

@@ -205,7 +205,7 @@ def test_only_so_much_is_remembered(
     assert renderer.take_count() == CacheCount(hits=0, misses=15)
 
 
-def test_what_was_asked_for_last_is_forgotten_last(
+def test_the_least_recently_used_fragment_is_evicted_first(
     renderer: JinjaRenderer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fragments, "CACHED_BYTES", 50_000)

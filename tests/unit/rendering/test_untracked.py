@@ -116,7 +116,7 @@ def test_a_template_may_write_its_links_as_it_likes(attributes: str, link: str) 
         f'<a href="https://example.com"><img src="{OWN.email}"></a>',
     ],
 )
-def test_what_only_looks_like_an_own_link_is_left_alone(html: str) -> None:
+def test_a_link_that_resembles_an_own_link_is_unchanged(html: str) -> None:
     assert without_tracking(html, OWN) == html
 
 

@@ -90,7 +90,7 @@ def test_more_are_sent_once_no_write_can_be_under_way_and_none_is_named() -> Non
     assert world.clock() <= due + STILL_WRITTEN + 4 * SETTLE_LAG
 
 
-def test_what_comes_all_the_time_holds_up_no_digest() -> None:
+def test_a_constant_stream_of_events_delays_no_digest() -> None:
     """The events that come while it waits are in the next one."""
     world = due_soon()
     put(world, burst(of="while"))
@@ -118,7 +118,7 @@ def test_a_digest_that_is_late_by_then_waits_no_longer() -> None:
     assert sent(world) == [f"post1: {MANY + 1}"]
 
 
-def test_what_was_shown_does_not_come_again_with_its_message() -> None:
+def test_a_repeated_message_does_not_repeat_a_shown_event() -> None:
     world = due_soon()
     world.deliver_queued()
     world.deliver_queued()

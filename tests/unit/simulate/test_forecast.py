@@ -77,7 +77,7 @@ def test_immediate_email_does_not_wait_behind_a_backlog_of_digests() -> None:
     assert found.tally.late["immediate"].percentile(0.99) < 90
 
 
-def test_what_is_kept_in_memory_does_not_grow_with_the_readers() -> None:
+def test_memory_does_not_grow_with_the_number_of_readers() -> None:
     """All of them wait at once, and are blocks: one for each tenth of a second of a delay."""
     found = simulate(question(30_000, of=installation(50), on_the_hour=1, events=20))
     assert max(found.depths.by_minute["generate"]) > 15_000

@@ -380,7 +380,7 @@ def test_a_stage_with_several_mistakes_has_a_line_for_each() -> None:
         ("NaN", "is not JSON"),
     ],
 )
-def test_what_cannot_be_read_is_one_line_on_standard_error(
+def test_an_unreadable_event_prints_one_line_to_stderr(
     command: str, given: str | bytes, said: str
 ) -> None:
     result = run(command, given)

@@ -170,7 +170,7 @@ def test_one_cell_is_text_for_people_and_a_value_for_programs() -> None:
     assert plain(rows.document) == [{"a": 0.5, "b": 1, "c": None}]
 
 
-def test_what_json_has_no_form_for_is_refused() -> None:
+def test_values_without_a_json_form_are_rejected() -> None:
     thing: Any = object()
     with pytest.raises(TypeError, match="object"):
         plain(thing)

@@ -194,7 +194,7 @@ def test_any_number_that_a_stage_says_is_read_back(said: int) -> None:
     assert found["account concurrency"].level is Level.OK
 
 
-def test_what_is_reserved_is_left_to_nobody_else() -> None:
+def test_reserved_concurrency_is_not_available_to_others() -> None:
     taken = sum(each.concurrency for each in senders(1, immediate_share=SHARE).values()) + 50
     enough = taken + 10
     for limit, level in ((enough, Level.OK), (enough - 1, Level.WARNING)):
@@ -203,7 +203,7 @@ def test_what_is_reserved_is_left_to_nobody_else() -> None:
     assert f"the account's limit is {enough - 1}; queues use up to {taken}" in first.seen
 
 
-def test_what_may_not_be_read_is_said() -> None:
+def test_missing_permissions_are_reported() -> None:
     denied = replace(stage(1), limits=Unseen("needs lambda:GetAccountSettings"))
     assert [each.level for each in check_limit(denied)] == [Level.UNSEEN]
     old = replace(stage(1), resources=[])

@@ -72,7 +72,7 @@ def test_a_sent_digest_tells_what_it_covers(world: World) -> None:
     assert entry.about == ""
 
 
-def test_what_was_stored_after_the_last_sent_window_waits(world: World) -> None:
+def test_events_stored_after_the_last_sent_window_wait(world: World) -> None:
     world.create(an_event("e1"))
     world.send_digest()
     world.clock.pass_time(hours=1)
@@ -197,7 +197,7 @@ def test_an_event_behind_an_idle_schedule_is_told(world: World) -> None:
     assert outlook(world).due is Due.PLANNED, "put again, it arms the schedule"
 
 
-def test_what_came_too_late_still_waits(world: World) -> None:
+def test_late_events_still_wait(world: World) -> None:
     world.max_lateness = timedelta(hours=6)
     world.create(an_event())
     due = world.schedules.rows["ann", DAILY].next_due_at
@@ -268,7 +268,7 @@ def test_of_somebody_erased_the_instant_and_the_runs_are_left(world: World) -> N
     assert (found.outlooks, found.waiting, found.runs[0].covers) == ((), (), ())
 
 
-def test_somebody_who_came_back_is_active_and_was_erased(world: World) -> None:
+def test_a_returned_reader_is_active_and_was_erased(world: World) -> None:
     world.erase()
     world.clock.pass_time(hours=1)
     world.choose()
@@ -276,7 +276,7 @@ def test_somebody_who_came_back_is_active_and_was_erased(world: World) -> None:
     assert (found.status, found.erased_at) == (SubscriberStatus.ACTIVE, NOW)
 
 
-def test_nothing_is_next_for_somebody_who_left(world: World) -> None:
+def test_an_unsubscribed_reader_has_no_next_email(world: World) -> None:
     world.create(an_event())
     world.unsubscribe()
     found = explained(world)
@@ -499,7 +499,7 @@ def test_a_choice_is_the_readers_own_else_the_installations_else_daily() -> None
     assert found.chosen_at == NOW
 
 
-def test_what_was_chosen_for_everything_is_told_first_and_where_it_decides() -> None:
+def test_the_default_choice_is_reported_first_and_where_it_applies() -> None:
     world = World()
     world.choose(at=NOW - timedelta(days=2), comment=Frequency.DAILY)
     choice = OwnChoice(frequency=Frequency.WEEKLY)

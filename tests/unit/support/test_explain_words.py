@@ -61,7 +61,7 @@ def section(world: World, name: str, on: date | None = None, user_id: str = "ann
     return found
 
 
-def test_what_expired_is_said_in_words(world: World) -> None:
+def test_an_expired_event_is_explained_in_words(world: World) -> None:
     world.create(an_event("e1"), an_event("e2", category="like"))
     world.clock.pass_time(days=36)
     assert "2 events of comment and like expired before an email showed it." in answer(world)
@@ -257,7 +257,7 @@ def test_an_event_that_waits_behind_an_idle_schedule_is_told_first(world: World)
     assert answer(world, WEDNESDAY).endswith(f"because no run was due. {forgotten}")
 
 
-def test_nothing_waited_because_it_is_muted() -> None:
+def test_a_mute_is_reported_as_the_reason_for_no_waiting_events() -> None:
     world = World(defaults=(("like", Frequency.NEVER),))
     world.choose(comment=Frequency.NEVER, mention=Frequency.DAILY)
     world.follow(entity="post#p9", often=Frequency.NEVER)
@@ -338,7 +338,7 @@ def test_a_refusal_is_told_with_the_providers_code_and_its_events_wait(world: Wo
     assert answer(world).endswith("Waiting: 1 event for the daily digest.")
 
 
-def test_what_waits_is_told_by_place(world: World) -> None:
+def test_waiting_events_are_reported_by_place(world: World) -> None:
     world.choose(like=Frequency.WEEKLY, mention=Frequency.IMMEDIATE, at=NOW + SECOND)
     world.create(an_event("e1"), an_event("e2", category="share"))
     world.create(an_event("e3", category="like"), an_event("e4", category="mention"))
@@ -349,7 +349,7 @@ def test_what_waits_is_told_by_place(world: World) -> None:
     )
 
 
-def test_who_left_is_told_first(world: World) -> None:
+def test_an_unsubscribe_is_reported_first(world: World) -> None:
     world.create(an_event())
     world.send_digest()
     world.create(an_event("e2"))
@@ -363,7 +363,7 @@ def test_who_left_is_told_first(world: World) -> None:
     assert on_date[1] == told[0]
 
 
-def test_somebody_suppressed_is_told_how_to_come_back(world: World) -> None:
+def test_a_suppressed_reader_is_reported_with_the_remedy(world: World) -> None:
     world.unsubscribe()
     profile = replace(a_subscriber("bo", email="ann@example.com"), changed_at=NOW)
     world.say(ChangeSubscriber(profile))
@@ -421,7 +421,7 @@ def test_a_reader_without_a_profile_is_explained(world: World) -> None:
     )
 
 
-def test_somebody_erased_is_told_since_when(world: World) -> None:
+def test_an_erased_reader_is_reported_with_the_time(world: World) -> None:
     world.send_digest()
     world.erase(at=world.clock())
     assert answer(world).startswith("ann was erased at 2026-11-23 07:00 UTC. Gazette does not send")
@@ -561,7 +561,7 @@ def test_a_schedule_that_is_off_has_one_line_and_what_waits_is_not_sent(world: W
     assert column(section(world, "waiting"), "for") == ["the daily digest (not sent)"]
 
 
-def test_somebody_back_is_told_with_the_erasure_before(world: World) -> None:
+def test_a_returned_reader_is_reported_with_the_earlier_erasure(world: World) -> None:
     world.erase()
     world.clock.pass_time(hours=1)
     world.choose()

@@ -54,7 +54,7 @@ def test_where_nothing_moves_nobody_knows_how_long_it_takes() -> None:
     assert ("left", "?") in BatchProgress.first(to_come, PACE).lines()
 
 
-def test_what_is_over_has_nothing_left() -> None:
+def test_a_finished_batch_has_no_remaining_time() -> None:
     sight = BatchProgress.first(view(500, 0), PACE)
     assert sight.left is None
     assert "left" not in dict(line[:2] for line in sight.lines() if len(line) == 2)

@@ -101,7 +101,7 @@ def test_an_email_at_once_is_about_one_entity() -> None:
     assert len({event.entity.key for event in letter.events}) == 1
 
 
-def test_nothing_is_opened_where_that_was_not_wanted(tmp_path: Path, opened: list[str]) -> None:
+def test_no_browser_opens_unless_requested(tmp_path: Path, opened: list[str]) -> None:
     assert run(tmp_path, "--no-open").exit_code == 0
     assert opened == []
 
@@ -252,7 +252,7 @@ def test_an_email_of_today_leaves_nothing_to_the_browser(tmp_path: Path) -> None
         assert "prefers-color-scheme" not in (tmp_path / name).read_text()
 
 
-def test_what_an_email_says_cannot_act_in_the_page(tmp_path: Path) -> None:
+def test_email_content_cannot_run_in_the_page(tmp_path: Path) -> None:
     evil = "</pre></title><script>alert(1)</script>"
     folder.write(Edition(evil, f"<p>{evil}", evil), tmp_path, sender=evil)
     page = (tmp_path / "index.html").read_text()

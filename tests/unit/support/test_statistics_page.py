@@ -139,7 +139,7 @@ def test_bars_that_are_compared_have_one_scale() -> None:
     assert bars == {"he": "75.19%", "en": "74.63%", "new 1": "50.00%", "new 2": "100.00%"}
 
 
-def test_what_decides_comes_first_and_stands_out() -> None:
+def test_the_deciding_figure_comes_first_and_stands_out() -> None:
     root = parsed(an_answer())
     (first,) = root.iterfind(".//strong")
     assert first.text.startswith("clicked: variation 2 compared with 1: ")
@@ -147,7 +147,7 @@ def test_what_decides_comes_first_and_stands_out() -> None:
     assert outcomes == ["clicked", "unsubscribed", "complained"]
 
 
-def test_what_comes_from_outside_is_text() -> None:
+def test_external_input_is_rendered_as_text() -> None:
     emails = [an_email(locale="<b>&amp;"), an_email(locale="en", number=2)]
     span = replace(SPAN, title="</title><script>alert(1)</script>", arm_of=None)
     root = parsed(answer(span, reported(emails)))

@@ -50,7 +50,7 @@ def test_without_a_week_it_is_that_of_now_up_to_now() -> None:
 @pytest.mark.parametrize(
     "week", ["", "47", "2026-47", "2026-W00", "2026-W54", "0000-W01", "2026-W4７"]
 )
-def test_what_is_no_week_is_refused(week: str) -> None:
+def test_an_invalid_week_is_rejected(week: str) -> None:
     with pytest.raises(NotPossible, match="is not an ISO 8601 week"):
         of_week(week, now=NOW)
 

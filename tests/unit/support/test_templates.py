@@ -169,7 +169,7 @@ def test_the_commands_need_neither_the_cdk_nor_node() -> None:
     assert {"aws_cdk", "jsii", "constructs"}.isdisjoint(loaded)
 
 
-def test_what_was_confirmed_of_something_else_is_not_done() -> None:
+def test_a_confirmation_of_another_change_is_rejected() -> None:
     """Between the question and the answer somebody else has pushed: a yes is not about that."""
     context = a_context()
     push(bundle("one"), 100, by="ann", context=context)

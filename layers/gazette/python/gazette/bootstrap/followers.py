@@ -44,7 +44,7 @@ def _suppressions(settings: FollowersSettings) -> "DynamoSuppressions | None":
     """Return the suppressed addresses; None without critical categories, which alone need them."""
     if not json.loads(settings.critical_categories):
         return None
-    # What only some stages use is imported where it is chosen.
+    # Import here, because only some stages use these modules.
     from gazette.adapters.aws.suppression_key import read_suppression_key
     from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 

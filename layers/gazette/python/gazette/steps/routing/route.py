@@ -30,7 +30,7 @@ from gazette.steps.time_budget import LONGEST, PIECE, require_time, unlimited
 
 _AT_ONCE = 100
 
-PlacedEvent = tuple[StoredEvent, Reader]
+RoutedEvent = tuple[StoredEvent, Reader]
 """An event in its place, and its reader as read before."""
 
 Routed = list[Outcome] | Exception
@@ -136,9 +136,9 @@ class _Together:
         self._at_once(numbers, read)
         return all_inputs
 
-    def _place(self, all_inputs: Mapping[int, RoutingInputs]) -> dict[int, PlacedEvent]:
+    def _place(self, all_inputs: Mapping[int, RoutingInputs]) -> dict[int, RoutedEvent]:
         """Store each event in its place. Return those that wait there."""
-        settled: dict[int, PlacedEvent] = {}
+        settled: dict[int, RoutedEvent] = {}
 
         def place(some: Sequence[int]) -> None:
             (number,) = some
@@ -155,13 +155,13 @@ class _Together:
             self._at_once([number], place)
         return settled
 
-    def _arm(self, settled: Mapping[int, PlacedEvent]) -> None:
+    def _arm(self, settled: Mapping[int, RoutedEvent]) -> None:
         def arm_some(some: Sequence[int]) -> None:
             arm(waits_in(settled[number] for number in some), context=self._context)
 
         self._at_once([number for number in settled if waits_in([settled[number]])], arm_some)
 
-    def _start(self, settled: Mapping[int, PlacedEvent]) -> None:
+    def _start(self, settled: Mapping[int, RoutedEvent]) -> None:
         def start_some(some: Sequence[int]) -> None:
             start_immediates((settled[number][0] for number in some), context=self._context)
 
@@ -210,7 +210,7 @@ class _Together:
 
 def _route_one(
     event: Event, inputs: RoutingInputs, context: RoutingContext
-) -> tuple[Outcome, list[PlacedEvent]]:
+) -> tuple[Outcome, list[RoutedEvent]]:
     """Route one event. An event that is older than its stored version changes nothing.
 
     Also returns the place where it waits, if it does.
@@ -312,7 +312,7 @@ def _forget_follows(event: Event, inputs: RoutingInputs, context: RoutingContext
 
 def place_stored(
     stored: StoredEvent | None, target: Target, inputs: RoutingInputs, context: RoutingContext
-) -> list[PlacedEvent]:
+) -> list[RoutedEvent]:
     """Move a stored event under `target`; return none if it was removed, or stays unsent.
 
     The caller arms its schedule, or starts its immediate run, even if it did not move, because the
@@ -325,7 +325,7 @@ def place_stored(
     return [(settled, inputs.reader)] if settled else []
 
 
-def waits_in(all_settled: Iterable[PlacedEvent]) -> dict[ScheduleKey, Subscriber]:
+def waits_in(all_settled: Iterable[RoutedEvent]) -> dict[ScheduleKey, Subscriber]:
     """Return the digests' schedules in which these events wait, with their readers."""
     return {
         (reader.user_id, stored.schedule): reader
