@@ -18,11 +18,7 @@ def section() -> str:
 
 
 def page(before: str) -> str:
-<<<<<<< HEAD
     """Return the page with its generated part updated."""
-=======
-    """Return the page with its generated part replaced."""
->>>>>>> en-proofs
     start, end = before.index(BEGIN), before.index(END) + len(END)
     return before[:start] + section() + before[end:]
 

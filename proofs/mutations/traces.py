@@ -83,11 +83,7 @@ TRACES: Final = {
     "repeated. They get email. The same can happen with a category, a follow, and a restart on an "
     "older page.",
 }
-<<<<<<< HEAD
 """The failures of earlier versions of the rules, by letter."""
-=======
-"""The faults of earlier versions of the rules, by letter."""
->>>>>>> en-proofs
 
 _WINDOW = "    window = window_of(run, older.since,"
 _LOCAL_DATE = (
@@ -1240,7 +1236,6 @@ PREVENTED: Final = (
 
 
 def table() -> str:
-<<<<<<< HEAD
     """Return the list of traces in docs/protocol.md."""
     by_letter = sorted(PREVENTED, key=lambda one: list(TRACES).index(one.trace))
     sections = []
@@ -1255,13 +1250,3 @@ def table() -> str:
         )
         sections.append("\n".join((*head, "| --- | --- |", *rows)))
     return "\n\n".join(sections)
-=======
-    """Return the table of traces for docs/protocol.md."""
-    lines = ["| trace | what happens | without this rule | this test fails |", "| --- " * 4 + "|"]
-    for trace, all_of_it in groupby(PREVENTED, key=lambda one: one.trace):
-        begins = f"| {trace} | {TRACES[trace]} |"
-        for one in all_of_it:
-            lines.append(f"{begins} {one.rule} | `{one.test.rpartition('::')[2]}` |")
-            begins = "| | |"
-    return "\n".join(lines)
->>>>>>> en-proofs
