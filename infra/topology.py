@@ -78,12 +78,18 @@ class Step:
     # Further permissions in a stage with a content source.
     tables_of_content: Uses = ()
 
-    def tables_with(self, mail_provider: str, *, asks_source: bool = False) -> Uses:
+    # Further permissions in a stage with critical categories.
+    tables_of_critical: Uses = ()
+
+    def tables_with(
+        self, mail_provider: str, *, asks_source: bool = False, has_critical: bool = False
+    ) -> Uses:
         """Return its permissions on tables in a stage with this provider."""
         return (
             *self.tables,
             *(self.tables_of_ses if mail_provider == "ses" else ()),
             *(self.tables_of_content if asks_source else ()),
+            *(self.tables_of_critical if has_critical else ()),
         )
 
     @property
@@ -205,8 +211,8 @@ FOLLOWERS = Step(
         ("events", ("GetItem", "PutItem", "UpdateItem", "DeleteItem")),
         ("runs", ("Query", "PutItem", "UpdateItem", "ConditionCheckItem")),
         ("control", ("GetItem", "UpdateItem")),
-        ("suppressions", ("GetItem",)),
     ),
+    tables_of_critical=(("suppressions", ("GetItem",)),),
 )
 FANOUT = Step(
     name="fanout",

@@ -31,10 +31,10 @@ from moto.core.serialize import (
     ResponseSerializer,
     XFormedAttributePicker,
 )
-from moto.dynamodb.parsing import validators
-from moto.dynamodb.parsing.ast_nodes import DepthFirstTraverser, Node
-from moto.dynamodb.parsing.expressions import UpdateExpressionParser
+from moto.dynamodb.parsing import ast_nodes, expressions, validators
 
+_NODES: Any = ast_nodes  # both modules have no types
+_EXPRESSIONS: Any = expressions
 _ON_MOTO: BotocoreStubber = botocore_stubber
 """`enabled` while moto answers."""
 
@@ -154,13 +154,13 @@ def _read_updates_once(patch: pytest.MonkeyPatch) -> None:
     moto checks each part of it for what it checks the whole for: an update of thirty attributes
     takes ten times as long as any other call.
     """
-    is_one = cache(issubclass)
+    is_one: Any = cache(issubclass)
 
     def traverse(processor: Any, root: Any) -> Any:
         kinds = processor.nodes_to_be_processed()
 
         def walk(node: Any, number: int) -> Any:
-            if not is_one(type(node), Node):
+            if not is_one(type(node), _NODES.Node):
                 return node
             parent = node.parent
             for nth, child in enumerate(node.children or ()):
@@ -176,22 +176,26 @@ def _read_updates_once(patch: pytest.MonkeyPatch) -> None:
         return walk(root, -1)
 
     def copied(node: Any) -> Any:
-        if not is_one(type(node), Node):
+        if not is_one(type(node), _NODES.Node):
             return deepcopy(node)
         made = object.__new__(type(node))
         vars(made).update(vars(node))
         if node.children is not None:
             made.children = [copied(child) for child in node.children]
             for child in made.children:
-                if is_one(type(child), Node):
+                if is_one(type(child), _NODES.Node):
                     child.parent = made
         return made
 
-    patch.setattr(DepthFirstTraverser, "traverse", traverse)
+    patch.setattr(_NODES.DepthFirstTraverser, "traverse", traverse)
     for whole in (validators.ActionCountValidator, validators.OverlappingPathsValidator):
         patch.setattr(whole, "traverse", lambda validator, root: validator.process(root))
     patch.setattr(validators, "deepcopy", copied)
-    patch.setattr(UpdateExpressionParser, "make", staticmethod(cache(UpdateExpressionParser.make)))
+    patch.setattr(
+        _EXPRESSIONS.UpdateExpressionParser,
+        "make",
+        staticmethod(cache(_EXPRESSIONS.UpdateExpressionParser.make)),
+    )
 
 
 def _who(session: Any) -> tuple[object, ...]:

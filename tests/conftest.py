@@ -82,7 +82,8 @@ def clients_are_made_anew() -> Iterator[None]:
 def commands_are_built_once() -> Iterator[None]:
     """Typer would build all commands of the program for each one that a test runs."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(typer.testing, "_get_command", cache(typer.testing._get_command))
+        testing: Any = typer.testing
+        patch.setattr(testing, "_get_command", cache(testing._get_command))
         yield
 
 

@@ -111,7 +111,9 @@ class StepConstruct(Construct):
                 )
             )
         for what, table_actions in step.tables_with(
-            stage.mail_provider, asks_source=stage.asks_source
+            stage.mail_provider,
+            asks_source=stage.asks_source,
+            has_critical=bool(stage.critical_categories),
         ):
             may_use(self.function, tables, what, table_actions)
 

@@ -133,7 +133,8 @@ class ServiceStack(Stack):
         self._configure_feedback(feedback, bus)
         self._configure_sweep(sweep)
         self._configure_preferences(preferences, bus, base_url)
-        for reader in (ingest, followers, generate, resend, feedback, preferences):
+        by_critical = (followers,) if self._stage.critical_categories else ()
+        for reader in (ingest, *by_critical, generate, resend, feedback, preferences):
             self._suppressions_secret.grant_read(reader.function)
         for renders in (generate, resend, preferences):
             may_read_versions(renders.function, self._templates)

@@ -64,6 +64,9 @@ _BESIDE = frozenset({_SOURCES, "GAZETTE_CONTENT_QUEUE_URL"})
 """Settings of a content source. A stage with one makes all calls of other stages, and further ones.
 Calls without a source therefore count everywhere, and those with one only where there is one."""
 
+_CRITICAL = "GAZETTE_CRITICAL_CATEGORIES"
+"""Likewise: a stage with critical categories does all that another one does, and more."""
+
 _NOTHING = frozenset({"", "0"})
 
 
@@ -84,6 +87,10 @@ def _different(told: Mapping[str, str], own: Mapping[str, str]) -> Iterator[str]
         there = told.get(name)
         if name in _BESIDE:
             if _asks(told) and not _asks(own):
+                yield name
+            continue
+        if name == _CRITICAL:
+            if there not in {None, "[]"} and value == "[]":
                 yield name
             continue
         if name in _ON_OR_OFF or _NAMED.fullmatch(name):

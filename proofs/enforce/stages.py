@@ -15,6 +15,8 @@ from proofs.enforce.template import Templates
 
 ROOT = Path(__file__).parents[2]
 
+_CRITICAL: Mapping[str, Any] = {"critical_categories": ["security"]}
+
 _ASKS: Mapping[str, Any] = {
     "content_sources": ["events", "recommendations"],
     "recommendations_url": "https://recommend.gazette.dev/v1/items",
@@ -35,6 +37,7 @@ EVERYTHING: Mapping[str, Any] = {
     "feedback_by_sns": True,
     "archive_days": 7,
     **_ASKS,
+    **_CRITICAL,
 }
 """Settings with which every grant exists that a stage with SES may have, in the sandbox."""
 
@@ -58,6 +61,7 @@ SMTP: Mapping[str, Any] = {
     "smtp_host": "smtp.gazette.dev",
     "smtp_secret": "gazette-smtp",
     **_ASKS,
+    **_CRITICAL,
     "emails_per_second": 50,
     "unknown_policy": "carry_over",
     "sandbox": False,

@@ -130,7 +130,9 @@ def granted_with(mail_provider: str) -> dict[str, set[tuple[str, str]]]:
     return {
         step.name: {
             (what.partition("/")[0], action)
-            for what, actions in step.tables_with(mail_provider, asks_source=True)
+            for what, actions in step.tables_with(
+                mail_provider, asks_source=True, has_critical=True
+            )
             for action in actions
         }
         for step in (*STEPS, CONTENT)

@@ -39,7 +39,7 @@ from gazette.steps.preferences import view
 from gazette.steps.sweep import audit
 
 from tests.builders import SUPPRESSION_KEY, a_claimed_run, a_run, a_window
-from tests.functions.conftest import Cloud, fan_out, granted_with
+from tests.functions.conftest import Cloud, fan_out, granted_with, make_cold
 from tests.functions.failing import dead_letter, refused_to_the_end
 from tests.functions.in_stages import Provider
 from tests.functions.messages import (
@@ -378,10 +378,10 @@ def choices_that_reach_a_run_which_was_started(
 ) -> None:
     """What the reader does not follow any more is taken back, also where the first try loses.
 
-    What they want weekly moves, also of one who is erased meanwhile.
+    What they want weekly or at once moves, also of one who is erased meanwhile.
     """
     entity = f"post#{step}"
-    follower, weekly, erased = user_ids
+    follower, weekly, erased, at_once = user_ids
     messages = {}
     for number, user_id in enumerate(user_ids, start=20):
         cloud.say("subscriber.changed", profile(user_id))
@@ -396,6 +396,7 @@ def choices_that_reach_a_run_which_was_started(
         DynamoSubscribers("subscribers").mark_rerouted(follower, now())
         choose_and_crash(weekly, Frequency.WEEKLY)
         choose_and_crash(erased, Frequency.WEEKLY)
+        choose_and_crash(at_once, Frequency.IMMEDIATE)
 
     def raise_the_epoch() -> None:
         meanwhile("runs", "Query", lambda: touch(decode_run_key(messages[follower])))
@@ -404,6 +405,7 @@ def choices_that_reach_a_run_which_was_started(
     meanwhile("follows", "BatchGetItem", raise_the_epoch)
     cloud.work(step, messages[follower])
     cloud.work(step, messages[weekly])
+    cloud.work(step, messages[at_once])
     meanwhile("schedules", "PutItem", lambda: erase(erased))
     cloud.work(step, messages[erased])
     assert len(cloud.recipients()) == before
@@ -461,13 +463,19 @@ def a_reader_whose_address_was_suppressed_by_hand(cloud: Cloud) -> None:
     cloud.work("generate", *fan_out(cloud, "noa"))
 
 
-def a_critical_activity_for_a_follower_who_has_left(cloud: Cloud) -> None:
-    cloud.say("subscriber.changed", profile("zoe"))
-    cloud.say("activity.created", {**happening(9, entity="post#p9"), "category": "security"})
-    follow_and_crash("zoe", "post#p9", FollowState(True))
-    with cloud.meter.acting("somebody else"):
-        cloud.set_status("zoe", SubscriberStatus.UNSUBSCRIBED)
-    bring(cloud, 9, "post#p9")
+def a_critical_activity_for_a_follower_who_has_left(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setenv("GAZETTE_CRITICAL_CATEGORIES", '["security"]')
+        make_cold()
+        cloud.say("subscriber.changed", profile("zoe"))
+        cloud.say("activity.created", {**happening(9, entity="post#p9"), "category": "security"})
+        follow_and_crash("zoe", "post#p9", FollowState(True))
+        with cloud.meter.acting("somebody else"):
+            cloud.set_status("zoe", SubscriberStatus.UNSUBSCRIBED)
+        bring(cloud, 9, "post#p9")
+    make_cold()
 
 
 def a_schedule_that_changes_while_it_is_due(cloud: Cloud, meanwhile: Meanwhile) -> None:
@@ -526,7 +534,6 @@ def test_every_function_uses_exactly_what_it_may_do_to_tables(
 ) -> None:
     if provider.name == "ses":
         monkeypatch.setenv("GAZETTE_EMAILS_PER_SECOND", "0")
-    monkeypatch.setenv("GAZETTE_CRITICAL_CATEGORIES", '["security"]')
     cloud.send_quota.update(MaxSendRate=500.0, Max24HourSend=50_000.0)
     a_day_of_a_reader(cloud)
     choices_that_change(cloud)
@@ -543,9 +550,13 @@ def test_every_function_uses_exactly_what_it_may_do_to_tables(
     a_run_whose_version_is_not_in_force(cloud, "generate", "pam")
     a_run_whose_version_is_not_in_force(cloud, "resend", "quy")
     a_run_that_failed_and_is_redriven(cloud)
-    a_critical_activity_for_a_follower_who_has_left(cloud)
-    choices_that_reach_a_run_which_was_started(cloud, meanwhile, "generate", "rio", "sol", "tia")
-    choices_that_reach_a_run_which_was_started(cloud, meanwhile, "resend", "uma", "vic", "wim")
+    a_critical_activity_for_a_follower_who_has_left(cloud, monkeypatch)
+    choices_that_reach_a_run_which_was_started(
+        cloud, meanwhile, "generate", "rio", "sol", "tia", "udo"
+    )
+    choices_that_reach_a_run_which_was_started(
+        cloud, meanwhile, "resend", "uma", "vic", "wim", "xia"
+    )
     an_unknown_outcome_that_a_delivery_event_settles_and_one_that_the_sweep_does(cloud)
     a_schedule_that_changes_while_it_is_due(cloud, meanwhile)
     an_event_that_is_forgotten(cloud, monkeypatch)

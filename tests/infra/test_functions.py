@@ -145,11 +145,12 @@ def test_ingest_alone_is_told_which_sources_may_put_what(stages: Stages) -> None
 def test_every_function_is_told_of_the_tables_that_it_may_use_and_of_no_other(
     prod: Synthesis,
 ) -> None:
+    """Or may use in a stage with critical categories."""
     for step in STEPS:
         told = {
             value for name, value in _environment(prod, step).items() if name.endswith("_TABLE")
         }
-        uses = step.tables_with("ses")
+        uses = step.tables_with("ses", has_critical=True)
         names = {what.partition("/")[0].title().replace("_", "") for what, _ in uses}
         assert told == {f"{{{name}}}" for name in names}
 

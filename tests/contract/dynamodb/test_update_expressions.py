@@ -11,7 +11,11 @@ from moto import mock_aws
 from tests.credentials import set_credentials
 
 _KEY = {"id": {"S": "a"}}
-_VALUES = {":one": {"N": "1"}, ":text": {"S": "t"}, ":some": {"L": [{"S": "y"}]}}
+_VALUES: dict[str, dict[str, Any]] = {
+    ":one": {"N": "1"},
+    ":text": {"S": "t"},
+    ":some": {"L": [{"S": "y"}]},
+}
 
 
 @pytest.fixture

@@ -159,7 +159,7 @@ def test_trace_n_a_second_choice_while_the_first_is_carried_out_is_not_lost() ->
 
     for number in range(1, 200):
         world = make()
-        died = []
+        died: list[bool] = []
 
         def mute_and_die(world: World = world, died: list[bool] = died) -> None:
             mute(world)

@@ -137,7 +137,7 @@ def test_trace_o_who_stands_between_claim_and_last_look_sees_every_stop() -> Non
         (lambda world: world.choose("ann2"), 1),
     ):
         world = ready()
-        is_claimed = []
+        is_claimed: list[bool] = []
 
         def stand_still(
             name: str,
