@@ -299,8 +299,7 @@ RULES: Final = (
         "steps/routing/route.py",
         "            if len(parts) == 1:\n",
         "            if True:\n",
-        "tests/unit/ingest/test_together.py"
-        "::test_whatever_goes_wrong_for_one_reader_sends_back_one_message",
+        "tests/unit/ingest/test_together.py::test_a_failure_for_one_reader_returns_one_message",
     ),
     Mutation(
         "no event is routed before an earlier message that concerns its reader",
@@ -498,7 +497,7 @@ RULES: Final = (
         "domain/scheduling/calendar.py",
         "    return due if due - armed_for < _MOVED_BY else armed_for\n",
         "    return armed_for\n",
-        _NEW_RULES + "::test_what_new_rules_move_before_its_day_waits_for_the_day",
+        _NEW_RULES + "::test_an_occurrence_moved_before_its_day_waits_for_the_day",
     ),
     Mutation(
         "an occurrence that new rules moved behind its day is not lost",
@@ -552,16 +551,14 @@ RULES: Final = (
         "steps/sweep/audit.py",
         "    until = context.clock() - _ON_ITS_WAY\n",
         "    until = context.clock()\n",
-        "tests/unit/sweep/test_audit.py"
-        "::test_what_was_stored_within_the_hour_is_left_to_its_worker",
+        "tests/unit/sweep/test_audit.py::test_the_audit_skips_events_of_the_last_hour",
     ),
     Mutation(
         "the audit skips events that an open run may still send",
         "steps/sweep/audit.py",
         "    return all(run.status.is_final for run in chain) and context",
         "    return context",
-        "tests/unit/sweep/test_audit.py"
-        "::test_what_a_run_that_has_not_ended_may_still_send_is_left_to_it",
+        "tests/unit/sweep/test_audit.py::test_the_audit_skips_events_of_open_runs",
     ),
     Mutation(
         "no policy decides while a delivery event may arrive",
@@ -575,14 +572,14 @@ RULES: Final = (
         "steps/sweep/unknown.py",
         "    if _is_carried(decided) and run.key.is_immediate:\n",
         "    if run.key.is_immediate:\n",
-        f"{_SWEEP}::test_what_is_assumed_sent_at_once_starts_no_run",
+        f"{_SWEEP}::test_an_immediate_run_that_is_assumed_sent_starts_no_run",
     ),
     Mutation(
         "a resent run does not wait for proof",
         "steps/sweep/unknown.py",
         "    if policy is Policy.RESEND and not run.resent:\n",
         "    if policy is Policy.RESEND:\n",
-        f"{_SWEEP}::test_what_was_resent_waits_for_no_proof_that_delivery_events_arrive",
+        f"{_SWEEP}::test_a_resent_run_does_not_wait_for_proof_of_delivery_events",
     ),
     Mutation(
         "the sweep checks a decided run again later",
@@ -739,7 +736,7 @@ RULES: Final = (
         "domain/subscribers/taking_back.py",
         "then.get(EVERYTHING, DEFAULT)",
         "then.get(EVERYTHING, now[EVERYTHING])",
-        f"{_LEAVING}::test_what_is_taken_back_is_as_it_was",
+        f"{_LEAVING}::test_an_undo_restores_the_previous_state",
     ),
     Mutation(
         "a profile keeps the time at which its reader unsubscribed",
@@ -800,7 +797,7 @@ RULES: Final = (
         "steps/preferences/leaving.py",
         "if isinstance(reader, Subscriber) and is_at(reader, link.address) else None",
         "if isinstance(reader, Subscriber) else None",
-        f"{_LEAVING}::test_who_has_another_address_by_now_keeps_every_choice",
+        f"{_LEAVING}::test_a_link_for_an_old_address_changes_no_choice",
     ),
     Mutation(
         "no two readers share a thread",
@@ -1111,7 +1108,7 @@ RULES: Final = (
         "adapters/templates/library.py",
         "        if checksum_of(content) != version.checksum:\n",
         "        if False:\n",
-        "tests/unit/templates/test_library.py::test_what_is_not_what_was_pushed_is_never_unpacked",
+        "tests/unit/templates/test_library.py::test_a_tampered_bundle_is_never_unpacked",
     ),
     Mutation(
         "a confirmed change is refused if other versions are in force by then",
@@ -1210,15 +1207,14 @@ RULES: Final = (
         "domain/content.py",
         " and now - fetched_at <= fresh_for\n",
         "\n",
-        f"{_CONTENT}::test_what_has_gone_stale_at_the_hour_is_fetched_again",
+        f"{_CONTENT}::test_stale_items_are_fetched_again_at_the_due_time",
     ),
     Mutation(
         "assigning a source to readers reads the profile again",
         "steps/support/sources.py",
         "            if latest.is_unchanged_since(reader):\n",
         "            if latest:\n",
-        "tests/unit/content/test_arming.py"
-        "::test_who_mutes_the_category_meanwhile_is_asked_for_no_more",
+        "tests/unit/content/test_arming.py::test_no_content_is_fetched_after_the_category_is_muted",
     ),
     Mutation(
         "a follow from before an erasure is not stored with later ones",

@@ -218,7 +218,7 @@ def test_a_digest_that_was_queued_for_too_long_goes_with_the_next(
 
 
 @pytest.mark.parametrize("name", ["weekly", "custom", immediate_schedule("post#post1")])
-def test_a_monthly_digest_is_never_too_late(world: Worker, name: str) -> None:
+def test_a_run_without_a_soon_successor_is_never_too_late(world: Worker, name: str) -> None:
     key = RunKey("ann", name, 1)
     world.runs.create(replace(a_run(), key=key))
     world.events.store(an_event(), name)

@@ -232,7 +232,9 @@ def test_a_schema_that_is_one_is_built_and_shipped_with_the_templates(tmp_path: 
         ({"examples": [{"a": "b" * 3000}]}, "at most 2,048 bytes"),
     ],
 )
-def test_what_is_no_schema_is_refused_by_its_file(tmp_path: Path, schema: Any, said: str) -> None:
+def test_an_invalid_schema_is_rejected_with_its_file(
+    tmp_path: Path, schema: Any, said: str
+) -> None:
     file = write(tmp_path / "own", schema)
     with pytest.raises(TemplateError, match=said) as caught:
         build_templates(TEMPLATES, tmp_path / "built", overlay=tmp_path / "own")

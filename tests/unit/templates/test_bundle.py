@@ -42,7 +42,7 @@ FILES = {
 }
 
 
-def test_what_goes_in_comes_out(tmp_path: Path) -> None:
+def test_a_packed_bundle_is_unpacked_unchanged(tmp_path: Path) -> None:
     assert unpack(pack(folder(tmp_path, FILES))) == FILES
 
 
@@ -56,7 +56,7 @@ def test_the_same_files_make_the_same_bytes_wherever_and_whenever(tmp_path: Path
     assert pack(one)[4:10] == b"\0\0\0\0\x02\xff"  # no time, greatest compression, no system
 
 
-def test_what_is_no_template_stays_out(tmp_path: Path) -> None:
+def test_files_other_than_templates_are_not_packed(tmp_path: Path) -> None:
     more = {"__init__.py": b"", "README.md": b"notes", "parts/notes.rst": b"notes"}
     assert unpack(pack(folder(tmp_path, FILES | more))) == FILES
 
@@ -97,7 +97,7 @@ def test_a_path_that_no_template_has_is_refused_and_named(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["parts/evil.py", "parts/evil.pyc", "evil.txt", "parts/a b.txt"])
-def test_nobody_packs_what_nobody_would_read(tmp_path: Path, name: str) -> None:
+def test_a_folder_with_unread_files_is_rejected(tmp_path: Path, name: str) -> None:
     with pytest.raises(BundleError, match=name.rpartition("/")[2]):
         pack(folder(tmp_path, FILES | {name: b"x"}))
 
@@ -177,7 +177,7 @@ def test_too_many_files_and_too_long_ones_are_refused(files: dict[str, Any], sai
 
 
 @given(st.binary(max_size=200))
-def test_whatever_bytes_there_are_only_a_bundle_error_is_raised(content: bytes) -> None:
+def test_any_invalid_bytes_raise_a_bundle_error(content: bytes) -> None:
     with pytest.raises(BundleError):
         unpack(content)
 
