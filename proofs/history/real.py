@@ -22,7 +22,7 @@ from gazette.adapters.dynamodb.activities import DynamoActivities
 from gazette.adapters.dynamodb.client import several_together
 from gazette.adapters.dynamodb.control.batches import DynamoBatches
 from gazette.adapters.dynamodb.deferred_events import DynamoDeferredEvents
-from gazette.adapters.dynamodb.events import DynamoEventReader, DynamoEvents
+from gazette.adapters.dynamodb.events import DynamoEventReader, DynamoEvents, event_row
 from gazette.adapters.dynamodb.feedback.statistics import DynamoEngagements
 from gazette.adapters.dynamodb.feedback.suppressions import DynamoLastLook, DynamoSuppressions
 from gazette.adapters.dynamodb.follows import DynamoFollows
@@ -39,7 +39,7 @@ from proofs.history.measure import receive_until_done
 from proofs.history.past import CRITICAL, Past, past
 from proofs.history.uses import Use
 from proofs.history.verdict import Case
-from proofs.history.weight import RETENTION, activity_row, event_row, follow_row
+from proofs.history.weight import RETENTION, activity_row, follow_row
 from tests.builders import RETENTION as OF_EVENTS
 from tests.builders import SUPPRESSION_KEY, SettableClock
 from tests.meter import metered

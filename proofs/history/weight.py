@@ -5,12 +5,11 @@ from typing import Any
 
 from gazette.adapters.dynamodb.activities import body_of_activity
 from gazette.adapters.dynamodb.attributes import write_changes
-from gazette.adapters.dynamodb.event_rows import body_of, stored_key
+from gazette.adapters.dynamodb.events import event_row
 from gazette.adapters.dynamodb.runs import run_row
-from gazette.adapters.dynamodb.tables import ActivityRow, EventRow, FollowRow
+from gazette.adapters.dynamodb.tables import ActivityRow, FollowRow
 from gazette.domain.delivery.run import Run
 from gazette.domain.model import Retracted, StoredEvent
-from gazette.domain.scheduling.lifetime import kept_until
 from gazette.domain.subscribers.following import Activity, Follow
 
 from tests.meter import item_size
@@ -37,18 +36,6 @@ def weight(row: Any) -> int:
             return _KEYS
         case _:
             return 4 * _KEYS
-
-
-def event_row(stored: StoredEvent) -> EventRow:
-    """The row of an event."""
-    return EventRow(
-        user_id=stored.event.user_id,
-        event_id=stored.event.id,
-        stored=stored_key(stored.schedule, stored.stored_at),
-        body=body_of(stored.event),
-        lasts_until=stored.lasts_until,
-        expires_at=kept_until(stored.lasts_until, stored.schedule),
-    )
 
 
 def follow_row(follow: Follow) -> FollowRow:

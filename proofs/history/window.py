@@ -19,14 +19,13 @@ from unittest.mock import patch
 from botocore.client import BaseClient
 from gazette.adapters.aws.clients import forget
 from gazette.adapters.dynamodb.event_rows import stored_key
-from gazette.adapters.dynamodb.events import DynamoEventReader
+from gazette.adapters.dynamodb.events import DynamoEventReader, event_row
 from gazette.domain.delivery.run import Status
 from gazette.domain.model import DAILY, RunKey
 
 from proofs.history.furnish import DUE, on_fakes
 from proofs.history.past import READER, comment, past, pending, stored
 from proofs.history.past import Past as Rows
-from proofs.history.weight import event_row
 from tests.builders import NOW
 from tests.meter import item_size
 

@@ -10,6 +10,7 @@ from gazette.domain.delivery.signals import Policy
 from proofs.breadth_first import Found
 from proofs.model.search import search
 from proofs.model.state import Halt, Setup
+from proofs.searches import figures
 
 _QUIET = Setup(Policy.RESEND, deaths=0, losses=0, refusals=0, drops=0)
 
@@ -60,22 +61,13 @@ def main() -> int:
             began = perf_counter()
             found.append(search(setup))
             if given.each:
-                print(f"  {_named(setup)}: {_figures(found[-1:], began)}")  # noqa: T201
+                print(f"  {_named(setup)}: {figures(found[-1:], began)}")  # noqa: T201
             if found[-1].violation:
                 _tell(setup, found[-1])
-        print(f"model {policy}: {_figures(found, started)}", flush=True)  # noqa: T201
+        print(f"model {policy}: {figures(found, started)}", flush=True)  # noqa: T201
         everything += found
-    print(f"model: {_figures(everything, begun)}")  # noqa: T201 -- what the command is for
+    print(f"model: {figures(everything, begun)}")  # noqa: T201 -- what the command is for
     return 1 if any(found.violation for found in everything) else 0
-
-
-def _figures(found: list[Found], since: float) -> str:
-    return (
-        f"states={sum(each.states for each in found)}"
-        f" transitions={sum(each.transitions for each in found)}"
-        f" violations={sum(each.violation is not None for each in found)}"
-        f" seconds={perf_counter() - since:.1f}"
-    )
 
 
 def _named(setup: Setup) -> str:

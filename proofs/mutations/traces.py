@@ -233,8 +233,8 @@ PREVENTED: Final = (
     Mutation(
         "each attempt to write takes a new stamp",
         "adapters/dynamodb/events.py",
-        "        current = put_or_current(_row(stored), absent(now), repeat=False)\n",
-        "        current = put_or_current(_row(stored), absent(now))\n",
+        "        current = put_or_current(event_row(stored), absent(now), repeat=False)\n",
+        "        current = put_or_current(event_row(stored), absent(now))\n",
         "tests/contract/dynamodb/test_events.py"
         "::test_trace_l_a_write_that_met_a_transaction_is_repeated_with_a_stamp_of_its_own",
         "l",

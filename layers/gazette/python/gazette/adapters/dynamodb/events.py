@@ -101,7 +101,7 @@ class DynamoEvents:
     ) -> tuple[bool, StoredEvent | Retracted]:
         now = self._clock()
         stored = StoredEvent(event, schedule, now, lasts_until(wanted, now, least=self._retention))
-        current = put_or_current(_row(stored), absent(now), repeat=False)
+        current = put_or_current(event_row(stored), absent(now), repeat=False)
         if current is None:
             return True, stored
         return False, decoded(current, found_in)
@@ -116,7 +116,7 @@ class DynamoEvents:
         try:
             with transaction(EventRow) as writes:
                 for stored in all_stored:
-                    writes.save(_row(stored), condition=absent(now))
+                    writes.save(event_row(stored), condition=absent(now))
         except ConditionFailed:
             return None
         return all_stored
@@ -367,7 +367,8 @@ def _occurred_by(until: datetime, row: EventRow) -> bool:
     return isinstance(found, StoredEvent) and found.event.counts_at <= until
 
 
-def _row(stored: StoredEvent) -> EventRow:
+def event_row(stored: StoredEvent) -> EventRow:
+    """Return the row that an event is first stored as."""
     return EventRow(
         user_id=stored.event.user_id,
         event_id=stored.event.id,
