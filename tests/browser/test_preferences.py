@@ -9,7 +9,7 @@ from gazette.domain.scheduling.calendar import SLOT
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from tests.browser.links import links_in, preferences_of
-from tests.stage import Deployed, a_comment, a_profile, next_due
+from tests.stage import HOUR, Deployed, a_comment, a_profile, next_due
 
 BERLIN = ZoneInfo("Europe/Berlin")
 MOMENT = re.compile(r"\w+day, \d{1,2} \w+ \d{4}, \d{2}:\d{2}")
@@ -50,10 +50,10 @@ def told_next(page: Page) -> datetime:
 
 
 def test_a_digest_comes_when_the_page_says_and_not_before(deployed: Deployed, page: Page) -> None:
-    """From daily at eight to weekly, on another day, in the evening."""
+    """From daily to weekly, on another day, at another hour."""
     page.goto(write_to(deployed, "chooser"))
     before = told_next(page)
-    assert (before.hour, before.minute) == (8, 0)
+    assert (before.hour, before.minute) == (HOUR, 0)
     wanted = datetime.now(BERLIN) + timedelta(days=3)
     choose(page, "frequency", "weekly")
     choose(page, "weekly_on", str(wanted.isoweekday()))

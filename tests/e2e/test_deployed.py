@@ -16,7 +16,7 @@ from gazette.domain.scheduling.calendar import slot_id, slot_of
 from demo.engine import ROOT
 from infra.topology import GENERATE
 from tests.leaving import leaving_everything, scope_of, without_leaving
-from tests.stage import Deployed, a_comment, a_profile, next_due
+from tests.stage import HOUR, Deployed, a_comment, a_profile, next_due
 
 
 def test_events_become_one_email_however_often_everything_is_repeated(deployed: Deployed) -> None:
@@ -191,12 +191,12 @@ def test_what_was_sent_is_seen_in_the_browser_and_a_rotated_key_breaks_no_link(
 def test_a_batch_is_cancelled_from_the_command_line_and_its_events_come_with_the_next(
     deployed: Deployed,
 ) -> None:
-    """The batch of a slot of its own: nobody else gets a digest at nine."""
+    """The batch of a slot of its own: all other digests are due an hour earlier."""
     put = deployed.service.put
-    put("subscriber.changed", [a_profile("kim", hour=9)])
+    put("subscriber.changed", [a_profile("kim", hour=HOUR + 1)])
     put("event.created", [a_comment("kim", 1)])
     deployed.settle()
-    due = next_due(hour=9)
+    due = next_due(hour=HOUR + 1)
     deployed.gazette("batch", "cancel", slot_id(slot_of(due)), "--yes")
     deployed.tick(due)
     assert not deployed.inbox("kim")

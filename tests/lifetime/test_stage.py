@@ -4,6 +4,8 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +22,7 @@ from infra.topology import STEPS
 from tests.stage import Deployed, a_comment, a_profile, next_due
 
 _READERS = 15
-"""In each of the slots that come due one after the other, one for each hour of a day."""
+"""In each of the slots that come due one after the other, one for each hour of a day but the next."""
 
 _AFTERWARDS = 4
 """Slots that are left when the upgrade is done, however long it takes."""
@@ -51,30 +53,38 @@ def _brand(mail: Accepted) -> str:
     return brand
 
 
-def _groups() -> list[Sequence[str]]:
-    """The readers by the hour of their digest, in the order in which they are due."""
-    by_due = sorted(range(24), key=lambda hour: next_due(hour=hour))
-    return [[f"r{hour}x{number}" for number in range(_READERS)] for hour in by_due]
+@dataclass(frozen=True)
+class _Group:
+    """Readers whose digests are due in the same slot."""
+
+    hour: int
+    due: datetime
+    """Read from the clock once: while the test runs, the hour may pass, and be due tomorrow."""
+
+    @property
+    def readers(self) -> Sequence[str]:
+        return [f"r{self.hour}x{number}" for number in range(_READERS)]
 
 
-def _hour(group: Sequence[str]) -> int:
-    return int(group[0][1:].partition("x")[0])
+def _groups() -> list[_Group]:
+    """A group for each hour, in the order in which they are due; none for the hour that is next."""
+    groups = [_Group(hour, next_due(hour=hour)) for hour in range(24)]
+    return sorted(groups, key=lambda group: group.due)[1:]
 
 
-def _fill(deployed: Deployed, groups: Sequence[Sequence[str]]) -> None:
+def _fill(deployed: Deployed, groups: Sequence[_Group]) -> None:
     for group in groups:
-        hour = _hour(group)
         deployed.service.put(
-            "subscriber.changed", [a_profile(reader, hour=hour) for reader in group]
+            "subscriber.changed", [a_profile(reader, hour=group.hour) for reader in group.readers]
         )
-        deployed.service.put("event.created", [a_comment(reader, 1) for reader in group])
+        deployed.service.put("event.created", [a_comment(reader, 1) for reader in group.readers])
     deployed.settle()
 
 
-def _tick(deployed: Deployed, group: Sequence[str]) -> list[str]:
+def _tick(deployed: Deployed, group: _Group) -> list[str]:
     """Let the digests of these readers go out; return the brands of what arrived."""
     before = len(deployed.ses.accepted)
-    deployed.tick(next_due(hour=_hour(group)))
+    deployed.tick(group.due)
     return [_brand(mail) for mail in deployed.ses.accepted[before:]]
 
 
@@ -105,7 +115,7 @@ def _send_test(deployed: Deployed) -> None:
     deployed.ses.accepted.clear()
 
 
-def _upgrade(deployed: Deployed, waiting: list[Sequence[str]], deploy_it: Deploy) -> None:
+def _upgrade(deployed: Deployed, waiting: list[_Group], deploy_it: Deploy) -> None:
     """Deploy while the digests of one slot after the other go out, but for some of afterwards."""
     with ThreadPoolExecutor(1) as operator:
         upgrade = operator.submit(deploy_it)
@@ -171,7 +181,7 @@ def test_a_stage_from_its_first_deployment_to_its_last(
     for group in waiting:
         assert _tick(deployed, group) == [BEFORE] * _READERS
 
-    readers = [f"{reader}@example.com" for group in groups for reader in group]
+    readers = [f"{reader}@example.com" for group in groups for reader in group.readers]
     assert Counter(mail.to for mail in ses.accepted) == Counter(readers), "nothing lost, none twice"
     _is_well(deployed)
     destroy(engine, tmp_path)
