@@ -22,7 +22,7 @@ from infra.topology import STEPS
 from tests.stage import Deployed, a_comment, a_profile, next_due
 
 _READERS = 15
-"""In each of the slots that come due one after the other, one for each hour of a day but the next."""
+"""In each of the slots that come due one after the other, one for each hour but the next."""
 
 _AFTERWARDS = 4
 """Slots that are left when the upgrade is done, however long it takes."""
