@@ -5,7 +5,7 @@ PYTHON ?= python3
 PORT ?= 0
 CHROMIUM ?= chromium
 UV_VERSION := 0.13.8
-# Another environment beside it, such as VENV=.venv-3.13 with PYTHON=python3.13.
+# An alternative environment, such as VENV=.venv-3.13 with PYTHON=python3.13.
 VENV ?= .venv
 BIN := $(VENV)/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
@@ -30,7 +30,7 @@ test: setup ## Run all tests that need no deployed stage, on all cores (TESTS=�
 seeds: setup .bench/.ready ## Run a short seed of each proof, and one round of each part of make bench
 	@$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder proofs
 
-e2e: setup .awscli/.ready zsh ## Test the stacks as deployed to the embedded engine, and the runbook; beside them seeds of chaos, rollout and sources
+e2e: setup .awscli/.ready zsh ## Test the stacks as deployed to the embedded engine, the runbook, and seeds of chaos, rollout and sources
 	@$(BIN)/python -m pytest -n 3 -m e2e tests/e2e tests/runbook tests/lifetime tests/outage proofs/chaos proofs/rollout proofs/sources proofs/test_bench.py
 
 browser: setup chromium ## Test emails and pages in Chromium on the deployed stacks: keyboard, axe-core
@@ -71,10 +71,10 @@ walk: setup ## Check the hops of docs/architecture.md against a traced event (FI
 timetravel: setup ## Test every zone and hour for three years, then 400 days of ticks for 2,000 readers
 	@$(BIN)/python -m proofs.timetravel
 
-prove: setup ## Kill every worker at every call: nothing is lost or sent twice (EVERY=n: every n-th call, WITHOUT=rule)
+prove: setup ## Kill every worker at every call and check that no event is lost or sent twice (EVERY=n: every n-th call, WITHOUT=rule)
 	@$(BIN)/python -m proofs.prove $(if $(EVERY),--every $(EVERY)) $(if $(WITHOUT),--without $(WITHOUT))
 
-pacing: setup ## Simulate a slot of 16,667 digests beside immediate email, at 14 emails a second and others
+pacing: setup ## Simulate a slot of 16,667 digests with immediate email, at 14 emails a second and others
 	@$(BIN)/python -m proofs.pacing
 
 simulate: setup ## Play the published case, then forecast a day of 10 million readers with SES at 500 a second
@@ -97,10 +97,10 @@ slot: setup ## Measure 5,000 readers due in one slot of the deployed stacks (REA
 window: setup ## Print what one email of 200,000 events costs: CPU and memory (EVENTS=…)
 	@$(BIN)/python -m benchmarks.window $(if $(EVENTS),--events $(EVENTS))
 
-worst: setup ## Print what the worst messages and forms that somebody can send cost: CPU and memory
+worst: setup ## Print the CPU and memory cost of the worst messages and forms
 	@$(BIN)/python -m benchmarks.worst
 
-bench: setup .bench/.ready ## Measure every goal of speed and cost beside its peers (ROUNDS=…, ONLY=name, WITHOUT=name)
+bench: setup .bench/.ready ## Measure every goal of speed and cost with its peers (ROUNDS=…, ONLY=name, WITHOUT=name)
 	@$(BIN)/python -m benchmarks.bench $(if $(ROUNDS),--rounds $(ROUNDS)) $(foreach name,$(ONLY),--only $(name)) $(foreach name,$(WITHOUT),--without $(name))
 
 audit: setup .audit/.ready ## Run cdk-nag, cfn-lint and checkov over every shape of a stage
@@ -119,7 +119,7 @@ format: setup ## Format the code and fix what ruff can fix
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-docs: setup ## Generate docs/events, docs/content, docs/lifecycle.md, docs/configuration.md, docs/cli.md and the sums of docs/tables.md
+docs: setup ## Generate docs/events, docs/content, docs/lifecycle.md, docs/configuration.md, docs/cli and the sums of docs/tables.md
 	@$(BIN)/gazette event schemas >/dev/null
 	@$(BIN)/python -m tests.lifecycle_page
 	@$(BIN)/python -m tests.configuration_page

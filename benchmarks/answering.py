@@ -1,4 +1,4 @@
-"""A loopback server for functions that start: every secret exists, and every table is empty."""
+"""A loopback server for functions that start. Every secret exists, and every table is empty."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -7,23 +7,23 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 SECRET = json.dumps({"k1": "k" * 64}, separators=(",", ":"))
-"""It serves as every secret: link keys are JSON, and the key of the suppressions is any text."""
+"""The text of every secret. Link keys are JSON, and the key of the suppressions is any text."""
 
 _EMPTY = {"Items": [], "Count": 0, "ScannedCount": 0, "Attributes": {}}
 _SECRET = {"ARN": "arn", "Name": "name", "VersionId": "v" * 32, "SecretString": SECRET}
 
 
 def _no_rows(request: Mapping[str, Mapping[str, object]]) -> Mapping[str, object]:
-    """The answer to a BatchGetItem that finds nothing: it names every table of the request."""
+    """Return the answer to a BatchGetItem without rows, which has every table of the request."""
     return {"Responses": {table: [] for table in request["RequestItems"]}, "UnprocessedKeys": {}}
 
 
 @contextmanager
 def answering(found: Mapping[str, object] | None = None) -> Iterator[str]:
-    """The address of a server that answers every request while the block runs.
+    """Run a server that answers every request while the block runs. Yield its address.
 
-    `found`: the answer of each operation, by its name, or what makes it of the request; without
-    one, tables are empty.
+    `found` has the answer of each operation by name, or a function of the request. By default
+    tables are empty.
     """
     answers: dict[str, object] = {"GetSecretValue": _SECRET, "GetItem": {}, **(found or {})}
 
@@ -32,7 +32,7 @@ def answering(found: Mapping[str, object] | None = None) -> Iterator[str]:
         disable_nagle_algorithm = True
 
         def do_POST(self) -> None:
-            """AWS's JSON protocols name the operation in the header X-Amz-Target."""
+            """Answer the operation in the header X-Amz-Target of AWS's JSON protocols."""
             request = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
             operation = self.headers.get("X-Amz-Target", "").rpartition(".")[2]
             empty = _no_rows(request) if operation == "BatchGetItem" else _EMPTY
@@ -45,7 +45,7 @@ def answering(found: Mapping[str, object] | None = None) -> Iterator[str]:
             self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
-            """Nothing."""
+            """Suppress the log."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True

@@ -1,7 +1,7 @@
-"""How much CPU one request to DynamoDB takes through the adapters: a read, a write, ten events.
+"""The CPU time of a request to DynamoDB through the adapters: a read, a write, and ten events.
 
-DynamoDB is a server on loopback in a process of its own, whose CPU does not count. The peer is
-boto3's client with boto3's settings: it sends the same request, and what it returns is not made
+DynamoDB is a server on loopback in a separate process, whose CPU does not count. The peer is
+boto3's client with its default settings. It sends the same request, but does not convert the result
 into values of the domain.
 """
 
@@ -29,13 +29,13 @@ from tests.builders import NOW, a_run, a_window, an_event
 
 _EVENTS = 10
 _REQUESTS = 100
-"""In a round, of each kind."""
+"""The number of requests of each kind in a round."""
 
 _RETENTION = timedelta(days=200)
 
 
 def measure(rounds: int) -> dict[str, float]:
-    """Return CPU seconds of one request, by what it asks and who asks: medians of all rounds."""
+    """Return the median CPU seconds of one request, by kind and client."""
     took: dict[str, list[float]] = {}
     with _dynamodb() as address, _environment(address):
         asked = _requests()
@@ -90,7 +90,7 @@ def _requests() -> Mapping[str, Callable[[], object]]:
 
 
 def _found() -> Mapping[str, object]:
-    """What the tables hold."""
+    """Return the contents of the tables."""
     rows = [_event_row(str(number), NOW - timedelta(minutes=number)) for number in range(_EVENTS)]
     return {
         "GetItem": {"Item": run_row(a_run(), retention=_RETENTION).serialize()},
@@ -119,7 +119,7 @@ def _serve(told: Connection, found: Mapping[str, object]) -> None:
 
 @contextmanager
 def _dynamodb() -> Iterator[str]:
-    """The address of a server in another process, while the block runs."""
+    """Run a server in another process while the block runs. Yield its address."""
     context = get_context("spawn")
     told, other = context.Pipe()
     process = context.Process(target=_serve, args=(other, _found()))

@@ -1,9 +1,9 @@
-"""How much CPU a function takes before it can work on its first message: imports and `build()`.
+"""The CPU time of a function's start until its first message, with imports and `build()`.
 
-Each function starts in a fresh process, as it is deployed: its handler beside the layers, with
+Each function starts in a fresh process, as it is deployed, with its handler, the layers with
 compiled `.pyc`, and its settings in the environment. AWS is a server on loopback, whose CPU does
-not count. The peer is `naive_handler`, and `nothing` is Python itself, which is taken off both:
-Lambda has started it by then.
+not count. The peer is `naive_handler`. `nothing` is Python itself, whose time is subtracted from
+both, because Lambda has already started it.
 """
 
 import argparse
@@ -41,10 +41,9 @@ _PROGRAMS = {
 
 
 def measure(rounds: int) -> dict[str, list[float]]:
-    """Return CPU seconds, user and system, by function and of `naive`: one for each round.
+    """Return CPU seconds, user and system, by function and of `naive`, one for each round.
 
-    In each round every one of them starts once, so that whatever else the machine does disturbs
-    all alike.
+    Each of them starts once in a round, so that other load of the machine disturbs all alike.
     """
     took: dict[str, list[float]] = {name: [] for name in _PROGRAMS}
     with deployed() as folder, answering() as aws:
@@ -70,9 +69,9 @@ def main() -> None:
 
 @contextmanager
 def deployed() -> Iterator[Path]:
-    """A folder with the layers as `opt`, and the module of each function in a folder of its own.
+    """Create a folder with the layers as `opt`, and a folder for each function's module.
 
-    The dependencies are those of this environment, but botocore is as the layer has it.
+    The dependencies are those of this environment, except botocore, which is as in the layer.
     """
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -121,7 +120,7 @@ def _environment(aws: str) -> Mapping[str, str]:
 
 
 def _cpu(program: str, folder: Path, name: str, environment: Mapping[str, str]) -> float:
-    """CPU seconds of a process that runs `program`: what it took, and its start."""
+    """Return the CPU seconds of a process that runs `program`, including its start."""
     layers = [] if name == PEER else [str(folder / "opt")]
     path = os.pathsep.join([str(folder / name), *layers, get_path("purelib")])
     process = subprocess.Popen(  # our own programs

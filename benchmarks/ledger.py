@@ -1,4 +1,4 @@
-"""What a step asks of its ports, counted; and what it holds meanwhile, weighed."""
+"""The calls of a step to its ports, and the memory that it uses."""
 
 import gc
 import tracemalloc
@@ -17,19 +17,19 @@ from gazette.domain.model import RunKey, Schedule, Window
 from gazette.domain.ports.queues import QueuedRun, Shard
 
 _PAGES = {"due"}
-"""Methods that return page after page."""
+"""Methods that return pages."""
 
 _BEGAN, _KEPT, _PEAK, _BEFORE, _ANSWERED, _COPIED, _AFTER = range(7)
 
 
 @dataclass
 class Ledger:
-    """`calls` by `port.method`; `peak` is the most bytes that the caller held while weighed.
+    """A record of calls by `port.method`, and of the caller's peak memory in bytes.
 
-    Weighed is what Python has allocated meanwhile, but for what the ports have kept of it. To
-    tell these apart, only copies go in and out of a port, as with a real table. The numbers are
-    in an array, because a number that is remembered would weigh something itself. Python's free
-    lists, which both sides fill and empty, blur it by less than a hundred bytes a reader.
+    Memory is what Python has allocated, except what the ports keep. To separate the two, a port
+    takes and returns only copies, as a real table does. The numbers are in an array, because a
+    number in a list would itself use memory. Python's free lists, which both sides fill and empty,
+    add an error of less than a hundred bytes a reader.
     """
 
     calls: Counter[str] = field(default_factory=Counter)
@@ -37,14 +37,14 @@ class Ledger:
 
     @property
     def peak(self) -> int:
-        """In bytes; seen at each call."""
+        """The peak in bytes, as seen at each call."""
         return self._bytes[_PEAK]
 
     @contextmanager
     def weighing(self) -> Iterator[None]:
-        """A caller begins, holding nothing, and ends. It may leave no circles to be collected.
+        """Measure the memory of a caller within the block. It must leave no reference cycles.
 
-        What Python collects now and then would else come and go at any time, its free lists too.
+        Disable the garbage collector, whose runs and free lists would change the result.
         """
         gc.collect()
         gc.disable()
@@ -58,7 +58,7 @@ class Ledger:
             gc.enable()
 
     def port(self, name: str, port: object) -> Any:
-        """The port, of which every call is counted."""
+        """Return the port with all calls counted."""
         return _Port(name, port, self)
 
     def ask(self, name: str, method: Callable[..., Any], *given: Any, **named: Any) -> Any:
@@ -80,12 +80,12 @@ class Ledger:
         return copy
 
     def pages(self, name: str, method: Callable[..., Any], *given: Any) -> Iterator[Sequence[Any]]:
-        """Call a method of a port that returns pages: each is asked for when it is needed."""
+        """Call a method of a port that returns pages. Request each page when it is needed."""
         self.calls[name] += 1
         pages = method(*given)
         while page := self.ask(f"{name}, pages", partial(next, pages, ())):
             yield page
-        self.calls[f"{name}, pages"] -= 1  # the last one was none
+        self.calls[f"{name}, pages"] -= 1  # the last call returned no page
 
     def _look(self) -> None:
         book = self._bytes
@@ -105,7 +105,7 @@ class _Port:
 
 
 def _copy(value: Any) -> Any:
-    """What a port would create anew. The rest is immutable: text, numbers, frequencies."""
+    """Copy a value as a port would create it. The rest is immutable: text, numbers, frequencies."""
     copied = _COPIES.get(type(value))
     return copied(value) if copied else value
 
@@ -118,7 +118,7 @@ def _rebuilt(kind: type[Any]) -> Callable[[Any], Any]:
     names = [part.name for part in fields(kind)]
 
     def rebuild(value: Any) -> Any:
-        """Part by part: a tuple of all of them would lie in Python's free lists afterwards."""
+        """Rebuild each part. A tuple of all parts would stay in Python's free lists."""
         made = object.__new__(kind)
         for name in names:
             object.__setattr__(made, name, _copy(getattr(value, name)))

@@ -1,7 +1,7 @@
-"""`make linear`: what fan-out costs follows the events, and not how many readers there are.
+"""`make linear`, which checks that fan-out's cost follows the events, not the number of readers.
 
-The real tick and the real fan-out on our own fakes. Calls of the ports are counted exactly, by
-name; memory is what fan-out itself holds, without what the fakes store; time is a ratio.
+It runs the real tick and fan-out with our fakes. It counts calls of the ports exactly, by name.
+Memory is that of fan-out, without the fakes' rows. Time is a ratio.
 """
 
 import sys
@@ -15,26 +15,28 @@ from benchmarks.town import SHARDS, Town
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)
 FIXED = SIZES[0]
-"""For so many readers something waits, while the number of all others grows."""
+"""The number of readers with waiting events, while the number of other readers grows."""
 
 _NOT_FULL = SHARDS + 1
-"""Calls that do not count: in each shard the last page, and the last ten, may not be full."""
+"""Calls that do not count, because in each shard the last page and the last ten may not be full."""
 
 _MEMORY = 1.25
-"""How much more fan-out may hold, whatever the number of readers."""
+"""The maximum growth of fan-out's memory, whatever the number of readers."""
 
 _TIME = 3
-"""How much longer a reader may take: larger dictionaries and a busy machine are not fan-out's."""
+"""The maximum growth of a reader's time, which includes larger dictionaries and other load."""
 
 _TIMED_AT_LEAST = 10_000
-"""Readers for whom time is taken: fewer are fanned out again, and the fastest counts."""
+"""Readers from which time is measured. Fewer are fanned out several times, and the fastest
+counts."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What one slot came to, where something waited for `waiting` of the `readers`.
+    """The cost of one slot with `waiting` of the `readers`.
 
-    `calls` by `port.method`; `held` in bytes; `seconds` of this process, 0 where no time was taken.
+    `calls` are by `port.method`, `held` is in bytes, and `seconds` are of this process, or 0 if not
+    measured.
     """
 
     readers: int
@@ -47,14 +49,14 @@ class Measured:
 
     @property
     def seconds_each(self) -> float:
-        """Seconds for each reader for whom something waited."""
+        """Seconds for each reader with waiting events."""
         return self.seconds / self.waiting
 
 
 def measure(
     readers: int, waiting: int | None = None, *, timed: bool = False, page: int = 100
 ) -> Measured:
-    """Fan out one slot. `waiting`: for all, if None. `page`: how many a page may hold."""
+    """Fan out one slot. `waiting` is None for all readers. `page` is the largest size of a page."""
     waiting = readers if waiting is None else waiting
     town, ledger = Town(readers, waiting=waiting, page=page), Ledger()
     done = town.fan_out(ledger, weighs=True)
@@ -71,9 +73,9 @@ def _seconds(readers: int) -> float:
 
 
 def not_flat(found: Sequence[Measured]) -> list[str]:
-    """What grows with the number of readers, in words; the smallest number comes first.
+    """Return sentences about costs that grow with the number of readers, the smallest first.
 
-    The keys of those for whom something waits are the same, and so is every call.
+    The keys of the readers with waiting events are the same, and so is every call.
     """
     first = found[0]
     return [
@@ -86,7 +88,8 @@ def not_flat(found: Sequence[Measured]) -> list[str]:
 
 
 def not_straight(found: Sequence[Measured], slot: Mapping[str, int]) -> list[str]:
-    """What does not follow the events, in words. `slot`: calls where nothing waits."""
+    """Return sentences about costs that do not follow the events. `slot` has the calls of an empty
+    slot."""
     least, most = found[0], found[-1]
     wrong = [
         f"{each.done.total()} of {each.waiting} readers were fanned out: {dict(each.done)}"
@@ -117,7 +120,7 @@ def _not_held(found: Sequence[Measured]) -> list[str]:
 
 
 def time_ratio(found: Sequence[Measured]) -> float:
-    """How much longer a reader takes among the most than among the fewest."""
+    """Return the ratio of a reader's time with the most readers to that with the fewest."""
     return found[-1].seconds_each / found[0].seconds_each
 
 
@@ -126,7 +129,7 @@ def _each(size: Measured, name: str, slot: Mapping[str, int]) -> float:
 
 
 def main() -> int:
-    """Print the figures. Exit status 1 where a line is not as it should be."""
+    """Print the figures. Return 1 if a cost is not linear."""
     slot = measure(0).calls
     by_readers = [measure(readers, FIXED) for readers in SIZES]
     for size in by_readers:
@@ -152,12 +155,12 @@ def main() -> int:
 
 
 def calls_each(size: Measured, slot: Mapping[str, int]) -> float:
-    """All calls for each reader for whom something waits, beside those of a slot of nobody."""
+    """Return the calls for each reader with waiting events, without those of an empty slot."""
     return sum(_each(size, name, slot) for name in size.calls)
 
 
 def _show(found: Sequence[Measured], slot: Mapping[str, int]) -> None:
-    """The figures of the size that was measured last."""
+    """Print the figures of the last size."""
     size = found[-1]
     print(
         f"{size.waiting:>7} events: {calls_each(size, slot):.4f} calls each, "

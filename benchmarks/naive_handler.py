@@ -1,8 +1,8 @@
-"""The peer of `cold_start`: one module that imports everything, and makes clients at first use.
+"""The peer of `cold_start`, one module that imports everything and makes clients at first use.
 
-It is what the documentation of its libraries shows: `import boto3`, Powertools' batch processor,
-parser and data classes, premailer for each email, a PynamoDB model for each table it touches. Its
-clients are those of `generate`, and it reads the same secrets.
+It follows the documentation of its libraries: `import boto3`, Powertools' batch processor, parser
+and data classes, premailer for each email, and a PynamoDB model for each table. It has the clients
+of `generate` and reads the same secrets.
 """
 
 import json
@@ -24,7 +24,7 @@ USED = (BatchProcessor(EventType.SQS), SQSEvent, premailer.transform)
 
 
 class Event(BaseModel):
-    """What a service puts."""
+    """An event of a service."""
 
     user_id: str
     id: str
@@ -55,7 +55,7 @@ class RunRow(Model):
 
 @cache
 def build() -> tuple[Any, ...]:
-    """Make the clients, the logger, the templates; read the secrets."""
+    """Create the clients, the logger and the templates, and read the secrets."""
     secrets = boto3.client("secretsmanager")
     names = ("GAZETTE_LINKS_SECRET", "GAZETTE_SUPPRESSIONS_SECRET")
     read = [secrets.get_secret_value(SecretId=os.environ[name]) for name in names]

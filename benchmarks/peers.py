@@ -1,4 +1,4 @@
-"""What rendering is compared with, from the environment `.bench` of `make bench`."""
+"""The peers of rendering, from the environment `.bench` of `make bench`."""
 
 import subprocess
 import sys
@@ -11,11 +11,11 @@ _FOLDER = Path(__file__).parents[1] / ".bench"
 
 
 class NoPeers(Exception):
-    """The environment is missing. The text says what to do."""
+    """A missing environment. The text says what to do."""
 
 
 def peer(name: str) -> Any:
-    """A module from PyPI, such as `css_inline`. Raises NoPeers."""
+    """Return a module from PyPI, such as `css_inline`. Raise NoPeers if it is missing."""
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     packages = str(_FOLDER / "lib" / version / "site-packages")
     sys.path.append(packages)
@@ -28,7 +28,8 @@ def peer(name: str) -> Any:
 
 
 def mjml(source: str) -> str:
-    """The HTML that MJML's own command line makes of a template. Raises NoPeers."""
+    """Return the HTML that MJML's command line makes of a template. Raise NoPeers if it is
+    missing."""
     command = _FOLDER / "node_modules" / "mjml" / "bin" / "mjml"
     if not command.exists():
         raise NoPeers("mjml is not in .bench: run `make bench`, which installs it.")

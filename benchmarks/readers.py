@@ -1,4 +1,4 @@
-"""Readers who are due in one slot of the deployed stacks, with an event each, put on the bus."""
+"""Readers who are due in one slot of the deployed stacks, with one published event each."""
 
 import time
 from collections.abc import Callable
@@ -9,13 +9,13 @@ from demo.replay import SETTLE_SECONDS
 from demo.service import Service
 
 _WITHIN = 1800
-"""Seconds within which ingest must be done."""
+"""Seconds within which ingest must finish."""
 
 Progress = Callable[[str], None]
 
 
 def fill(service: Service, readers: int, slot: datetime, progress: Progress) -> dict[str, str]:
-    """Readers who are due in the slot, and an event for each: where it leads, by user id."""
+    """Register readers who are due in the slot, with an event each. Return the links by user id."""
     at = datetime.now(UTC)
     numbers = range(readers)
     service.put("subscriber.changed", (_profile(number, slot, at) for number in numbers))

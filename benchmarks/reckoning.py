@@ -1,4 +1,4 @@
-"""Did each reader of a slot get one run and one email? Counted from the tables and the emails."""
+"""A count of each reader's runs and emails of a slot, from the tables and the emails."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ from demo.ses import Accepted
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A run as it is stored."""
+    """A stored run."""
 
     user_id: str
     status: str
@@ -20,9 +20,10 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Reckoned:
-    """`duplicates`: runs and emails too many; `lost`: readers whose event is in no email of theirs.
+    """The result of a count. `problems` describes the first of each kind.
 
-    `problems` names the first of each kind, in words.
+    `duplicates` are surplus runs and emails; `lost` are readers whose event is in none of their
+    emails.
     """
 
     runs: int
@@ -36,7 +37,7 @@ class Reckoned:
 def reckon(
     links: Mapping[str, str], runs: Sequence[Stored], emails: Sequence[Accepted]
 ) -> Reckoned:
-    """Compare with what should be. `links`: where the event of each reader leads, by user id."""
+    """Compare with the expected result. `links` has the link of each reader's event by user id."""
     runs_of = Counter(run.user_id for run in runs)
     sent = sum(run.status == Status.SENT for run in runs)
     accepted = Counter(mail.tags["run"] for mail in emails)
@@ -58,7 +59,7 @@ def reckon(
             *_first("has no email with their event", lost),
             *_first("has more than one email", _repeated(emails_of)),
             *_first("was accepted more than once", twice),
-            *_first("has an email, but nobody asked for it", emails_of.keys() - links.keys()),
+            *_first("has an email without an event", emails_of.keys() - links.keys()),
         ],
     )
 
@@ -68,7 +69,7 @@ def _reader(mail: Accepted) -> str:
 
 
 def _is_of(mail: Accepted, links: Mapping[str, str]) -> bool:
-    """Whether it went to the reader of its run, with what is theirs."""
+    """Return True if the email went to the reader of its run and has that reader's link."""
     user_id = _reader(mail)
     return mail.to.partition("@")[0] == user_id and links.get(user_id, "\0") in mail.part("plain")
 

@@ -1,11 +1,11 @@
-"""Measures an email of 35 groups: ours beside other ways to render it, in CPU seconds.
+"""A comparison of ways to render an email of 35 groups, in CPU seconds.
 
-The floor is plain Jinja2: the same template in one piece, its CSS inlined, compiled once, with
-values that are ready, in English alone. It cleans nothing, translates nothing and counts nothing,
-and its email is the same as ours to the letter, but for white space.
+The floor is plain Jinja2: the same template in one piece, with inlined CSS, compiled once, with
+prepared values, and only in English. It does not clean, translate or count, and its email equals
+ours except for white space.
 
-`python -m benchmarks.rendering` prints the medians; `make bench` holds them against the goals. The
-peers are those of `.bench`, which `make bench` installs.
+`python -m benchmarks.rendering` prints the medians, and `make bench` compares them with the goals.
+The peers are in `.bench`, which `make bench` installs.
 """
 
 import html
@@ -40,20 +40,20 @@ from infra.assets.inline import inline
 from infra.assets.templates import build_templates
 
 COLD, WARM, FLOOR = "cold", "warm", "plain Jinja2"
-"""Ours, where no group is in the cache and where all are; and what both are compared with."""
+"""Our rendering with an empty and with a full cache, and the floor of the comparison."""
 
 _PREMAILER, _CSS_INLINE, _MJML = "premailer per email", "css-inline per email", "MJML precompiled"
 
 GROUPS = 35
-"""As many as the longest email has room for, with initials and links."""
+"""The number of groups in the longest email, with initials and links."""
 
 _WHY = "You're getting this daily digest because of activity that involves you on {}."
 
 _FEW = 2
-"""People who are named if more than one other is not."""
+"""The number of people who are named if there are several more."""
 
 _EACH = 5
-"""Emails that each way renders in a round, whose median counts."""
+"""The number of emails that each way renders in a round, whose median counts."""
 
 _TEMPLATES = Path(__file__).parents[1] / "templates"
 _EMAILS = Path(__file__).parent / "emails"
@@ -73,7 +73,7 @@ _DONE = {
     "like": ("liked this", "liked"),
     "reply": ("replied", "replied in"),
 }
-"""What is said of one event, and before the title."""
+"""The text of one event before the title."""
 
 _KINDS = {"article": "articles", "comment": "comments", "like": "likes", "reply": "replies"}
 
@@ -86,16 +86,16 @@ _SENTENCE = "It took us a while to see why the second query was slower than the 
 
 
 class UnequalError(Exception):
-    """One way renders another email than ours, so its time says nothing."""
+    """A difference between two ways' emails, which makes their times incomparable."""
 
 
 Render = Callable[[], Edition]
 Way = Callable[[Digest, Subscriber], Render]
-"""Prepares what is not measured, and returns what is."""
+"""A function that prepares, and returns the function to measure."""
 
 
 def measure(rounds: int) -> Mapping[str, Sequence[float]]:
-    """The CPU seconds of an email, by way and by round. Raises NoPeers, UnequalError."""
+    """Return the CPU seconds of an email, by way and by round. Raise NoPeers or UnequalError."""
     with tempfile.TemporaryDirectory() as folder:
         ways = {**ours_and_floor(Path(folder)), **_peers()}
         compare(ways)
@@ -109,9 +109,9 @@ def measure(rounds: int) -> Mapping[str, Sequence[float]]:
 
 
 def digest(number: int) -> Digest:
-    """So many groups, all in full.
+    """Return a digest with so many groups, all in full.
 
-    The same number makes equal but new objects, as readers of one post get.
+    Equal numbers make equal but new objects, as for readers of one post.
     """
     some = random.Random(number)
     return compose(
@@ -159,7 +159,7 @@ def _seconds(name: str, way: Way, number: int) -> float:
 
 
 def ours_and_floor(folder: Path) -> dict[str, Way]:
-    """Those that need no peers. `folder` is empty; the templates are built there."""
+    """Return the ways that need no peers. Build the templates into `folder`, which is empty."""
     ours = _ours(folder / "gazette_templates")
     return {COLD: ours, WARM: ours, FLOOR: _plain(inline(_styled(), name="email.html"))}
 
@@ -184,7 +184,7 @@ def _with_premailer(page: str) -> str:
 
 
 def _styled() -> str:
-    """The page of the floor with our style sheets, not inlined."""
+    """Return the page of the floor with our style sheets, not inlined."""
     css = (_TEMPLATES / "email.css").read_text().replace("{{ language.start }}", "left")
     page = (_EMAILS / "email.html").read_text()
     outlook = (_TEMPLATES / "outlook.css").read_text()
@@ -194,7 +194,7 @@ def _styled() -> str:
 
 
 def _plain(page: str, *, finish: Callable[[str], str] = str) -> Way:
-    """Jinja2 as anybody uses it. `finish` makes the email of the rendered page."""
+    """Return a way with ordinary Jinja2. `finish` makes the email of the rendered page."""
     sources = {"email.html": page}
     environment = Environment(
         loader=FunctionLoader(lambda name: sources.get(name) or (_EMAILS / name).read_text()),
@@ -224,7 +224,7 @@ def _plain(page: str, *, finish: Callable[[str], str] = str) -> Way:
 
 
 def _simply(block: Block, zone: ZoneInfo) -> dict[str, Any]:
-    """What the plain templates show of a block of one group, in English."""
+    """Return the values of a block of one group for the plain templates, in English."""
     [group] = block.groups
     names, number = [actor.name for actor in group.actors], group.people
     few = names if number <= _FEW else [names[0], f"{number - 1} others"]
@@ -266,7 +266,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def compare(ways: Mapping[str, Way]) -> None:
-    """Render the email that is warm from here on. Raises UnequalError."""
+    """Render an email, which warms the caches, and compare. Raise UnequalError."""
     shown, to = digest(0), _reader(0)
     ours = ways[WARM](shown, to)()
     for name, way in ways.items():
@@ -279,13 +279,13 @@ def compare(ways: Mapping[str, Way]) -> None:
 
 
 def _words(page: str) -> list[str]:
-    """What a page says, without its tags."""
+    """Return the words of a page, without its tags."""
     body = re.sub(r"<!--.*?-->|<style.*?</style>", " ", page, flags=re.DOTALL).partition("<body")[2]
     return html.unescape(re.sub(r"<[^>]*>", " ", f"<{body}")).split()
 
 
 def main() -> int:
-    """Print the median of each way, and how many times the floor it is."""
+    """Print the median of each way, and its ratio to the floor."""
     found = {name: median(each) for name, each in measure(20).items()}
     for name, seconds in found.items():
         times = seconds / found[FLOOR]

@@ -1,8 +1,8 @@
-"""`make slot`: 5,000 readers due in one slot of the deployed stacks. Each gets one run, one email.
+"""`make slot`, which sends digests to 5,000 readers of one slot. Each gets one run and one email.
 
-Everything is as in the demo: the real stacks on the embedded engine, readers and events put on
-the bus, SES the stand-in. Then one tick. The memory of the fan-out's worker process is its peak
-(VmHWM), beside that of one that has fanned out nothing.
+As in the demo, the real stacks run on the embedded engine with the stand-in for SES, and readers
+and events are published to the bus. Then one tick starts the slot. The memory of fan-out is the
+peak (VmHWM) of its worker process, less that of an idle one.
 """
 
 import argparse
@@ -30,14 +30,14 @@ from demo.ses import StandIn
 
 _FOLDER = ROOT / "build" / "slot"
 _AHEAD = timedelta(hours=2)
-"""How far ahead the slot is: a tick carries the time that it stands for, so nobody waits."""
+"""The time until the slot. A tick carries its own time, so the benchmark does not wait."""
 
 _WITHIN = 1800
-"""Seconds within which all of it must be done."""
+"""Seconds within which all emails must be sent."""
 
 
 def main() -> int:
-    """Run it. Exit status 0 only if every reader has one run, sent, and one email."""
+    """Run the benchmark. Return 0 only if every reader has one sent run and one email."""
     parser = argparse.ArgumentParser(prog="make slot", description=__doc__)
     parser.add_argument("--readers", type=int, default=5000)
     readers = parser.parse_args().readers
@@ -69,7 +69,7 @@ def _slot(readers: int) -> int:
         workers = Workers(engine.process_id, "gazette-local-fanout")
         progress("stage `local` deployed by the CDK command line")
         idle_mb = _idle(service, workers)
-        progress(f"a worker of fanout that has fanned out nothing: {idle_mb:.1f} MB")
+        progress(f"an idle worker of fanout: {idle_mb:.1f} MB")
         slot = slot_of(datetime.now(UTC) + _AHEAD)
         links = fill(service, readers, slot, progress)
         fanned_out, sent = _tick(service, slot, workers, ses, progress)
@@ -91,7 +91,7 @@ def _slot(readers: int) -> int:
 
 
 def _idle(service: Service, workers: Workers) -> float:
-    """A tick while nobody is registered: the functions are built, and the shards have come here."""
+    """Run a tick without readers, to build the functions. Return the memory of fan-out in MB."""
     service.tick(datetime.now(UTC))
     service.wait_until_drained("shard")
     workers.look()
@@ -101,9 +101,9 @@ def _idle(service: Service, workers: Workers) -> float:
 def _tick(
     service: Service, slot: datetime, workers: Workers, ses: StandIn, progress: Progress
 ) -> tuple[float, float]:
-    """One tick, until every queue is empty.
+    """Run one tick, and wait until every queue is empty.
 
-    Returns the seconds until fan-out had ended, and until SES had the last email.
+    Return the seconds until fan-out had ended, and until SES had the last email.
     """
     began = time.monotonic()
     service.tick(slot)

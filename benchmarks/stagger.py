@@ -1,4 +1,4 @@
-"""`make plots`: what services behind Gazette see of an hour that 100,000 readers chose."""
+"""`make plots`, which draws the load of services in an hour that 100,000 readers chose."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ READERS = 100_000
 SECONDS = 3600
 _BEGIN = datetime(2026, 11, 22, tzinfo=UTC)
 _POINT = 30
-"""Seconds that one point of the picture stands for."""
+"""Seconds for each point of the picture."""
 
 _SPREAD = Stage(name="prod", sender="", list_id="").spread
 
@@ -27,11 +27,11 @@ WAYS = {
     "a random delay": (0, _SPREAD),
     "a slot of their own, and a random delay": (None, _SPREAD),
 }
-"""The minute that readers chose (None: only the hour), and the longest delay in seconds."""
+"""The minute that readers chose (None for only the hour), and the longest delay in seconds."""
 
 
 def requests(readers: int, minute: int | None, spread: int, *, seed: int = 1) -> list[int]:
-    """Digests generated in each second of the hour that all of them chose, in one zone."""
+    """Return the number of digests in each second of the chosen hour, in one zone."""
     random = Random(seed)
     begins = _BEGIN.replace(hour=8)
     at = Counter(
@@ -56,9 +56,9 @@ def _due(readers: int, minute: int | None) -> Iterator[datetime]:
 
 
 def draw(found: dict[str, list[int]]) -> bytes:
-    """The busiest second of each half minute, on a logarithmic scale, as SVG.
+    """Draw the busiest second of each half minute, on a logarithmic scale, as SVG.
 
-    Pygal is imported here, because it puts a finder of its own among Python's.
+    Pygal is imported here, because it adds a finder to Python's import system.
     """
     import pygal
     from pygal.style import CleanStyle
@@ -85,7 +85,7 @@ def draw(found: dict[str, list[int]]) -> bytes:
 
 
 def _without_scripts(root: Any) -> Any:
-    """A picture runs nothing, and nobody's viewer has to trust it."""
+    """Remove the scripts, so that the picture is safe to open."""
     for parent in list(root.iter()):
         for child in list(parent):
             if str(child.tag).endswith("script"):
@@ -94,7 +94,7 @@ def _without_scripts(root: Any) -> Any:
 
 
 def _points(seconds: Sequence[int]) -> list[tuple[float, int]]:
-    """Where nothing happens there is no point, as a logarithm has none."""
+    """Return the points. A logarithmic scale has none for 0."""
     spans = range(0, len(seconds), _POINT)
     peaks = [(start / 60, max(seconds[start : start + _POINT])) for start in spans]
     return [(minute, peak) for minute, peak in peaks if peak]

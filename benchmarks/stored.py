@@ -1,4 +1,4 @@
-"""What the tables, queues and logs of the deployed stage say of a slot."""
+"""The results of a slot in the tables, queues and logs of the deployed stage."""
 
 import json
 import os
@@ -31,7 +31,7 @@ _DEAD = (
 
 @contextmanager
 def as_client_of(engine: Engine) -> Iterator[None]:
-    """Let the adapters in this process speak to the engine, and to nobody else."""
+    """Let the adapters in this process call only the engine."""
     before = dict(os.environ)
     for name in before:
         if name.startswith("AWS_"):
@@ -45,7 +45,7 @@ def as_client_of(engine: Engine) -> Iterator[None]:
 
 
 def look(service: Service, slot: datetime) -> tuple[list[Stored], BatchView]:
-    """Every run that is stored, of whatever slot, and the batch of this one."""
+    """Return all stored runs, and the batch of this slot."""
     settings = FanoutSettings.from_env(service.settings("fanout"))
     retention = timedelta(days=settings.run_retention_days)
     view = view_batch(
@@ -61,9 +61,9 @@ def look(service: Service, slot: datetime) -> tuple[list[Stored], BatchView]:
 
 
 def due_by_invocation() -> Iterator[int]:
-    """Of each invocation that fanned out, by its own metric: how many schedules it found due.
+    """Yield the number of due schedules for each invocation of fan-out, from its own metric.
 
-    More invocations than shards: time was over, and the rest was handed on.
+    There are more invocations than shards if some ran out of time and handed on the rest.
     """
     pages = boto3.client("logs").get_paginator("filter_log_events")
     for page in pages.paginate(logGroupName="/aws/lambda/gazette-local-fanout"):
@@ -73,7 +73,7 @@ def due_by_invocation() -> Iterator[int]:
 
 
 def batch_problems(view: BatchView, readers: int) -> list[str]:
-    """What the batch of the slot says that it should not."""
+    """Return the problems with the batch of the slot."""
     expected: Mapping[tuple[Status, Reason], int] = {(Status.SENT, Reason.ACCEPTED): readers}
     if view.not_started or view.counts != expected:
         counts = {f"{status} ({why})": number for (status, why), number in view.counts.items()}
@@ -82,6 +82,6 @@ def batch_problems(view: BatchView, readers: int) -> list[str]:
 
 
 def queue_problems(service: Service) -> list[str]:
-    """Queues that should be empty and are not."""
+    """Return the queues that should be empty but are not."""
     counted = {queue: service.messages_in(queue) for queue in _DEAD}
     return [f"{number} messages are in {queue}" for queue, number in counted.items() if number]

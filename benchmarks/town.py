@@ -1,4 +1,4 @@
-"""A slot in which something waits for as many readers as wanted, on our own fakes."""
+"""A slot with waiting events for any number of readers, on our own fakes."""
 
 from collections import Counter
 from contextlib import nullcontext
@@ -24,10 +24,10 @@ from tests.indexed import IndexedEvents, IndexedRuns, IndexedSchedules
 from tests.world import World
 
 SHARDS = 4
-"""So few that also the fewest readers fill pages."""
+"""A number so small that even the fewest readers fill pages."""
 
 _WEIGHED = 0
-"""The shard of which memory is taken: each is an invocation of its own."""
+"""The shard whose memory is measured, because each shard is a separate invocation."""
 
 _STAGE = Stage(name="prod", sender="", list_id="")
 _LIMITS = FanoutLimits(
@@ -39,10 +39,10 @@ _LIMITS = FanoutLimits(
 
 
 class Town:
-    """So many readers, and the ports as fan-out sees them.
+    """A number of readers, and the ports of fan-out.
 
-    All want their digest in the slot of `NOW`; something waits for the first `waiting` of them. The
-    others are idle: fan-out took them out when nothing waited.
+    All want their digest in the slot of `NOW`. The first `waiting` of them have events. The others
+    are idle, because fan-out disarmed them when they had none.
     """
 
     def __init__(self, readers: int, *, waiting: int, page: int = 100) -> None:
@@ -78,7 +78,7 @@ class Town:
                 arm({(user_id, DAILY): reader}, context=context)
 
     def fan_out(self, ledger: Ledger, *, weighs: bool) -> Counter[str]:
-        """One tick, and all that it leads to."""
+        """Run one tick, and all of its messages."""
         shard_queue = FakeQueue[Shard]()
         asked = ledger.port("shard_queue", shard_queue)
         context = FanoutContext(

@@ -1,9 +1,9 @@
-"""`make window`: what an email of very many events costs, in CPU and memory.
+"""`make window`, which measures the CPU and memory of an email with very many events.
 
-DynamoDB is a server on loopback in a process of its own, which sends pages of a megabyte. The
-window is read, sorted and rendered by the code that delivers it, in a process of its own for each
-shape: events on one entity or each on its own, of one person or each of another. Exit status 1: an
-email costs more than it may, or counts something wrongly.
+DynamoDB is a server on loopback in a separate process, which sends pages of a megabyte. The
+delivery code reads, sorts and renders the window, in a separate process for each shape: events on
+one or on many entities, by one or by many people. The exit status is 1 if an email costs too much
+or counts its events wrongly.
 """
 
 import argparse
@@ -35,10 +35,10 @@ from infra.assets.templates import build_templates
 from tests.builders import KEY, NOW, a_subscriber, an_event
 
 _PAGE = 2_000
-"""Rows: about a megabyte, which is what a Query returns at once."""
+"""Rows of about a megabyte, which is the limit of a Query."""
 
 _MOST_CPU, _MOST_MEMORY = 5.0, 200.0
-"""Seconds, and megabytes of the whole process."""
+"""The limits: seconds, and megabytes of the whole process."""
 
 _HOME = "https://example.com/"
 _LINKS = Links(_HOME, _HOME, _HOME, _HOME)
@@ -51,7 +51,7 @@ _SHAPES = {
 
 
 class Cost(NamedTuple):
-    """CPU seconds, the peak of memory of the process in MB, and what the subject of it says."""
+    """CPU seconds, the process's peak memory in MB, and the number in the email's subject."""
 
     cpu: float
     memory: float
@@ -59,7 +59,7 @@ class Cost(NamedTuple):
 
 
 def main() -> int:
-    """A line for each shape."""
+    """Print a line for each shape."""
     parser = argparse.ArgumentParser(prog="make window", description="Measure a long window.")
     parser.add_argument("--events", type=int, default=200_000)
     events, failed = parser.parse_args().events, 0
@@ -77,7 +77,7 @@ def main() -> int:
 
 @cache
 def _body(shape: tuple[bool, bool]) -> str:
-    """The body of each event, with `@` where its number is."""
+    """Return the body of each event, with `@` in place of its number."""
     many_entities, many_people = shape
     return body_of(
         an_event(
@@ -101,7 +101,7 @@ def _row(number: int, shape: tuple[bool, bool]) -> dict[str, dict[str, str]]:
 
 
 def _page(request: Mapping[str, Any], *, shape: tuple[bool, bool], events: int) -> dict[str, Any]:
-    """A page of a Query: the key that it starts behind has the number of its event."""
+    """Return a page of a Query. Its start key contains the number of an event."""
     behind = request.get("ExclusiveStartKey")
     first = int(behind["event_id"]["S"][-8:]) + 1 if behind else 0
     numbers = range(first, min(first + _PAGE, events))

@@ -1,4 +1,4 @@
-"""The engine's workers of a function, and how much memory they have used: read from /proc."""
+"""The engine's workers of a function, and their peak memory from /proc."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -8,15 +8,15 @@ _PROCESSES = Path("/proc")
 
 
 class NoMemory(Exception):
-    """The memory of a process cannot be read. The text says why."""
+    """A process whose memory cannot be read. The text gives the reason."""
 
 
 @dataclass
 class Workers:
     """The workers of the function `name` of the engine whose process is `engine`.
 
-    The engine runs each in a folder that is named for the function. `peaks`: the most memory, in
-    KB, of each process ever seen; those that have ended are kept.
+    The engine runs each worker in a folder with the function's name. `peaks` has the peak memory,
+    in KB, of each process ever seen, including those that have ended.
     """
 
     engine: int
@@ -25,24 +25,24 @@ class Workers:
     peaks: dict[int, int] = field(default_factory=dict)
 
     def look(self) -> None:
-        """See what each has used so far. Raises NoMemory where that cannot be told."""
+        """Read the peak memory of each worker. Raise NoMemory if it cannot be read."""
         if not (self.processes / "self" / "status").exists():
             raise NoMemory("/proc has no memory of processes here: run this on Linux.")
         self.peaks.update(self._found())
 
     def process_ids(self) -> list[int]:
-        """Of those that run now."""
+        """Return the ids of the running workers' processes."""
         return [process_id for process_id, _ in self._found()]
 
     @property
     def peak_mb(self) -> float:
-        """The most that one of them has used. Raises NoMemory where none was seen."""
+        """The highest peak of a worker. Raise NoMemory if none was seen."""
         if not self.peaks:
             raise NoMemory(f"The engine has no worker of {self.name}.")
         return max(self.peaks.values()) / 1024
 
     def _found(self) -> Iterator[tuple[int, int]]:
-        """The process id and peak resident set (VmHWM) of each that runs.
+        """Yield the process id and peak resident set (VmHWM) of each running worker.
 
         https://man7.org/linux/man-pages/man5/proc_pid_status.5.html
         """

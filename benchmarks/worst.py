@@ -1,6 +1,6 @@
-"""`make worst`: what the worst messages and forms that somebody can send cost, in CPU and memory.
+"""`make worst`, which measures the CPU and memory of the worst possible messages and forms.
 
-Each is read in a process of its own, whose peak of memory is compared before and after.
+A separate process reads each, and its peak memory before and after is compared.
 """
 
 import json
@@ -21,11 +21,11 @@ from rich.console import Console
 from rich.table import Table
 
 _MESSAGE = 1024 * 1024
-"""Bytes: the most that SQS takes in a message.
+"""Bytes, the limit of a message in SQS.
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html"""
 
 _REQUEST = 6 * 1024 * 1024
-"""Bytes: the most that a function is handed in one invocation.
+"""Bytes, the limit of a function's payload in one invocation.
 https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html"""
 
 _URLENCODED = "application/x-www-form-urlencoded"
@@ -41,14 +41,14 @@ _EVENT = {
 
 
 class Cost(NamedTuple):
-    """What it cost to read one: CPU seconds, and the growth of the peak of memory in megabytes."""
+    """The cost of reading one: CPU seconds, and the growth of peak memory in megabytes."""
 
     cpu: float
     memory: float
 
 
 def _message(detail: str, detail_type: str = "event.created") -> str:
-    """An envelope; `detail` is JSON."""
+    """Return an envelope; `detail` is JSON."""
     return (
         '{"version":"0","id":"6a7e8feb-b491-4cf7-a9f1-bf3703467718","source":"test",'
         '"account":"123456789012","time":"2026-11-21T09:30:00Z","region":"us-east-1",'
@@ -61,13 +61,13 @@ def _list(one: str) -> str:
 
 
 def _names(detail_type: str) -> str:
-    """A detail of unknown fields."""
+    """Return a detail of unknown fields."""
     fields = ",".join(f'"{number}":1' for number in range(_MESSAGE // 10))
     return _message(f"{{{fields}}}", detail_type)
 
 
 def _long(detail_type: str) -> str:
-    """A detail with all its fields, as texts."""
+    """Return a detail with all its fields, as texts."""
     names = sorted({name for model in DETAIL_MODELS[detail_type] for name in model.model_fields})
     text = "%" * (_MESSAGE // len(names) - 400)
     return _message(json.dumps(dict.fromkeys(names, text)), detail_type)
@@ -91,7 +91,7 @@ MESSAGES: dict[str, Callable[[], str]] = {
     **{f"{each} with unknown fields": partial(_names, each) for each in DETAIL_MODELS},
     **{f"{each} with long fields": partial(_long, each) for each in DETAIL_MODELS},
 }
-"""What makes each of the worst messages."""
+"""Functions that make the worst messages, by name."""
 
 FORMS: dict[str, tuple[Callable[[], str], str, bool]] = {
     "a form of separators": (lambda: "&" * LONGEST_FORM, _URLENCODED, False),
@@ -106,11 +106,11 @@ FORMS: dict[str, tuple[Callable[[], str], str, bool]] = {
         False,
     ),
 }
-"""What makes each of the worst forms, its content type, and whether it comes in base64."""
+"""Functions that make the worst forms by name, their content types, and True for base64."""
 
 
 def measure(name: str) -> Cost:
-    """Read one of the worst, in this process."""
+    """Read one of the worst inputs in this process."""
     if name in MESSAGES:
         body = MESSAGES[name]()
         read: Callable[[], object] = partial(decode, body)
@@ -129,8 +129,8 @@ def _peak() -> float:
 
 
 def main() -> int:
-    """Measure all of them, and print a table."""
-    table = Table(title="The worst that somebody can send")
+    """Measure all inputs, and print a table."""
+    table = Table(title="The worst possible messages and forms")
     for column, justify in (("", "left"), ("CPU, s", "right"), ("memory, MB", "right")):
         table.add_column(column, justify=justify)  # type: ignore[arg-type] # a literal
     names = [*MESSAGES, *FORMS]

@@ -1,1 +1,1 @@
-"""The command `gazette`: what platform engineers and support run."""
+"""The command `gazette`, for platform engineers and support."""

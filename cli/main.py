@@ -1,4 +1,4 @@
-"""The command `gazette`: for teams that put events on the bus, and for those who run Gazette."""
+"""The command `gazette`, for teams that publish events and for operators of Gazette."""
 
 import io
 import sys
@@ -33,7 +33,7 @@ from cli.templates.command import templates
 from cli.version import Version
 
 app = typer.Typer(
-    help="Check events, follow batches, explain what readers got, and operate a stage.",
+    help="Check events, follow batches, explain emails, and operate a stage.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -41,7 +41,7 @@ app = typer.Typer(
 
 @app.callback()
 def gazette(version: Version = False) -> None:
-    """Has the options of the command itself."""
+    """Accept the options of the command itself."""
 
 
 app.add_typer(event, name="event")
@@ -69,17 +69,17 @@ app.command("statistics", cls=Command)(statistics)
 
 
 A_BUG = 3
-"""The exit status where the command fails in a way that it does not know."""
+"""The exit status after an unexpected exception."""
 
 
 def main() -> None:
-    """The entry point of the script."""
+    """Run the command."""
     use_pinned_zones()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without the letters of a name
+            stream.reconfigure(errors="replace")  # the terminal may lack a character of a name
     try:
         app()
-    except Exception:  # noqa: BLE001  # 1 would say that it found something
+    except Exception:  # noqa: BLE001  # Python would exit with 1, which means a negative result
         traceback.print_exc()
         sys.exit(A_BUG)

@@ -1,4 +1,4 @@
-"""`gazette --version`: which release this command is of. It asks nothing of AWS."""
+"""`gazette --version`: the release of this command. It does not call AWS."""
 
 from importlib.metadata import version
 from typing import Annotated
@@ -9,7 +9,7 @@ from cli.templates.deployed import release_here
 
 
 def _print(is_asked: bool) -> None:
-    """Print the version of the package, and the fingerprint that a push stores as its release."""
+    """Print the package version, and the fingerprint that a push stores as its release."""
     if is_asked:
         typer.echo(f"gazette {version('gazette')} (release {release_here()})")
         raise typer.Exit
@@ -21,6 +21,6 @@ Version = Annotated[
         "--version",
         callback=_print,
         is_eager=True,
-        help="Print the version and the release of the code, and exit.",
+        help="Print the version and the release of the code, then exit.",
     ),
 ]

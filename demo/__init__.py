@@ -1,1 +1,1 @@
-"""The main job on an embedded engine: real input in, real emails out, counted."""
+"""A demo on an embedded engine, which counts real emails made from real input."""

@@ -1,4 +1,4 @@
-"""`python -m demo`: deploy, replay a real week, count, and say what became of every event."""
+"""`python -m demo`, which deploys a stage, replays a real week, and counts events and emails."""
 
 import argparse
 import json
@@ -28,11 +28,11 @@ from demo.stored import stored
 _FOLDER = ROOT / "build" / "demo"
 _PROBLEMS_SHOWN = 10
 _LATE = 2 * 24 * 60 * 60
-"""Seconds: the clock strikes once a day here, and what was due since then is not too late."""
+"""Seconds. The clock ticks once a day here, so a digest that is a day late is not too late."""
 
 
 def main() -> int:
-    """Run the demo. Exit status 0 only if nothing was lost, sent twice or said twice."""
+    """Run the demo. Return 0 only if no event was lost, sent twice or shown twice."""
     arguments = _arguments()
     console = Console(highlight=False)
     for ending in (signal.SIGINT, signal.SIGTERM):
@@ -63,21 +63,21 @@ def _demo(console: Console, *, port: int, keep: bool) -> int:
         progress("stage `local` deployed by the CDK command line")
         now = datetime.now(UTC)
         if (wait := (time_to_begin(now) - now).total_seconds()) > 0:
-            progress(f"a digest is due right now: the week begins in {wait:.0f} s")
+            progress(f"a digest is due now; the week begins in {wait:.0f} s")
             time.sleep(wait)
         registered = register(service, messages)
-        progress(f"{campus.STUDENTS} students registered, and what they follow")
+        progress(f"{campus.STUDENTS} students and their follows are registered")
         registered_at = time.monotonic()
 
         def show_the_first() -> None:
             left = ceil(time_to_go(time.monotonic() - registered_at, messages) / 60)
-            progress(f"the first email is there: {ses.url}/ is the inbox; {left} minutes to go")
+            progress(f"the first email arrived. Inbox: {ses.url}/ ({left} minutes remain)")
 
         ses.on_first = show_the_first
-        put_at = put_times(
+        publish_times = put_times(
             events[-1].message.day + 1, began=datetime.now(UTC), registered=registered
         )
-        put = replay(
+        published = replay(
             service,
             events,
             registered=registered,
@@ -85,35 +85,35 @@ def _demo(console: Console, *, port: int, keep: bool) -> int:
             progress=lambda text: progress(f"{text}; {len(ses.accepted)} emails so far"),
         )
         findings = audit(events, ses.accepted)
-        arrived = [row(mail) for mail in ses.accepted]
-        repeated = look(arrived)
-        sizes = sorted(each.html_bytes for each in arrived) or [0]
-        found = stored(engine)
-        rows = found.rows
-        seen = measured(
-            found.due, (mail.tags["run"] for mail in ses.accepted), _FOLDER / WRITE_UNITS
+        inbox_rows = [row(mail) for mail in ses.accepted]
+        repeated = look(inbox_rows)
+        sizes = sorted(each.html_bytes for each in inbox_rows) or [0]
+        tables = stored(engine)
+        rows = tables.rows
+        measurement = measured(
+            tables.due, (mail.tags["run"] for mail in ses.accepted), _FOLDER / WRITE_UNITS
         )
         week = week_of(
             events,
-            put_at=put_at,
+            put_at=publish_times,
             registered=registered,
             follows=rows["follows"],
             activities=rows["activities"],
-            at_once=sum(not each.is_digest for each in arrived),
+            at_once=sum(not each.is_digest for each in inbox_rows),
         )
         (_FOLDER / "week.json").write_text(written(week))
-        (_FOLDER / "measured.json").write_text(json.dumps(asdict(seen), indent=1) + "\n")
-        compared = compare(forecast(week), seen)
+        (_FOLDER / "measured.json").write_text(json.dumps(asdict(measurement), indent=1) + "\n")
+        comparison = compare(forecast(week), measurement)
         report = {
             "subscribers": rows["subscribers"],
             "follows": rows["follows"],
-            "events_put": put,
+            "events_put": published,
             "activities": rows["activities"],
             "events_stored": rows["events"],
             "runs_sent": rows["sent"],
             "emails_accepted": len(ses.accepted),
-            "digests": sum(each.is_digest for each in arrived),
-            "immediate_emails": sum(not each.is_digest for each in arrived),
+            "digests": sum(each.is_digest for each in inbox_rows),
+            "immediate_emails": sum(not each.is_digest for each in inbox_rows),
             "events_in_emails": findings.events_in_emails,
             "duplicate_emails": findings.duplicate_emails,
             "repeated_events": findings.repeated_events,
@@ -124,20 +124,20 @@ def _demo(console: Console, *, port: int, keep: bool) -> int:
             "html_bytes_median": sizes[len(sizes) // 2],
             "html_bytes_largest": sizes[-1],
             "quarantined": service.messages_in("quarantine"),
-            "write_units": compared.measured_units,
-            "write_units_forecast": compared.forecast_units,
-            "slots": compared.slots,
-            "slots_forecast_otherwise": len(compared.other_slots),
+            "write_units": comparison.measured_units,
+            "write_units_forecast": comparison.forecast_units,
+            "slots": comparison.slots,
+            "slots_forecast_otherwise": len(comparison.other_slots),
             "wall_s": round(time.monotonic() - began, 1),
         }
-        results.write(_FOLDER, ses.accepted, arrived, found.due, report)
+        results.write(_FOLDER, ses.accepted, inbox_rows, tables.due, report)
         _show(console, report, findings.problems)
         _say(console, report, repeated)
-        _say_forecast(console, compared)
+        _say_forecast(console, comparison)
         if keep:
             _keep(console, engine, ses, service, last_slot(messages[-1].day, registered))
-    is_right = findings.clean and put == len(events) and repeated == Repeated()
-    is_right = is_right and compared.agrees
+    is_right = findings.clean and published == len(events) and repeated == Repeated()
+    is_right = is_right and comparison.agrees
     return 0 if is_right else 1
 
 
@@ -157,11 +157,11 @@ def _show(console: Console, report: dict[str, float], problems: list[str]) -> No
 
 
 def _say(console: Console, report: Mapping[str, float], repeated: Repeated) -> None:
-    """What the inbox shows, in the last lines."""
+    """Print the last lines, about the contents of the inbox."""
     for number, what in (
-        (repeated.subjects, "digests with the subject of the one before, and something else in it"),
+        (repeated.subjects, "digests with the subject of the last one but other contents"),
         (repeated.preheaders, "preheaders that begin with their subject"),
-        (repeated.things, "things in two blocks of an email"),
+        (repeated.things, "entities in two blocks of an email"),
         (repeated.too_large, f"emails of {LARGEST_HTML / 1000:.0f} KB of HTML or more"),
     ):
         console.print(f"{number} {what}", style="bold red" if number else "green")
@@ -171,30 +171,30 @@ def _say(console: Console, report: Mapping[str, float], repeated: Repeated) -> N
     console.print(f"every email: {index}   figures: {index.with_name('report.json')}")
 
 
-def _say_forecast(console: Console, compared: Compared) -> None:
-    """How near `gazette simulate` comes to what was measured."""
+def _say_forecast(console: Console, comparison: Compared) -> None:
+    """Print the difference between the forecast of `gazette simulate` and the measurement."""
     console.print(
-        f"forecast: {compared.slots - len(compared.other_slots)} of {compared.slots} slots with as "
-        f"many digests as were measured; write units {compared.forecast_units:,} where "
-        f"{compared.measured_units:,} were counted ({compared.apart:+.1%})",
-        style="green" if compared.agrees else "bold red",
+        f"forecast: {comparison.slots - len(comparison.other_slots)} of {comparison.slots} slots "
+        f"have the forecast number of digests; {comparison.forecast_units:,} write units forecast, "
+        f"{comparison.measured_units:,} measured ({comparison.apart:+.1%})",
+        style="green" if comparison.agrees else "bold red",
     )
 
 
 def _keep(console: Console, engine: Engine, ses: StandIn, service: Service, slot: datetime) -> None:
-    """Leave everything running. The clock struck at `slot`; each line on stdin is a day later."""
-    console.print(f"inbox: {ses.url}/    The engine, for your own shell:")
+    """Leave everything running after the tick at `slot`. Each line on stdin advances a day."""
+    console.print(f"inbox: {ses.url}/    To use the engine in your own shell:")
     for name, value in engine.environment.items():
         console.print(f"  export {name}={value}", soft_wrap=True)
     console.print(
-        f"It is {slot:%d %B %H:%M} UTC here. "
-        "The clock strikes when you press Enter: 24 hours later. Ctrl-C ends all."
+        f"The engine's clock shows {slot:%d %B %H:%M} UTC. "
+        "Press Enter to advance 24 hours. Press Ctrl-C to end."
     )
     for _ in sys.stdin:
         slot += timedelta(days=1)
         service.wait_until_drained("ingest", "followers")
         let_pass(service, slot)
-        console.print(f"it is {slot:%d %B %H:%M} UTC; {len(ses.accepted)} emails so far")
+        console.print(f"now {slot:%d %B %H:%M} UTC; {len(ses.accepted)} emails so far")
     signal.pause()
 
 

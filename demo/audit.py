@@ -1,4 +1,4 @@
-"""Was anything lost, was anything sent twice? Counted from the emails that arrived alone."""
+"""An audit of lost and duplicate events, counted only from the emails that arrived."""
 
 import re
 from collections import Counter, defaultdict
@@ -21,9 +21,9 @@ _LINES = {
     "follow": r"(?P<people>.+) started following you",
     "other": r"(?P<count>\d+) updates: .+|Update: .+",
 }
-"""What a line of an email says of each category, those without one of their own together.
+"""The lines of an email by category. Categories without a line of their own are `other`.
 
-Where it counts nothing it counts people, none of whom does that twice a day.
+A line without a number counts people, each of whom does that only once a day.
 """
 
 _PATTERNS = {what: re.compile(rf"(?:  )?(?:{words})") for what, words in _LINES.items()}
@@ -33,27 +33,27 @@ _BETWEEN_NAMES = re.compile(r", and |, | and ")
 _ISOLATES = dict.fromkeys(map(ord, "\u2066\u2067\u2068\u2069"))
 _MORE = re.compile(r"^And (?P<events>\d+) more updates?\.$", re.MULTILINE)
 _TOTAL = re.compile(r"^(?P<events>\d+) updates for you\.$", re.MULTILINE)
-"""A digest with one update does not say how many there are."""
+"""The sentence with the number of updates, which a digest with one update does not have."""
 
-Told = Counter[tuple[str, str]]
-"""How many events, by the link of the thing and by category, as `_LINES` names it."""
+Counts = Counter[tuple[str, str]]
+"""Numbers of events by the entity's link and the category, as in `_LINES`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one email says: events by link and category, what it leaves out, and its own total."""
+    """The contents of one email: events by link and category, omitted events, and its total."""
 
     run: str
-    counts: Told
+    counts: Counts
     more_events: int
     total: int
 
 
 @dataclass(slots=True)
 class Findings:
-    """`lost_events` were put and are in no email; `duplicate_emails` should not exist.
+    """The results of an audit. `problems` describes each in words.
 
-    `problems` names each, in words.
+    `lost_events` were published but are in no email. `duplicate_emails` should be 0.
     """
 
     events_in_emails: int = 0
@@ -64,53 +64,53 @@ class Findings:
 
     @property
     def clean(self) -> bool:
-        """Nothing lost, nothing twice, nothing unexplained."""
+        """True if the audit found no problem."""
         return not self.problems
 
 
 def read(mail: Accepted) -> Seen:
-    """What the text part of an email says. Reads what a reader reads."""
+    """Return the contents of an email, read from its text part as a reader would."""
     text = mail.part("plain").replace("\r\n", "\n").translate(_ISOLATES)
     more = _MORE.search(text)
     total = _TOTAL.search(text)
     return Seen(
         run=mail.tags["run"],
-        counts=_told(text),
+        counts=_counts(text),
         more_events=int(more["events"]) if more else 0,
         total=int(total["events"]) if total else 1,
     )
 
 
-def _told(text: str) -> Told:
-    """Lines that say what happened stand above the link to what it happened to."""
-    told: Told = Counter()
+def _counts(text: str) -> Counts:
+    """Count the lines above each link, which describe the events of that entity."""
+    counts: Counts = Counter()
     above: Counter[str] = Counter()
     for line in text.splitlines():
-        if found := _URL.fullmatch(line):
-            told.update({(found[1], what): count for what, count in above.items()})
+        if match := _URL.fullmatch(line):
+            counts.update({(match[1], what): count for what, count in above.items()})
             above.clear()
             continue
         for what, pattern in _PATTERNS.items():
             if match := pattern.fullmatch(line):
                 above[what] += _count(match.groupdict())
                 break
-    return told
+    return counts
 
 
-def _count(said: Mapping[str, str | None]) -> int:
-    if people := said.get("people"):
+def _count(groups: Mapping[str, str | None]) -> int:
+    if people := groups.get("people"):
         names = _BETWEEN_NAMES.split(people)
         others = [_OTHERS.fullmatch(name) for name in names]
         return sum(int(other[1]) if other else 1 for other in others)
-    return int(said.get("count") or 1)
+    return int(groups.get("count") or 1)
 
 
 def audit(events: Iterable[Happened], accepted: Sequence[Accepted]) -> Findings:
-    """Compare each student's emails, in order, with the student's days on which something happened.
+    """Compare each student's emails, in order, with the days on which the student had events.
 
-    Each such day must be one email that counts exactly what happened that day to each thing.
+    Each such day must be one email that counts exactly the day's events of each entity.
     """
-    expected: dict[str, dict[int, Told]] = defaultdict(lambda: defaultdict(Counter))
+    expected: dict[str, dict[int, Counts]] = defaultdict(lambda: defaultdict(Counter))
     for event in events:
         day = expected[campus.address(event.message.target)][event.message.day]
         what = event.category if event.category in _LINES else "other"
@@ -119,31 +119,33 @@ def audit(events: Iterable[Happened], accepted: Sequence[Accepted]) -> Findings:
     findings = Findings()
     runs: set[str] = set()
     for mail in accepted:
-        seen = read(mail)
-        if seen.run in runs:
+        email = read(mail)
+        if email.run in runs:
             findings.duplicate_emails += 1
-            findings.problems.append(f"run {seen.run} was accepted twice")
-        runs.add(seen.run)
-        if parse_run_id(seen.run).user_id != mail.to.partition("@")[0]:
-            findings.problems.append(f"run {seen.run} went to {mail.to}")
-        arrived[mail.to].append(seen)
+            findings.problems.append(f"run {email.run} was accepted twice")
+        runs.add(email.run)
+        if parse_run_id(email.run).user_id != mail.to.partition("@")[0]:
+            findings.problems.append(f"run {email.run} went to {mail.to}")
+        arrived[mail.to].append(email)
     for reader in expected.keys() | arrived.keys():
         days = [expected[reader][day] for day in sorted(expected[reader])]
         _compare(reader, days, arrived[reader], findings)
     return findings
 
 
-def _compare(reader: str, days: Sequence[Told], emails: Sequence[Seen], findings: Findings) -> None:
+def _compare(
+    reader: str, days: Sequence[Counts], emails: Sequence[Seen], findings: Findings
+) -> None:
     findings.events_in_emails += sum(email.counts.total() + email.more_events for email in emails)
     if len(emails) != len(days):
         findings.problems.append(f"{reader}: {len(emails)} emails for {len(days)} days")
         findings.duplicate_emails += max(0, len({email.run for email in emails}) - len(days))
-        put: Told = sum(days, Counter())
-        shown: Told = sum((email.counts for email in emails), Counter())
+        wanted: Counts = sum(days, Counter())
+        emailed: Counts = sum((email.counts for email in emails), Counter())
         more = sum(email.more_events for email in emails)
-        unseen = (put - shown).total()
+        unseen = (wanted - emailed).total()
         findings.lost_events += max(0, unseen - more)
-        findings.repeated_events += (shown - put).total() + max(0, more - unseen)
+        findings.repeated_events += (emailed - wanted).total() + max(0, more - unseen)
         return
     for day, email in zip(days, emails, strict=True):
         hidden = Counter({key: count for key, count in day.items() if key not in email.counts})

@@ -1,4 +1,4 @@
-"""The input: a real week of messages between students, and the people that they become."""
+"""The input of the demo: a real week of messages between students, and the students' profiles."""
 
 import csv
 import gzip
@@ -40,7 +40,7 @@ _LAST = """
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One row of the log: `source` wrote to `target`. `day` is 0 for the first day."""
+    """One row of the log: a message from `source` to `target`. `day` is 0 for the first day."""
 
     row: int
     source: int
@@ -50,13 +50,13 @@ class Message:
 
     @property
     def conversation(self) -> str:
-        """The conversation of two students, whoever writes."""
+        """The conversation of the two students, in either direction."""
         low, high = sorted((self.source, self.target))
         return f"{low}-{high}"
 
 
 def messages() -> list[Message]:
-    """The whole week, in the order of the log."""
+    """Return the messages of the week in the order of the log."""
     with gzip.open(_LOG, "rt", encoding="ascii") as log:
         rows = [(row, datetime.fromisoformat(row["at"])) for row in csv.DictReader(log)]
     first = rows[0][1].date()
@@ -73,7 +73,7 @@ def messages() -> list[Message]:
 
 
 def mutual(week: Iterable[Message]) -> frozenset[str]:
-    """The conversations in which both wrote to each other."""
+    """Return the conversations in which both students wrote to each other."""
     wrote = {(message.source, message.target) for message in week}
     return frozenset(
         message.conversation for message in week if (message.target, message.source) in wrote
@@ -81,27 +81,27 @@ def mutual(week: Iterable[Message]) -> frozenset[str]:
 
 
 def user_id(student: int) -> str:
-    """The student's id in Gazette."""
+    """Return the student's id in Gazette."""
     return f"student{student}"
 
 
 def address(student: int) -> str:
-    """The student's mailbox."""
+    """Return the student's email address."""
     return f"{user_id(student)}@campus.example"
 
 
 def name(student: int) -> str:
-    """A name of their own: no two students share one."""
+    """Return the student's name, which is unique."""
     return f"{_FIRST[student % len(_FIRST)]} {_LAST[student // len(_FIRST) % len(_LAST)]}"
 
 
 def zone(student: int) -> str:
-    """Where the student lives."""
+    """Return the student's time zone."""
     return ZONES[student % len(ZONES)]
 
 
 def subscriber_changed(student: int, now: datetime) -> dict[str, Any]:
-    """The detail that registers a student."""
+    """Return the detail that registers a student."""
     return {
         "user_id": user_id(student),
         "email": address(student),
@@ -114,7 +114,7 @@ def subscriber_changed(student: int, now: datetime) -> dict[str, Any]:
 
 
 def event_created(message: Message, first_day: date) -> dict[str, Any]:
-    """The detail of a message for its reader, moved to the days of the replay."""
+    """Return the detail of a message for its reader, moved to the days of the replay."""
     at = midnight(first_day) + timedelta(days=message.day, minutes=message.minute_of_day)
     return {
         "user_id": user_id(message.target),
@@ -132,5 +132,5 @@ def event_created(message: Message, first_day: date) -> dict[str, Any]:
 
 
 def midnight(day: date) -> datetime:
-    """When a day of the replay begins."""
+    """Return the start of a day of the replay."""
     return datetime.combine(day, datetime.min.time(), UTC)

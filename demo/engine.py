@@ -1,4 +1,4 @@
-"""The embedded engine: an AWS emulator on loopback, with the real stacks deployed to it."""
+"""The embedded engine, an AWS emulator on loopback to which the real stacks are deployed."""
 
 import fcntl
 import json
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 _ENGINE_PYTHON = ROOT / ".engine" / "bin" / "python"
 _START = ROOT / "demo" / "engine_start.py"
 WRITE_UNITS = "write_units.json"
-"""In the folder of an engine: what it had counted when tables were last listed."""
+"""The file in an engine's folder with the write units at the time of the last list of tables."""
 _CDK = ROOT / "node_modules" / ".bin" / "cdk"
 _STARTS_WITHIN = 60
 _REGION = "us-east-1"
@@ -31,14 +31,14 @@ _ACCOUNT = "000000000000"
 
 
 class EngineError(Exception):
-    """The engine cannot be used. The text says in one line what to do."""
+    """An engine that cannot be used. The text says in one line what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """A running engine. `environment` sends every AWS client of a process to it.
+    """A running engine. `environment` directs every AWS client of a process to it.
 
-    It runs functions as processes of their own, children of the process `process_id`.
+    It runs functions as child processes of the process `process_id`.
     """
 
     url: str
@@ -49,7 +49,7 @@ class Engine:
     def request(
         self, url: str, method: str, path: str, headers: Mapping[str, str], body: bytes
     ) -> tuple[int, str, bytes]:
-        """Ask the function behind the HTTP API at `url`, as the engine routes it: by Host."""
+        """Request the HTTP API at `url` with its host as Host, by which the engine routes."""
         request = urllib.request.Request(  # noqa: S310 -- the engine's own address
             f"{self.url}{path}",
             data=body if method == "POST" else None,
@@ -67,7 +67,7 @@ class Engine:
 def running(*, ses_url: str, folder: Path, port: int = 0) -> Iterator[Engine]:
     """Start the engine, on `port` or a free one, and end it by its process id.
 
-    `folder` takes its log and its temporary files. Raises EngineError.
+    `folder` gets its log and its temporary files. Raise EngineError if it does not start.
     """
     _check_tools()
     port = _free_port(port)
@@ -109,10 +109,10 @@ def deploy(
     app: str = "infra.app",
     **settings: Any,
 ) -> dict[str, str]:
-    """Bootstrap, then deploy a stage with the CDK command line. Returns its outputs.
+    """Deploy a stage with the CDK command line, after a bootstrap. Return its outputs.
 
-    It has the settings of the stage `local`, whatever its name. `base_url` is where the links in
-    its emails lead; `settings` are others of the stage; `app` is the module that synthesises.
+    The stage has the settings of the stage `local`, whatever its name, overridden by `settings`.
+    `base_url` is the base of the links in its emails. `app` is the module that synthesises.
     """
     assembly = folder / "cdk.out"
     outputs = folder / "outputs.json"
@@ -152,7 +152,7 @@ def _cdk(*arguments: str) -> list[str]:
 
 
 def _cdk_environment(engine: Engine, assembly: Path) -> dict[str, str]:
-    """Without validation: that is cfn-lint's work, in tests/infra, and takes seconds."""
+    """Return the environment. Skip validation, which takes seconds and which tests/infra does."""
     return {
         **os.environ,
         **engine.environment,
@@ -168,7 +168,7 @@ def _context(stage: str, **settings: Any) -> dict[str, Any]:
 
 
 def _lock(folder: Path) -> IO[str]:
-    """Nobody else may use the folder while the engine runs; freed when the process ends."""
+    """Lock the folder until the engine ends, and free it when the process ends."""
     lock = (folder / ".lock").open("w")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -192,11 +192,11 @@ def _free_port(port: int) -> int:
         try:
             probe.bind(("127.0.0.1", port))
         except (OverflowError, PermissionError) as err:
-            raise EngineError(f"Port {port} cannot be used; choose 1024 to 65535.") from err
+            raise EngineError(f"Port {port} cannot be used. Choose 1024 to 65535.") from err
         except OSError as err:
             raise EngineError(
-                f"Port {port} on 127.0.0.1 is taken. Free it, choose another with PORT=..., or "
-                "leave PORT out to get a free one."
+                f"Port {port} on 127.0.0.1 is in use. Free it, choose another with PORT=..., or "
+                "omit PORT to get a free one."
             ) from err
         return int(probe.getsockname()[1])
 
@@ -213,7 +213,10 @@ def _client_environment(url: str) -> dict[str, str]:
 
 
 def _engine_environment(port: int, ses_url: str, temporary: Path) -> dict[str, str]:
-    """Functions inherit it, so SES alone goes elsewhere; nothing of the caller's AWS set-up."""
+    """Return the engine's environment, which its functions inherit.
+
+    It leaves out the caller's AWS configuration, and gives only SES another endpoint.
+    """
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
     inherited.pop("PYTHONPATH", None)
     return {
@@ -240,7 +243,7 @@ def _wait_until_it_answers(process: subprocess.Popen[bytes], engine: Engine) -> 
                 return
         except (urllib.error.URLError, OSError):
             time.sleep(0.1)
-    raise EngineError(f"The engine did not start; see {engine.log}.")
+    raise EngineError(f"The engine did not start. See {engine.log}.")
 
 
 def _run(command: list[str], environment: Mapping[str, str], log: Path) -> None:
@@ -255,4 +258,4 @@ def _run(command: list[str], environment: Mapping[str, str], log: Path) -> None:
         )
     if result.returncode != 0:
         last = log.read_text(errors="replace").strip().splitlines()[-1:]
-        raise EngineError(f"{log.stem} failed; see {log}. Last line: {''.join(last)}")
+        raise EngineError(f"{log.stem} failed. See {log}. Last line: {''.join(last)}")

@@ -1,23 +1,22 @@
-"""Starts the embedded engine, by its own interpreter, and differs from it in six things.
+"""The start of the embedded engine in its own interpreter, with six changes.
 
-Its default bus takes `aws.` sources. PutEvents refuses a `source` that begins with `aws.`, on AWS
-as in the engine, and the engine has no SES events of its own: so the stand-in for SES must be let
-in where SES itself is on AWS.
-https://docs.aws.amazon.com/eventbridge/latest/ref/events-structure.html
+Its default bus accepts `aws.` sources. On AWS and in the engine, PutEvents rejects a `source` that
+begins with `aws.`. The engine has no SES events of its own, so the stand-in for SES must be able to
+publish them. https://docs.aws.amazon.com/eventbridge/latest/ref/events-structure.html
 
-It unpacks a layer once. The engine does so for each worker of each function, which takes longer
-than all else of a cold start; on a busy machine so long that invocations time out.
+It unpacks each layer once. The engine would do so for each worker of each function. That takes
+longer than the rest of a cold start, and on a busy machine invocations would time out.
 
-Functions can be ahead of time: by the seconds in DEMO_CLOCK_AHEAD, a variable of theirs.
+The clock of functions can be ahead by the seconds in their variable DEMO_CLOCK_AHEAD.
 
-Their workers run the file that DEMO_WORKERS_RUN_FIRST names, if the engine has that variable.
+Their workers first run the file that the engine's variable DEMO_WORKERS_RUN_FIRST names.
 
-It counts the write units of each table, by its own reckoning, which it otherwise only tells who
-asks for them, and those of refused writes; whoever lists the tables has them written to the file
-that DEMO_WRITE_UNITS names.
+It counts the write units of each table as the engine computes them, including those of rejected
+writes. The engine would report them only to callers that request them. Listing the tables writes
+them to the file that DEMO_WRITE_UNITS names.
 
-Where it enforces IAM, with AUTH=true, every call counts as one by TLS, which policies of queues
-demand: loopback has none.
+With AUTH=true, where it enforces IAM, every call counts as one by TLS, which the policies of queues
+require but loopback does not have.
 """
 
 import hashlib
@@ -45,7 +44,7 @@ if "DEMO_CLOCK_AHEAD" in os.environ:
 
 
 class _Archive(ZipFile):
-    """A zip that is unpacked for a worker: a layer is a link to where it was unpacked first."""
+    """A zip file whose layers are unpacked once, and then linked."""
 
     _unpacking = threading.Lock()
 
@@ -54,17 +53,17 @@ class _Archive(ZipFile):
             super().extractall(path, members, pwd)
             return
         digest = hashlib.sha256(Path(str(self.filename)).read_bytes()).hexdigest()
-        kept = Path(tempfile.gettempdir()) / f"layers-{digest}"
+        unpacked = Path(tempfile.gettempdir()) / f"layers-{digest}"
         with self._unpacking:
-            if not kept.exists():
-                super().extractall(kept, members, pwd)
+            if not unpacked.exists():
+                super().extractall(unpacked, members, pwd)
         Path(path).rmdir()
-        Path(path).symlink_to(kept)
+        Path(path).symlink_to(unpacked)
 
 
-def _count_write_units(tables: Any, told: Path) -> None:
-    """Count what each write of a table takes; of transactions, how many there are."""
-    counted: Counter[str] = Counter()
+def _count_write_units(tables: Any, file: Path) -> None:
+    """Count the write units of each table, and the number of transactions."""
+    units: Counter[str] = Counter()
     refused, listed, transact = (
         tables._conditional_check_failed,
         tables._list_tables,
@@ -75,20 +74,20 @@ def _count_write_units(tables: Any, told: Path) -> None:
     def add(result: Any, data: Any, name: str, *further: Any, **more: Any) -> None:
         added(result, data, name, *further, **more)
         if more.get("write"):
-            taken: dict[str, Any] = {}
-            added(taken, {"ReturnConsumedCapacity": "TOTAL"}, name, *further, **more)
-            counted[name] += int(taken["ConsumedCapacity"]["CapacityUnits"])
+            result_of_write: dict[str, Any] = {}
+            added(result_of_write, {"ReturnConsumedCapacity": "TOTAL"}, name, *further, **more)
+            units[name] += int(result_of_write["ConsumedCapacity"]["CapacityUnits"])
 
     def refuse(data: Any, item: Any, *further: Any) -> Any:
-        counted[data["TableName"]] += 1
+        units[data["TableName"]] += 1
         return refused(data, item, *further)
 
     def write_together(data: Any) -> Any:
-        counted["transactions"] += 1
+        units["transactions"] += 1
         return transact(data)
 
     def list_tables(data: Any) -> Any:
-        told.write_text(json.dumps(counted))
+        file.write_text(json.dumps(units))
         return listed(data)
 
     tables._add_consumed_capacity = add
@@ -98,22 +97,22 @@ def _count_write_units(tables: Any, told: Path) -> None:
 
 
 def main() -> None:
-    """Runs until it is ended. Raises SystemExit where the engine is not the one that we know."""
+    """Run the engine until it is ended. Raise SystemExit if the engine is an unknown version."""
     put_events = importlib.import_module("ministack.services.eventbridge")._put_events
     if put_events.__defaults__ != (False,):
-        raise SystemExit("PutEvents of this engine has changed: see demo/engine_start.py")
+        raise SystemExit("PutEvents of this engine has changed. See demo/engine_start.py.")
     put_events.__defaults__ = (True,)  # allow_aws_source
     workers: Any = importlib.import_module("ministack.core.lambda_runtime")
     if not (hasattr(workers, "zipfile") and hasattr(workers, "_PYTHON_WORKER_SCRIPT")):
-        raise SystemExit("Workers of this engine have changed: see demo/engine_start.py")
+        raise SystemExit("Workers of this engine have changed. See demo/engine_start.py.")
     workers.zipfile = SimpleNamespace(
         ZipFile=_Archive, BadZipFile=BadZipFile, LargeFileError=LargeZipFile
     )
     first = os.environ.get("DEMO_WORKERS_RUN_FIRST")
     before = _CLOCK + (Path(first).read_text() if first else "")
     workers._PYTHON_WORKER_SCRIPT = f"{before}\n{workers._PYTHON_WORKER_SCRIPT}"
-    if told := os.environ.get("DEMO_WRITE_UNITS"):
-        _count_write_units(importlib.import_module("ministack.services.dynamodb"), Path(told))
+    if file := os.environ.get("DEMO_WRITE_UNITS"):
+        _count_write_units(importlib.import_module("ministack.services.dynamodb"), Path(file))
     if os.environ.get("AUTH") == "true":
         requests: Any = importlib.import_module("ministack.app")
         pin = requests.pin_request_origin

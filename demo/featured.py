@@ -1,4 +1,4 @@
-"""Six emails that are worth a look, chosen among all by what they say."""
+"""Six emails that are worth a look, chosen by their contents."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -10,12 +10,12 @@ from demo.audit import Seen
 from demo.inbox import Row
 
 _CALM = 6
-"""As many things as an ordinary busy day has."""
+"""The number of entities in the digest of an ordinary busy day."""
 
 
 @dataclass(frozen=True, slots=True)
 class Featured:
-    """Why the email is worth a look, and its place among all."""
+    """An email's place among all, and the reason to look at it."""
 
     why: str
     place: int
@@ -46,22 +46,25 @@ def _thread(row: Row, seen: Seen) -> float:
 
 
 _WORTH: Sequence[tuple[str, Callable[[Row, Seen], float]]] = (
-    ("A mention leads: it is for the reader alone", _mention),
-    ("The fullest one: what matters most first, the rest counted", lambda _, seen: seen.total),
+    ("A mention leads, because it is for this reader only", _mention),
+    (
+        "The fullest one, with the most important first and the rest counted",
+        lambda _, seen: seen.total,
+    ),
     ("One update: the digest is that update", _alone),
-    ("One thing, one block, with a line for each kind", _one_thing),
-    ("Nobody made it happen: the library wrote", _nobody),
-    ("As it happens: the last of three emails in one thread", _thread),
+    ("One entity, one block, with a line for each kind", _one_thing),
+    ("Events without an actor: the library wrote", _nobody),
+    ("Immediate: the last of three emails in one thread", _thread),
 )
 
 
 def featured(rows: Sequence[Row], seen: Sequence[Seen]) -> list[Featured]:
-    """The best of each sort that is there; none twice, the earlier one of two that are as good."""
+    """Return the best email of each kind, none twice. Of equally good ones, return the earlier."""
     chosen: list[Featured] = []
     for why, worth in _WORTH:
-        taken = {each.place for each in chosen}
+        places = {each.place for each in chosen}
         best = max(
-            (place for place in range(len(rows)) if place not in taken),
+            (place for place in range(len(rows)) if place not in places),
             key=lambda place: worth(rows[place], seen[place]),
             default=None,
         )

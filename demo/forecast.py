@@ -1,4 +1,4 @@
-"""What `gazette simulate` says of the demo's week, held against what the demo measured."""
+"""The forecast of `gazette simulate` for the demo's week, compared with the measurement."""
 
 import gzip
 import json
@@ -24,18 +24,18 @@ RECORDED = Path(__file__).parent / "data" / "forecast-week.json.gz"
 """`week.json` and `measured.json` of a run of the demo, as `week` and `measured` of one object."""
 
 WITHIN = 0.05
-"""How far write units may be from those that were counted."""
+"""The relative error of write units that is still accepted."""
 
 _STAGE = "local"
 _HEX = "0123456789ABCDEF"
-"""At the end of the names that CloudFormation draws."""
+"""The characters at the end of names that CloudFormation generates."""
 
 _A_LITTLE = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What the demo measured: digests by slot, and write units by table."""
+    """The demo's measurement: digests by slot, and write units by table."""
 
     digests: Mapping[str, int]
     write_units: Mapping[str, int]
@@ -43,7 +43,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """Forecast and measurement. `other_slots`: with another number of digests."""
+    """A forecast and its measurement. `other_slots` differ in their number of digests."""
 
     slots: int
     other_slots: Sequence[str]
@@ -52,17 +52,17 @@ class Compared:
 
     @property
     def apart(self) -> float:
-        """By which part of what was measured the forecast of write units is off."""
+        """The relative error of the forecast of write units."""
         return self.forecast_units / self.measured_units - 1 if self.measured_units else 1.0
 
     @property
     def agrees(self) -> bool:
-        """Every slot alike, and write units within five percent."""
+        """True if every slot is equal and write units differ by at most five percent."""
         return not self.other_slots and abs(self.apart) <= WITHIN
 
 
 def measured(due: Mapping[str, datetime], runs: Iterable[str], counted: Path) -> Measured:
-    """Digests that arrived, by the slot in which they were due, and what the engine counted."""
+    """Return the digests that arrived by due slot, and the write units that the engine counted."""
     digests = Counter(
         slot_id(slot_of(due[run])) for run in runs if parse_run_id(run).schedule == DAILY
     )
@@ -83,7 +83,7 @@ def week_of(
     activities: int,
     at_once: int,
 ) -> Week:
-    """The week as the simulator takes it. `put_at`: when the events of each day were put."""
+    """Return the week as input of the simulator. `put_at` has the time of each day's events."""
     readers = [
         Reader(name=str(student), zone=campus.zone(student), hour=campus.DIGEST_HOUR, minute=0)
         for student in range(campus.STUDENTS + 1)
@@ -106,12 +106,12 @@ def week_of(
 def put_times(
     days: int, *, began: datetime, registered: tuple[datetime, datetime]
 ) -> list[datetime]:
-    """When each day's events are put: the first now, the others when the day before is over."""
+    """Return the time of each day's events: now, and then the end of the day before."""
     return [began, *(last_slot(day, registered) + _A_LITTLE for day in range(days - 1))]
 
 
 def forecast(week: Week) -> Forecast:
-    """What the simulator says of the stage that the demo deploys."""
+    """Return the simulator's forecast for the stage that the demo deploys."""
     question = Question(
         traffic=Traffic(readers=len(week.readers)),
         account=Account(rate=1000),
@@ -121,30 +121,30 @@ def forecast(week: Week) -> Forecast:
     return simulate(question, week=week)
 
 
-def digests_by_slot(found: Forecast) -> dict[str, int]:
-    """How many digests go out, by the slot in which they were due."""
+def digests_by_slot(result: Forecast) -> dict[str, int]:
+    """Return the number of digests by the slot in which they were due."""
     slots = {
-        slot_id(slot_of(found.begin + timedelta(seconds=due))): number
-        for due, number in found.tally.by_due.items()
+        slot_id(slot_of(result.begin + timedelta(seconds=due))): number
+        for due, number in result.tally.by_due.items()
         if number
     }
     return dict(sorted(slots.items()))
 
 
 def recorded() -> tuple[Week, Measured]:
-    """The last week that was written down, and what the demo measured of it."""
+    """Return the recorded week and the demo's measurement."""
     with gzip.open(RECORDED, "rt", encoding="utf-8") as file:
-        found = json.load(file)
-    return week_in(found["week"]), Measured(**found["measured"])
+        content = json.load(file)
+    return week_in(content["week"]), Measured(**content["measured"])
 
 
-def compare(found: Forecast, seen: Measured) -> Compared:
-    """Slot by slot, and the sum of write units."""
-    mine = digests_by_slot(found)
-    every = sorted(mine.keys() | seen.digests.keys())
+def compare(result: Forecast, measurement: Measured) -> Compared:
+    """Compare the digests of each slot, and the sum of write units."""
+    mine = digests_by_slot(result)
+    every = sorted(mine.keys() | measurement.digests.keys())
     return Compared(
         slots=len(every),
-        other_slots=[slot for slot in every if mine.get(slot) != seen.digests.get(slot)],
-        forecast_units=sum(found.writes.values()),
-        measured_units=sum(seen.write_units.values()),
+        other_slots=[slot for slot in every if mine.get(slot) != measurement.digests.get(slot)],
+        forecast_units=sum(result.writes.values()),
+        measured_units=sum(measurement.write_units.values()),
     )

@@ -1,6 +1,6 @@
-"""What an inbox shows of emails, and whether each row of it says something new.
+"""The rows of an inbox, and checks that each shows something new.
 
-Read from the emails that arrived alone.
+They are read only from the emails that arrived.
 """
 
 import re
@@ -14,52 +14,60 @@ from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
 from demo.ses import Accepted
 
 LARGEST_HTML = 90_000
-"""Bytes below which the HTML of every email stays."""
+"""The size in bytes that the HTML of an email must not reach."""
 
 _OWN_LINK = re.compile(r"https?://\S+/(?:unsubscribe|updates)/\S+$")
 
 _PADDING = dict.fromkeys(map(ord, "\u034f\u2007\u200c\xad"))
-"""What fills a preheader up, so that nothing of the email follows it."""
+"""Characters that fill up a preheader, so that no text of the email follows it."""
 
 _END_OF_SUBJECT = re.compile(r"(?: \+ [\d,]+ more)?(?: · [^·]+)?$")
-"""What no preheader says: how much more there is, and the day."""
+"""The end of a subject that no preheader repeats: the number of further updates, and the day."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An email as an inbox has it. `things` are the links of its blocks, `told` all that it tells
-    but the reader's own links, which no two emails share. `html_bytes`: the size of its HTML.
-    """
+    """An email as an inbox shows it."""
 
     to: str
     schedule: str
     subject: str
     preheader: str
+
+    # The links of its blocks.
     things: tuple[str, ...]
+
+    # Its text without the reader's own links, which differ in each email.
     told: str
+
+    # The size of its HTML.
     html_bytes: int
 
     @property
     def is_digest(self) -> bool:
-        """An immediate email is one of a thread, which has one subject."""
+        """True unless it is an immediate email, whose thread has one subject."""
         return kind_of(self.schedule) is not ScheduleKind.IMMEDIATE
 
 
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """How often a digest repeats the subject of the one before though it says something else, how
-    often a preheader begins with its subject again, how many things stand in an email twice, and
-    how many emails are too large.
-    """
+    """Counts of repetitions in the emails."""
 
+    # Digests with the subject of the one before, but other contents.
     subjects: int = 0
+
+    # Preheaders that begin with their subject.
     preheaders: int = 0
+
+    # Entities that are twice in an email.
     things: int = 0
+
+    # Emails whose HTML is too large.
     too_large: int = 0
 
 
 def row(mail: Accepted) -> Row:
-    """What the inbox of its reader shows of the email."""
+    """Return the row of an email in its reader's inbox."""
     html = mail.part("html")
     page = lxml.html.document_fromstring(html)
     preheader = page.xpath("string(//*[@class='preheader'])").translate(_PADDING)
@@ -69,13 +77,13 @@ def row(mail: Accepted) -> Row:
         subject=str(mail.message["Subject"]),
         preheader=" ".join(preheader.split()),
         things=tuple(page.xpath("//a[@class='title' or @class='open']/@href")),
-        told=_told(mail.part("plain")),
+        told=_text(mail.part("plain")),
         html_bytes=len(html.encode()),
     )
 
 
 def look(rows: Sequence[Row]) -> Repeated:
-    """Look at rows in the order in which their emails arrived."""
+    """Count the repetitions in rows, given in the order in which their emails arrived."""
     before: dict[str, Row] = {}
     subjects = preheaders = things = 0
     for each in rows:
@@ -91,9 +99,9 @@ def look(rows: Sequence[Row]) -> Repeated:
     return Repeated(subjects, preheaders, things, too_large)
 
 
-def _told(text: str) -> str:
-    told = text.replace("\r\n", "\n").partition("\nYou're getting")[0]
-    return "\n".join(line for line in told.splitlines() if not _OWN_LINK.search(line))
+def _text(text: str) -> str:
+    body = text.replace("\r\n", "\n").partition("\nYou're getting")[0]
+    return "\n".join(line for line in body.splitlines() if not _OWN_LINK.search(line))
 
 
 def _plain(text: str) -> str:

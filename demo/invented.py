@@ -1,7 +1,7 @@
-"""What each message of the real week says in the demo, and about what: invented, always the same.
+"""Invented contents for the messages of the real week, always the same.
 
-Who turned to whom, and when, is real (`demo.campus`). A message becomes one event, so there are as
-many events and as many emails as the real week makes. Texts are those of `demo.texts`.
+The sender, recipient and time of each message are real (`demo.campus`). A message becomes one
+event, so there are as many events and emails as the real week makes. Texts are from `demo.texts`.
 """
 
 import random
@@ -28,10 +28,10 @@ _FIRST: Mapping[str, Mapping[str, int]] = {
     "timetable": {"timetable": 1},
     "library": {"library": 1},
 }
-"""By kind of thing: what somebody's first event about it on a day is, with weights."""
+"""The category of a person's first event of a day about an entity, by its kind, with weights."""
 
 _THEN = {"chat": "message", "thread": "reply", "album": "comment", "draft": "reply"}
-"""What all others of that day are. Nobody likes, mentions or follows twice a day."""
+"""The category of all later events of that day. A person likes, mentions or follows once a day."""
 
 _FOLLOWED = {"chat": 7, "thread": 5, "album": 4, "draft": 4}
 _ADDRESSED = {
@@ -43,13 +43,13 @@ _ADDRESSED = {
     "timetable": 1,
     "library": 1,
 }
-"""What those write about who both wrote, and who got no answer, with weights."""
+"""Kinds of entities with weights, for pairs who both wrote, and for those without an answer."""
 
 _NOBODY = {"timetable", "library"}
-"""What the campus itself says: these events have no actor."""
+"""Kinds of entities that belong to the campus. Their events have no actor."""
 
 AT_ONCE = 0
-"""The number of the reader who is none of the students: theirs begin with 1."""
+"""The number of the reader who is not a student. Students' numbers begin with 1."""
 
 _WITH_FACE = 0.6
 _THREADS = 40
@@ -57,7 +57,7 @@ _THREADS = 40
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """An entity. `kind` is its type; `picture` names one of PICTURES, or is empty."""
+    """An entity. `kind` is its type; `picture` is a key of PICTURES, or empty."""
 
     kind: str
     id: str
@@ -66,13 +66,13 @@ class Thing:
 
     @property
     def url(self) -> str:
-        """Where it is read."""
+        """The address of the entity."""
         return f"{_SITE}/{self.kind}/{self.id}"
 
 
 @dataclass(frozen=True, slots=True)
 class Happened:
-    """One event: the real message behind it, and what is invented."""
+    """One event: the real message, and the invented contents."""
 
     message: Message
     category: str
@@ -82,11 +82,11 @@ class Happened:
 
     @property
     def has_actor(self) -> bool:
-        """Whether the email names who it was."""
+        """True if the event has an actor."""
         return self.category not in _NOBODY
 
     def detail(self, first_day: date) -> dict[str, Any]:
-        """The detail of an activity if the reader follows the thing, or else of their own event."""
+        """Return the detail of an activity if the reader follows the entity, else of an event."""
         plain = campus.event_created(self.message, first_day)
         if self.is_followed:
             del plain["user_id"]
@@ -102,13 +102,13 @@ class Happened:
 
 
 def happened(week: Iterable[Message]) -> list[Happened]:
-    """An event for each message, in their order."""
+    """Return an event for each message, in their order."""
     messages = [*week]
     mutual = campus.mutual(messages)
     pools: dict[tuple[int, str, str], Iterator[str]] = {}
     times: Counter[tuple[int, int, int, str]] = Counter()
     met: set[tuple[int, int]] = set()
-    found = []
+    events = []
     for message in messages:
         source, target = message.source, message.target
         is_followed = message.conversation in mutual
@@ -123,14 +123,14 @@ def happened(week: Iterable[Message]) -> list[Happened]:
             (target, thing.kind, category), _excerpts(target, thing.kind, category)
         )
         excerpt = next(pool, "")
-        found.append(Happened(message, category, thing, excerpt, is_followed))
-    return found
+        events.append(Happened(message, category, thing, excerpt, is_followed))
+    return events
 
 
 def thread() -> list[Happened]:
-    """What one more reader, who is none of the students, hears of at once: one thing, three times.
+    """Return three events about one entity for a further reader, who gets immediate emails.
 
-    Each on another day, so that each is an email of its own.
+    They are on different days, so that each becomes a separate email.
     """
     thing = Thing("draft", "thread", "Speech for the summer festival")
     return [
@@ -142,20 +142,20 @@ def thread() -> list[Happened]:
 
 
 def wants_at_once(now: datetime) -> dict[str, Any]:
-    """The detail that registers that reader."""
+    """Return the detail that registers that reader."""
     categories = {category for _, category, _ in THREAD}
     wanted = {"frequencies": dict.fromkeys(sorted(categories), "immediate")}
     return campus.subscriber_changed(AT_ONCE, now) | wanted
 
 
 def shared(conversation: str) -> Thing:
-    """What two students who wrote to each other have in common, and follow."""
+    """Return the entity that two students who wrote to each other share and follow."""
     draw = random.Random(conversation)
     return _thing(draw, _drawn(draw, _FOLLOWED), conversation)
 
 
 def follow_created(student: int, conversation: str, first_day: date) -> dict[str, Any]:
-    """The detail by which a student follows what they share, from the day before the replay."""
+    """Return the detail by which a student follows a shared entity, a day before the replay."""
     thing = shared(conversation)
     return {
         "user_id": campus.user_id(student),
@@ -165,7 +165,7 @@ def follow_created(student: int, conversation: str, first_day: date) -> dict[str
 
 
 def _addressed(message: Message, met: set[tuple[int, int]]) -> Thing:
-    """What a student turns to another about who does not answer; the same one all day."""
+    """Return the entity about which a student writes to one who does not answer, for a day."""
     source, target, day = message.source, message.target, message.day
     draw = random.Random(f"{source} {target} {day}")
     kind = _drawn(draw, _ADDRESSED)
@@ -197,7 +197,7 @@ def _thing(draw: random.Random, kind: str, identity: str) -> Thing:
 
 
 def _excerpts(target: int, kind: str, category: str) -> Iterator[str]:
-    """For one reader: each text once before any comes again."""
+    """Yield a reader's excerpts, each text once before any repeats."""
     draw = random.Random(f"{target} {kind} {category}")
     texts = [*(MENTIONS[kind] if category == "mention" else SAID.get(kind, {}).get(category, ()))]
     reader = campus.name(target).partition(" ")[0].lower()
@@ -217,7 +217,7 @@ def _drawn(draw: random.Random, weights: Mapping[str, int]) -> str:
 
 
 def _person(student: int) -> dict[str, str]:
-    """Their page, and the picture that some of them have."""
+    """Return the student's page, and the picture that some students have."""
     draw = random.Random(f"face {student}")
     page = {"url": f"{_SITE}/people/{student}"}
     if draw.random() >= _WITH_FACE:

@@ -1,4 +1,4 @@
-"""What the mailbox of the stand-in for SES shows while emails still arrive."""
+"""The mailbox of the stand-in for SES, which works while emails still arrive."""
 
 import re
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ li {{ padding: 0.5rem 0; border-bottom: 1px solid #8884; overflow-wrap: anywhere
 
 
 def inbox(emails: Sequence[tuple[str, str]]) -> str:
-    """The page of all emails, given as recipient and subject in their order; the latest first."""
+    """Return the page of all emails, given as recipient and subject; the latest is first."""
     rows = "\n".join(
         f'<li>{escape(to)}<br><a href="/messages/{place}">{escape(subject)}</a></li>'
         for place, (to, subject) in reversed([*enumerate(emails)])
@@ -41,12 +41,12 @@ def inbox(emails: Sequence[tuple[str, str]]) -> str:
 
 
 def with_pictures(html: str) -> str:
-    """The email with the pictures of the demo taken from here."""
+    """Return the email with its pictures from this server."""
     return html.replace(PICTURES_AT, "/pictures/")
 
 
 def picture(path: str) -> bytes | None:
-    """A picture of the demo; None if `path` names none."""
-    found = _PICTURE.fullmatch(path)
-    file = _FOLDER / found[1] if found else None
+    """Return a picture of the demo; None if `path` is not one."""
+    match = _PICTURE.fullmatch(path)
+    file = _FOLDER / match[1] if match else None
     return file.read_bytes() if file and file.is_file() else None

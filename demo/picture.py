@@ -1,8 +1,8 @@
-"""`python -m demo.picture`: the dashboard, drawn from what the functions of a real run wrote.
+"""`python -m demo.picture`, which draws the dashboard from the metrics of a real run.
 
-Its graphs are those of `infra.constructs.watching.panels`, but those that nothing fills here: what
-AWS itself measures, which the embedded engine does not, and what the stage does not track.
-`--again` draws the last run anew.
+Its graphs are those of `infra.constructs.watching.panels` that have data here. AWS's own metrics
+are missing, because the embedded engine does not measure them, and so are metrics that the stage
+does not track. `--again` redraws the last run.
 """
 
 import sys
@@ -26,7 +26,7 @@ _HIGH = 186
 _PLOT_LEFT, _PLOT_TOP, _PLOT_HIGH = 38, 46, 82
 _PLOT_WIDE = _WIDE - _PLOT_LEFT - 12
 _HEAD, _LINE, _LETTER = 52, 16, 6.1
-"""Pixels: of a question's heading, of a line of text, and of a letter of a legend, at most."""
+"""Pixels: a question's heading, a line of text, and the widest letter of a legend."""
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 _STYLE = (
     "text{font:11px system-ui,-apple-system,'Segoe UI',Arial,sans-serif;fill:#1f2328}"
@@ -35,8 +35,8 @@ _STYLE = (
 )
 
 
-def shown() -> dict[str, list[Panel]]:
-    """The panels that the picture has, by question."""
+def panels_drawn() -> dict[str, list[Panel]]:
+    """Return the panels of the picture by question."""
     return {
         question: [
             panel for panel in panels if panel.own and not panel.tracked and not panel.asks_source
@@ -46,25 +46,25 @@ def shown() -> dict[str, list[Panel]]:
 
 
 def left_out(question: str) -> list[str]:
-    """The titles of the other panels of a question."""
-    return [panel.title for panel in PANELS[question] if panel not in shown()[question]]
+    """Return the titles of the other panels of a question."""
+    return [panel.title for panel in PANELS[question] if panel not in panels_drawn()[question]]
 
 
 def caption(run: Recorded) -> str:
-    """From which run the picture is, and what it lacks."""
+    """Return the sentences about the run and the missing metrics."""
     return (
         f"From a run on {run.day} on the embedded engine: {run.messages:,} messages of {run.hours} "
         f"hours to {run.students} readers became {run.emails:,} emails. Each point is an hour. The "
-        f"clock strikes here {run.strikes} times, whenever somebody is due, not every ten minutes; "
-        "the first is left out. Faults are the demo's own. What AWS itself measures is missing, "
-        "because the engine does not measure it."
+        f"clock ticks {run.strikes} times, when a digest is due, instead of every ten minutes; "
+        "the first tick is left out. The demo causes the faults. AWS's own metrics are missing, "
+        "because the engine does not measure them."
     )
 
 
 def draw(run: Recorded) -> str:
-    """The picture as SVG, a row of graphs for each question."""
+    """Return the picture as SVG, with a row of graphs for each question."""
     body, top = [], 8.0
-    for question, panels in shown().items():
+    for question, panels in panels_drawn().items():
         missing = f"Not in this picture: {', '.join(left_out(question))}"
         body.append(_text(_EDGE, top + 20, question, "q"))
         body.append(_text(_EDGE, top + 38, missing, "s"))
@@ -77,12 +77,12 @@ def draw(run: Recorded) -> str:
         top += _LINE
         body.append(_text(_EDGE, top, line, "s"))
     top += _EDGE
-    drawn = "\n".join(body)
+    content = "\n".join(body)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{top:g}" '
         f'viewBox="0 0 {_WIDTH} {top:g}" role="img"><title>The dashboard of a stage</title>'
         f'<style>{_STYLE}</style><rect width="100%" height="100%" fill="#fff"/>\n'
-        f"{drawn}\n</svg>\n"
+        f"{content}\n</svg>\n"
     )
 
 
@@ -112,16 +112,16 @@ def _graph(panel: Panel, run: Recorded, left: float, top: float) -> str:
 
 
 def _points(run: Recorded, name: str, statistic: str) -> Points:
-    """A count that is not written in an hour in which the clock struck was 0."""
-    found = dict(run.points[f"{name} {statistic}"])
-    struck = [hour for hour, _ in run.points["ticks_done Sum"]]
-    if found and statistic == "Sum":
-        found = dict.fromkeys(struck, 0) | found
-    return sorted(found.items())
+    """Return the points of a line. A count that is missing in an hour with a tick is 0."""
+    points = dict(run.points[f"{name} {statistic}"])
+    ticks = [hour for hour, _ in run.points["ticks_done Sum"]]
+    if points and statistic == "Sum":
+        points = dict.fromkeys(ticks, 0) | points
+    return sorted(points.items())
 
 
 def _line(points: Points, colour: str, hours: int, x: float, y: float, most: float) -> str:
-    """A line through the middles of the hours, with a dot for each."""
+    """Return a line through the middles of the hours, with a dot for each."""
     at = [
         (
             x + (hour + 0.5) / hours * _PLOT_WIDE,
@@ -140,7 +140,7 @@ def _line(points: Points, colour: str, hours: int, x: float, y: float, most: flo
 
 
 def _legend(lines: dict[str, Points], left: float, top: float) -> list[str]:
-    """The names in as many lines as they need; a metric that nobody wrote has "none"."""
+    """Return the legend in as many lines as it needs. A metric without data is marked `none`."""
     parts, x = [], left + 10
     for number, (name, points) in enumerate(lines.items()):
         words = name if points else f"{name}: none"
@@ -156,7 +156,7 @@ def _legend(lines: dict[str, Points], left: float, top: float) -> list[str]:
 
 
 def _round_up(most: float) -> float:
-    """1, 2, 4, 6 or 8 times a power of ten: half of it is short too."""
+    """Return 1, 2, 4, 6 or 8 times a power of ten, so that half of it is also short."""
     if most <= 0:
         return 1
     power = 10.0 ** floor(log10(most))
@@ -164,8 +164,8 @@ def _round_up(most: float) -> float:
 
 
 def _text(x: float, y: float, words: str, kind: str = "") -> str:
-    named = f' class="{kind}"' if kind else ""
-    return f'<text x="{x:.1f}" y="{y:g}"{named}>{escape(words, quote=False)}</text>'
+    style = f' class="{kind}"' if kind else ""
+    return f'<text x="{x:.1f}" y="{y:g}"{style}>{escape(words, quote=False)}</text>'
 
 
 def _rule(x1: float, y1: float, x2: float, y2: float) -> str:
@@ -173,11 +173,11 @@ def _rule(x1: float, y1: float, x2: float, y2: float) -> str:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Let the hours pass, write down what was measured, and draw it."""
+    """Let the hours pass, record the measurement, and draw it."""
     began = time.monotonic()
     if "--again" not in arguments:
         folder = ROOT / "build" / "watched"
-        watched = watch(folder, lambda said: print(f"{time.monotonic() - began:6.1f} s  {said}"))
+        watched = watch(folder, lambda line: print(f"{time.monotonic() - began:6.1f} s  {line}"))
         write_down(recorded(watched))
     run = read_back()
     PICTURE.write_text(draw(run))

@@ -1,4 +1,4 @@
-"""What a run of `demo.watched` measured, by the hour, as demo/data/dashboard.json keeps it."""
+"""The hourly measurement of a run of `demo.watched`, as demo/data/dashboard.json stores it."""
 
 import json
 from collections import defaultdict
@@ -15,12 +15,12 @@ RECORDED = ROOT / "demo" / "data" / "dashboard.json"
 _HOUR = 3600
 
 Points = Sequence[tuple[int, float]]
-"""Hours since the beginning, and the statistic of each hour that has values."""
+"""Hours since the beginning, each with the statistic of its values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """One run: on which day, how much of what, and for each `metric statistic` its points."""
+    """One run: its day, its size, and the points of each `metric statistic`."""
 
     day: str
     hours: int
@@ -32,7 +32,7 @@ class Recorded:
 
 
 def recorded(watched: Watched) -> Recorded:
-    """What the dashboard's own metrics were, in each hour."""
+    """Return the hourly statistics of the dashboard's own metrics."""
     values: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for each in watched.values:
         hour = int((each.at - watched.begin).total_seconds() // _HOUR)
@@ -46,8 +46,8 @@ def recorded(watched: Watched) -> Recorded:
         emails=watched.emails,
         points={
             f"{name} {statistic}": [
-                (hour, round(_aggregate(found, statistic), 2))
-                for hour, found in sorted(values[name].items())
+                (hour, round(_aggregate(each, statistic), 2))
+                for hour, each in sorted(values[name].items())
             ]
             for panels in PANELS.values()
             for panel in panels
@@ -67,18 +67,20 @@ def _aggregate(values: Sequence[float], statistic: str) -> float:
 
 
 def write_down(run: Recorded, path: Path = RECORDED) -> None:
-    """Write it, one line for each metric; `read_back` reads it."""
-    told = asdict(run)
-    points = told.pop("points")
+    """Write the run, one line for each metric, for `read_back`."""
+    content = asdict(run)
+    points = content.pop("points")
     rows = ",\n".join(f"  {json.dumps(name)}: {json.dumps(each)}" for name, each in points.items())
-    head = "".join(f" {json.dumps(name)}: {json.dumps(value)},\n" for name, value in told.items())
+    head = "".join(
+        f" {json.dumps(name)}: {json.dumps(value)},\n" for name, value in content.items()
+    )
     path.write_text(f'{{\n{head} "points": {{\n{rows}\n }}\n}}\n')
 
 
 def read_back(path: Path = RECORDED) -> Recorded:
-    """The run that the picture in docs/images shows."""
-    found = json.loads(path.read_text())
+    """Return the run that the picture in docs/images shows."""
+    content = json.loads(path.read_text())
     points = {
-        name: [(hour, value) for hour, value in each] for name, each in found["points"].items()
+        name: [(hour, value) for hour, value in each] for name, each in content["points"].items()
     }
-    return Recorded(**{**found, "points": points})
+    return Recorded(**{**content, "points": points})

@@ -1,4 +1,4 @@
-"""A real week, day by day: put what its messages became as events, then let the clock pass."""
+"""The replay of a real week: publish a day's messages as events, then advance the clock."""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -16,33 +16,33 @@ from demo.invented import Happened
 from demo.service import Service
 
 SETTLE_SECONDS = 2.2
-"""A little more than the settle lag of the stage `local`: what was put before is then visible."""
+"""A little more than the settle lag of the stage `local`, so that published events are visible."""
 
 _ROOM = timedelta(minutes=3)
-"""How long the readers and the events of the first day may take to be there, on a slow machine."""
+"""The time that registration and the events of the first day may take on a slow machine."""
 
 Progress = Callable[[str], None]
 
 
 def time_to_begin(now: datetime) -> datetime:
-    """The first instant from `now` on after which no digest is due for three minutes.
+    """Return the first instant from `now` on after which no digest is due for three minutes.
 
-    One that was due in between would have some of the first day's events, and the next one the
-    others: two emails of two days, where one of each is expected.
+    A digest that was due in between would have only part of the first day's events. Its reader
+    would get two mixed emails instead of one for each day.
     """
-    wanted = (Recurrence(campus.DIGEST_HOUR, 0, zone) for zone in campus.ZONES)
+    recurrences = (Recurrence(campus.DIGEST_HOUR, 0, zone) for zone in campus.ZONES)
     begin = now
-    for due in sorted(next_occurrence(each, after=now) for each in wanted):
+    for due in sorted(next_occurrence(each, after=now) for each in recurrences):
         if due - begin <= _ROOM:
             begin = due + timedelta(seconds=1)
     return begin
 
 
 def register(service: Service, week: list[campus.Message]) -> tuple[datetime, datetime]:
-    """Register every student, and let those who wrote to each other follow what they share.
+    """Register every student and the further reader, and let pairs of students follow entities.
 
-    And one more reader. All of it is put at once: which of it arrives first does not matter.
-    Returns the slots in which that began and ended.
+    Publish it all at once, because its order of arrival does not matter. Return the slots in which
+    that began and ended.
     """
     began = datetime.now(UTC)
     students = range(1, campus.STUDENTS + 1)
@@ -51,30 +51,32 @@ def register(service: Service, week: list[campus.Message]) -> tuple[datetime, da
         for conversation in sorted(campus.mutual(week))
         for student in conversation.split("-")
     ]
-    put = service.put(
+    count = service.put(
         "subscriber.changed", (campus.subscriber_changed(student, began) for student in students)
     )
-    put += service.put("subscriber.changed", [invented.wants_at_once(began)])
-    put += service.put("follow.created", follows)
-    if put != campus.STUDENTS + 1 + len(follows):
-        raise RuntimeError(f"only {put} readers and follows were put")
+    count += service.put("subscriber.changed", [invented.wants_at_once(began)])
+    count += service.put("follow.created", follows)
+    if count != campus.STUDENTS + 1 + len(follows):
+        raise RuntimeError(f"only {count} readers and follows were published")
     service.wait_until_drained("ingest")
     return slot_of(began), slot_of(datetime.now(UTC))
 
 
 def first_day(began: datetime) -> date:
-    """The day before: whatever happens is over when the digest that tells of it is due."""
+    """Return the day before, so that all of its events are over when their digest is due."""
     return began.date() - timedelta(days=1)
 
 
 def last_slot(day: int, registered: tuple[datetime, datetime]) -> datetime:
-    """The slot in which the last digests of the replay's `day` are due.
+    """Return the slot in which the last digests of the replay's `day` are due.
 
-    Of each zone's next occurrence but `day` after the last student was registered the latest.
+    It is the latest of all zones' occurrences number `day` after the last registration.
     """
     _, ended = registered
-    wanted = (Recurrence(campus.DIGEST_HOUR, 0, zone) for zone in campus.ZONES)
-    return slot_of(max(next(islice(_occurrences(each, after=ended), day, None)) for each in wanted))
+    recurrences = (Recurrence(campus.DIGEST_HOUR, 0, zone) for zone in campus.ZONES)
+    return slot_of(
+        max(next(islice(_occurrences(each, after=ended), day, None)) for each in recurrences)
+    )
 
 
 def replay(
@@ -85,17 +87,17 @@ def replay(
     wait: Callable[[float], None],
     progress: Progress,
 ) -> int:
-    """Put each day's events, then let the time come at which every student was due once.
+    """Publish each day's events, then advance the clock until every student's digest was due.
 
-    Returns events put. The days of the replay begin yesterday. Nobody waits for them: the clocks of
-    the functions are set ahead.
+    Return the number of events. The replay begins yesterday. It does not wait for the days to pass,
+    because the clocks of the functions are set ahead.
     """
     first = first_day(registered[0])
-    put = 0
+    count = 0
     for day in range(events[-1].message.day + 1):
         today = [each for each in events if each.message.day == day]
         for detail_type, is_followed in (("activity.created", True), ("event.created", False)):
-            put += service.put(
+            count += service.put(
                 detail_type,
                 (each.detail(first) for each in today if each.is_followed is is_followed),
             )
@@ -104,24 +106,24 @@ def replay(
         service.wait_until_drained("immediate")
         let_pass(service, last_slot(day, registered))
         progress(f"day {day + 1}: {len(today)} events")
-    return put
+    return count
 
 
 def time_to_go(so_far: float, messages: Sequence[campus.Message]) -> float:
-    """Seconds until the week is over, if the first day took `so_far`: by its share of messages."""
+    """Estimate the remaining seconds of the week from the first day's share of messages."""
     share = sum(message.day == 0 for message in messages) / len(messages)
     return so_far / share - so_far
 
 
 def let_pass(service: Service, until: datetime) -> None:
-    """Let it be `until`, strike once for all slots until then, and let the digests go out."""
+    """Set the clock to `until`, tick once for all slots until then, and let the digests go out."""
     service.set_clock(until)
     service.tick(until)
     service.wait_until_drained("shard", "generate", "immediate")
 
 
-def _occurrences(wanted: Recurrence, *, after: datetime) -> Iterator[datetime]:
-    due = next_occurrence(wanted, after=last_instant_of_slot(after))
+def _occurrences(recurrence: Recurrence, *, after: datetime) -> Iterator[datetime]:
+    due = next_occurrence(recurrence, after=last_instant_of_slot(after))
     while True:
         yield due
-        due = next_occurrence(wanted, after=due)
+        due = next_occurrence(recurrence, after=due)

@@ -1,4 +1,4 @@
-"""What the demo leaves behind: every email as a file, an inbox of them, and the figures."""
+"""The output of the demo: every email as a file, an inbox of them, and the figures."""
 
 import json
 import shutil
@@ -21,12 +21,12 @@ from demo.ses import Accepted
 
 _PICTURES = Path(__file__).parent / "data" / "pictures"
 _SHOWN = 140
-"""Characters of a preheader, as many as the widest inboxes show."""
+"""The number of characters of a preheader that the widest inboxes show."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A row of the inbox. `due_at`: when the email was due, on its reader's own clock."""
+    """A row of the inbox. `due_at` is the time of the email on its reader's clock."""
 
     file: str
     reader: str
@@ -37,7 +37,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """The emails that were due on one date of their readers, the earliest first."""
+    """The emails that were due on one date of their readers, in order."""
 
     title: str
     lines: tuple[Line, ...]
@@ -50,9 +50,9 @@ def write(
     due: Mapping[str, datetime],
     report: Mapping[str, float],
 ) -> None:
-    """`emails/*.eml` and `*.html`, `pictures`, `index.html` and `report.json` in `folder`.
+    """Write `emails/*.eml` and `*.html`, `pictures`, `index.html` and `report.json` to `folder`.
 
-    `rows` are those of `accepted`, in the same order; `due` says when each run was due.
+    `rows` are those of `accepted`, in the same order. `due` has the due time of each run.
     """
     emails = folder / "emails"
     shutil.rmtree(emails, ignore_errors=True)
@@ -62,8 +62,8 @@ def write(
     for number, (mail, row) in enumerate(zip(accepted, rows, strict=True), 1):
         file = f"{number:05d}-{mail.tags['run']}"
         (emails / f"{file}.eml").write_bytes(mail.message.as_bytes())
-        shown = mail.part("html").replace(PICTURES_AT, "../pictures/")
-        (emails / f"{file}.html").write_text(shown, encoding="utf-8")
+        html = mail.part("html").replace(PICTURES_AT, "../pictures/")
+        (emails / f"{file}.html").write_text(html, encoding="utf-8")
         lines.append(_line(file, row, due[mail.tags["run"]]))
     best = featured(rows, [read(mail) for mail in accepted])
     (folder / "index.html").write_text(
@@ -75,7 +75,7 @@ def write(
 def page(
     lines: Sequence[Line], best: Sequence[tuple[str, Line]], report: Mapping[str, float]
 ) -> str:
-    """The inbox as HTML. It runs nothing, and loads nothing but what it links to."""
+    """Return the inbox as HTML. It has no script, and loads only its own emails and pictures."""
     templates = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,

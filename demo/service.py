@@ -1,4 +1,4 @@
-"""The deployed stage as its users see it: services that put events, a clock, queues to watch."""
+"""A client of the deployed stage: publish events, tick the clock, and watch the queues."""
 
 import json
 import time
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
 _DETAILS_A_CHUNK = 100
 _QUIET_FOR = 2
 _LOOKS_EVERY = 0.2
-"""Seconds. A queue is never seen empty between two that hand on: they are counted in that order."""
+"""Seconds. Queues are counted in the order of the flow, so a message on its way is not missed."""
 _PATIENCE = 120
-"""Seconds in which something changes while messages are worked off, even on a slow machine."""
+"""Seconds within which something must change while messages are processed on a slow machine."""
 _AT_MOST = 1_800
-"""Seconds that anything may take to be worked off."""
+"""Seconds within which all messages must be processed."""
 
 
 class ServiceError(Exception):
-    """The deployed stage did not do what was asked."""
+    """A failure of the deployed stage."""
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
     """Clients of one deployed stage, whose functions and queues have names with `prefix`.
 
-    `urls` remembers the addresses of its queues.
+    `urls` caches the addresses of its queues.
     """
 
     bus: str
@@ -55,7 +55,7 @@ class Service:
 
     @classmethod
     def at(cls, engine: Engine, outputs: Mapping[str, str], *, stage: str = "local") -> "Service":
-        """The stage that was deployed to `engine`."""
+        """Return the client of the stage that was deployed to `engine`."""
         session = boto3.Session(
             aws_access_key_id=engine.environment["AWS_ACCESS_KEY_ID"],
             aws_secret_access_key=engine.environment["AWS_SECRET_ACCESS_KEY"],
@@ -72,7 +72,7 @@ class Service:
         )
 
     def put(self, detail_type: str, details: Iterable[Mapping[str, Any]]) -> int:
-        """Put the details as a service does, on two threads. Returns how many. Raises NotPut."""
+        """Publish the details on two threads. Return their number. Raise NotPut."""
         producer = Producer("campus.messages", bus=self.bus, client=self.events)
         remaining = iter(details)
         chunks = iter(lambda: list(islice(remaining, _DETAILS_A_CHUNK)), [])
@@ -80,7 +80,7 @@ class Service:
             return sum(workers.map(lambda chunk: producer.put(chunk, detail_type), chunks))
 
     def tick(self, time_of_tick: datetime, step: str = "fanout") -> None:
-        """What EventBridge Scheduler does every ten minutes, or five minutes for the sweep."""
+        """Invoke a step like EventBridge Scheduler, which does so every ten or five minutes."""
         answer = self.functions.invoke(
             FunctionName=f"{self.prefix}-{step}",
             Qualifier=LIVE,
@@ -90,31 +90,31 @@ class Service:
             raise ServiceError(f"{step} failed: {answer['Payload'].read().decode()}")
 
     def set_clock(self, to: datetime) -> None:
-        """Let it be `to` for all functions, and time go on from there.
+        """Set the clock of all functions to `to`, from where it goes on.
 
-        Call it while their queues are empty: what runs goes on with the time that it had.
+        Call it while their queues are empty, because running workers keep their time.
         """
         ahead = int((to - datetime.now(UTC)).total_seconds())
         for page in self.functions.get_paginator("list_functions").paginate():
-            for found in page["Functions"]:
-                settings = found["Environment"]["Variables"]
+            for function in page["Functions"]:
+                settings = function["Environment"]["Variables"]
                 variables = {**settings, "DEMO_CLOCK_AHEAD": str(ahead)}
-                self.change(found["FunctionName"], Environment={"Variables": variables})
+                self.change(function["FunctionName"], Environment={"Variables": variables})
 
     def change(self, function: str, **configuration: Any) -> None:
-        """Change a function's configuration, and let the alias point to a version that has it."""
+        """Change a function's configuration, and point its alias to a version with the change."""
         self.functions.update_function_configuration(FunctionName=function, **configuration)
         version = self.functions.publish_version(FunctionName=function)["Version"]
         self.functions.update_alias(FunctionName=function, Name=LIVE, FunctionVersion=version)
 
     def settings(self, step: str) -> dict[str, str]:
-        """The environment of the function of a step: what it is set to, its tables too."""
-        found = self.functions.get_function_configuration(FunctionName=f"{self.prefix}-{step}")
-        return found["Environment"]["Variables"]
+        """Return the environment of a step's function, which has its settings and tables."""
+        answer = self.functions.get_function_configuration(FunctionName=f"{self.prefix}-{step}")
+        return answer["Environment"]["Variables"]
 
     def messages_in(self, queue: str, *, delayed: bool = True) -> int:
-        """Messages visible or in flight, as SQS counts them, and those that are `delayed`."""
-        found = self.queues.get_queue_attributes(
+        """Count messages that are visible, in flight or, if `delayed`, delayed."""
+        counts = self.queues.get_queue_attributes(
             QueueUrl=self.queue_url(queue),
             AttributeNames=[
                 "ApproximateNumberOfMessages",
@@ -122,36 +122,36 @@ class Service:
                 "ApproximateNumberOfMessagesNotVisible",
             ],
         )["Attributes"]
-        hidden = 0 if delayed else int(found["ApproximateNumberOfMessagesDelayed"])
-        return sum(map(int, found.values())) - hidden
+        hidden = 0 if delayed else int(counts["ApproximateNumberOfMessagesDelayed"])
+        return sum(map(int, counts.values())) - hidden
 
     def _troubles(self, *queues: str) -> list[str]:
-        """The last warnings and errors in the logs of the functions behind the queues."""
-        found = []
+        """Return the last warnings and errors in the logs of the queues' functions."""
+        lines: list[str] = []
         for queue in queues:
             with suppress(self.logs.exceptions.ResourceNotFoundException):
                 for page in self.logs.get_paginator("filter_log_events").paginate(
                     logGroupName=f"/aws/lambda/{self.prefix}-{queue}"
                 ):
-                    found += [each["message"] for each in page["events"]]
-        return [line for line in found if '"WARNING"' in line or '"ERROR"' in line][-3:]
+                    lines += [each["message"] for each in page["events"]]
+        return [line for line in lines if '"WARNING"' in line or '"ERROR"' in line][-3:]
 
     def _visibility_of(self, queue: str) -> int:
-        """Seconds for which the queue hides a message that was received."""
-        found = self.queues.get_queue_attributes(
+        """Return the visibility time-out of the queue in seconds."""
+        answer = self.queues.get_queue_attributes(
             QueueUrl=self.queue_url(queue), AttributeNames=["VisibilityTimeout"]
         )
-        return int(found["Attributes"]["VisibilityTimeout"])
+        return int(answer["Attributes"]["VisibilityTimeout"])
 
     def queue_url(self, queue: str) -> str:
-        """The address of the stage's queue of that name."""
+        """Return the address of the stage's queue."""
         if queue not in self.urls:
             answer = self.queues.get_queue_url(QueueName=f"{self.prefix}-{queue}")
             self.urls[queue] = answer["QueueUrl"]
         return self.urls[queue]
 
     def queue_arn(self, queue: str) -> str:
-        """Its name for policies."""
+        """Return the ARN of the stage's queue."""
         answer = self.queues.get_queue_attributes(
             QueueUrl=self.queue_url(queue), AttributeNames=["QueueArn"]
         )
@@ -160,14 +160,15 @@ class Service:
     def wait_until_drained(
         self, *queues: str, within: float | None = None, delayed: bool = True
     ) -> None:
-        """Return when the queues have been seen empty a few times in a row.
+        """Return when the queues have been empty a few times in a row.
 
-        `delayed`: wait for delayed messages too. `within`: seconds in which something about them
-        has to change; by default two minutes more than a message whose worker failed stays hidden.
+        `delayed` includes delayed messages. `within` is the number of seconds in which the counts
+        must change. By default it is two minutes more than the visibility time-out of a message
+        whose worker failed.
 
-        Raises ServiceError where nothing has changed for so long, or where that takes half an hour.
-        What is left may stay the same in number while work goes on: fan-out puts as many messages
-        on a queue as generate takes from it.
+        Raise ServiceError if the counts do not change for that long, or if it takes half an hour.
+        Counts may also stay the same while work goes on, because fan-out sends as many messages to
+        a queue as generate receives from it.
         """
         if within is None:
             within = max(map(self._visibility_of, queues)) + _PATIENCE
@@ -182,21 +183,21 @@ class Service:
             quiet = 0 if any(counts.values()) else quiet + 1
             if quiet == 0 and (now - changed > within or now - began > _AT_MOST):
                 raise ServiceError(
-                    f"Messages are left after {now - began:.0f} s, "
-                    f"and for {now - changed:.0f} s as many: {counts}. "
-                    f"Their workers said last: {self._troubles(*queues) or 'no warning'}"
+                    f"Messages remain after {now - began:.0f} s, "
+                    f"and their numbers have not changed for {now - changed:.0f} s: {counts}. "
+                    f"Last log lines of their workers: {self._troubles(*queues) or 'no warning'}"
                 )
             time.sleep(_LOOKS_EVERY)
 
     def turn_back(self, slot: datetime) -> None:
-        """Let every shard take `slot` for the last one that it is done with, whatever it did."""
+        """Set the checkpoint of every shard to `slot`, whatever it was."""
         table = self.settings("fanout")["GAZETTE_CONTROL_TABLE"]
-        found = self.tables.query(
+        answer = self.tables.query(
             TableName=table,
             KeyConditionExpression="kind = :kind",
             ExpressionAttributeValues={":kind": {"S": "checkpoint"}},
         )
-        for row in found["Items"]:
+        for row in answer["Items"]:
             self.tables.update_item(
                 TableName=table,
                 Key={name: row[name] for name in ("kind", "id")},

@@ -1,13 +1,13 @@
-"""A stand-in for Amazon SES on loopback: speaks SESv2 SendEmail and GetAccount.
+"""A stand-in for Amazon SES on loopback, with SESv2's SendEmail and GetAccount.
 
-It keeps what it accepted, answers as a script or chance will have it, and puts SES's events on the
-bus of whoever asks for them.
+It keeps the accepted messages, answers by a script or by chance, and can publish SES's events to
+a bus.
 
-It is also the reader's mailbox: it shows what arrived, and passes the links in emails on to the
-deployed function, so that they can be followed.
+It is also the reader's mailbox. It shows the messages, and forwards the links in emails to the
+deployed function, so that readers can follow them.
 
-The embedded engine's own SES drops headers and tags, so SES alone is sent here, by way of
-AWS_ENDPOINT_URL_SESV2, which botocore reads. No code of Gazette knows of it.
+The embedded engine's own SES drops headers and tags. Only SES's requests are therefore sent here,
+by AWS_ENDPOINT_URL_SESV2, which botocore reads. Gazette's code is not involved.
 """
 
 import json
@@ -37,15 +37,15 @@ from demo.ses_http import Forward, Loss, Reply, handler
 
 
 class _Subject(UnstructuredHeader, BaseHeader):
-    """A subject as it was given: the standard library would decode what looks encoded."""
+    """A subject that is kept unchanged. The standard library would decode encoded words in it."""
 
     @classmethod
     def parse(cls, value: str, kwds: dict[str, Any]) -> None:
-        """As HeaderRegistry asks it of a class."""
+        """Parse the value, as HeaderRegistry requires."""
         kwds["decoded"], kwds["parse_tree"] = value, None
 
     def fold(self, *, policy: Policy) -> str:
-        """The header on one line, in encoded words where it needs them."""
+        """Return the header on one line, with encoded words where needed."""
         return f"{self.name}: {header_words(self, self.name)}{policy.linesep}"
 
 
@@ -61,7 +61,7 @@ _HEADER_NAME = re.compile(r"[!-9;-~]{1,126}")
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A message that was taken, as it arrived."""
+    """A message that was accepted, as it arrived."""
 
     message_id: str
     to: str
@@ -70,17 +70,17 @@ class Accepted:
     configuration_set: str = ""
 
     def part(self, subtype: str) -> str:
-        """The `plain` or `html` alternative."""
+        """Return the `plain` or `html` alternative."""
         part = self.message.get_body((subtype,))
         return part.get_content() if part else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A scripted answer: an error of SES, or (`taken`) any answer to a message that was taken.
+    """A scripted answer: an error, or any answer to a message that is accepted (`taken`).
 
-    One of a message that was taken answers no GetAccount. With `loss` it does not arrive whole.
-    `body` is sent as it is, instead of the `message`.
+    An answer with `taken` is not used for GetAccount. With `loss` it does not arrive completely.
+    `body` replaces the `message`.
     """
 
     status: int
@@ -93,9 +93,9 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Chances:
-    """The shares, 0 to 1, of messages that are taken without an answer, where no script speaks.
+    """The shares, 0 to 1, of messages that are accepted without an answer, unless scripted.
 
-    Drawn from `seed`, the recipient and the tags: the same messages in whatever order.
+    They depend only on `seed`, the recipient and the tags, whatever the order of messages.
     """
 
     hang: float = 0.0
@@ -103,7 +103,7 @@ class Chances:
     seed: int = 0
 
     def loss(self, taken: "Accepted") -> Loss | None:
-        """What becomes of the answer to this message."""
+        """Return the loss of the answer to this message, if any."""
         drawn = chance("answer", self.seed, taken.to, taken.tags).random()
         if drawn < self.hang:
             return Loss.HANG
@@ -111,14 +111,14 @@ class Chances:
 
 
 class BadRequest(Exception):
-    """A request that SES would refuse."""
+    """A request that SES would reject."""
 
 
 class _Server(ThreadingHTTPServer):
-    """Takes as many connections at once as all workers open, each with ten threads.
+    """A server that accepts as many simultaneous connections as all workers open.
 
-    Of five, the default, Linux drops the others: whoever is dropped connects a second later, or
-    takes a reset for an answer that was lost.
+    Each worker has ten threads. With a backlog of five, the default, Linux drops other connections.
+    Their clients connect a second later, or mistake a reset for a lost answer.
     """
 
     daemon_threads = True
@@ -126,13 +126,13 @@ class _Server(ThreadingHTTPServer):
 
 
 class StandIn:
-    """The server. Start it as a context manager; `url` is where SESv2 is to be sent.
+    """The server. Use it as a context manager; `url` is the endpoint of SESv2.
 
-    Operations that it does not speak go to the SES at the URL `behind`, if there is one.
+    Other operations go to the SES at the URL `behind`, if it is set.
 
-    While `publish` is set, each message that is taken makes SES's events, whatever became of the
-    answer; `channel` says how they travel. `on_first` is called when the first one is taken.
-    `refuses` returns the answer to a message that is not taken, where no script speaks.
+    While `publish` is set, each accepted message makes SES's events, even if its answer was lost.
+    `channel` describes their delivery. `on_first` is called after the first message. `refuses`
+    returns the answer to a message that is rejected, unless scripted.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class StandIn:
         self._server = _Server(("127.0.0.1", port), handler(self))
         self._thread = threading.Thread(
             target=self._server.serve_forever,
-            args=(0.05,),  # seconds within which it ends
+            args=(0.05,),  # seconds until it ends
             daemon=True,
         )
 
@@ -175,14 +175,14 @@ class StandIn:
         with self._lock:
             self._ended = True
             for connection in self._hanging:
-                with suppress(OSError):  # the client was quicker
+                with suppress(OSError):  # the client was faster
                     connection.shutdown(socket.SHUT_RDWR)
         self._server.server_close()
         self._thread.join()
         self.postman.__exit__()
 
     def hang(self, connection: socket.socket) -> None:
-        """Returns when the client has gone away, or the stand-in ends."""
+        """Return when the client has gone away, or when the stand-in ends."""
         with self._lock:
             if self._ended:
                 return
@@ -196,7 +196,7 @@ class StandIn:
                 self._hanging.discard(connection)
 
     def page(self, path: str) -> str | None:
-        """The inbox, or a message of it."""
+        """Return the page of the inbox, or of one message."""
         if path == "/":
             return inbox([(mail.to, str(mail.message["Subject"])) for mail in self.accepted])
         number = path.removeprefix("/messages/")
@@ -205,53 +205,53 @@ class StandIn:
         return None
 
     def elsewhere(self, method: str, path: str, headers: Mapping[str, str]) -> Reply | None:
-        """What the SES behind answers; an emulator knows by the signature that SES is meant."""
+        """Return the answer of the SES at `behind`, which an emulator selects by the signature."""
         if not self.behind:
             return None
         signed = {name: value for name, value in headers.items() if name.lower() in _SIGNED}
-        asked = urllib.request.Request(self.behind + path, headers=signed, method=method)  # noqa: S310
+        request = urllib.request.Request(self.behind + path, headers=signed, method=method)  # noqa: S310
         try:
-            with urllib.request.urlopen(asked, timeout=30) as answer:  # noqa: S310
+            with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
                 return Reply(answer.status, "", answer.read())
         except urllib.error.HTTPError as err:
             return Reply(err.code, err.headers.get("x-amzn-errortype", ""), err.read())
 
     def send_email(self, request: dict[str, Any]) -> Reply:
-        """The answer to SendEmail."""
+        """Accept or reject a message, and return the answer."""
         with self._lock:
             self.requests += 1
             answer = self.script.popleft() if self.script else None
         if answer and not answer.taken:
             return _scripted(answer)
         try:
-            taken = _take(request)
+            accepted = _accepted(request)
         except (BadRequest, KeyError, ValueError) as err:
             return Reply(400, "BadRequestException", _json({"message": str(err)}))
         with self._lock:
-            refused = self.refuses(taken)
-            if refused:
-                return _scripted(refused)
-            self.accepted.append(taken)
+            rejection = self.refuses(accepted)
+            if rejection:
+                return _scripted(rejection)
+            self.accepted.append(accepted)
             is_first = len(self.accepted) == 1
         if is_first and self.on_first:
             self.on_first()
         self.postman.carry(
             Taken(
-                taken.message_id,
+                accepted.message_id,
                 request["FromEmailAddress"],
-                taken.to,
-                taken.tags,
-                taken.configuration_set,
+                accepted.to,
+                accepted.tags,
+                accepted.configuration_set,
                 datetime.now(UTC),
             )
         )
-        told = _json({"MessageId": taken.message_id})
+        body = _json({"MessageId": accepted.message_id})
         if answer and answer.loss and not answer.code and answer.body is None:
-            return Reply(answer.status, "", told, answer.loss)
-        return _scripted(answer) if answer else Reply(200, "", told, self._chances.loss(taken))
+            return Reply(answer.status, "", body, answer.loss)
+        return _scripted(answer) if answer else Reply(200, "", body, self._chances.loss(accepted))
 
     def account(self) -> Reply:
-        """The answer to GetAccount, as SES documents it.
+        """Return the answer to GetAccount, as SES documents it.
 
         https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_GetAccount.html
         """
@@ -262,7 +262,7 @@ class StandIn:
             sent = float(len(self.accepted))
         if answer:
             return _scripted(answer)
-        told = {
+        content = {
             "DedicatedIpAutoWarmupEnabled": False,
             "EnforcementStatus": "HEALTHY",
             "ProductionAccessEnabled": True,
@@ -273,7 +273,7 @@ class StandIn:
                 "SentLast24Hours": sent,
             },
         }
-        return Reply(200, "", _json(told))
+        return Reply(200, "", _json(content))
 
 
 def _scripted(answer: Answer) -> Reply:
@@ -287,8 +287,8 @@ def _json(content: dict[str, Any]) -> bytes:
     return json.dumps(content).encode()
 
 
-def _take(request: dict[str, Any]) -> Accepted:
-    """The message as MIME. Raises BadRequest for what SES documents that it refuses."""
+def _accepted(request: dict[str, Any]) -> Accepted:
+    """Return the message as MIME. Raise BadRequest for a request that SES rejects."""
     content = request["Content"]["Simple"]
     tags = {tag["Name"]: tag["Value"] for tag in request.get("EmailTags", [])}
     for text in (*tags, *tags.values()):

@@ -1,4 +1,4 @@
-"""The events that the stand-in for SES puts on the default bus: late, twice, or not at all."""
+"""The events that the stand-in for SES publishes: late, twice, or not at all."""
 
 import heapq
 import itertools
@@ -20,15 +20,15 @@ Entry = Mapping[str, Any]
 """An entry of PutEvents without EventBusName, which means the default bus."""
 
 Publish = Callable[[Sequence[Entry]], object]
-"""Puts up to ten entries on the default bus. What it raises is kept and the entries are lost."""
+"""A function that publishes up to ten entries. If it raises, the error is kept; events are lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """How events travel. The shares are 0 to 1, drawn for each event from `seed` and its message.
+    """The delivery of events. The shares are 0 to 1, drawn by `seed` and the event's message.
 
-    Each event, and each copy of one, takes up to `delay`, and so overtakes others; `reordered` is
-    the share of messages whose last event is put first.
+    Each event, and each copy, takes up to `delay`, so it may overtake others. `reordered` is the
+    share of messages whose last event is published first.
     """
 
     delay: timedelta = timedelta(0)
@@ -40,7 +40,7 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What the events say of a message: its id, its recipient, its tags, when it was taken."""
+    """The data of a message in its events: id, sender, recipient, tags, and time."""
 
     message_id: str
     sender: str
@@ -51,11 +51,11 @@ class Taken:
 
 
 class NotPut(Exception):
-    """The bus did not take events of SES."""
+    """A failure to publish events of SES to the bus."""
 
 
 def default_bus(events: "EventBridgeClient") -> Publish:
-    """Puts entries on the default bus of the embedded engine, as it is started by engine_start."""
+    """Return a function that publishes to the embedded engine's default bus (engine_start)."""
 
     def publish(some: Sequence[Entry]) -> None:
         answer = events.put_events(
@@ -69,18 +69,18 @@ def default_bus(events: "EventBridgeClient") -> Publish:
             ]
         )
         if answer["FailedEntryCount"]:
-            raise NotPut(f"The default bus did not take events of SES: {answer['Entries']}")
+            raise NotPut(f"The default bus rejected events of SES: {answer['Entries']}")
 
     return publish
 
 
 def chance(of: str, seed: int, to: str, tags: Mapping[str, str]) -> Random:
-    """The same draws `of` something for the same message, in whatever order messages come."""
+    """Return equal draws `of` something for equal messages, whatever the order of messages."""
     return Random(f"{of} {seed} {to} {sorted(tags.items())}")
 
 
 def entries(taken: Taken) -> list[Entry]:
-    """SES's events of a message, in their order.
+    """Return SES's events of a message, in their order.
 
     Names: https://docs.aws.amazon.com/eventbridge/latest/ref/events-ref-ses.html
     `detail`: https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html
@@ -98,10 +98,10 @@ def entries(taken: Taken) -> list[Entry]:
 
 
 def travelling(made: Sequence[Entry], channel: Channel, dice: Random) -> Iterator[Entry]:
-    """What of the events of one message goes out, in the order in which it does."""
+    """Yield the events of a message that are published, in the order of publishing."""
     for entry in reversed(made) if dice.random() < channel.reordered else made:
-        lost, twice = dice.random() < channel.lost, dice.random() < channel.duplicated
-        yield from [entry] * (0 if lost else 2 if twice else 1)
+        is_lost, twice = dice.random() < channel.lost, dice.random() < channel.duplicated
+        yield from [entry] * (0 if is_lost else 2 if twice else 1)
 
 
 def _entry(taken: Taken, detail_type: str, event_type: str, about: Mapping[str, Any]) -> Entry:
@@ -126,7 +126,7 @@ def _instant(at: datetime) -> str:
 
 
 class Postman:
-    """Carries entries to `publish` from a thread of its own. A context manager."""
+    """A thread that passes entries to `publish`. Use it as a context manager."""
 
     def __init__(self, publish: Callable[[], Publish | None], channel: Channel) -> None:
         self.failures: list[Exception] = []
@@ -143,14 +143,14 @@ class Postman:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Ends after the call that is under way; what still waits is lost."""
+        """End after the current call. Entries that still wait are lost."""
         with self._changed:
             self._ended = True
             self._changed.notify()
         self._thread.join()
 
     def carry(self, taken: Taken) -> None:
-        """Returns at once; nothing happens while nobody publishes."""
+        """Schedule the events of a message and return. Do nothing if there is no `publish`."""
         if self._publish() is None:
             return
         dice = chance("events", self._channel.seed, taken.to, taken.tags)
@@ -171,7 +171,7 @@ class Postman:
                 self.failures.append(err)
 
     def _next(self) -> list[Entry]:
-        """What is due, up to ten, once anything is; empty at the end."""
+        """Return up to ten due entries as soon as there are any; none at the end."""
         with self._changed:
             while not self._ended:
                 now = monotonic()

@@ -1,4 +1,4 @@
-"""HTTP for the stand-in for SES, with answers that break off, never come, or reset."""
+"""HTTP for the stand-in for SES, with responses that break off, never arrive, or reset."""
 
 import json
 import socket
@@ -16,31 +16,33 @@ _API = "/v2/email/"
 _ACCOUNT = f"{_API}account"
 
 Forward = Callable[[str, str, dict[str, str], bytes], tuple[int, str, bytes]]
-"""Answers a reader's request: method, path, headers and body; status, content type and body."""
+"""A function that answers a reader's request.
+
+It takes method, path, headers and body, and returns status, content type and body."""
 
 
 class Loss(StrEnum):
-    """What becomes of an answer that does not arrive whole."""
+    """The ways in which a response does not arrive completely."""
 
     HANG = "hang"
-    """Nothing is said until the client goes away, or the stand-in ends."""
+    """No response until the client goes away or the stand-in ends."""
 
     CLOSE = "close"
-    """The connection is closed without a word."""
+    """A connection that is closed without a response."""
 
     RESET = "reset"
-    """The connection is reset."""
+    """A connection that is reset."""
 
     HALF = "half"
-    """It breaks off in the middle of its body."""
+    """A response that breaks off in the middle of its body."""
 
     HEAD = "head"
-    """It breaks off in the middle of its headers."""
+    """A response that breaks off in the middle of its headers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What is sent back, or lost: the status, the error's code or empty, and the body."""
+    """A response to send or to lose: the status, the error's code if any, and the body."""
 
     status: int
     code: str
@@ -49,28 +51,28 @@ class Reply:
 
 
 class Served(Protocol):
-    """What is spoken for."""
+    """The methods that the server needs of the stand-in."""
 
     forward: Forward | None
 
     def send_email(self, request: dict[str, Any]) -> Reply:
-        """The answer to SendEmail."""
+        """Answer SendEmail."""
 
     def account(self) -> Reply:
-        """The answer to GetAccount."""
+        """Answer GetAccount."""
 
     def page(self, path: str) -> str | None:
-        """The HTML of a page of the mailbox; None where there is none."""
+        """Return the HTML of a page of the mailbox; None if it does not exist."""
 
     def elsewhere(self, method: str, path: str, headers: Mapping[str, str]) -> Reply | None:
-        """The answer to another operation of SES; None where nobody knows it."""
+        """Answer another operation of SES; None if it is unknown."""
 
     def hang(self, connection: socket.socket) -> None:
-        """Returns when the client has gone away, or nothing is served any more."""
+        """Return when the client has gone away, or when the server ends."""
 
 
 def handler(stand_in: Served) -> type[BaseHTTPRequestHandler]:
-    """Speaks HTTP for `stand_in`."""
+    """Return a handler of HTTP requests for `stand_in`."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -95,8 +97,8 @@ def handler(stand_in: Served) -> type[BaseHTTPRequestHandler]:
                 return
             if self.path.startswith(_API) and self._reply_from_elsewhere("GET"):
                 return
-            if (found := picture(self.path)) is not None:
-                self._answer(200, "", found, "image/jpeg")
+            if (content := picture(self.path)) is not None:
+                self._answer(200, "", content, "image/jpeg")
                 return
             page = stand_in.page(self.path)
             if page is None:
@@ -131,7 +133,7 @@ def handler(stand_in: Served) -> type[BaseHTTPRequestHandler]:
                 case Loss.HANG:
                     stand_in.hang(self.connection)
                 case Loss.RESET:
-                    now = struct.pack("ii", 1, 0)  # linger for 0 s: what closes it resets it
+                    now = struct.pack("ii", 1, 0)  # linger for 0 s, so that closing resets
                     self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, now)
                     self.connection.close()
                 case Loss.HALF:
@@ -154,6 +156,6 @@ def handler(stand_in: Served) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
-            """Quiet: the demo shows its own progress."""
+            """Suppress the log, because the demo shows its own progress."""
 
     return Handler

@@ -1,4 +1,4 @@
-"""What the tables of the deployed stage hold: the system's own view, to hold against the emails."""
+"""The rows in the tables of the deployed stage, to compare with the emails that arrived."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -15,23 +15,23 @@ from demo.engine import Engine
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Rows by table, runs by status too, and when each run was due."""
+    """The numbers of rows by table and of runs by status, and the due time of each run."""
 
     rows: Counter[str] = field(default_factory=Counter)
     due: dict[str, datetime] = field(default_factory=dict)
 
 
 def stored(engine: Engine) -> Stored:
-    """Read all of it."""
-    found = Stored()
+    """Read all tables."""
+    result = Stored()
     for kind, item in _items(engine):
-        found.rows[kind] += 1
+        result.rows[kind] += 1
         if kind == "runs":
-            found.rows[item["status"]["S"]] += 1
+            result.rows[item["status"]["S"]] += 1
             schedule, _, sequence = item["run"]["S"].partition("#")
             run = run_id(RunKey(item["user_id"]["S"], schedule, int(sequence)))
-            found.due[run] = datetime.fromisoformat(item["due_at"]["S"])
-    return found
+            result.due[run] = datetime.fromisoformat(item["due_at"]["S"])
+    return result
 
 
 def _items(engine: Engine) -> Iterator[tuple[str, dict[str, Any]]]:

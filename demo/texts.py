@@ -1,4 +1,4 @@
-"""What students write each other in the demo: invented, for the demo alone.
+"""Texts that students write to each other in the demo. They are invented for the demo.
 
 `{course}`, `{place}`, `{food}`, `{day}`, `{hour}` and `{week}` are filled in.
 """
@@ -75,7 +75,7 @@ TITLES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "How do you revise for {course}?",
             "The best {food} near the {place}",
             "Rooms near the {place}",
-            "Does anybody else cycle to the {place}?",
+            "Does anyone else cycle to the {place}?",
             "{course}: which book helps?",
             "A {food} evening, who joins?",
             "A quiet place to read on a {day}",
@@ -107,7 +107,7 @@ TITLES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "article": {
         "": (
             "Why {course} is more fun than it sounds",
-            "What I learned in {week} months abroad",
+            "My lessons from {week} months abroad",
             "How to survive {course}",
             "Living with {week} flatmates",
         ),
@@ -125,7 +125,7 @@ TITLES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "library": {"": ("A book that you reserved is here", "Your copy of {course} is here")},
 }
-"""By kind of thing, and by the picture that goes with them, which may be none."""
+"""Titles by kind of entity, and by the picture that belongs to them, if any."""
 
 _TALK = (
     "I tried this last week, and it works. The only hard part was to begin.",
@@ -133,10 +133,10 @@ _TALK = (
     "We did the same in our first year, and we still talk about it.",
     "I have a spare one that you can borrow until {day}.",
     "What a good idea. Who do I talk to?",
-    "Has anybody asked at the {place}? They were very kind to us last year.",
+    "Has anyone asked at the {place}? They were very kind to us last year.",
     "Agreed, with one exception: never on a {day}.",
     "My flatmate swears by it, and she is hard to please.",
-    "There is a better one behind the {place}, and hardly anybody knows it.",
+    "There is a better one behind the {place}, and hardly anyone knows it.",
     "I can help on {day}, all afternoon.",
 )
 _ANSWERS = (
@@ -168,7 +168,7 @@ SAID: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "I left your umbrella at the {place}, with a note on it.",
             "Half past, by the fountain. Wear something warm!",
             "My mother says hello, and asks when you come for {food} again.",
-            "I asked at the {place}: they are open on {day}, and students pay half.",
+            "I asked at the {place}. They are open on {day}, and students pay half.",
             "That sounds lovely. Who else is coming?",
             "Good luck tomorrow! You know all of it, and you sleep better than you think.",
             "Same place as last time?",
@@ -187,13 +187,13 @@ SAID: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "You make it look easy. Where did you learn that?",
             "Please more of this!",
             (
-                "It was even better than it looks here, for those who could not come: we stayed "
+                "It was even better than it looks here, for those who could not come. We stayed "
                 "until the caretaker turned the lights off, and then we sang on the stairs."
             ),
             "I was there, and yet I see things here that I missed.",
             "May I print the last one for our kitchen?",
             "Next time I come along. Tell me the evening before!",
-            "The colours! Nothing done to them?",
+            "The colours! Did you edit them?",
             "My grandmother wants to know where this is.",
         )
     },
@@ -212,7 +212,7 @@ SAID: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "Not quite: the argument needs one more line, and then it is the nicest of them all.",
             "I leave it in until {day}, and then we decide.",
             "Thank you, I had read over that five times.",
-            "Yes, let us cut it. Nobody will miss it.",
+            "Yes, let us cut it. No one will miss it.",
             "I moved it to the end. Better?",
         ),
     },
@@ -234,17 +234,17 @@ SAID: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "timetable": (
             "Please tell those who sit next to you.",
             "The week after, everything is as usual.",
-            "The notes of week {week} are online, so nobody misses anything.",
+            "The notes of week {week} are online, in case you miss it.",
         )
     },
     "library": {
         "library": (
             "We keep it for you on the ground floor until {day}.",
-            "You can renew it twice, unless somebody waits for it.",
+            "You can renew it twice, unless another reader waits for it.",
         )
     },
 }
-"""By kind of thing and category. Likes and follows say nothing."""
+"""Excerpts by kind of entity and category. Likes and follows have none."""
 
 MENTIONS = {
     "thread": (
@@ -264,14 +264,14 @@ MENTIONS = {
         "@{reader} please check the last page, then we send it.",
     ),
 }
-"""By kind of thing."""
+"""Mentions by kind of entity."""
 
 THREAD = (
     (14, "mention", "@ada could you read this before Thursday? Half an hour is plenty."),
-    (23, "reply", "I read it meanwhile: the second half is the better one. Begin there?"),
+    (23, "reply", "I read it meanwhile, and the second half is the better one. Begin there?"),
     (14, "reply", "Yes, let us turn it round. Thank you both!"),
 )
-"""What somebody hears of at once: who wrote, as what, and what."""
+"""The events of the reader with immediate emails: number of the sender, category, and excerpt."""
 
 PICTURES = {
     "harbour": "Boats in a harbour at dawn",
@@ -281,7 +281,7 @@ PICTURES = {
     "garden": "Flower beds, seen from above",
     "stage": "A stage with three lamps",
 }
-"""What is on each of demo/data/pictures."""
+"""Descriptions of demo/data/pictures."""
 
 FACES = 12
-"""As many pictures of people are there, `face0.jpg` and so on."""
+"""The number of pictures of people, `face0.jpg` and so on."""

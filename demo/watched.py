@@ -1,10 +1,10 @@
 """A day and a half of a stage as an operator watches it, on the embedded engine.
 
-The messages are those with which the demo's week begins. Beyond `make demo`, the clock
-strikes at every hour at which somebody is due, fan-out and the sweep; one reader in five wants
-messages at once; SES's delivery events come; and a few things go wrong, by `_chance`, the same in
-every run: mailboxes that do not exist, servers that refuse the sender, complaints, readers who
-leave, and answers of SES that are lost.
+The messages are the first ones of the demo's week. Unlike in `make demo`, the clock ticks for
+fan-out and the sweep at every hour at which a digest is due, one reader in five wants immediate
+emails, and SES's delivery events arrive. A few faults happen by `_chance`, the same ones in every
+run: mailboxes that do not exist, servers that reject the sender, complaints, unsubscribes, and lost
+answers of SES.
 """
 
 import json
@@ -39,7 +39,7 @@ _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """What the functions wrote, and how much was put, struck and sent meanwhile."""
+    """The metrics that the functions wrote, and the numbers of messages, ticks and emails."""
 
     values: Sequence[Value] = field(repr=False)
     day: date
@@ -52,9 +52,9 @@ class Watched:
 
 
 def watch(folder: Path, progress: Progress) -> Watched:
-    """Deploy a stage, let the hours pass, and read what its functions wrote meanwhile.
+    """Deploy a stage, let the hours pass, and read the metrics of its functions.
 
-    The first strike also does what came due before midnight: it is not part of what is read.
+    Leave out the metrics of the first tick, which also sends digests that were due before midnight.
     """
     week = [message for message in campus.messages() if message.day < ceil(HOURS / 24)]
     students = sorted({message.target for message in week})
@@ -74,43 +74,43 @@ def watch(folder: Path, progress: Progress) -> Watched:
         service.put("subscriber.changed", (_profile(student, now) for student in students))
         service.wait_until_drained("ingest")
         progress(f"{len(students)} students registered")
-        put = left = 0
+        count = handled = 0
         before = begin
         strikes = slots(begin)
         for slot in strikes:
             some = [each for each in week if before <= _at(each, begin) < slot]
-            put += _put(service, some, begin.date())
+            count += _put(service, some, begin.date())
             service.set_clock(slot)
             service.tick(slot)
             service.tick(slot, "sweep")
             service.wait_until_drained(*_QUEUES)
-            _leave(ses.accepted[left:], unsubscribe)
-            left = len(ses.accepted)
+            _leave(ses.accepted[handled:], unsubscribe)
+            handled = len(ses.accepted)
             before = slot
-            progress(f"{slot:%d %B %H:%M}: {left} emails so far")
-        found = written(service, *(step.name for step in STEPS))
+            progress(f"{slot:%d %B %H:%M}: {handled} emails so far")
+        values = written(service, *(step.name for step in STEPS))
         return Watched(
-            [value for value in found if value.at >= strikes[1]],
+            [value for value in values if value.at >= strikes[1]],
             day=now.date(),
             begin=begin,
             hours=HOURS,
             students=len(students),
-            messages=put,
+            messages=count,
             strikes=len(strikes),
-            emails=left,
+            emails=handled,
         )
 
 
 def slots(begin: datetime) -> list[datetime]:
-    """The slots of the hours from `begin` in which a digest is due somewhere, in order."""
+    """Return the slots within the hours from `begin` in which a digest is due in some zone."""
     end = begin + timedelta(hours=HOURS)
-    found = set()
+    due_slots = set()
     for zone in campus.ZONES:
         due = next_occurrence(Recurrence(campus.DIGEST_HOUR, 0, zone), after=begin)
         while due < end:
-            found.add(slot_of(due))
+            due_slots.add(slot_of(due))
             due = next_occurrence(Recurrence(campus.DIGEST_HOUR, 0, zone), after=due)
-    return sorted(found)
+    return sorted(due_slots)
 
 
 def _at(message: campus.Message, begin: datetime) -> datetime:
@@ -118,11 +118,13 @@ def _at(message: campus.Message, begin: datetime) -> datetime:
 
 
 def _put(service: Service, messages: Sequence[campus.Message], first_day: date) -> int:
-    """Put them, and let immediate emails go out."""
-    put = service.put("event.created", (campus.event_created(each, first_day) for each in messages))
+    """Publish the messages, and let immediate emails go out."""
+    count = service.put(
+        "event.created", (campus.event_created(each, first_day) for each in messages)
+    )
     service.wait_until_drained("ingest", "immediate", "feedback")
     time.sleep(SETTLE_SECONDS)
-    return put
+    return count
 
 
 def _profile(student: int, now: datetime) -> dict[str, Any]:
@@ -131,7 +133,7 @@ def _profile(student: int, now: datetime) -> dict[str, Any]:
 
 
 def _leave(mails: Iterable[Accepted], unsubscribe: Callable[[str], None]) -> None:
-    """Three readers of a hundred unsubscribe, as mail programs do it."""
+    """Unsubscribe three readers of a hundred, as mail programs do."""
     for mail in mails:
         if _chance(mail.to, "leaves") < 0.03:
             unsubscribe(urlsplit(str(mail.message["List-Unsubscribe"]).strip("<>")).path)
@@ -147,7 +149,7 @@ def _with_faults(publish: Publish) -> Publish:
 
 
 def _faulty(some: Sequence[Entry]) -> Iterator[Entry]:
-    """The same events of SES, but bounces instead of some deliveries, and a complaint after few."""
+    """Yield events of SES, with some bounces instead of deliveries and a few complaints."""
     for entry in some:
         record = json.loads(entry["Detail"])
         (to,) = record["mail"]["destination"]
@@ -162,9 +164,9 @@ def _faulty(some: Sequence[Entry]) -> Iterator[Entry]:
         else:
             yield entry
             if _chance(to, "complains") < 0.006:
-                told = {"timestamp": record["mail"]["timestamp"], "feedbackId": "f"}
-                told |= {"complainedRecipients": [{"emailAddress": to}]}
-                yield _entry(record, "Email Complaint Received", "Complaint", told)
+                complaint = {"timestamp": record["mail"]["timestamp"], "feedbackId": "f"}
+                complaint |= {"complainedRecipients": [{"emailAddress": to}]}
+                yield _entry(record, "Email Complaint Received", "Complaint", complaint)
 
 
 def _bounce(to: str, status: str, record: dict[str, Any]) -> dict[str, Any]:
@@ -178,11 +180,11 @@ def _bounce(to: str, status: str, record: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _entry(record: dict[str, Any], detail_type: str, event_type: str, told: Any) -> Entry:
-    about = {"eventType": event_type, "mail": record["mail"], event_type.lower(): told}
+def _entry(record: dict[str, Any], detail_type: str, event_type: str, content: Any) -> Entry:
+    about = {"eventType": event_type, "mail": record["mail"], event_type.lower(): content}
     return {"Source": "aws.ses", "DetailType": detail_type, "Detail": json.dumps(about)}
 
 
 def _chance(of: str, what: str) -> float:
-    """The same draw, 0 to 1, for the same reader and question."""
+    """Return the same draw, 0 to 1, for the same reader and question."""
     return random.Random(f"{of} {what}").random()

@@ -1,6 +1,6 @@
-"""The metrics that the functions of a deployed stage wrote, from their logs on the embedded engine.
+"""The metrics of the functions of a deployed stage, from their logs on the embedded engine.
 
-On AWS, CloudWatch reads them from there.
+On AWS, CloudWatch reads them from the logs.
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 """
 
@@ -15,7 +15,7 @@ from demo.service import Service
 
 @dataclass(frozen=True, slots=True, order=True)
 class Value:
-    """A value of a metric, at the time that the function's clock showed."""
+    """A value of a metric, at the time of the function's clock."""
 
     at: datetime
     step: str
@@ -24,7 +24,7 @@ class Value:
 
 
 def written(service: Service, *steps: str) -> Iterator[Value]:
-    """All values that the functions of these steps have written so far, in no order."""
+    """Yield all values that the functions of these steps have written so far, unordered."""
     for step in steps:
         with suppress(service.logs.exceptions.ResourceNotFoundException):
             pages = service.logs.get_paginator("filter_log_events").paginate(
@@ -39,9 +39,9 @@ def written(service: Service, *steps: str) -> Iterator[Value]:
 def _in_line(step: str, line: str) -> Iterator[Value]:
     if '"_aws"' not in line:
         return
-    found = json.loads(line[line.index("{") :])
-    at = datetime.fromtimestamp(found["_aws"]["Timestamp"] / 1000, UTC)
-    for metrics in found["_aws"]["CloudWatchMetrics"]:
+    entry = json.loads(line[line.index("{") :])
+    at = datetime.fromtimestamp(entry["_aws"]["Timestamp"] / 1000, UTC)
+    for metrics in entry["_aws"]["CloudWatchMetrics"]:
         for metric in metrics["Metrics"]:
-            for value in found[metric["Name"]]:
+            for value in entry[metric["Name"]]:
                 yield Value(at, step, metric["Name"], value)

@@ -15,36 +15,35 @@ from infra.stages import StageError, other_stages, read_stage, refused
 
 
 def context() -> dict[str, Any]:
-    """The context of cdk.json. The command line's `-c` takes precedence."""
+    """Return the context of cdk.json. The command line's `-c` overrides it."""
     return dict(json.loads((ROOT / "cdk.json").read_text())["context"])
 
 
 def main() -> None:
-    """Synthesise, or exit with a line for each thing that is wrong.
+    """Synthesise, or exit with a line for each problem.
 
-    What the stage does not say yet comes before the CDK is imported and layers are built, which
-    takes twenty seconds.
+    Check the stage before importing the CDK and building layers, which takes twenty seconds.
     """
     use_pinned_zones()
-    given = context()
+    context_of_file = context()
     try:
-        _demand_what_is_missing({**given, **_of_the_command_line()})
+        _check_stage({**context_of_file, **_context_of_command_line()})
     except StageError as err:
         sys.exit("\n".join(f"gazette: {line}" for line in str(err).splitlines()))
     from infra.assembly import synthesise
 
-    synthesise(given)
+    synthesise(context_of_file)
 
 
-def _demand_what_is_missing(given: Mapping[str, Any]) -> None:
-    """Raises StageError for a stage that is not ready, or takes the name of another one.
+def _check_stage(given: Mapping[str, Any]) -> None:
+    """Raise StageError for a stage that is not ready, or that uses the name of another one.
 
-    Here, not where a stage is read: the command line looks at stages that are not ready.
+    This is not done where a stage is read, because `gazette` also reads stages that are not ready.
     """
     stage = read_stage(given["stage"], given["stages"])
     others = other_stages(stage.name, given["stages"])
-    taken = taken_by_others(stage, others, default=_place_of_the_credentials())
-    if wrong := [*not_ready(stage), *taken]:
+    conflicts = taken_by_others(stage, others, default=_place_of_the_credentials())
+    if wrong := [*not_ready(stage), *conflicts]:
         raise refused(stage.name, wrong)
 
 
@@ -57,8 +56,8 @@ def _place_of_the_credentials() -> Place:
     return Place(account, region)
 
 
-def _of_the_command_line() -> dict[str, Any]:
-    """The context with which `cdk` starts this app: that of cdk.json, with what `-c` changes."""
+def _context_of_command_line() -> dict[str, Any]:
+    """Return the context that `cdk` passes to this app: that of cdk.json, changed by `-c`."""
     return dict(json.loads(os.environ.get("CDK_CONTEXT_JSON", "{}")))
 
 

@@ -1,4 +1,4 @@
-"""The stacks of a stage, made from the context of an app."""
+"""The stacks of a stage, built from the context of an app."""
 
 import sys
 from collections.abc import Mapping
@@ -20,8 +20,10 @@ _CALLBACK_RAISED = "@jsii/kernel.RuntimeError: "
 
 
 def build(app: App) -> tuple[DataStack, ServiceStack]:
-    """Both stacks of the stage that the context names; before them what CloudFront needs, if it
-    is asked for."""
+    """Build the stacks of the stage that the context names.
+
+    With `front_rate_limit`, add the stack with the resources that CloudFront needs in us-east-1.
+    """
     stage = _stage(app)
     suffix = stage.name.capitalize()
     data = DataStack(app, f"GazetteData{suffix}", stage=stage, **placement(stage, "data"))
@@ -51,7 +53,7 @@ def build(app: App) -> tuple[DataStack, ServiceStack]:
 
 
 def synthesise(context: Mapping[str, Any]) -> None:
-    """Write the assembly, or exit with a line that says what is wrong."""
+    """Write the assembly, or exit with a line that describes the problem."""
     try:
         app = App(context=dict(context))
         build(app)

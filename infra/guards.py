@@ -1,4 +1,4 @@
-"""What a stage that keeps its data must say before it is deployed."""
+"""Settings that a stage must have before a deployment that keeps its data."""
 
 import re
 from collections.abc import Iterator
@@ -10,13 +10,13 @@ from infra.stage.checks.addresses import domain_of
 _RESERVED = re.compile(
     r"(?:.*\.)?(?:example\.(?:com|net|org)|example|test|invalid|localhost)\.?", re.IGNORECASE
 )
-"""Domains that nobody can have: https://www.rfc-editor.org/rfc/rfc2606"""
+"""Reserved domains, which cannot be registered: https://www.rfc-editor.org/rfc/rfc2606"""
 
 
 def not_ready(stage: Stage) -> Iterator[str]:
-    """What a stage that keeps its data does not say yet, each in a sentence.
+    """Yield a sentence for each setting that a stage with `retain` still lacks.
 
-    Synthesis asks for it; the command line does not, because much of it needs no such stage.
+    Synthesis requires them. `gazette` does not, because many of its commands work without them.
     """
     if not stage.retain:
         return
@@ -29,17 +29,17 @@ def not_ready(stage: Stage) -> Iterator[str]:
         ("base_url", stage.base_url, urlsplit(stage.base_url).hostname or ""),
     ):
         if text and _RESERVED.fullmatch(domain):
-            yield f"{setting} is {text!r}, of a domain that nobody has: write your own."
+            yield f"{setting} is {text!r}, a placeholder domain. Replace it with yours."
     if stage.base_url and not stage.base_url.startswith("https://"):
-        yield f"base_url is {stage.base_url!r}, where no reader arrives: begin it with https://."
+        yield f"base_url is {stage.base_url!r}, which no reader can open. Begin it with https://."
     if not stage.alarm_email:
         yield (
-            "alarm_email is empty, so that nobody would hear of an alarm: write an address, or "
-            f'"{NOTHING}" if you mean it.'
+            "alarm_email is empty, so no one would receive alarms. Write an address, or "
+            f'"{NOTHING}" if you want none.'
         )
     if not stage.links_domain and not stage.base_url:
         yield (
-            "links_domain is empty, so that links in emails would end with the stack: write a "
-            "domain for them, with hosted_zone or links_certificate (docs/links.md), or "
-            f'"{NOTHING}" if you mean it.'
+            "links_domain is empty, so links in emails would break when the stack is deleted. "
+            "Write a domain for them, with hosted_zone or links_certificate (docs/links.md), or "
+            f'"{NOTHING}" if you want none.'
         )

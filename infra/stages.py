@@ -1,4 +1,4 @@
-"""Reads a stage of cdk.json, and says everything that is wrong with it."""
+"""Reading of a stage from cdk.json, with all problems at once."""
 
 import json
 import re
@@ -29,58 +29,58 @@ _LONGEST_VALUE = 120
 class StageError(Exception):
     """A stage in cdk.json that cannot be deployed.
 
-    Each line of the text is about one problem: it names the setting, its value and what to do.
+    Each line of the text describes one problem: the setting, its value and what to do.
     """
 
 
 def read_stage(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Stage:
-    """The stage `name` of cdk.json. Raises StageError with all that is wrong with it."""
+    """Return the stage `name` of cdk.json. Raise StageError with all of its problems."""
     if name not in stages:
         raise StageError(
-            f"There is no stage {name!r} in cdk.json; it has {', '.join(sorted(stages))}. "
-            "Choose one with `-c stage=NAME` (of `gazette`: `--stage NAME`), or add it under "
+            f"There is no stage {name!r} in cdk.json. Its stages are {', '.join(sorted(stages))}. "
+            "Choose one with `-c stage=NAME` (`gazette`: `--stage NAME`), or add it under "
             "context.stages."
         )
-    given = stages[name]
-    if not isinstance(given, Mapping):
+    values = stages[name]
+    if not isinstance(values, Mapping):
         raise refused(
             name, ["a stage must be an object of settings; docs/configuration.md lists them."]
         )
-    unreadable = list(_unreadable(given))
-    stage = _made_of(name, given, without=unreadable)
+    unreadable = list(_unreadable(values))
+    stage = _stage(name, values, without=unreadable)
     wrong = list(_about_others(_wrong(stage), unreadable))
     by_itself = [each for each in wrong if len(each.of) == 1]
     wrong += _about_others(wrong_together(stage), [*unreadable, *by_itself])
-    sound = _made_of(name, given, without=[*unreadable, *wrong])
+    sound = _stage(name, values, without=[*unreadable, *wrong])
     wrong += _about_others(wrong_for_functions(sound), [*unreadable, *wrong])
     if unreadable or wrong:
-        lines = [_with_values(each, given) for each in unreadable]
+        lines = [_with_values(each, values) for each in unreadable]
         raise refused(name, [*lines, *(_with_values(each, vars(stage)) for each in wrong)])
     return stage
 
 
 def other_stages(name: str, stages: Mapping[str, Mapping[str, Any]]) -> Iterator[Stage]:
-    """All stages but one, without their settings that cannot be read: those are told for each."""
-    for other, given in stages.items():
-        if other != name and isinstance(given, Mapping):
-            yield _made_of(other, given, without=_unreadable(given))
+    """Yield all other stages, without settings that cannot be read. Those are their own errors."""
+    for other, values in stages.items():
+        if other != name and isinstance(values, Mapping):
+            yield _stage(other, values, without=_unreadable(values))
 
 
-def _made_of(name: str, given: Mapping[str, Any], *, without: Iterable[Wrong]) -> Stage:
-    """The stage with the defaults of what is wrong."""
+def _stage(name: str, values: Mapping[str, Any], *, without: Iterable[Wrong]) -> Stage:
+    """Return the stage with defaults in place of the settings of these problems."""
     out = {setting for each in without for setting in each.of}
-    sound = {setting: value for setting, value in given.items() if setting not in out}
+    sound = {setting: value for setting, value in values.items() if setting not in out}
     return Stage(name=name, **dict.fromkeys(_required(), "") | sound)
 
 
-def _about_others(found: Iterable[Wrong], known: Iterable[Wrong]) -> list[Wrong]:
-    """Those that look at nothing of which it is known that it is wrong."""
+def _about_others(problems: Iterable[Wrong], known: Iterable[Wrong]) -> list[Wrong]:
+    """Return the problems that do not involve a setting of a known problem."""
     out = {setting for each in known for setting in each.of}
-    return [each for each in found if out.isdisjoint(each.of)]
+    return [each for each in problems if out.isdisjoint(each.of)]
 
 
 def refused(name: str, wrong: Iterable[str]) -> StageError:
-    """The error that has a line for each sentence of `wrong`."""
+    """Return an error with a line for each sentence of `wrong`."""
     return StageError("\n".join(f"Stage {name!r} in cdk.json: {each}" for each in wrong))
 
 
@@ -90,25 +90,28 @@ def _required() -> Iterator[str]:
             yield setting
 
 
-def _unreadable(given: Mapping[str, Any]) -> Iterator[Wrong]:
-    """What is wrong without knowing what a setting is for."""
-    for setting, value in given.items():
+def _unreadable(values: Mapping[str, Any]) -> Iterator[Wrong]:
+    """Yield the settings that are unknown, missing or of a wrong type."""
+    for setting, value in values.items():
         if setting == "max_groups":
             yield Wrong(
-                "max_groups is max_blocks now: all groups of an entity are one block.",
+                "max_groups is now max_blocks, because all groups of an entity are one block. "
+                "Rename it.",
                 of=(setting,),
             )
             continue
         if setting not in _SETTINGS:
             yield Wrong(
-                f"there is no setting {setting!r}; docs/configuration.md lists them.", of=(setting,)
+                f"there is no setting {setting!r}. docs/configuration.md lists all settings.",
+                of=(setting,),
             )
             continue
         kind = _SETTINGS[setting].type
         if setting == "concurrency" and type(value) is int:
             yield Wrong(
-                f"concurrency is by function now: instead of {value} write "
-                f'{{"generate": {value}}}, or leave it out: then it follows the rate.',
+                f"concurrency is now set for each function. Write "
+                f'{{"generate": {value}}} instead of {value}, or remove it to derive it from the '
+                "rate.",
                 of=(setting,),
             )
         elif type(value) is not (get_origin(kind) or kind):
@@ -116,16 +119,16 @@ def _unreadable(given: Mapping[str, Any]) -> Iterator[Wrong]:
                 f"{setting} must be of type {getattr(kind, '__name__', kind)}.", of=(setting,)
             )
     for setting in _required():
-        if given.get(setting, "") == "":
+        if values.get(setting, "") == "":
             yield Wrong(
-                f"{setting} is missing; docs/configuration.md says what to write.", of=(setting,)
+                f"{setting} is missing. docs/configuration.md describes its value.", of=(setting,)
             )
 
 
 def _wrong(stage: Stage) -> Iterator[Wrong]:
-    """Within each group of settings."""
+    """Yield the problems within each group of settings."""
     if not re.fullmatch(r"[a-z][a-z0-9]{0,15}", stage.name):
-        yield Wrong("a name is 1 to 16 of a-z and 0-9.", of=())
+        yield Wrong("its name must be 1 to 16 of a-z and 0-9, and begin with a letter.", of=())
     yield from out_of_range(stage, RANGES)
     yield from no_choice(stage, CHOICES)
     yield from wrong_with_owner(stage)
@@ -143,5 +146,5 @@ def _with_values(wrong: Wrong, known: Mapping[str, Any]) -> str:
 
 
 def _shown(value: object) -> str:
-    """As cdk.json has it, on one line."""
+    """Return the value as JSON on one line, shortened."""
     return shorten(json.dumps(value, ensure_ascii=False), _LONGEST_VALUE, placeholder=" …")

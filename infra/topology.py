@@ -1,4 +1,4 @@
-"""Steps, queues and tables as plain data: what exists, and which step may do what."""
+"""Steps, queues and tables as plain data, with the permissions of each step."""
 
 from dataclasses import dataclass
 
@@ -6,80 +6,85 @@ Uses = tuple[tuple[str, tuple[str, ...]], ...]
 """DynamoDB actions by table, and by index, as `table/index`."""
 
 MAX_RECEIVES = 16
-"""How often SQS delivers a message before it moves to the dead-letter queue.
+"""The number of times that SQS delivers a message before it moves to the dead-letter queue.
 
-A message that failed comes back after 10 to 60 seconds, later after up to ten minutes
-(`domain/redelivery.py`): the last receive is 52 to 107 minutes behind the first. Where its worker
-dies or times out each time, it is the visibility time-out that passes between two receives.
+A failed message returns after 10 to 60 seconds, and later after up to ten minutes
+(`domain/redelivery.py`). The last receive is therefore 52 to 107 minutes after the first. If the
+worker dies or times out each time, the visibility time-out passes between two receives.
 docs/decisions/0051-what-failed-comes-back-within-a-minute.md
 """
 
 VISIBILITY_FACTOR = 6
-"""Visibility time-out divided by function time-out, as AWS recommends for queues of functions.
+"""The visibility time-out divided by the function's time-out, as AWS recommends.
 https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Index:
-    """An index. Without a partition key it is a local one.
-
-    `holds`: the attributes that it projects beside the keys; None: all.
-    """
+    """An index. Without a partition key it is a local one."""
 
     name: str
     partition_key: str | None = None
     sort_key: str
+
+    # The attributes that it projects in addition to the keys; None for all.
     holds: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A table and its indexes.
-
-    `is_irreplaceable`: no service and no later event can tell again what is in it.
-    """
+    """A table and its indexes."""
 
     name: str
     partition_key: str
     sort_key: str | None = None
     indexes: tuple[Index, ...] = ()
     ttl: str | None = None
+
+    # True if neither a service nor a later event can supply the data again.
     is_irreplaceable: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """A function. `queue`: the queue that feeds it. `tables`: what it may do to tables, and to
-    indexes: who may query the one may not query the other; `tables_of_ses`: besides, with SES;
-    `tables_of_content`: besides, if the stage asks a content source; `tables_of_critical`: besides,
-    if a category of the stage is critical.
-
-    `beside`: further queues of the function, whose messages do not wait behind those of `queue`.
-
-    `max_receives`: how often SQS delivers a message before it moves to the dead-letter queue.
-    `may_recurse`: the function may put messages on its own queue more than 16 times in a row;
-    Lambda would otherwise stop it as a loop.
-    https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
-    Times are in seconds, memory is in MB.
-    """
+    """A function. Times are in seconds, memory is in MB."""
 
     name: str
     timeout: int
     memory: int
+
+    # The queue that feeds it.
     queue: str | None
+
+    # Further queues that feed it, so that their messages do not wait behind those of `queue`.
     beside: tuple[str, ...] = ()
+
     batch_size: int = 10
+
+    # The number of deliveries of a message before it moves to the dead-letter queue.
     max_receives: int = MAX_RECEIVES
+
+    # True if the function may send messages to its own queue more than 16 times in a row. Lambda
+    # would otherwise stop it as a loop.
+    # https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
     may_recurse: bool = False
+
+    # Its permissions on tables, and on indexes, which are separate resources.
     tables: Uses
+
+    # Further permissions with SES.
     tables_of_ses: Uses = ()
+
+    # Further permissions in a stage with a content source.
     tables_of_content: Uses = ()
+
+    # Further permissions in a stage with critical categories.
     tables_of_critical: Uses = ()
 
     def tables_with(
         self, mail_provider: str, *, asks_source: bool = False, has_critical: bool = False
     ) -> Uses:
-        """Return what it may do to tables in a stage with this provider."""
+        """Return its permissions on tables in a stage with this provider."""
         return (
             *self.tables,
             *(self.tables_of_ses if mail_provider == "ses" else ()),
@@ -89,7 +94,7 @@ class Step:
 
     @property
     def queues(self) -> tuple[str, ...]:
-        """All queues that feed it."""
+        """The queues that feed it."""
         return (self.queue, *self.beside) if self.queue else ()
 
 
@@ -160,7 +165,7 @@ TABLES = (
 
 INGEST = Step(
     name="ingest",
-    timeout=90,  # ten messages, each a list of as many events as fit an entry, written one by one
+    timeout=90,  # ten messages, each with up to a full entry of events, written one by one
     memory=512,
     queue="ingest",
     tables=(
@@ -196,8 +201,8 @@ FOLLOWERS = Step(
     timeout=60,
     memory=512,
     queue="followers",
-    batch_size=2,  # two pages of a hundred, each perhaps with a run and a message of its own
-    may_recurse=True,  # a walk queues the next one, which continues behind the last page
+    batch_size=2,  # two pages of a hundred, each perhaps with its own run and message
+    may_recurse=True,  # a walk queues the next one, which continues after the last page
     tables=(
         ("subscribers", ("GetItem", "BatchGetItem")),
         ("schedules", ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
@@ -231,7 +236,7 @@ _SENDING = (
     ("suppressions", ("BatchGetItem",)),
     ("events", ("GetItem", "BatchGetItem", "UpdateItem", "DeleteItem")),
     ("events/stored", ("Query",)),
-    # What a reader wants otherwise by now leaves the run, perhaps for an idle schedule.
+    # Events under changed preferences leave the run, perhaps for an idle schedule.
     ("follows", ("BatchGetItem",)),
     ("schedules", ("GetItem", "BatchGetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")),
     ("control", ("GetItem", "BatchGetItem", "Query", "UpdateItem")),
@@ -239,7 +244,7 @@ _SENDING = (
 )
 GENERATE = Step(
     name="generate",
-    timeout=120,  # ten emails side by side: all are rendered, then sent and committed
+    timeout=120,  # ten emails in parallel are rendered, then sent and committed
     memory=1024,
     queue="generate",
     beside=("immediate",),  # an immediate email does not wait behind a backlog of digests
@@ -254,7 +259,7 @@ RESEND = Step(
     timeout=GENERATE.timeout,
     memory=GENERATE.memory,
     queue="resend",
-    max_receives=MAX_RECEIVES + 15,  # each attempt takes one, and each worker that dies
+    max_receives=MAX_RECEIVES + 15,  # each attempt and each worker that dies takes one
     may_recurse=True,
     tables=(
         *_SENDING,
@@ -266,8 +271,8 @@ FEEDBACK = Step(
     timeout=30,
     memory=512,
     queue="feedback",
-    # A message that fails is in the dead-letter queue before the grace is over, and no message is
-    # received more often than SQS goes on to count it in the age of the oldest one.
+    # A failed message reaches the dead-letter queue before the grace is over. SQS also stops
+    # counting a message in the age of the oldest one after a few receives.
     # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
     max_receives=3,
     tables=(
@@ -295,7 +300,7 @@ SWEEP = Step(
         ("schedules", ("Scan", "PutItem")),
         ("events/stored", ("Query",)),
     ),
-    tables_of_ses=(("control", ("GetItem",)),),  # up to when delivery events have arrived
+    tables_of_ses=(("control", ("GetItem",)),),  # the time up to which delivery events arrived
 )
 PREFERENCES = Step(
     name="preferences",
@@ -320,7 +325,7 @@ STEPS = (INGEST, FOLLOWERS, FANOUT, GENERATE, RESEND, FEEDBACK, SWEEP, PREFERENC
 
 CONTENT = Step(
     name="content",
-    timeout=120,  # ten requests, one after the other, each perhaps repeated, and their items
+    timeout=120,  # ten requests in sequence, each perhaps repeated, and their items
     memory=256,
     queue="content",
     may_recurse=True,  # a fetch without a permit is requeued with a new message

@@ -1,6 +1,6 @@
-"""Puts events on the bus of Gazette, in lists: EventBridge charges for entries, not for events.
+"""A publisher of events that uses lists, because EventBridge charges by entry, not by event.
 
-This file needs boto3 and nothing else: copy it into your service, or install its folder.
+This file needs only boto3. Copy it into your service, or install its folder.
 
     from gazette_events import Producer
 
@@ -21,23 +21,24 @@ import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 LISTS: Final = frozenset({"event.created"})
-"""The detail types of which one entry may carry a list."""
+"""The detail types that may have a list in one entry."""
 
 _EVENTS_A_LIST = 100
-"""Gazette looks up the readers of a hundred events at once."""
+"""Events. Gazette looks up the readers of a hundred events at once."""
 
 _BYTES_A_LIST = 64_000
-"""An entry is billed for each 64 KB that it begins. https://aws.amazon.com/eventbridge/pricing/"""
+"""An entry is billed in units of 64 KB. https://aws.amazon.com/eventbridge/pricing/"""
 
 _ENTRIES_A_CALL = 10
 _BYTES_A_CALL = 256_000
-"""What every region takes of a call. A single entry that is larger goes alone.
+"""The size that every Region accepts for a call. A larger entry needs a call of its own.
 https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEvents.html"""
 
 _BYTES_AN_ENTRY = 1_000_000
 
-_PASSING = frozenset({"InternalFailure", "ThrottlingException"})
-"""https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEventsResultEntry.html"""
+_TRANSIENT = frozenset({"InternalFailure", "ThrottlingException"})
+"""Codes of errors that are worth a retry.
+https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEventsResultEntry.html"""
 
 _LONGEST_PAUSE = 5.0
 _BEYOND_NAMES = '{"events":[]}'
@@ -47,9 +48,10 @@ Detail = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Refused:
-    """A detail that is not on the bus. `code` and `message`: of EventBridge, or of this module.
+    """A detail that was not published.
 
-    `code` is `TooLarge` for a detail of a megabyte or more, `NotJson` for what JSON cannot say.
+    `code` and `message` are from EventBridge or from this module. `code` is `TooLarge` for a detail
+    of a megabyte or more, and `NotJson` for a value that JSON cannot represent.
     """
 
     detail: Detail
@@ -58,14 +60,14 @@ class Refused:
 
 
 class NotPut(Exception):
-    """Some details are not on the bus; the others are. Put `refused` again: ids make it safe."""
+    """An error for details that were not published. Publish `refused` again; ids make it safe."""
 
     def __init__(self, bus: str, put: int, refused: list[Refused]) -> None:
         first = refused[0]
         super().__init__(
-            f"{len(refused):,} of {put + len(refused):,} details are not on the bus {bus}. The "
-            f"first, {first.detail.get('id') or first.detail.get('user_id') or 'without an id'}: "
-            f"{first.code}: {first.message}"
+            f"{len(refused):,} of {put + len(refused):,} details were not published to the bus "
+            f"{bus}. The first, {first.detail.get('id') or first.detail.get('user_id') or 'no id'}"
+            f": {first.code}: {first.message}"
         )
         self.put = put
         self.refused = refused
@@ -78,16 +80,17 @@ class _Entry:
     size: int
 
 
-_Left = tuple[_Entry, str, str]
-"""What was refused, with code and message."""
+_Rejection = tuple[_Entry, str, str]
+"""A rejected entry, with code and message."""
 
 
 class Producer:
-    """Puts what one service says. `source`: its name, such as `shop.comments`.
+    """A publisher of one service's events.
 
-    `client`: of EventBridge, by default boto3's in the region of the environment; its own retries
-    repeat calls that fail as a whole. `attempts`: how often an entry is put that EventBridge
-    refuses for now. `sleep` waits so many seconds between them.
+    `source` is the service's name, such as `shop.comments`. `client` is a client of EventBridge, by
+    default boto3's in the Region of the environment. Its own retries repeat calls that fail as a
+    whole. `attempts` is the number of times that a transient error of an entry is tried. `sleep`
+    waits for a number of seconds between them.
     """
 
     def __init__(
@@ -108,61 +111,61 @@ class Producer:
         self._sleep = sleep
 
     def put(self, details: Iterable[Detail], detail_type: str = "event.created") -> int:
-        """Put every detail, and return how many they were. They may arrive in any order.
+        """Publish every detail and return their number. They may arrive in any order.
 
-        Events go in lists of up to a hundred and 64 KB, other detail types ten a call. What
-        EventBridge refuses for now is put again, after a pause that grows. Raises NotPut, with
-        each detail that is not on the bus, once all others are; or as soon as a call fails as a
-        whole, with all that remain.
+        Events go in lists of up to a hundred and 64 KB, other detail types ten a call. Entries with
+        transient errors are published again, after a growing pause. Raise NotPut with the failed
+        details after all others are published. If a call fails as a whole, raise it at once with
+        all remaining details.
         """
         if isinstance(details, Mapping):
-            raise TypeError("put takes a list of details, also of one: put([detail]).")
+            raise TypeError("put takes a list of details, even for a single one: put([detail]).")
         refused: list[Refused] = []
         calls = _calls(self._entries(detail_type, details, refused))
-        put = 0
+        count = 0
         for call in calls:
-            left, err = self._put(call)
-            put += _number(call) - _number(entry for entry, _, _ in left)
-            refused += _refused(left)
+            rejections, err = self._put(call)
+            count += _number(call) - _number(entry for entry, _, _ in rejections)
+            refused += _refused(rejections)
             if err:
                 refused += _refused((each, _code(err), str(err)) for more in calls for each in more)
-                raise NotPut(self._bus, put, refused) from err
+                raise NotPut(self._bus, count, refused) from err
         if refused:
-            raise NotPut(self._bus, put, refused)
-        return put
+            raise NotPut(self._bus, count, refused)
+        return count
 
-    def _put(self, entries: list[_Entry]) -> tuple[list[_Left], Exception | None]:
-        """The entries that were refused for good, or at every attempt, with code and message.
+    def _put(self, entries: list[_Entry]) -> tuple[list[_Rejection], Exception | None]:
+        """Return the entries that were rejected permanently or at every attempt.
 
-        And the error of a call that failed as a whole; its entries are among them.
+        If a call failed as a whole, add its entries and return its error.
         """
-        gone: list[_Left] = []
+        rejections: list[_Rejection] = []
         for attempt in range(self._attempts):
             try:
                 answer = self._client.put_events(Entries=[entry.request for entry in entries])
             except (BotoCoreError, ClientError) as err:
-                return gone + [(entry, _code(err), str(err)) for entry in entries], err
-            told = [
+                return rejections + [(entry, _code(err), str(err)) for entry in entries], err
+            failures = [
                 (entry, result["ErrorCode"], result.get("ErrorMessage", ""))
                 for entry, result in zip(entries, answer["Entries"], strict=True)
                 if result.get("ErrorCode")
             ]
-            for_now = [each for each in told if each[1] in _PASSING]
-            gone += [each for each in told if each[1] not in _PASSING]
-            if not for_now or attempt + 1 == self._attempts:
-                return gone + for_now, None
+            transient = [each for each in failures if each[1] in _TRANSIENT]
+            rejections += [each for each in failures if each[1] not in _TRANSIENT]
+            if not transient or attempt + 1 == self._attempts:
+                return rejections + transient, None
             self._sleep(random.uniform(0, min(0.1 * 2.0**attempt, _LONGEST_PAUSE)))
-            entries = [entry for entry, _, _ in for_now]
-        return gone, None
+            entries = [entry for entry, _, _ in transient]
+        return rejections, None
 
     def _entries(
         self, detail_type: str, details: Iterable[Detail], refused: list[Refused]
     ) -> Iterator[_Entry]:
-        """One entry for each list, or for each detail of a type that has none."""
+        """Yield an entry for each list, or for each detail of a type without lists."""
         most = _EVENTS_A_LIST if detail_type in LISTS else 1
         around = len((self._source + detail_type + _BEYOND_NAMES).encode())
         texts: list[str] = []
-        held: list[Detail] = []
+        batch: list[Detail] = []
         size = around
         for detail in details:
             try:
@@ -174,17 +177,17 @@ class Producer:
                 refused.append(Refused(detail, "NotJson", str(err)))
                 continue
             if around + grown >= _BYTES_AN_ENTRY:
-                message = f"It has {grown:,} bytes; an entry has less than {_BYTES_AN_ENTRY:,}."
+                message = f"It has {grown:,} bytes; the limit of an entry is {_BYTES_AN_ENTRY:,}."
                 refused.append(Refused(detail, "TooLarge", message))
                 continue
-            if held and (len(held) == most or size + grown > _BYTES_A_LIST):
-                yield self._entry(detail_type, texts, held, size)
-                texts, held, size = [], [], around
+            if batch and (len(batch) == most or size + grown > _BYTES_A_LIST):
+                yield self._entry(detail_type, texts, batch, size)
+                texts, batch, size = [], [], around
             texts.append(text)
-            held.append(detail)
+            batch.append(detail)
             size += grown
-        if held:
-            yield self._entry(detail_type, texts, held, size)
+        if batch:
+            yield self._entry(detail_type, texts, batch, size)
 
     def _entry(
         self, detail_type: str, texts: list[str], details: list[Detail], size: int
@@ -211,9 +214,11 @@ def _calls(entries: Iterator[_Entry]) -> Iterator[list[_Entry]]:
         yield call
 
 
-def _refused(left: Iterable[_Left]) -> list[Refused]:
+def _refused(rejections: Iterable[_Rejection]) -> list[Refused]:
     return [
-        Refused(detail, code, message) for entry, code, message in left for detail in entry.details
+        Refused(detail, code, message)
+        for entry, code, message in rejections
+        for detail in entry.details
     ]
 
 

@@ -1,4 +1,4 @@
-"""Breadth first through every state of a model: the first trace is a shortest."""
+"""A breadth-first search through every state of a model. Its first trace is a shortest one."""
 
 import gc
 from array import array
@@ -10,12 +10,12 @@ from typing import Generic, TypeVar
 S = TypeVar("S", bound=Hashable)
 
 Label = tuple[object, ...]
-"""What happens: a template, and what to fill in."""
+"""A step: a template and its values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search came to. `violation`: the promise that broke; `trace`: how, step by step."""
+    """The result of a search. `violation` is the broken promise, and `trace` the steps to it."""
 
     states: int
     transitions: int
@@ -25,11 +25,12 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Model(Generic[S]):
-    """What is searched.
+    """A model to search.
 
-    `steps`: every step that is possible in a state, and the state after it. `canonical`: one state
-    for all that differ by names alone. `broken`: the promise that a state breaks, in words.
-    `is_at_rest`: whether everything has ended. `stuck`: what is broken where no step leads there.
+    `steps` has every possible step in a state, with the state after it. `canonical` is one state
+    for all that differ only by names. `broken` describes the promise that a state breaks.
+    `is_at_rest` is True if everything has ended. `stuck` describes the promise that is broken if no
+    path leads to such a state.
     """
 
     beginning: S
@@ -41,7 +42,7 @@ class Model(Generic[S]):
 
 
 def explore(model: Model[S]) -> Found:
-    """Look at every state. Stops at the first that breaks a promise, or from which none ends."""
+    """Search every state. Stop at the first that breaks a promise, or from which no path ends."""
     with _no_collection():
         return _explore(model)
 
@@ -81,7 +82,8 @@ def _explore(model: Model[S]) -> Found:
 def _first_without_end(
     targets: Sequence[int], ends: Sequence[int], at_rest: Sequence[int]
 ) -> int | None:
-    """The first state from which no path leads to one at rest: backwards from these."""
+    """Return the first state from which no path leads to one at rest. Search backwards from
+    those."""
     number = len(ends)
     begins = array("q", bytes(8 * (number + 2)))
     for target in targets:
@@ -113,7 +115,7 @@ def _first_without_end(
 def _told(
     states: Sequence[S], parents: Sequence[int], last: int, model: Model[S]
 ) -> tuple[str, ...]:
-    """The way to a state in words, replayed so that each worker keeps its name."""
+    """Describe the path to a state, replayed so that each worker keeps its name."""
     way: list[S] = []
     while last > 0:
         way.append(states[last])
@@ -132,7 +134,8 @@ def _told(
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Nothing here is a cycle, and the collector would walk all states again and again."""
+    """Disable the garbage collector, which would walk all states repeatedly. There are no
+    cycles."""
     gc.disable()
     try:
         yield

@@ -1,4 +1,4 @@
-"""What the short seeds of the proofs share with the tests."""
+"""Fixtures that the short seeds of the proofs share with the tests."""
 
 from tests.conftest import aws_is_read_once, built_templates, clock, templates_on_path
 

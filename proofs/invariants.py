@@ -1,4 +1,4 @@
-"""The invariants of every run, event and email. Shared by the proofs.
+"""The invariants of every run, event and email, which the proofs share.
 
 Each function yields a line for each violation.
 """
@@ -29,7 +29,7 @@ MOST_COPIES: Mapping[Policy, int] = {
     Policy.CARRY_OVER: 2,
     Policy.ASSUME_SENT: 1,
 }
-"""How many emails may have one event, whatever is lost."""
+"""The maximum number of emails with one event, whatever is lost."""
 
 _ENDS: Mapping[Status, Collection[Reason]] = {
     Status.SENT: {Reason.ACCEPTED, Reason.EVIDENCE, Reason.ASSUMED},
@@ -65,18 +65,20 @@ _ENDS: Mapping[Status, Collection[Reason]] = {
     },
     Status.UNKNOWN: {Reason.CARRIED},
 }
-"""How a run may end, and why."""
+"""The allowed ends of a run, with their reasons."""
 
 
 def in_too_many_emails(shown: Iterable[Hashable], policy: Policy) -> Iterable[str]:
-    """G2: events, one for each email that one is in, that are in more than the policy allows."""
+    """Yield violations of G2: events in more emails than the policy allows. `shown` has an event
+    for each of its emails."""
     for event, number in Counter(shown).items():
         if number > MOST_COPIES[policy]:
             yield f"G2: {event} is in {number} emails"
 
 
 def accepted_too_often(keys: Iterable[RunKey], policy: Policy) -> Iterable[str]:
-    """G2: runs, one for each email that was accepted; only `resend` sends one twice."""
+    """Yield violations of G2: runs accepted too often. Only `resend` sends one twice. `keys` has a
+    run for each accepted email."""
     most = 2 if policy is Policy.RESEND else 1
     for key, number in Counter(keys).items():
         if number > most:
@@ -84,18 +86,18 @@ def accepted_too_often(keys: Iterable[RunKey], policy: Policy) -> Iterable[str]:
 
 
 def ended_badly(runs: Iterable[Run], policy: Policy) -> Iterable[str]:
-    """G3: runs that have not ended, or by a reason that no such run has."""
+    """Yield violations of G3: runs that have not ended, or with an impossible reason."""
     for run in runs:
         if run.reason not in _ENDS.get(run.status, ()):
             yield f"G3: {run.key} is {run.status} ({run.reason})"
         if run.reason is Reason.ASSUMED and policy is not Policy.ASSUME_SENT:
             yield f"G1: {run.key} was assumed to be sent"
         if run.reason is Reason.EMPTY and len(run.uncertain) >= MAX_UNKNOWN_ATTEMPTS:
-            yield f"G3: {run.key} ended as if nothing of it had been given up"
+            yield f"G3: {run.key} ended as if no event of it had been given up"
 
 
 def unknown_for_ever(runs: Collection[Run]) -> Iterable[str]:
-    """G3: runs that stay unknown although a later one of their schedule was sent."""
+    """Yield violations of G3: unknown runs although a later one of their schedule was sent."""
     for run in runs:
         if run.status is Status.UNKNOWN:
             for later in runs:
@@ -110,7 +112,7 @@ def _follows(later: Run, run: Run) -> bool:
 
 
 def missing(schedules: Iterable[Schedule], runs: Iterable[Run]) -> Iterable[str]:
-    """G3: sequences of a schedule that have no run."""
+    """Yield violations of G3: sequences of a schedule without a run."""
     known = {run.key for run in runs}
     for schedule in schedules:
         for number in range(1, schedule.sequence):
@@ -119,9 +121,9 @@ def missing(schedules: Iterable[Schedule], runs: Iterable[Run]) -> Iterable[str]
 
 
 def forgotten(world: World, user_ids: Iterable[str]) -> Iterable[str]:
-    """Rule 23: events that wait in an idle schedule, in which nobody looks any more.
+    """Yield violations of rule 23: events that wait in an idle schedule, which is never read.
 
-    Of readers who get email, while nobody is at work and nothing is on its way to ingest.
+    Check readers who get email, while no worker is busy and no message is on its way to ingest.
     """
     for user_id in user_ids:
         reader = world.subscribers.get(user_id)
@@ -141,10 +143,10 @@ def forgotten(world: World, user_ids: Iterable[str]) -> Iterable[str]:
 
 
 def excused(stored: StoredEvent, runs: Iterable[Run]) -> str:
-    """Why an event that is stored may be in no email: what a policy said. Empty where it said none.
+    """Return the policy's reason why a stored event may be in no email; empty without one.
 
-    `given up`: it was in two attempts with an unknown outcome; `assumed`: a window with it counts
-    as sent.
+    `given up`: it was in two attempts with unknown outcomes. `assumed`: a window with it counts as
+    sent.
     """
     schedule = stored.event.user_id, stored.schedule
     theirs = [run for run in runs if (run.key.user_id, run.key.schedule) == schedule]
@@ -158,9 +160,9 @@ def excused(stored: StoredEvent, runs: Iterable[Run]) -> str:
 
 
 def why_unsent(world: World, user_id: str, event_id: str) -> str:
-    """What became of an event that is in no email; `LOST` where nothing says why.
+    """Return the reason why an event is in no email, or `LOST` if there is none.
 
-    `gone`: its row is, as where it was muted or erased.
+    `gone`: its row is deleted, as for a muted or erased event.
     """
     stored = world.events.get(user_id, event_id)
     runs = [*readable(world.runs.of_user(user_id))]
@@ -180,9 +182,9 @@ def why_unsent(world: World, user_id: str, event_id: str) -> str:
 
 
 def waits_for(world: World, stored: StoredEvent) -> str:
-    """What an event waits for that need not come: its reader, or another run of its thread.
+    """Return the reader or the run for which an event waits, if that may never come.
 
-    Empty where nothing explains why it waits, or it does not.
+    Return an empty text if it does not wait, or waits without a reason.
     """
     reader = world.subscribers.get(stored.event.user_id)
     has_left = isinstance(reader, Subscriber) and reader.has_left
@@ -195,9 +197,9 @@ def waits_for(world: World, stored: StoredEvent) -> str:
 
 
 def _was_counted_as_expired(world: World, user_id: str, event_id: str, runs: Iterable[Run]) -> bool:
-    """Whether it waited in vain for as long as it must, was counted, and its run says so.
+    """Return True if the event waited for as long as it must, was counted, and its run says so.
 
-    Where that was sent all the same, with what came later, its reason is another.
+    If that run was sent anyway, with later events, its reason is another.
     """
     counted = any(
         stored.event.id == event_id and stored.schedule == Unsent.EXPIRED
@@ -209,7 +211,7 @@ def _was_counted_as_expired(world: World, user_id: str, event_id: str, runs: Ite
 
 
 def _closed(run: Run, stored: StoredEvent) -> bool:
-    """Whether it closed the window in which the event lies."""
+    """Return True if the run closed the window with the event."""
     return (
         run.status is Status.SENT
         and run.key.schedule == stored.schedule

@@ -13,7 +13,8 @@ pytestmark = pytest.mark.enable_socket
 
 
 def assert_measured(part: str) -> None:
-    """One round of the part gives a figure for each of its goals. A missed goal is no fault."""
+    """Assert that a round of the part measures each of its goals. A missed goal is not a
+    failure."""
     goals = [goal for goal in GOALS if goal.part == part]
     with stage() as made:
         results = judge(goals, goals, measure({part: PARTS[part]}, made, rounds=1))
@@ -28,5 +29,5 @@ def test_a_part_measures_each_of_its_goals(part: str) -> None:
 
 @pytest.mark.e2e
 def test_the_demo_runs_from_nothing_to_its_end() -> None:
-    """`make demo` in a copy of the project, with what it installs."""
+    """`make demo` runs in a copy of the project, including installation."""
     assert_measured("demo")

@@ -1,7 +1,7 @@
-"""Each program behind a `make` target runs to its end, with the smallest bounds that it takes.
+"""Each program behind a `make` target runs to its end, with its smallest bounds.
 
-The other seeds call the functions of a proof. These start its program as the Makefile does, so that
-a fault in its arguments or its report is found as well.
+The other seeds call the functions of a proof. These start its program like the Makefile, so that
+they also find faults in its arguments or report.
 """
 
 import subprocess
@@ -12,7 +12,7 @@ import pytest
 from demo.engine import ROOT
 
 _WITHIN = 600
-"""Seconds. A bound for a program that hangs; each takes at most 30 on an idle machine."""
+"""Seconds. A limit for a program that hangs. Each takes at most 30 on an idle machine."""
 
 PROGRAMS = {
     "experiments": ("proofs.experiments", "--number", "24"),
@@ -28,7 +28,7 @@ PROGRAMS = {
     "timetravel": ("proofs.timetravel", "--zones", "1", "--subscribers", "30", "--days", "30"),
 }
 NEEDS_A_STAGE = ("proofs.chaos", "proofs.rollout", "proofs.sources", "demo")
-"""Programs whose seeds in `make e2e` run all but their arguments."""
+"""Programs whose seeds in `make e2e` run everything except their arguments."""
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -19,27 +19,28 @@ PAGE = ROOT / "docs" / "configuration.md"
 
 _HEAD = """# Configuration
 
-For whoever sets up a stage. A stage is one installation of Gazette; `context.stages` in `cdk.json`
-lists them. `make docs` writes this page from the modules of `infra/stage`, one for each group.
-Synthesis refuses a value that is out of range or of another type. It says all that is wrong at
-once, in a line each: the setting, its value, and what to do.
+This page lists the settings of a stage by group. A stage is one installation of Gazette. You define
+stages in `cdk.json` under `context.stages`. `make docs` generates this page from the modules of
+`infra/stage`.
 
+- Synthesis refuses values that are out of range or have the wrong type. It reports all problems at
+  once, with one line for each: the setting, its value, and what to do.
 - Synthesis compares a stage with all others. It refuses a `bus`, `domain`, `links_domain` or DNS
-  record that another stage takes, and names both. Say `account` and `region` in each stage, so that
-  it knows which stages are in the same place.
-- Tables, and the keys that sign readers' links, are in a stack of their own, with deletion
-  protection and retention, and point-in-time recovery for what cannot be told again (`restorable`).
-- If no Python 3.13 is on your machine, synthesis warns that the layers ship without `.pyc` files.
+  record that another stage uses, and names both. Set `account` and `region` in each stage, so
+  that it knows which stages are in the same place.
+- Tables and the keys that sign readers' links are in the data stack. They are retained and have
+  deletion protection. Tables that cannot be rebuilt have point-in-time recovery (see `restorable`).
+- If your machine has no Python 3.13, synthesis warns that the layers ship without `.pyc` files.
 
-More about some of them: [sending](sending.md), [unknown outcomes](unknown-outcomes.md),
-[subscribers](subscribers.md), [templates](templates.md)."""
+See also [sending](sending.md), [unknown outcomes](unknown-outcomes.md),
+[subscribers](subscribers.md) and [templates](templates.md)."""
 _TEXT = re.compile(r"(?:\[(?P<unit>[^\]]+)\] )?(?P<meaning>.+?)\n\n(?P<wrong>.+)", re.DOTALL)
 _NOT_SET = "name"
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What the page says of a setting."""
+    """The row of a setting."""
 
     kind: str
     default: str
@@ -49,14 +50,14 @@ class Setting:
 
 
 def groups() -> Mapping[str, tuple[str, ...]]:
-    """The settings below each heading of the page, in their order in the source."""
+    """Return the settings below each heading of the page, in their order in the source."""
     return {
         str(room.__doc__).rstrip("."): tuple(each.name for each in fields(room)) for room in ROOMS
     }
 
 
 def texts() -> dict[str, str]:
-    """The text below each setting in the source."""
+    """Return the text below each setting in the source."""
     return {
         setting.target.id: text.value.value
         for room in ROOMS
@@ -72,24 +73,24 @@ def texts() -> dict[str, str]:
 
 
 def settings() -> Mapping[str, Setting]:
-    """Each setting by its name. Raises KeyError where one has no text."""
-    said = texts()
+    """Return the settings by name. Raise KeyError for a setting without a text."""
+    by_name = texts()
     return {
-        each.name: _setting(each.type, _given(each), said[each.name])
+        each.name: _setting(each.type, _given(each), by_name[each.name])
         for each in fields(Stage)
         if each.name != _NOT_SET
     }
 
 
 def _given(each: Field[Any]) -> object:
-    """The default as a stage that says nothing has it."""
+    """Return the default of the setting."""
     return each.default if each.default_factory is MISSING else each.default_factory()
 
 
 def _setting(kind: object, default: object, text: str) -> Setting:
     parts = _TEXT.fullmatch(text)
     if parts is None:
-        raise ValueError(f"a meaning, an empty line, and what happens if it is wrong: {text!r}")
+        raise ValueError(f"not a meaning, an empty line, and limits: {text!r}")
     unit, meaning, wrong = (" ".join((part or "").split()) for part in parts.groups())
     return Setting(_kind(kind), _default(default), unit, meaning, wrong)
 
@@ -110,7 +111,7 @@ def _default(default: object) -> str:
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     return "\n".join([_HEAD, *_tables(), ""])
 
 
@@ -118,7 +119,7 @@ def _tables() -> Iterator[str]:
     known = settings()
     for group, names in groups().items():
         yield f"\n## {group}\n"
-        yield "| setting | type | default | unit | meaning | if it is wrong |"
+        yield "| setting | type | default | unit | meaning | limits and effects |"
         yield "| --- | --- | --- | --- | --- | --- |"
         for name in names:
             row = known[name]

@@ -93,18 +93,19 @@ SIGNALS: tuple[tuple[str, Signal], ...] = (
 
 _HEAD = """# The life of a run
 
-For whoever asks how a run gets from one status to another: what does each signal change?
+Audience: engineers who change delivery. This page shows the effect of each signal on the status of
+a run.
 
-`make docs` writes this page from `transition` in `gazette.domain.delivery.lifecycle`, which has an
-answer to every signal in every status. Signals that a table does not list are ignored. The rules
-are in [protocol.md](protocol.md), the terms in the [glossary](glossary.md).
+`make docs` writes this page from `transition` in `gazette.domain.delivery.lifecycle`, which defines
+the result of every signal in every status. Signals that a table does not list are ignored.
+[protocol.md](protocol.md) has the rules, and the [glossary](glossary.md) the terms.
 
 ```mermaid
 stateDiagram-v2"""
 
-_ATTEMPTS = """Each signal about an attempt names it. Signals about an earlier attempt are
-ignored, except acceptance and evidence. A stop raises the run's epoch, so that a claim on an older
-read fails."""
+_ATTEMPTS = """Each signal about an attempt contains its number. Signals about earlier attempts
+are ignored, except acceptance and evidence. A stop increments the run's epoch, so that a claim that
+is based on an older read fails."""
 
 
 def page() -> str:

@@ -1,4 +1,4 @@
-"""Whether what a command prints with `--json` has the shape that docs/cli.md gives it."""
+"""Compare a command's output with `--json` with its shape in docs/cli."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Digests through the real function `generate`, in batches of ten, beside the naive design."""
+"""Benchmark of digests: the real function `generate`, in batches of ten, and the naive design."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -19,14 +19,14 @@ _FILL = "benchmarks.bench.readers"
 
 BATCH = 10
 _BATCHES = 3
-"""In a round, of each design."""
+"""The number of batches of each design in a round."""
 
 
 @dataclass
 class Rounds:
-    """Of each round, for each digest: CPU and wall-clock seconds, and bytes logged.
+    """The measurements of each round for each digest: CPU and wall-clock seconds, and bytes logged.
 
-    And the calls of each batch, and, of our function, CPU seconds of a digest by package.
+    It also has the calls of each batch and, for our function, a digest's CPU seconds by package.
     """
 
     cpu: list[float] = field(default_factory=list)
@@ -36,7 +36,7 @@ class Rounds:
     profile: dict[str, float] = field(default_factory=dict)
 
     def add(self, batches: list[Took]) -> None:
-        """A round of batches."""
+        """Add a round of batches."""
         digests = len(batches) * BATCH
         self.cpu.append(sum(each.cpu for each in batches) / digests)
         self.wall.append(sum(each.wall for each in batches) / digests)
@@ -44,7 +44,7 @@ class Rounds:
 
     @property
     def per_second(self) -> list[float]:
-        """Digests for each second of CPU."""
+        """The number of digests for each second of CPU."""
         return [1 / seconds for seconds in self.cpu]
 
     @property
@@ -53,7 +53,7 @@ class Rounds:
         return [1000 * seconds for seconds in self.wall]
 
     def counted(self, *named: str) -> float:
-        """Calls for each digest; of these names, or of all. The median of the batches."""
+        """Return the median number of calls for each digest, of these names or of all."""
         return median(
             sum(number for name, number in calls.items() if not named or name in named) / BATCH
             for calls in self.calls
@@ -61,7 +61,7 @@ class Rounds:
 
 
 def _fill(stage: BenchStage, batches: int, **given: object) -> list[list[str]]:
-    """So many batches of ten readers that no batch has had: their user ids."""
+    """Create batches of ten new readers, and return their user ids."""
     count = batches * BATCH
     first = stage.take_readers(count)
     stage.aws.set_latency(dynamodb=0.0, ses=0.0, sqs=0.0, secrets=0.0)
@@ -78,8 +78,10 @@ def generate(
     latency: Mapping[str, float],
     batches: int = _BATCHES,
 ) -> tuple[Rounds, Rounds]:
-    """Rounds of our function and of the naive design by turns, after one of each that is not
-    counted. Two events are about the same entity."""
+    """Measure rounds of our function and of the naive design in turn, after a warm-up of each.
+
+    Two events are about the same entity.
+    """
     found = {OURS: Rounds(), NAIVE: Rounds()}
     given = {"events": events, "groups": events // 2}
     for turn in range(rounds + 1):

@@ -1,4 +1,4 @@
-"""The goals of speed and cost, what was measured for each, and whether it is met."""
+"""The goals of speed and cost, their measurements, and their verdicts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,9 @@ from statistics import median, quantiles
 
 
 class Verdict(StrEnum):
-    """`within noise`: the median misses the goal, and a quarter of the rounds meets it.
+    """The verdict on a goal.
+
+    `within noise`: the median misses the goal, but a quarter of the rounds meets it.
 
     `failed`: the part that measures the goal raised an error.
     """
@@ -21,7 +23,8 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What is to be reached. `part` measures it; `is_floor`: at least `target`, else at most."""
+    """A goal. `part` measures it. With `is_floor`, `target` is the minimum, otherwise the
+    maximum."""
 
     name: str
     says: str
@@ -32,16 +35,16 @@ class Goal:
 
     @property
     def wanted(self) -> str:
-        """Such as `at most 20 ms`."""
+        """The condition, such as `at most 20 ms`."""
         return f"{'at least' if self.is_floor else 'at most'} {number(self.target)} {self.unit}"
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A figure, and the quartiles of its rounds: the noise of this run.
+    """A figure, and the quartiles of its rounds, which show the noise of this run.
 
-    `peers` says what others reach, in the same unit; `how`, how the figure came about;
-    `profile`, the CPU seconds of one by package.
+    `peers` has the figures of others in the same unit, `how` describes the measurement, and
+    `profile` has the CPU seconds of one run by package.
     """
 
     figure: float
@@ -55,7 +58,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A goal and its measurement: None if the goal was not run, or if its part failed."""
+    """A goal and its measurement, which is None if the goal was not run or its part failed."""
 
     goal: Goal
     measured: Measured | None
@@ -63,7 +66,7 @@ class Result:
 
     @property
     def verdict(self) -> Verdict:
-        """A goal is missed by its median; by no more than noise if the better quartile meets it."""
+        """The verdict. A missed median is within noise if the better quartile meets the goal."""
         if self.measured is None:
             return Verdict.FAILED if self.has_failed else Verdict.NOT_RUN
         found = self.measured
@@ -79,7 +82,7 @@ class Result:
 def of_rounds(
     values: Sequence[float], *, peers: Mapping[str, Sequence[float]] | None = None, how: str = ""
 ) -> Measured:
-    """The median of all rounds, and the quartiles; of peers, the median."""
+    """Return the median and quartiles of all rounds, and the medians of the peers."""
     low, high = _quartiles(values)
     others = {name: median(each) for name, each in (peers or {}).items()}
     return Measured(median(values), low, high, values, others, how)
@@ -92,9 +95,9 @@ def ratio(
     peers: Mapping[str, Sequence[float]] | None = None,
     how: str = "",
 ) -> Measured:
-    """The ratio of the medians, and the quartiles of the ratios round by round.
+    """Return the ratio of the medians, and the quartiles of the ratios of the rounds.
 
-    `peers` become ratios to `other` as well.
+    `peers` become ratios to `other`, too.
     """
     rounds = [mine / theirs for mine, theirs in zip(one, other, strict=True)]
     low, high = _quartiles(rounds)
@@ -103,12 +106,12 @@ def ratio(
 
 
 def exact(figure: float, *, peers: Mapping[str, float] | None = None, how: str = "") -> Measured:
-    """What is counted or computed, and so has no noise."""
+    """Return a figure that is counted or computed, and therefore has no noise."""
     return Measured(figure, figure, figure, (), peers or {}, how)
 
 
 def number(value: float) -> str:
-    """Three significant digits, such as `5,000`, `33.2` or `0.93`."""
+    """Format a number with three significant digits, such as `5,000`, `33.2` or `0.93`."""
     if abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.3g}"

@@ -1,4 +1,4 @@
-"""Events through the real function `ingest`, for readers whose schedules are armed."""
+"""Benchmark of events: the real function `ingest`, for readers whose schedules are armed."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -15,14 +15,14 @@ _LATENCY = 0.010
 _LIST = 100
 _MESSAGES = 10
 _INVOCATIONS = 3
-"""In a round, of ten single events and of a list each."""
+"""The number of invocations in a round, with ten single events and with a list each."""
 
 
 @dataclass
 class Ingested:
-    """Of each round, for each event: CPU and wall-clock seconds, and bytes logged.
+    """The measurements of each round for each event: CPU and wall-clock seconds, and bytes logged.
 
-    And the calls of an invocation, and CPU seconds of an event by package.
+    It also has the calls of an invocation, and an event's CPU seconds by package.
     """
 
     cpu: list[float] = field(default_factory=list)
@@ -33,14 +33,14 @@ class Ingested:
 
     @property
     def per_second(self) -> list[float]:
-        """Events for each second of CPU."""
+        """The number of events for each second of CPU."""
         return [1 / seconds for seconds in self.cpu]
 
 
 def ingest(stage: BenchStage, rounds: int) -> tuple[Ingested, Ingested]:
-    """Rounds of single events, ten messages an invocation, and of lists of a hundred, by turns.
+    """Measure rounds of invocations with ten single events, and with lists of a hundred, in turn.
 
-    A list is for a hundred readers, and ten messages for ten.
+    A list is for a hundred readers, and ten messages are for ten.
     """
     first = stage.take_readers(_LIST)
     stage.aws.set_latency(dynamodb=0.0, sqs=0.0, secrets=0.0)
@@ -70,7 +70,7 @@ def ingest(stage: BenchStage, rounds: int) -> tuple[Ingested, Ingested]:
 
 
 def _event(first: int, events: int, turn: int) -> dict[str, Any]:
-    """An invocation: one event for each of so many readers, as single messages or as one list."""
+    """Return an invocation with an event for each reader, as single messages or as one list."""
     details = [
         detail_of(happened(first + number, turn, 1), id=f"e{turn}", user_id=user(first + number))
         for number in range(events)

@@ -1,8 +1,8 @@
-"""The design that Gazette is compared with: what many begin with, in the same libraries.
+"""The design with which Gazette is compared: a common first version, with the same libraries.
 
-One message at a time: read the reader and the events that were not sent, list them with Jinja2,
-inline the CSS with premailer, send, and mark each event as sent. It groups nothing and claims
-nothing, so it sends twice what is delivered twice; it knows no rate and no suppression.
+It processes one message at a time: read the reader and the unsent events, list them with Jinja2,
+inline the CSS with premailer, send, and mark each event as sent. It neither groups events nor
+claims runs, so it sends duplicates for repeated messages. It has no rate limit and no suppression.
 """
 
 import json
@@ -33,7 +33,7 @@ class NaiveReader(Model):
 
 
 class NaiveEvent(Model):
-    """An event of a reader, and whether it was sent."""
+    """An event of a reader, with a flag for sent events."""
 
     class Meta:
         table_name = "naive_events"
@@ -49,7 +49,7 @@ class NaiveEvent(Model):
 
 
 def lambda_handler(event: dict[str, Any], _: object) -> dict[str, Any]:
-    """Process a batch; a message that fails fails all."""
+    """Process a batch. If one message fails, all fail."""
     for record in event["Records"]:
         _send_digest(json.loads(record["body"])["user_id"])
     return {}

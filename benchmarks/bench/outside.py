@@ -1,4 +1,4 @@
-"""Goals that others measure or compute: rendering, cold starts, the bill, the demo from nothing."""
+"""Goals that other modules measure: rendering, cold starts, the bill, and the demo from scratch."""
 
 import os
 import shutil
@@ -19,11 +19,11 @@ from cli.cost.prices import read_prices
 _FIRST = "the first email is there"
 _BEGUN = "engine at"
 _OURS = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PYTHONPATH", "VIRTUAL_ENV"}
-"""Variables that speak of this run and of its environments."""
+"""Variables of this run and its environments, to be removed."""
 
 
 def render(_: BenchStage, rounds: int) -> Mapping[str, Measured]:
-    """An email of 35 groups beside plain Jinja2: with no group in the cache, and with all."""
+    """Compare an email of 35 groups with plain Jinja2, with a cold and with a warm cache."""
     found = rendering.measure(rounds)
     floor = found[rendering.FLOOR]
     ours = {rendering.COLD, rendering.WARM}
@@ -37,7 +37,7 @@ def render(_: BenchStage, rounds: int) -> Mapping[str, Measured]:
 
 
 def cold(_: BenchStage, rounds: int) -> Mapping[str, Measured]:
-    """CPU to the first message's work, beside a module that imports everything."""
+    """Compare the CPU of a cold start with that of a module that imports everything."""
     found = cold_start.measure(rounds)
     naive = found[cold_start.PEER]
     others = {name: found[name] for name in found if name not in {"generate", cold_start.PEER}}
@@ -46,7 +46,7 @@ def cold(_: BenchStage, rounds: int) -> Mapping[str, Measured]:
 
 
 def bill(_: BenchStage, __: int) -> Mapping[str, Measured]:
-    """What `gazette cost` reckons of a million digests in a month, without what is fixed."""
+    """Compute the variable cost of a million digests in a month with `gazette cost`."""
     how = "computed by `gazette cost`: what grows with use, default settings"
     peers = {"SES itself": read_prices().plans["none"].of(1_000_000)}
     return {
@@ -56,16 +56,16 @@ def bill(_: BenchStage, __: int) -> Mapping[str, Measured]:
 
 
 def demo(_: BenchStage, __: int) -> Mapping[str, Measured]:
-    """`make demo` in a copy of the files that belong to the project: once, with what it installs.
+    """Run `make demo` once in a copy of the project's files, including installation.
 
-    Packages come from the caches of the machine, where they are there.
+    Packages come from the caches of the machine if they are there.
     """
     FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=FOLDER, prefix="clone-") as name:
         clone = Path(name)
         _copy(clone)
         seconds = _timed(clone)
-    how = f"of which {number(seconds[_BEGUN])} s until everything was installed; one run"
+    how = f"including {number(seconds[_BEGUN])} s for installation; one run"
     return {
         "demo-first": exact(seconds[_FIRST], how=how),
         "demo-week": exact(seconds["end"], how=how),
@@ -87,7 +87,7 @@ def _copy(clone: Path) -> None:
 
 
 def _timed(clone: Path) -> dict[str, float]:
-    """Seconds until the demo began, until its first email, and until its end."""
+    """Return the seconds until the demo began, until its first email, and until its end."""
     inherited = {name: value for name, value in os.environ.items() if name not in _OURS}
     python = Path(sys.base_prefix) / "bin" / "python3"
     began = time.monotonic()

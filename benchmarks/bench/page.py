@@ -1,4 +1,4 @@
-"""The page of a run: the table of goals, and a plot of each. It needs nothing but itself."""
+"""The page of a run, with the table of goals and a plot of each. It loads no other files."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -9,7 +9,7 @@ from benchmarks.bench.plots import plot
 _KINDS = {Verdict.MET: "met", Verdict.NOT_RUN: "left-out"}
 
 _PACKAGES = 15
-"""Shown of a profile; bench.json has all."""
+"""The number of packages shown of a profile; bench.json has all."""
 
 _STYLE = """
 :root { color-scheme: light dark; --text: #111827; --ground: #ffffff; --line: #d1d5db;
@@ -34,7 +34,7 @@ svg { width: 100%; height: auto; max-width: 44rem; font: 13px system-ui, sans-se
 
 
 def page(results: Sequence[Result], about: Mapping[str, str], summary: str) -> str:
-    """The page as HTML. `about` says how the run was made; `summary` is its last line."""
+    """Return the page as HTML. `about` describes the run; `summary` is its last line."""
     facts = "".join(
         f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in about.items()
     )
@@ -50,10 +50,10 @@ def page(results: Sequence[Result], about: Mapping[str, str], summary: str) -> s
 <main>
 <h1>Goals of speed and cost</h1>
 <p>{escape(summary)}</p>
-<p>A figure is the median of its rounds, in which all peers take turns. Between the quartiles lies
-half of the rounds: that is the noise of this run. A goal is missed by more than noise if its better
-quartile misses it too. In a plot, the dashed line is the goal, and the line over our bar joins the
-quartiles.</p>
+<p>A figure is the median of its rounds, in which all peers take turns. Half of the rounds lie
+between the quartiles, which show the noise of this run. A goal is missed by more than noise if
+its better quartile misses it too. In a plot, the dashed line is the goal, and the line over our bar
+joins the quartiles.</p>
 <div class="wide" tabindex="0" role="region" aria-label="Table of goals">
 <table>
 <caption>Every goal</caption>
@@ -97,7 +97,7 @@ def _section(result: Result) -> str:
 
 
 def _profile(seconds: Mapping[str, float]) -> str:
-    """Where the CPU goes: the packages that take most of it."""
+    """Return the packages that use most of the CPU."""
     if not seconds:
         return ""
     total = sum(seconds.values())

@@ -1,4 +1,4 @@
-"""What measures the goals: each part returns what it found, by the name of the goal."""
+"""The parts of the benchmark. Each returns its measurements by the name of the goal."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -19,11 +19,11 @@ Part = Callable[[BenchStage, int], Found]
 
 _EQUAL = dict.fromkeys(("dynamodb", "ses", "sqs", "secrets"), 0.010)
 _MODELLED = {"dynamodb": 0.005, "ses": 0.060, "sqs": 0.010, "secrets": 0.010}
-"""Seconds. DynamoDB answers within single-digit milliseconds; AWS documents none of the others.
+"""Seconds. DynamoDB answers within single-digit milliseconds. AWS documents none of the others.
 https://aws.amazon.com/blogs/database/understanding-amazon-dynamodb-latency/"""
 
 _ROW_WRITES = 1000
-"""Write units a second that one partition takes, and so one row.
+"""Write units a second of one partition, and therefore of one row.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html"""
 
 _WORKERS = 20
@@ -33,7 +33,7 @@ _EVENT_PAGES = "dynamodb Query events"
 
 
 def digests(stage: BenchStage, rounds: int) -> Found:
-    """Ten events a digest, while AWS answers in 10 ms."""
+    """Measure digests of ten events, while AWS answers in 10 ms."""
     ours, naive = generate(stage, rounds, events=10, latency=_EQUAL)
     writes = ours.counted(_PACE)
     fastest = RANGES["emails_per_second"].most or _ROW_WRITES / writes
@@ -55,15 +55,15 @@ def digests(stage: BenchStage, rounds: int) -> Found:
         ),
         "ceiling": exact(
             ceiling,
-            how=f"{number(writes)} writes of the pace row an email, of which a row takes "
-            f"{number(_ROW_WRITES)} a second; and the highest rate that may be set is "
+            how=f"{number(writes)} writes of the pace row an email; a row accepts "
+            f"{number(_ROW_WRITES)} writes a second; the highest rate of a stage is "
             f"{number(fastest)}",
         ),
     }
 
 
 def against_naive(stage: BenchStage, rounds: int) -> Found:
-    """Forty events a digest, in twenty groups, beside the naive design."""
+    """Compare digests of forty events in twenty groups with the naive design."""
     ours, naive = generate(stage, rounds, events=40, latency=_EQUAL, batches=1)
     rates = [number(median(each.per_second)) for each in (ours, naive)]
     walls = [number(median(each.milliseconds)) for each in (ours, naive)]
@@ -77,10 +77,10 @@ def against_naive(stage: BenchStage, rounds: int) -> Found:
 
 
 def workers(stage: BenchStage, rounds: int) -> Found:
-    """What twenty workers send together, computed from one: they share nothing but the pace row.
+    """Compute the rate of twenty workers from one, because they share only the pace row.
 
-    A worker has its share of a vCPU. So what a batch took here, where the process had a whole one,
-    is longer by the CPU that it then waits for, as if it could compute nothing while it waits.
+    A worker has its share of a vCPU, but a whole CPU here. The measured time of a batch is
+    therefore extended by the missing CPU time, as if the worker never computed while it waits.
     """
     ours, _ = generate(stage, rounds, events=10, latency=_MODELLED)
     share = min(1.0, GENERATE.memory / A_VCPU)
@@ -100,7 +100,7 @@ def workers(stage: BenchStage, rounds: int) -> Found:
 
 
 def events(stage: BenchStage, rounds: int) -> Found:
-    """Single events, ten an invocation, beside lists of a hundred."""
+    """Compare ten single events an invocation with lists of a hundred."""
     singles, lists = ingest(stage, rounds)
     return {
         "events": replace(

@@ -1,4 +1,4 @@
-"""Plots of the goals as static SVG: a bar for us and for each peer, and a line at the goal."""
+"""Plots of the goals as static SVG, with a bar for us and each peer, and a line at the goal."""
 
 from html import escape
 
@@ -10,7 +10,7 @@ _MARGIN = 1.1
 
 
 def plot(result: Result) -> str:
-    """The plot of one goal that was measured. Its quartiles are a line over our bar."""
+    """Return the plot of one measured goal. A line over our bar shows its quartiles."""
     goal, measured = result.goal, result.measured
     if measured is None:
         return ""
@@ -42,7 +42,7 @@ def plot(result: Result) -> str:
 
 
 def _bar(row: int, name: str, value: float, scale: float, high: float) -> list[str]:
-    """The bar of a row, which is ours in the first; its value stands behind `high`."""
+    """Return the bar of a row; the first is ours. Its value is to the right of `high`."""
     middle, width, kind = _middle(row), max(1.0, value * scale), "peer" if row else "ours"
     return [
         _text(_NAME - 10, middle + 5, "end", name),

@@ -1,8 +1,9 @@
 """The CPU time of an invocation by package, in all of its threads.
 
 Profiling makes each call slower, so the shares are more reliable than the sums. yappi measures the
-CPU time of each thread: a thread that waits takes none. cProfile cannot: from Python 3.12 on, a
-second profile cannot start while one is active (https://github.com/python/cpython/issues/124656).
+CPU time of each thread, and a thread that waits uses none. cProfile cannot do that: from Python
+3.12 on, a second profile cannot start while one is active
+(https://github.com/python/cpython/issues/124656).
 """
 
 import sysconfig
@@ -19,7 +20,7 @@ _FOLDERS = {
     f"{Path(gazette.__file__).parents[1]}/": 3,
     f"{Path(__file__).parents[2]}/": 1,
 }
-"""What lies in a folder, and how many of its names tell packages apart."""
+"""Kinds of folders, each with the number of names that distinguish its packages."""
 
 
 def profiled(act: Callable[[], object]) -> Mapping[str, float]:
@@ -41,7 +42,8 @@ def profiled(act: Callable[[], object]) -> Mapping[str, float]:
 
 
 def _package(file: str) -> str:
-    """Such as `gazette.adapters.rendering`, `botocore`, or `json` of the standard library."""
+    """Return the package, such as `gazette.adapters.rendering`, `botocore` or the library's
+    `json`."""
     if file.endswith((".html", ".txt")) or file == "<template>":
         return "templates"
     if file.startswith("<"):

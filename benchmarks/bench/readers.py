@@ -1,7 +1,7 @@
-"""A handler for `benchmarks.bench.worker` that fills the tables for what is measured.
+"""A handler for `benchmarks.bench.worker` that fills the tables for a measurement.
 
-Profiles go through the function `ingest`; runs are created, and events stored an hour ago, by the
-adapters that do so in life. No two readers share an entity, so no group comes from the cache.
+Profiles go through the function `ingest`. The real adapters create the runs, and the events as if
+stored an hour ago. No two readers share an entity, so no group comes from the cache.
 """
 
 import os
@@ -28,7 +28,7 @@ _SAID = "I read this twice, and I still think that the second half deserves a pa
 def lambda_handler(event: dict[str, Any], context: Any) -> None:
     """Add `readers` with `events` each in `groups`, numbered from `first`.
 
-    `armed`: only profiles, with a schedule that is armed. `naive`: for the naive design.
+    `armed` adds only profiles, with an armed schedule. `naive` adds them for the naive design.
     """
     numbers = range(event["first"], event["first"] + event["readers"])
     if event.get("naive"):
@@ -45,12 +45,12 @@ def lambda_handler(event: dict[str, Any], context: Any) -> None:
 
 
 def user(number: int) -> str:
-    """The user id of a reader."""
+    """Return the user id of a reader."""
     return f"reader{number:07d}"
 
 
 def profile(number: int) -> dict[str, Any]:
-    """The detail of a `subscriber.changed`."""
+    """Return the detail of a `subscriber.changed`."""
     return {
         "user_id": user(number),
         "email": f"{user(number)}@example.com",
@@ -61,7 +61,7 @@ def profile(number: int) -> dict[str, Any]:
 
 
 def happened(reader: int, number: int, groups: int) -> Event:
-    """The event `number` of a reader, about one of `groups` entities of its own."""
+    """Return a reader's event with this number, about one of the reader's `groups` entities."""
     group = number % groups
     title = f"{_TITLES[group % len(_TITLES)]}, {reader}-{group}"
     entity = f"{reader}-{group}"
@@ -78,7 +78,7 @@ def happened(reader: int, number: int, groups: int) -> Event:
 
 
 def detail_of(event: Event, **given: Any) -> dict[str, Any]:
-    """The same as the detail of an `event.created`."""
+    """Return the event as the detail of an `event.created`."""
     entity, actor = event.entity, event.actor
     return {
         "id": event.id,
@@ -104,7 +104,7 @@ def _events(numbers: range, events: int, groups: int) -> Iterator[Event]:
 
 
 def _add_digests(numbers: range, events: int, groups: int) -> None:
-    """Runs that are due now, in a batch that has begun, and what waits for them."""
+    """Add due runs in an open batch, and their events."""
     now = datetime.now(UTC)
     retention = timedelta(days=35)
     stored = DynamoEvents(

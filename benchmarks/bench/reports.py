@@ -1,4 +1,4 @@
-"""What a run found, as a table in the terminal, as JSON and as a page."""
+"""The results of a run as a table in the terminal, as JSON and as a page."""
 
 import json
 import os
@@ -24,7 +24,7 @@ _COLOURS = {
 
 
 def summary(results: Sequence[Result]) -> str:
-    """The last line of a run. A goal that is missed within noise is missed."""
+    """Return the last line of a run. A goal that is missed within noise counts as missed."""
     counted = Counter(result.verdict for result in results)
     missed = counted[Verdict.MISSED] + counted[Verdict.WITHIN_NOISE]
     return (

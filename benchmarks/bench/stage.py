@@ -1,4 +1,4 @@
-"""The functions in processes of their own, on the loopback server, as one stage."""
+"""The functions of one stage in separate processes, with the loopback server as AWS."""
 
 import json
 import os
@@ -26,7 +26,7 @@ FOLDER = ROOT / "build" / "bench"
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """What one invocation took: CPU and wall-clock seconds, and the bytes that it logged."""
+    """The measurement of one invocation: CPU and wall-clock seconds, and bytes logged."""
 
     cpu: float
     wall: float
@@ -50,11 +50,11 @@ class Process:
         self._ask, self._said = cast("IO[str]", self._process.stdin), self._process.stdout
 
     def invoke(self, event: dict[str, Any]) -> Took:
-        """Invoke it once."""
+        """Invoke the function once."""
         return Took(**self._asked(event))
 
     def profile(self, event: dict[str, Any]) -> dict[str, float]:
-        """Invoke it once; returns the CPU seconds by package, the greatest first."""
+        """Invoke the function once. Return the CPU seconds by package, the greatest first."""
         found: dict[str, float] = self._asked({"profiled": event})["profile"]
         return found
 
@@ -69,18 +69,18 @@ class Process:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the process can no longer be invoked."""
+        """True if the process has ended and cannot be invoked."""
         return self._process.poll() is not None
 
     def end(self) -> None:
-        """Let it end, and wait for that."""
+        """End the process, and wait for its end."""
         with self._process:
             self._ask.close()
 
 
 @dataclass
 class BenchStage:
-    """Tables without rows, and the processes of functions, which end with it."""
+    """Empty tables, and the processes of functions, which end with it."""
 
     aws: Loopback
     environment: dict[str, str]
@@ -88,14 +88,15 @@ class BenchStage:
     _readers: int = 0
 
     def take_readers(self, count: int) -> int:
-        """The first of so many numbers of readers that nobody has taken."""
+        """Reserve `count` numbers of readers, and return the first."""
         self._readers += count
         return self._readers - count
 
     def process(self, module: str) -> Process:
         """Return the process of a handler's module.
 
-        It starts on first use, and again if it has ended: one part's crash is not the next one's.
+        Start it on first use, and again if it has ended, so that a crash in one part does not
+        affect the next.
         """
         running = self._processes.get(module)
         if running is None or running.has_ended:
@@ -110,7 +111,7 @@ class BenchStage:
 
 @contextmanager
 def stage() -> Iterator[BenchStage]:
-    """A stage with the settings that the stack writes, but permits without end."""
+    """Start a stage with the settings that the stack writes, but with unlimited permits."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     layer = FOLDER / "layer"
     shutil.rmtree(layer, ignore_errors=True)

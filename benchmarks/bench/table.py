@@ -1,4 +1,4 @@
-"""The goals, in the order of the table that is printed."""
+"""The goals in the order of the printed table."""
 
 from benchmarks.bench.goals import Goal
 
@@ -50,7 +50,7 @@ GOALS: tuple[Goal, ...] = (
     ),
     Goal(
         "digest-calls",
-        "generate: calls a digest, beside pages of events",
+        "generate: calls a digest, excluding pages of events",
         target=5,
         unit="calls",
         part="digests",
@@ -88,28 +88,28 @@ GOALS: tuple[Goal, ...] = (
     ),
     Goal(
         "bill-lists",
-        "1 million digests of 10 events beside SES, storage included: in lists",
+        "1 million digests of 10 events excluding SES, including storage: in lists",
         target=25,
         unit="dollars",
         part="bill",
     ),
     Goal(
         "bill-singles",
-        "1 million digests of 10 events beside SES, storage included: one by one",
+        "1 million digests of 10 events excluding SES, including storage: one by one",
         target=45,
         unit="dollars",
         part="bill",
     ),
     Goal(
         "demo-week",
-        "make demo from nothing: the whole week",
+        "make demo from scratch: the whole week",
         target=180,
         unit="s",
         part="demo",
     ),
     Goal(
         "demo-first",
-        "make demo from nothing: the first email",
+        "make demo from scratch: the first email",
         target=75,
         unit="s",
         part="demo",

@@ -1,12 +1,12 @@
-"""`python -m benchmarks.bench.worker MODULE LOG`: its handler, invoked as Lambda does, and timed.
+"""`python -m benchmarks.bench.worker MODULE LOG`, which invokes its handler as Lambda does.
 
-Each line of standard input is an event as JSON. Each line of standard output says how long its
-invocation took: `cpu` of this process and `wall`, in seconds; `logged`: the bytes that it wrote to
-LOG, which CloudWatch would take; and the `answer`. The event in `profiled` is invoked under a
-profiler, and answered with its `profile` alone.
+Each line of standard input is an event as JSON. Each line of standard output describes its
+invocation: `cpu` of this process and `wall` in seconds, `logged` with the bytes written to LOG,
+which CloudWatch would ingest, and the `answer`. An event in `profiled` is invoked under a profiler
+and answered only with its `profile`.
 
-The process has one CPU, where the system can see to that. Threads on two would pass the
-interpreter's lock from one to the other, for a third more CPU.
+The process has one CPU if the system supports that. Threads on two CPUs would pass the
+interpreter's lock back and forth, for a third more CPU.
 """
 
 import json
@@ -30,12 +30,12 @@ class Context:
 
     @staticmethod
     def get_remaining_time_in_millis() -> int:
-        """Never less, however long it takes."""
+        """Return always the same time."""
         return 60_000
 
 
 def main() -> int:
-    """Invoke until standard input ends."""
+    """Invoke the handler until standard input ends."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     reply = os.fdopen(os.dup(1), "w", buffering=1)

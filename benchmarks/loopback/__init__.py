@@ -1,1 +1,1 @@
-"""A server on loopback that answers as AWS does, and takes a set time for it."""
+"""A server on loopback that answers like AWS after a set time."""

@@ -1,4 +1,4 @@
-"""Starts the server on loopback, sets its latencies, and counts what it was asked."""
+"""A client that starts the loopback server, sets its latencies, and counts its requests."""
 
 import json
 import subprocess
@@ -22,7 +22,7 @@ class Loopback:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """Credentials that open nothing, and the address."""
+        """The address, and credentials without any rights."""
         return {
             "AWS_ENDPOINT_URL": self.url,
             "AWS_ACCESS_KEY_ID": "test",
@@ -33,11 +33,11 @@ class Loopback:
         }
 
     def set_latency(self, **seconds: float) -> None:
-        """How long each answer takes: of `dynamodb`, `sqs`, `ses` and `secrets`."""
+        """Set the latency of `dynamodb`, `sqs`, `ses` and `secrets` in seconds."""
         self._control(latency=seconds)
 
     def take_calls(self) -> Counter[str]:
-        """The calls since the last time, as `service Operation table`."""
+        """Return the calls since the last time, as `service Operation table`."""
         return Counter(self._control(clear=True))
 
     def _control(self, **request: object) -> dict[str, int]:
@@ -51,7 +51,7 @@ class Loopback:
 
 @contextmanager
 def loopback() -> Iterator[Loopback]:
-    """Run the server in a process of its own. It has no tables yet."""
+    """Run the server in a separate process. It has no tables yet."""
     with subprocess.Popen(
         [sys.executable, "-m", "benchmarks.loopback.server"],
         stdin=subprocess.PIPE,

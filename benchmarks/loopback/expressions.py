@@ -1,4 +1,4 @@
-"""DynamoDB's conditions, as far as the adapters use them: of writes, of keys and of filters.
+"""DynamoDB's conditions on writes, keys and filters, as far as the adapters use them.
 
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.OperatorsAndFunctions.html
 """
@@ -20,7 +20,7 @@ _TOKEN = re.compile(r"\s*([#:]?\w+|<=|>=|<>|[=<>(),+-])")
 
 
 def holds(text: str, item: Item, names: Names, values: Values) -> bool:
-    """Whether a condition holds; an empty one does."""
+    """Return True if a condition is true. An empty one is."""
     return not text or _condition(text)(item, names, values)
 
 
@@ -33,23 +33,23 @@ def _condition(text: str) -> Condition:
 
 
 class Tokens:
-    """The words and signs of an expression, one after the other; empty at its end."""
+    """The words and signs of an expression in sequence; empty at its end."""
 
     def __init__(self, text: str) -> None:
         self._tokens: list[str] = [*_TOKEN.findall(text), ""]
         self._at = 0
 
     def peek(self) -> str:
-        """The next one."""
+        """Return the next token."""
         return self._tokens[self._at]
 
     def take(self) -> str:
-        """The next one, which is then passed."""
+        """Return the next token, and move past it."""
         self._at += 1
         return self._tokens[self._at - 1]
 
     def expect(self, token: str) -> None:
-        """Pass the next one. Raises ValueError if it is another."""
+        """Move past the next token. Raise ValueError if it is another."""
         if (found := self.take()).upper() != token:
             raise ValueError(f"{found!r} instead of {token!r} in {' '.join(self._tokens)}")
 
@@ -131,7 +131,7 @@ def _arguments(tokens: Tokens) -> list[Term]:
 
 
 def term_of(tokens: Tokens) -> Term:
-    """An attribute, a given value, or the one where the other is missing."""
+    """Return a term: an attribute, a given value, or `if_not_exists`."""
     token = tokens.take()
     if token.lower() == "if_not_exists":
         path, default = _arguments(tokens)
@@ -142,7 +142,7 @@ def term_of(tokens: Tokens) -> Term:
 
 
 def ordered(value: Value | None) -> Any:
-    """What can be compared with another value of the same type."""
+    """Return a key by which values of the same type can be compared."""
     if value is None:
         return None
     ((kind, content),) = value.items()

@@ -1,10 +1,10 @@
 """`python -m benchmarks.loopback.server`: DynamoDB, SQS, SES and Secrets Manager on loopback.
 
-A process of its own, so that its work is not that of who asks. Each answer comes after the latency
-of its service. It prints its port, and ends when its standard input does.
+It is a separate process, so that its work does not count for its clients. Each answer comes after
+the latency of its service. It prints its port, and ends when its standard input does.
 
-POST /control with {"latency": {service: seconds}} sets latencies, with {"clear": true} begins to
-count anew; the answer counts the calls so far by service, operation and table.
+POST /control with {"latency": {service: seconds}} sets latencies, and with {"clear": true} resets
+the counts. The answer has the calls so far by service, operation and table.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ _SECRETS = {
 
 
 class Cloud:
-    """What is answered, after how long, and what was asked."""
+    """The answers of the services, their latencies, and the counts of calls."""
 
     def __init__(self) -> None:
         self.latency: dict[str, float] = {}
@@ -37,7 +37,7 @@ class Cloud:
         self._emails = 0
 
     def answer(self, path: str, target: str, body: bytes) -> tuple[int, bytes, float]:
-        """Status, body and the seconds after which they are due."""
+        """Return status and body, and the seconds after which to send them."""
         request = json.loads(body or b"{}")
         if path == "/control":
             return 200, json.dumps(self._control(request)).encode(), 0.0
@@ -82,7 +82,7 @@ class Cloud:
 
 
 class _Connection(asyncio.Protocol):
-    """One connection, kept alive; a client asks again only when it was answered."""
+    """One connection that stays open. A client sends its next request only after the answer."""
 
     def __init__(self, cloud: Cloud) -> None:
         self._cloud = cloud

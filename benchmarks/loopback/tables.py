@@ -1,6 +1,7 @@
-"""DynamoDB's tables in memory: conditions are checked, indexes are sparse and project.
+"""DynamoDB's tables in memory, with conditions and sparse, projecting indexes.
 
-For one thread. Nothing is paged by size, nothing expires, and an index is as new as its table.
+They are for one thread. There are no size limits of pages and no expiry, and an index is consistent
+with its table.
 """
 
 from collections import defaultdict
@@ -15,7 +16,7 @@ Answer = dict[str, Any]
 
 
 class Refused(Exception):
-    """An error of DynamoDB: its code, and what else the answer holds."""
+    """An error of DynamoDB, with its code and the rest of the answer."""
 
     def __init__(self, code: str, **details: Any) -> None:
         super().__init__(code)
@@ -36,7 +37,7 @@ class _Table:
         self._rows: dict[str, dict[str, Item]] = defaultdict(dict)
 
     def get(self, named: Item) -> Item:
-        """The row with the keys in `named`, or an empty item."""
+        """Return the row with the keys in `named`, or an empty item."""
         partition, sort = self._places(named)
         return self._rows.get(partition, {}).get(sort, {})
 
@@ -53,7 +54,7 @@ class _Table:
             yield from partition.values()
 
     def query(self, request: Request) -> Answer:
-        """The rows that a Query finds, in order."""
+        """Return the rows that match a Query, in order."""
         keys, projection = self.indexes.get(request.get("IndexName", ""), (self.keys, {}))
         names, values = _given(request)
         condition = request["KeyConditionExpression"]
@@ -82,7 +83,7 @@ class _Table:
         return answer | {"Items": shown, "Count": len(shown), "ScannedCount": len(kept)}
 
     def _candidates(self, keys: list[str], values: Item) -> Iterator[Item]:
-        """The rows of one partition, where the table's own partition key says which."""
+        """Return the rows of one partition if the table's own partition key selects it."""
         if keys[0] != self.keys[0]:
             return self.rows()
         partitions = [text for text in map(_text, values.values()) if text in self._rows]
@@ -100,7 +101,7 @@ class _Table:
 
 
 class Tables:
-    """What DynamoDB holds, and its operations by name."""
+    """The tables of DynamoDB, and its operations by name."""
 
     def __init__(self) -> None:
         self._tables: dict[str, _Table] = {}
@@ -117,7 +118,7 @@ class Tables:
         }
 
     def answer(self, operation: str, request: Request) -> Answer:
-        """The answer to a request. Raises Refused, and KeyError for an unknown operation."""
+        """Answer a request. Raise Refused, or KeyError for an unknown operation."""
         return self._operations[operation](request)
 
     def _create(self, request: Request) -> Answer:
@@ -184,7 +185,7 @@ class Tables:
         return {"Code": "None"}
 
     def _checked(self, request: Request, named: Item) -> Item:
-        """The row before a write. Raises Refused if the condition does not hold."""
+        """Return the row before a write. Raise Refused if the condition is false."""
         before = self._tables[request["TableName"]].get(named)
         if holds(request.get("ConditionExpression", ""), before, *_given(request)):
             return before
@@ -209,7 +210,7 @@ def _returned(request: Request, before: Item, after: Item) -> Answer:
 
 
 def _keys(definition: Request) -> list[str]:
-    """The partition key first."""
+    """Return the names of the keys, the partition key first."""
     ordered = sorted(definition["KeySchema"], key=lambda key: str(key["KeyType"]))
     return [key["AttributeName"] for key in ordered]
 
@@ -222,7 +223,7 @@ def _given(request: Request) -> tuple[dict[str, str], Item]:
 
 
 def _text(value: dict[str, Any]) -> str:
-    """A key: in all of our tables, a string."""
+    """Return a key, which is a string in all of our tables."""
     return str(value["S"])
 
 

@@ -10,11 +10,11 @@ from functools import cache
 from benchmarks.loopback.expressions import Item, Names, Tokens, Values, ordered, term_of
 
 Change = Callable[[Item, Item, Names, Values], None]
-"""Changes the second item by what the first one, the item as it was, holds."""
+"""A function that changes the second item by the values of the first, unchanged one."""
 
 
 def updated(text: str, item: Item, names: Names, values: Values) -> Item:
-    """The item after an update. The given one stays as it is."""
+    """Return the item after an update, as a copy."""
     after = dict(item)
     for change in _update(text):
         change(item, after, names, values)
@@ -46,7 +46,7 @@ def _set(tokens: Tokens) -> Change:
             one, other = ordered(value), ordered(second(before, names, values))
             value = {"N": str(one + other if sign == "+" else one - other)}
         if value is None:
-            raise ValueError(f"{names.get(token, token)} is set to what is not there")
+            raise ValueError(f"{names.get(token, token)} is set to a missing value")
         after[names.get(token, token)] = value
 
     return change
@@ -67,7 +67,7 @@ def _add(tokens: Tokens) -> Change:
     def change(before: Item, after: Item, names: Names, values: Values) -> None:
         name, added = names.get(token, token), term(before, names, values)
         if added is None:
-            raise ValueError(f"nothing is added to {name}")
+            raise ValueError(f"a missing value is added to {name}")
         ((kind, content),) = added.items()
         had = before.get(name, {}).get(kind)
         if kind == "N":

@@ -1,1 +1,1 @@
-"""`gazette batch`: watch and cancel the digests of a slot."""
+"""`gazette batch`: list, watch and cancel the digests of a slot."""

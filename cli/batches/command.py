@@ -1,4 +1,4 @@
-"""`gazette batch`: watch and cancel the digests that are due in one slot."""
+"""`gazette batch`: list, watch and cancel the digests that are due in one slot."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -33,13 +33,13 @@ from cli.shared.live import progress, watch
 from cli.shared.slots import named_slot
 
 _BETWEEN_LOOKS = 2.0
-"""Seconds."""
+"""The interval between reads, in seconds."""
 
 _AT_ONCE, _A_TIME = 16, 500
-"""Runs that are cancelled at the same time, and held in memory."""
+"""The number of runs that are cancelled in parallel, and the number loaded at once."""
 
 _ROUNDS = 90
-"""How often the batch is read after a cancel, at most: a claimed run ends with its worker."""
+"""The maximum number of reads after a cancellation. A claimed run ends only with its worker."""
 
 batch = typer.Typer(
     help="List, watch and cancel batches: the digests that are due in one slot.",
@@ -58,14 +58,14 @@ BatchId = Annotated[
 @batch.command("list", cls=Command)
 def list_batches(
     stage: StageName = "prod",
-    limit: Annotated[int, typer.Option(min=1, help="How many batches at most.")] = 10,
+    limit: Annotated[int, typer.Option(min=1, help="The maximum number of batches.")] = 10,
 ) -> None:
-    """List the latest batches, newest first, with their status and counts."""
+    """List the latest batches, newest first, with their states and counts."""
     with refusals_of_tables(stage):
-        found = latest_batches(limit, context=_context(stage))
-    listing(found).show()
-    if not found:
-        note("There is no batch yet: the first is made when a digest is due.")
+        views = latest_batches(limit, context=_context(stage))
+    listing(views).show()
+    if not views:
+        note("No batches yet. The first batch appears when a digest is due.")
 
 
 @batch.command("show", cls=Command)
@@ -74,17 +74,18 @@ def show(
     stage: StageName = "prod",
     once: Annotated[bool, typer.Option("--once", help="Show it once, without refreshing.")] = False,
 ) -> None:
-    """Show the progress of a batch; a terminal refreshes until it is over or you press Ctrl-C."""
+    """Show the progress of a batch. On a terminal, the output refreshes until the batch is over or
+    you press Ctrl-C."""
     slot = named_slot(batch_id)
     with refusals_of_tables(stage):
         context = _context(stage)
         read_rate = build_digest_rate(settings_of(stage, "generate", GenerateSettings))
-        sight = BatchProgress.first(_known(slot, context), read_rate())
+        first = BatchProgress.first(_known(slot, context), read_rate())
 
-        def again(before: BatchProgress) -> BatchProgress:
+        def refresh(before: BatchProgress) -> BatchProgress:
             return before.then(read_batch(slot, context=context), read_rate())
 
-        watch(sight, again, is_last=lambda seen: once or seen.view.is_over)
+        watch(first, refresh, is_last=lambda latest: once or latest.view.is_over)
 
 
 @batch.command("cancel", cls=Command)
@@ -93,7 +94,8 @@ def cancel(
     stage: StageName = "prod",
     yes: Yes = False,
 ) -> None:
-    """Cancel the digests of a batch that no worker has claimed; their events go with the next."""
+    """Cancel the digests of a batch that no worker has claimed. Their events go into the next
+    digest."""
     slot = named_slot(batch_id)
     with refusals_of_tables(stage):
         context = _context(stage)
@@ -105,15 +107,15 @@ def cancel(
 
 
 def _cancel(slot: datetime, context: BatchContext) -> BatchView:
-    """Cancel runs, many at a time, until none is pending."""
+    """Cancel runs in parallel until none is pending."""
     with ThreadPoolExecutor(_AT_ONCE) as workers:
 
         def many_at_a_time(
             stop: Callable[[RunKey], Run | None], keys: Iterable[RunKey]
         ) -> Iterator[Run | None]:
             remaining = iter(keys)
-            while some := list(islice(remaining, _A_TIME)):
-                yield from workers.map(stop, some)
+            while chunk := list(islice(remaining, _A_TIME)):
+                yield from workers.map(stop, chunk)
 
         for _ in range(_ROUNDS):
             stopped = cancel_batch(
@@ -130,18 +132,18 @@ def _cancel(slot: datetime, context: BatchContext) -> BatchView:
 
 def _question(before: BatchView) -> str:
     return (
-        f"Batch {slot_id(before.batch.slot)}: {before.number(Status.SENT)} are sent, "
-        f"{before.to_come} are still to come. Cancel those?"
+        f"Batch {slot_id(before.batch.slot)}: {before.number(Status.SENT)} digests were sent, "
+        f"{before.to_come} are pending. Cancel the pending ones?"
     )
 
 
 def _report(after: BatchView) -> None:
-    """How many runs were cancelled, and how many had been sent."""
+    """Print the number of runs that were cancelled, and of runs that ended before."""
     cancelled, sent = after.number(Status.CANCELLED), after.number(Status.SENT)
     unknown, otherwise = after.number(Status.UNKNOWN), after.number(Status.SKIPPED, Status.FAILED)
     tell(
-        f"cancelled {cancelled}, already sent {sent}, may have been sent {unknown}, "
-        f"ended otherwise {otherwise}",
+        f"{cancelled} cancelled, {sent} already sent, {unknown} possibly sent, "
+        f"{otherwise} skipped or failed",
         batch=slot_id(after.batch.slot),
         cancelled=cancelled,
         sent=sent,
@@ -151,9 +153,9 @@ def _report(after: BatchView) -> None:
         pending=after.pending,
     )
     if after.not_started:
-        note(f"{after.not_started} not started: they will be cancelled when they start.")
+        note(f"{after.not_started} have not started. They are cancelled when they start.")
     if after.pending:
-        note(f"{after.pending} have not ended yet: run the command again in a minute.")
+        note(f"{after.pending} have not ended yet. Run the command again in a minute.")
 
 
 def _context(stage: str) -> BatchContext:
@@ -164,8 +166,8 @@ def _known(slot: datetime, context: BatchContext) -> BatchView:
     view = read_batch(slot, context=context)
     if not view.expected and view.batch.cancelled_at is None:
         raise NotPossible(
-            f"Batch {slot_id(slot)} is empty: no event waits for a digest then, and none was "
-            "started. `gazette batch list` shows the latest batches."
+            f"Batch {slot_id(slot)} is empty. No digest was started in it, and no event is waiting "
+            "for it. `gazette batch list` shows the latest batches."
         )
     return view
 

@@ -34,33 +34,35 @@ COLUMNS = {
 
 @dataclass(frozen=True, slots=True)
 class BatchProgress:
-    """A batch as it was looked at; `per_second` is how many runs ended since the look before."""
+    """The progress of a batch at one time."""
 
     view: BatchView
     pace: PaceReading
+
+    # Runs that ended per second since the snapshot before, or None if that is unknown.
     per_second: float | None
 
     @classmethod
     def first(cls, view: BatchView, pace: PaceReading) -> "BatchProgress":
-        """As of the first look: the rate is that since the batch began."""
+        """Return the first snapshot. Its rate is the average since the batch began."""
         began = view.batch.started_at
         return cls(view, pace, _rate(view.ended, view.looked_at - began) if began else None)
 
     def then(self, view: BatchView, pace: PaceReading) -> "BatchProgress":
-        """As of the next look."""
+        """Return the next snapshot."""
         passed = view.looked_at - self.view.looked_at
         return BatchProgress(view, pace, _rate(view.ended - self.view.ended, passed))
 
     @property
     def left(self) -> timedelta | None:
-        """How long it takes until all have ended, at this rate."""
+        """The time until all runs have ended at this rate, or None if that is unknown."""
         if self.view.is_over or not self.per_second:
             return None
         return timedelta(seconds=math.ceil(self.view.to_come / self.per_second))
 
     @property
     def document(self) -> Document:
-        """For programs."""
+        """The JSON output."""
         view = self.view
         return {
             "batch": slot_id(view.batch.slot),
@@ -81,9 +83,9 @@ class BatchProgress:
         }
 
     def lines(self) -> list[tuple[str, ...]]:
-        """Where it is piped: a name and a value each; runs by status and reason."""
+        """Return the cells of each line for a pipe: names and values, then runs by status."""
         view = self.view
-        named = [
+        facts = [
             ("batch", slot_id(view.batch.slot)),
             ("state", state_in_words(view)),
             ("expected", f"{view.expected}"),
@@ -91,19 +93,19 @@ class BatchProgress:
             ("ended", f"{view.ended}"),
         ]
         if not view.is_over:
-            named += [("a second", _rate_text(self.per_second)), ("left", left_text(self.left))]
+            facts += [("per second", _rate_text(self.per_second)), ("left", left_text(self.left))]
         runs = [("runs", *map(str, row)) for row in _by_status(view)]
-        return [*named, *runs, ("rate", pace_text(self.pace))]
+        return [*facts, *runs, ("rate", pace_text(self.pace))]
 
     def picture(self) -> RenderableType:
-        """For people: what it is, a bar, runs by status and reason, and how fast digests go out."""
+        """Draw a progress bar, the runs by status and reason, and the rate of digests."""
         view = self.view
         title = Text(f"Batch {slot_id(view.batch.slot)}, {state_in_words(view)}", style="bold")
         bar = Table.grid(padding=(0, 1))
         bar.add_row(
             ProgressBar(total=max(view.expected, 1), completed=view.ended, width=40),
             Text(f"{view.ended} of {view.expected}"),
-            Text("" if view.is_over else f"{_rate_text(self.per_second)} a second"),
+            Text("" if view.is_over else f"{_rate_text(self.per_second)} per second"),
             Text("" if view.is_over else f"{left_text(self.left)} left"),
         )
         table = Table("status", "reason", "runs")
@@ -116,13 +118,13 @@ class BatchProgress:
 
 
 def state_in_words(view: BatchView) -> str:
-    """The state in a word or two, and when it was cancelled."""
+    """Return the state, with the time of a cancellation."""
     cancelled = view.batch.cancelled_at
     return f"cancelled at {cancelled:%H:%M:%S} UTC" if cancelled else state(view)
 
 
 def state(view: BatchView) -> str:
-    """To come, under way, over, or cancelled."""
+    """Return the state: to come, under way, over or cancelled."""
     if view.batch.cancelled_at:
         return "cancelled"
     if view.batch.started_at is None:
@@ -131,7 +133,7 @@ def state(view: BatchView) -> str:
 
 
 def listing(views: Sequence[BatchView]) -> Rows:
-    """The batches of a list."""
+    """Return the rows of a list of batches."""
     return Rows("batches", COLUMNS, [_row(view) for view in views])
 
 
@@ -168,5 +170,5 @@ def _rate_text(rate: float | None) -> str:
 
 
 def left_text(left: timedelta | None) -> str:
-    """How long it still takes, if anybody knows."""
+    """Format the remaining time, or "?" if it is unknown."""
     return "?" if left is None else str(left)

@@ -1,1 +1,1 @@
-"""`gazette cost`: what a month of a stage costs, from an adopter's own numbers."""
+"""`gazette cost`: estimate the cost of a stage."""

@@ -1,4 +1,7 @@
-"""What the bill assumes of processors, queues, rows and logs. `make bench` measures the first."""
+"""The assumptions of the bill about processors, queues, rows and logs.
+
+`make bench` measures the processor time.
+"""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -14,91 +17,93 @@ CPU: Mapping[str, float] = MappingProxyType(
         "sweep of a partition": 40.0,
     }
 )
-"""Milliseconds of a whole processor for each, ten messages in an invocation: those of events as
-`make bench` measures them."""
+"""Milliseconds of a whole processor per message, with ten messages in an invocation. `make bench`
+measures those of events."""
 
 A_FETCH, FETCH_CALLS = 0.2, 11.0
-"""Seconds that a recommendation service takes to answer, and calls of AWS beside it for a fetch."""
+"""The response time of a recommendation service in seconds, and the AWS calls of a fetch."""
 
 SLOWER = 1.5
-"""How much longer a vCPU of Lambda may take than the processor that measured."""
+"""The factor by which a vCPU of Lambda may be slower than the processor of the benchmark."""
 
 CALL = 5.0
-"""Milliseconds that a call of DynamoDB or SQS takes within a region."""
+"""The duration of a DynamoDB or SQS call within a region, in milliseconds."""
 
 CALLS: Mapping[str, float] = MappingProxyType(
     {"event in a list": 1.03, "event alone": 1.3, "delivery event": 2.5}
 )
-"""Calls for which an invocation waits, for each."""
+"""The sequential calls of an invocation, per message."""
 
 AN_INVOCATION, AN_EMAIL = 0.37, 0.022
-"""Seconds that an invocation of generate takes whatever it has, and more for each of its emails.
+"""The duration of an invocation of generate in seconds, and the additional seconds per email.
 
-They hold its share of SES's answers, of waits for permits and of what is requeued meanwhile: with
-both `make pacing` finds what it takes at 14 emails a second, one in an invocation, and at 500."""
+Both include SES's answers, waits for permits and requeued runs. They reproduce the results of
+`make pacing` at 14 emails per second, with one email per invocation, and at 500."""
 
 BY_SMTP = 2.1
-"""Seconds of an invocation with an email by SMTP (gazette.settings.concurrency)."""
+"""The seconds of an invocation with an email by SMTP (gazette.settings.concurrency)."""
 
 REQUEUED_ALONE, REQUEUED = 2.5, 0.1
-"""How often an email is requeued in a slot that is full, as `make pacing` finds it: where an
-invocation has one, and where it has several."""
+"""The requeues per email in a full slot by `make pacing`, with one email per invocation and with
+several."""
 
 MEMORY: Mapping[str, int] = MappingProxyType(
     {"ingest": 512, "generate": 1024, "feedback": 512, "fanout": 512, "sweep": 512, "content": 256}
 )
-"""MB of each function, as in infra/topology.py."""
+"""The memory of each function in MB, as in infra/topology.py."""
 
 A_VCPU = 1769
-"""MB that bring a whole vCPU. https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
+"""The MB of memory with a whole vCPU.
+https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
 """
 
 AROUND_AN_EVENT = 55
-"""Bytes of an event's row beyond those that a service put: keys and times."""
+"""The bytes of keys and times in an event's row, in addition to the published event."""
 
 AN_INDEX_ENTRY = 100
-"""Bytes that DynamoDB adds to each row and each entry of an index when it counts storage.
+"""The bytes that DynamoDB adds to each row and each index entry in its storage size.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html"""
 
 ROWS: Mapping[str, int] = MappingProxyType(
     {"runs": 535, "batch": 75, "engagement": 190, "subscribers": 270, "schedules": 300, "due": 40}
 )
-"""Bytes of a row, or of an entry in an index of that name, without what DynamoDB adds."""
+"""The bytes of a row or index entry, without the bytes that DynamoDB adds."""
 
 EVENT_DAYS = 39
-"""Days for which an event of a daily digest is stored."""
+"""The days for which an event of a daily digest is stored."""
 
 LINE: Mapping[str, int] = MappingProxyType(
     {"ingest": 40, "generate": 330, "feedback": 340, "fanout": 430}
 )
-"""Bytes of the log for each message of a function: of ingest, its id in one line for all."""
+"""The bytes of log per message of a function. Ingest logs the ids of all messages in one line."""
 
 AROUND_AN_INVOCATION: Mapping[str, int] = MappingProxyType(
     {"ingest": 525, "generate": 510, "feedback": 310, "fanout": 510, "sweep": 510}
 )
-"""Bytes of the log for each invocation: metrics, and the line of ingest."""
+"""The bytes of log per invocation, for metrics and the line of ingest."""
 
 A_REPORT = 2_000
-"""Bytes of a delivery event on its queue."""
+"""The bytes of a delivery event on its queue."""
 
 POLLERS, A_POLL = 5, 20
-"""Lambda asks each queue with five long polls, which last twenty seconds where nothing comes.
+"""The long polls with which Lambda polls each queue, and the seconds of an empty poll.
 https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html"""
 
 QUEUES = 8
-"""Queues that feed functions."""
+"""The number of queues with a function."""
 
 ALARMS = 78
-"""Metrics of alarms in a stage that sends with SES."""
+"""The number of alarm metrics in a stage that sends with SES."""
 
 METRICS = 44
-"""Metrics of docs/metrics.md that a stage writes in most hours, of some ninety."""
+"""The number of metrics that a stage writes in most hours, out of about ninety in
+docs/metrics.md."""
 
 SECRETS, SECRET_CALLS = 2, 50_000
-"""Secrets, and calls of Secrets Manager in a month: one for each process and minute at most."""
+"""The number of secrets, and the calls per month. Each process makes at most one per minute."""
 
 SHARDS, TICKS, SWEEPS = 16, 144, 288
-"""Shards by default; ticks and sweeps in a day."""
+"""The default number of shards, and the ticks and sweeps per day."""
 
 MONTH = 365 / 12
-"""Days."""
+"""The average days of a month."""

@@ -1,4 +1,4 @@
-"""The bill, item by item."""
+"""The items of the bill."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -43,18 +43,23 @@ _GB = 1e9
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A line of the bill. `fixed`: it is due whatever happens, and does not grow with use."""
+    """An item of the bill."""
 
     service: str
     what: str
+
+    # The name of the price.
     price: str
+
     quantity: float
+
+    # True if the item does not depend on use.
     fixed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """An item with what it costs, in dollars."""
+    """An item with its cost in dollars."""
 
     item: Item
     unit: str
@@ -62,7 +67,7 @@ class Line:
 
 
 def bill(usage: Usage, prices: Prices) -> list[Line]:
-    """What `usage` costs at `prices`, SES last."""
+    """Return the lines of the bill, with SES last."""
     lines = [
         Line(each, prices.of[each.price].unit, prices.of[each.price].of(each.quantity))
         for each in items(usage)
@@ -73,7 +78,7 @@ def bill(usage: Usage, prices: Prices) -> list[Line]:
 
 
 def items(usage: Usage) -> Iterator[Item]:
-    """Everything but SES, whose price depends on a plan."""
+    """Yield all items except SES, whose price depends on a plan."""
     yield from _bus(usage)
     yield from _queues(usage)
     yield from _functions(usage)
@@ -95,7 +100,7 @@ def _emails(usage: Usage, prices: Prices) -> Iterator[Line]:
 def _bus(usage: Usage) -> Iterator[Item]:
     signs = usage.readers * usage.signs * usage.days / MONTH
     yield Item("EventBridge", "events", "eventbridge.events", usage.entries * chunks(usage.entry))
-    yield Item("EventBridge", "signs of life", "eventbridge.events", signs)
+    yield Item("EventBridge", "activity of readers", "eventbridge.events", signs)
     fired = (TICKS + SWEEPS) * usage.days
     yield Item("EventBridge", "the clock", "eventbridge.schedules", fired, fixed=True)
 
@@ -103,8 +108,8 @@ def _bus(usage: Usage) -> Iterator[Item]:
 def _queues(usage: Usage) -> Iterator[Item]:
     ten = usage.together
     sent = usage.entries * chunks(usage.entry)
-    taken = usage.entries / ten * (chunks(ten * usage.entry) + 1)
-    yield Item("SQS", "ingest", "sqs.requests", sent + taken + _signs(usage) * (1 + 2 / ten))
+    received = usage.entries / ten * (chunks(ten * usage.entry) + 1)
+    yield Item("SQS", "ingest", "sqs.requests", sent + received + _signs(usage) * (1 + 2 / ten))
     runs = usage.sent_digests / 10 + usage.at_once + 2 * usage.sending
     yield Item("SQS", "generate", "sqs.requests", runs)
     yield Item("SQS", "generate, requeued", "sqs.requests", 3 * usage.requeued)
@@ -150,13 +155,13 @@ def _functions(usage: Usage) -> Iterator[Item]:
 
 
 def _gb_seconds(function: str, what: str) -> float:
-    """As long as the processor works, at the function's part of it, and waits for answers."""
-    took = CPU[what] * SLOWER * A_VCPU / MEMORY[function] + CALL * CALLS.get(what, 0)
-    return took / 1000 * MEMORY[function] / 1024
+    """Return the GB-seconds of a message: processor time at the function's share, and waits."""
+    duration = CPU[what] * SLOWER * A_VCPU / MEMORY[function] + CALL * CALLS.get(what, 0)
+    return duration / 1000 * MEMORY[function] / 1024
 
 
 def _sending(usage: Usage) -> float:
-    """GB-seconds of generate. With SMTP its duration is that of the exchange, whatever is ready."""
+    """Return the GB-seconds of generate. With SMTP, the exchange determines the duration."""
     seconds = AN_INVOCATION * usage.sending + AN_EMAIL * usage.emails
     if not usage.by_ses:
         seconds = BY_SMTP * usage.sending
@@ -181,7 +186,7 @@ def _units(usage: Usage) -> Iterator[Item]:
             usage.reports - delivered,
         ),
         ("reports of delivery", actions.report(of_sending=False, categories=0), delivered),
-        ("signs of life", actions.sign_of_life(), _signs(usage)),
+        ("activity of readers", actions.sign_of_life(), _signs(usage)),
         ("fetches, items", actions.fetch(usage.items, usage.row), usage.fetches),
     ):
         if number:
@@ -189,25 +194,25 @@ def _units(usage: Usage) -> Iterator[Item]:
             yield Item("DynamoDB", f"reads: {what}", "dynamodb.reads", units.read * number)
     written = (actions.WRITES["a tick"] + SHARDS) * TICKS * usage.days
     yield Item("DynamoDB", "writes: the clock", "dynamodb.writes", written, fixed=True)
-    looked = TICKS * (3 + SHARDS * actions.SLOTS / 2) + SWEEPS * actions.PARTITIONS * 3 / 2
-    yield Item("DynamoDB", "reads: the clock", "dynamodb.reads", looked * usage.days, fixed=True)
+    reads = TICKS * (3 + SHARDS * actions.SLOTS / 2) + SWEEPS * actions.PARTITIONS * 3 / 2
+    yield Item("DynamoDB", "reads: the clock", "dynamodb.reads", reads * usage.days, fixed=True)
 
 
 def _stored(usage: Usage) -> Iterator[Item]:
-    """Rows of what happened for their whole life, those of readers for `days`."""
+    """Yield the storage of rows until they expire, and of readers for `days`."""
     event = usage.row + AN_INDEX_ENTRY
-    kept = usage.run_retention_days
+    retention = usage.run_retention_days
     run, batch, engagement, reader = (
         sum(ROWS[name] + AN_INDEX_ENTRY for name in names)
         for names in (("runs",), ("batch",), ("engagement",), ("subscribers", "schedules"))
     )
     due = ROWS["due"] + AN_INDEX_ENTRY
-    told = usage.emails if usage.by_ses else 0
+    reported = usage.emails if usage.by_ses else 0
     items_stored = usage.fetches * usage.items
     for table, size, backed_up, number, days in (
         ("events", 2 * event, 2 * event, usage.all_events + items_stored, EVENT_DAYS),
-        ("runs", run + batch, run, usage.emails, kept),
-        ("engagement", engagement, engagement, told, kept),
+        ("runs", run + batch, run, usage.emails, retention),
+        ("engagement", engagement, engagement, reported, retention),
         ("subscribers, schedules", reader + due, reader, usage.readers, usage.days),
     ):
         months = number * days / MONTH / _GB
@@ -232,16 +237,16 @@ def _watched(usage: Usage) -> Iterator[Item]:
     yield Item("CloudWatch", "logs", "cloudwatch.logs", logged / _GB)
     clock = TICKS * (1 + SHARDS) * (LINE["fanout"] + AROUND_AN_INVOCATION["fanout"])
     clock += SWEEPS * (1 + SHARDS) * AROUND_AN_INVOCATION["sweep"]
-    told = clock * usage.days / _GB
-    yield Item("CloudWatch", "logs of the clock", "cloudwatch.logs", told, fixed=True)
+    clock_logs = clock * usage.days / _GB
+    yield Item("CloudWatch", "logs of the clock", "cloudwatch.logs", clock_logs, fixed=True)
     yield Item("CloudWatch", "metrics", "cloudwatch.metrics", METRICS * months, fixed=True)
     yield Item("CloudWatch", "alarms", "cloudwatch.alarms", ALARMS * months, fixed=True)
     if usage.dashboard:
         yield Item("CloudWatch", "dashboard", "cloudwatch.dashboards", months, fixed=True)
     secrets = SECRETS * months
     yield Item("Secrets Manager", "secrets", "secretsmanager.secrets", secrets, fixed=True)
-    asked = SECRET_CALLS * months
-    yield Item("Secrets Manager", "calls", "secretsmanager.calls", asked, fixed=True)
+    calls = SECRET_CALLS * months
+    yield Item("Secrets Manager", "calls", "secretsmanager.calls", calls, fixed=True)
     yield Item("Data transfer", "within the region", "transfer", 0)
 
 

@@ -1,4 +1,4 @@
-"""`gazette cost`: what a stage costs with an adopter's own numbers."""
+"""`gazette cost`: estimate the cost of a stage."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -18,86 +18,88 @@ from cli.shared.stages import stage_of
 _PROJECT = Path(__file__).parents[2]
 COLUMNS = {
     "service": "service",
-    "what": "what",
+    "what": "item",
     "quantity": "quantity",
     "unit": "unit",
     "dollars": "dollars",
     "fixed": "",
 }
 FIXED = "fixed"
-"""Beside a service: a line that is due whatever happens."""
+"""The mark of an item that does not depend on use."""
 
 
 def cost(
-    readers: Annotated[int, typer.Option(min=1, help="Readers who get email.")],
-    events: Annotated[
-        float, typer.Option(min=0, help="Events that each reader hears of in a day.")
-    ] = 10,
+    readers: Annotated[int, typer.Option(min=1, help="The number of readers who get email.")],
+    events: Annotated[float, typer.Option(min=0, help="Events per reader and day.")] = 10,
     digests: Annotated[
-        float, typer.Option(min=0, help="Digests that each reader gets in a day; weekly: 0.14.")
+        float,
+        typer.Option(min=0, help="Digests per reader and day. For weekly digests, specify 0.14."),
     ] = 1,
     quiet: Annotated[
         float,
-        typer.Option(min=0, max=1, help="Share of digests that come after a day without news."),
+        typer.Option(min=0, max=1, help="The share of digests that follow a day without events."),
     ] = 0,
     immediate: Annotated[
         float,
-        typer.Option(min=0, max=1, help="Share of events that go out at once, as one email each."),
+        typer.Option(min=0, max=1, help="The share of events that are sent as immediate email."),
     ] = 0,
     listed: Annotated[
         int,
-        typer.Option("--list", min=1, help="Events that services put in one list; 1: no lists."),
+        typer.Option("--list", min=1, help="Events per published list. 1 means no lists."),
     ] = 100,
-    size: Annotated[int, typer.Option("--bytes", min=100, help="Bytes of an event as JSON.")] = 400,
+    size: Annotated[
+        int, typer.Option("--bytes", min=100, help="The size of an event as JSON, in bytes.")
+    ] = 400,
     items: Annotated[
         float,
         typer.Option(
-            min=0, max=20, help="New items of a content source for each digest; 0: none is asked."
+            min=0, max=20, help="New items of a content source per digest. 0 means no source."
         ),
     ] = 0,
     categories: Annotated[
-        float, typer.Option(min=1, help="Categories that an email shows, on average.")
+        float, typer.Option(min=1, help="The average number of categories in an email.")
     ] = 1,
     signs: Annotated[
-        float, typer.Option(min=0, help="Signs of life of each reader in a month.")
+        float, typer.Option(min=0, help="Activity events (subscriber.active) per reader and month.")
     ] = 4,
-    days: Annotated[float, typer.Option(min=0.01, help="Days that the bill covers.")] = 30,
+    days: Annotated[float, typer.Option(min=0.01, help="The number of days in the bill.")] = 30,
     together: Annotated[
         int,
         typer.Option(
             min=1,
             max=10,
-            help="Messages in an invocation of ingest and feedback: 1 where little happens.",
+            help="Messages per invocation of ingest and feedback. With little traffic, specify 1.",
         ),
     ] = 10,
     plan: Annotated[
-        str, typer.Option(help="Price plan of SES: none, essentials, pro or enterprise.")
+        str, typer.Option(help="The SES price plan: none, essentials, pro or enterprise.")
     ] = "none",
     region: Annotated[
-        str, typer.Option(help="The region; another one needs its own file of prices.")
+        str, typer.Option(help="The region of the prices. Other regions need a file of prices.")
     ] = "us-east-1",
     prices: Annotated[
-        Path, typer.Option(help="The file of prices.", show_default="cli/cost/prices.json")
+        Path, typer.Option(help="The file with prices.", show_default="cli/cost/prices.json")
     ] = OURS,
     stage: StageName = "prod",
 ) -> None:
-    """Estimate what a stage costs in AWS, item by item, without taxes and free tiers.
+    """Estimate the AWS cost of a stage by item, without taxes and free tiers.
 
-    The settings of the stage in cdk.json count: what is reported, restored and held, and how many
-    emails an invocation sends at its rate.
-
-    The units of DynamoDB are those that tests measure; how long functions take and what they log
-    are assumptions (cli/cost/assumptions.py). Readers' links are left out: a dollar for a million
-    requests.
+    The estimate uses the settings of the stage in cdk.json, such as report_deliveries, restorable,
+    category_hold and the rate. Tests measure the DynamoDB units. The durations and logs of
+    functions are assumptions (cli/cost/assumptions.py). Requests to readers' links, at about one
+    dollar per million, are not included.
     """
     charged = read_prices(prices)
     if charged.region != region:
         raise NotPossible(
-            f"{prices} has the prices of {charged.region}, not of {region}: copy it, put in what "
-            "https://aws.amazon.com/pricing/ says of yours, and name it with --prices."
+            f"{prices} has the prices of {charged.region}, not of {region}. Copy the file, enter "
+            "the prices of your region from https://aws.amazon.com/pricing/, and specify the copy "
+            "with --prices."
         )
     if plan not in charged.plans:
-        raise NotPossible(f"There is no plan {plan!r}: {', '.join(charged.plans)}.")
+        raise NotPossible(
+            f"Plan {plan!r} does not exist. Specify one of {', '.join(charged.plans)}."
+        )
     settings = stage_of(stage, _PROJECT)
     usage = Usage(
         readers=readers,
@@ -131,18 +133,20 @@ def cost(
         emails=usage.emails,
     )
     _say_sums(usage, lines)
-    note(f"Prices of {charged.region}, the oldest of {charged.oldest()}; without free tiers.")
+    note(
+        f"Prices of {charged.region} without free tiers. The oldest price is of {charged.oldest()}."
+    )
 
 
 def sums(lines: Sequence[Line]) -> dict[str, float]:
-    """Dollars: of SES, of all else that grows with use, of what is fixed, and of everything."""
+    """Return the dollars for SES, for items that grow with use, for fixed items, and in total."""
     ours = [line for line in lines if line.item.service != "SES"]
-    found = {
+    parts = {
         "ses": sum(line.dollars for line in lines) - sum(line.dollars for line in ours),
         "grows": sum(line.dollars for line in ours if not line.item.fixed),
         "fixed": sum(line.dollars for line in ours if line.item.fixed),
     }
-    return {**found, "total": sum(found.values())}
+    return {**parts, "total": sum(parts.values())}
 
 
 def _row(line: Line) -> tuple[object, ...]:
@@ -158,11 +162,11 @@ def _row(line: Line) -> tuple[object, ...]:
 
 
 def _say_sums(usage: Usage, lines: Sequence[Line]) -> None:
-    found = sums(lines)
+    parts = sums(lines)
     say(
-        f"Grows with use: ${found['grows']:,.2f}; fixed: ${found['fixed']:,.2f}; "
-        f"SES: ${found['ses']:,.2f}; in all ${found['total']:,.2f}."
+        f"Variable: ${parts['grows']:,.2f}; fixed: ${parts['fixed']:,.2f}; "
+        f"SES: ${parts['ses']:,.2f}; total: ${parts['total']:,.2f}."
     )
     if usage.emails:
-        each = found["grows"] / usage.emails * 1_000_000
-        say(f"{usage.emails:,.0f} emails; beside SES ${each:,.2f} for a million of them.")
+        each = parts["grows"] / usage.emails * 1_000_000
+        say(f"{usage.emails:,.0f} emails; ${each:,.2f} per million emails, excluding SES.")

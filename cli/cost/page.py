@@ -1,4 +1,4 @@
-"""`python -m cli.cost.page`: the sums in dollars of docs/tables.md and README.md, from the bill."""
+"""`python -m cli.cost.page`: update the costs in docs/tables.md and README.md from the bill."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -16,12 +16,14 @@ PAGE, README = _ROOT / "docs" / "tables.md", _ROOT / "README.md"
 BEGIN, END = "<!-- `make docs` writes this part -->", "<!-- up to here -->"
 
 MILLION = Usage(readers=1_000_000 / 30, events=10, digests=1, listed=100, signs=0, days=30)
-"""A million digests of ten events, in a month, of readers who give no sign of life."""
+"""A million digests of ten events in a month, for readers without activity events."""
 
 ALONE = replace(MILLION, listed=1)
-"""The same, each event put on its own."""
+"""The same usage, with each event published individually."""
 
-_IN_THE_README = re.compile(r"(each cost \$)\d+( in AWS beside SES .+?, and \$)\d+( if they put)")
+_IN_THE_README = re.compile(
+    r"(each cost \$)\d+( in AWS, excluding SES, .+?, and \$)\d+( if they publish)", re.DOTALL
+)
 
 _PARTS = ("writes", "reads", "storage", "recovery")
 
@@ -31,74 +33,75 @@ _SETTINGS: Sequence[tuple[str, Usage]] = (
     ("`restorable` with `events`", replace(MILLION, restorable=("runs", "events"))),
     ("`category_hold` false", replace(MILLION, category_hold=False)),
     (
-        "500 emails a second: ten in an invocation instead of one",
+        "500 emails per second, with ten in an invocation instead of one",
         replace(MILLION, digests_together=10, immediate_together=10),
     ),
     ("one message in an invocation of ingest and feedback", replace(MILLION, together=1)),
     ("events of 1,200 bytes instead of 400", replace(MILLION, size=1200)),
-    ("each digest after a day without news", replace(MILLION, quiet=1)),
+    ("each digest after a day without events", replace(MILLION, quiet=1)),
 )
 
 _LIVES = (("daily", 39, 39), ("weekly", 45, 45), ("monthly", 79, 110))
-"""Days for which an event is stored, at least and at most, by the schedule it waits for."""
+"""The minimum and maximum days for which an event is stored, by its schedule."""
 
 
 def dollars(usage: Usage) -> float:
-    """What a million emails cost beside SES and what is fixed."""
+    """Return the cost of a million emails, excluding SES and fixed items."""
     return sums(bill(usage, read_prices()))["grows"] / usage.emails * 1e6
 
 
 def section() -> str:
-    """The generated part of the page."""
+    """Return the generated part of the page."""
     return "\n".join((BEGIN, "", *_text(read_prices()), "", END))
 
 
 def page(before: str) -> str:
-    """The page with the part in it written anew."""
+    """Return the page with its generated part updated."""
     start, end = before.index(BEGIN), before.index(END) + len(END)
     return before[:start] + section() + before[end:]
 
 
 def readme(before: str) -> str:
-    """The README with its two sums written anew. Raises ValueError if it has no such sentence."""
+    """Return the README with its two costs updated. Raises ValueError without the sentence."""
     lists, alone = f"{dollars(MILLION):.0f}", f"{dollars(ALONE):.0f}"
     after, number = _IN_THE_README.subn(rf"\g<1>{lists}\g<2>{alone}\g<3>", before)
     if number != 1:
-        raise ValueError("README.md has to say what a million digests cost, once.")
+        raise ValueError("README.md must state the cost of a million digests exactly once.")
     return after
 
 
 def _text(prices: Prices) -> Iterator[str]:
     lists, alone = bill(MILLION, prices), bill(ALONE, prices)
     yield (
-        f"A million daily digests of {MILLION.in_a_digest:.0f} events of {MILLION.size} bytes and "
-        f"one category, in {prices.region}, with the default settings, without free tiers and "
-        "taxes. `gazette cost` says it for your own numbers. Every price has its date and source "
-        f"in `cli/cost/prices.json`; the oldest is of {prices.oldest()}. The units are those that "
-        "tests measure; how long functions take, messages in an invocation and logs are the "
-        "assumptions of `cli/cost/assumptions.py`: at the rate that a stage without "
-        "`emails_per_second` is sized for, 14 a second, an invocation sends one email."
+        f"This table shows the cost of a million daily digests with {MILLION.in_a_digest:.0f} "
+        f"events of {MILLION.size} bytes and one category, in {prices.region}, with the default "
+        "settings, without free tiers and taxes. `gazette cost` computes it for your own usage. "
+        "`cli/cost/prices.json` has the date and source of every price; the oldest price is of "
+        f"{prices.oldest()}. Tests measure the units. The durations of functions, the messages "
+        "per invocation and the logs are assumptions (`cli/cost/assumptions.py`). A stage without "
+        "`emails_per_second` is sized for 14 emails per second, where an invocation sends one "
+        "email."
     )
     yield ""
-    yield "| | in lists of 100 | one by one |"
+    yield "| | in lists of 100 | individually |"
     yield "| --- | --- | --- |"
     for part in _parts(lists):
         yield f"| {part} | {_sum_of(lists, part)} | {_sum_of(alone, part)} |"
     grow = f"${dollars(MILLION):.2f} | ${dollars(ALONE):.2f}"
-    yield f"| **all that grows with use** | {grow} |"
+    yield f"| **total that grows with use** | {grow} |"
     for plan in ("none", "essentials"):
         cost = prices.plans[plan].of(1_000_000)
         name = "without a plan" if plan == "none" else f"plan {plan.capitalize()}"
         yield f"| SES, {name} | ${cost:.2f} | ${cost:.2f} |"
     fixed = sums(lists)["fixed"]
-    yield f"| fixed, for each month of a stage | ${fixed:.2f} | ${fixed:.2f} |"
+    yield f"| fixed, per month and stage | ${fixed:.2f} | ${fixed:.2f} |"
     yield ""
     yield (
-        "Fixed: metrics and alarms, Lambda's polls of eight queues, the clock, two secrets. "
-        "Storage is that of each row until it expires."
+        "Fixed costs are metrics and alarms, Lambda's polls of eight queues, the ticks, and two "
+        "secrets. Storage includes each row until it expires."
     )
     yield ""
-    yield "| what changes it | for a million digests, in lists |"
+    yield "| change | for a million digests, in lists |"
     yield "| --- | --- |"
     for name, usage in _SETTINGS:
         yield f"| {name} | {dollars(usage) - dollars(MILLION):+.2f} dollars |"
@@ -107,8 +110,8 @@ def _text(prices: Prices) -> Iterator[str]:
 
 
 def _parts(lines: Sequence[Line]) -> list[str]:
-    found = dict.fromkeys(_part(line) for line in lines if _counts(line))
-    return [part for part in found if any(_part(x) == part and x.dollars for x in lines)]
+    parts = dict.fromkeys(_part(line) for line in lines if _counts(line))
+    return [part for part in parts if any(_part(x) == part and x.dollars for x in lines)]
 
 
 def _counts(line: Line) -> bool:
@@ -130,20 +133,20 @@ def _stored(prices: Prices) -> Iterator[str]:
     month = prices.of["dynamodb.storage"].of(each * 1e6 / 1e9)
     yield (
         f"A million such events take {each * 1e6 / 1e9:.1f} GB with their index ({AN_INDEX_ENTRY} "
-        f"bytes more for each entry), ${month:.2f} a month. Until they expire, they cost "
+        f"additional bytes per entry), which is ${month:.2f} per month. Until they expire, they "
+        "cost "
         + ", ".join(_life(month, *life) for life in _LIVES)
-        + f", and with a pause {_cost(month, 196)} at most."
+        + f", and at most {_cost(month, 196)} with a pause."
     )
     yield ""
     unit = prices.of["dynamodb.writes"].of(1e6)
     email = prices.plans["none"].of(1_000_000)
     share = 100 * unit / email
     yield (
-        "If neither clicks nor opens are tracked, recording what became of an email costs two "
-        "write units, for sent and delivered, and for each category that it shows one that the "
-        f"emails of an invocation share: {2 * share:.2f} percent of the price of the emails, and "
-        f"{share:.3f} percent or less for each category. Each tracked click or open costs one "
-        "unit more."
+        "Without tracking of clicks and opens, recording the outcome of an email costs two write "
+        f"units, for sent and delivered, or {2 * share:.2f} percent of the price of the email. "
+        "Each category that it shows costs one more unit, which the emails of an invocation share, "
+        f"or at most {share:.3f} percent. Each tracked click or open costs one more unit."
     )
 
 
@@ -151,7 +154,7 @@ def _life(month: float, name: str, least: int, most: int) -> str:
     span = (
         _cost(month, least) if least == most else f"{_cost(month, least)} to {_cost(month, most)}"
     )
-    return f"{span} under a {name} digest"
+    return f"{span} for a {name} digest"
 
 
 def _cost(month: float, days: int) -> str:

@@ -1,4 +1,4 @@
-"""What AWS charges: one file, with the date and the source of each price."""
+"""The prices of AWS, from a file with the date and the source of each price."""
 
 import json
 from collections.abc import Mapping
@@ -12,32 +12,39 @@ OURS = Path(__file__).parent / "prices.json"
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Dollars for `per` units. `as_of`: a date; `source`: where it was read."""
+    """The price of a service's unit."""
 
+    # The price of `per` units.
     dollars: float
+
     per: int
     unit: str
+
+    # The date of the price.
     as_of: str
+
+    # The URL of the price.
     source: str
+
     note: str = ""
 
     def of(self, quantity: float) -> float:
-        """In dollars."""
+        """Return the cost of a quantity, in dollars."""
         return quantity * self.dollars / self.per
 
 
 @dataclass(frozen=True, slots=True)
 class EmailPlan:
-    """Dollars a month, and of each email by how many went before it in that month.
+    """A price plan of SES."""
 
-    `emails`: up to which number, and the price; None: without end.
-    """
-
+    # The fee in dollars per month.
     month: float
+
+    # The tiers by number of emails in the month: the upper limit, or None, and the price per email.
     emails: tuple[tuple[int | None, float], ...]
 
     def of(self, emails: float) -> float:
-        """What so many emails of one month cost, in dollars, without the plan itself."""
+        """Return the cost of a month's emails in dollars, without the fee."""
         cost, before = 0.0, 0.0
         for until, price in self.emails:
             end = emails if until is None else min(emails, until)
@@ -48,27 +55,35 @@ class EmailPlan:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """The prices of one region. `as_of`: those of the plans of SES, by name."""
+    """The prices of a region."""
 
     region: str
+
+    # The prices by name.
     of: Mapping[str, Price]
+
+    # The price plans of SES by name.
     plans: Mapping[str, EmailPlan]
+
+    # The date of the prices of SES.
     as_of: str
+
+    # The URL of the prices of SES.
     source: str
 
     def oldest(self) -> str:
-        """The date of the oldest price."""
+        """Return the date of the oldest price."""
         return min(self.as_of, *(price.as_of for price in self.of.values()))
 
 
 def read_prices(path: Path = OURS) -> Prices:
-    """The prices in a file of the form of `prices.json`. Raises NotPossible."""
+    """Read prices from a file in the format of `prices.json`. Raises NotPossible."""
     try:
-        given = json.loads(path.read_text())
-        ses = given["ses"]
+        content = json.loads(path.read_text())
+        ses = content["ses"]
         return Prices(
-            region=given["region"],
-            of={name: Price(**price) for name, price in given["prices"].items()},
+            region=content["region"],
+            of={name: Price(**price) for name, price in content["prices"].items()},
             plans={
                 name: EmailPlan(
                     plan["month"], tuple((until, each) for until, each in plan["emails"])
@@ -80,5 +95,5 @@ def read_prices(path: Path = OURS) -> Prices:
         )
     except (OSError, ValueError, LookupError, TypeError) as err:
         raise NotPossible(
-            f"{path} has no prices that can be read ({err!r}): copy {OURS} and change its figures."
+            f"{path} is not a valid file of prices ({err!r}). Copy {OURS} and change its values."
         ) from err

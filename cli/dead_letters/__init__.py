@@ -1,1 +1,1 @@
-"""`gazette dlq` and `gazette quarantine`: messages that a function could not process."""
+"""`gazette dlq` and `gazette quarantine`: messages that functions could not process."""

@@ -1,4 +1,4 @@
-"""`gazette dlq`: list dead letters, show what a redrive would do, and redrive them."""
+"""`gazette dlq`: list dead letters, forecast their redrive, and redrive them."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -42,20 +42,20 @@ _SHOWN = {
 }
 
 _ENOUGH = 100
-"""How many messages of a queue `list` looks at to find the oldest."""
+"""The number of messages per queue that `list` reads to find the oldest."""
 
 _COUNTED = 1000
-"""How many messages of a queue are looked at before asking for confirmation."""
+"""The number of messages per queue that are read for the question before a redrive."""
 
 dlq = typer.Typer(
-    help="List dead letters, show what a redrive would do to each, and redrive them.",
+    help="List dead letters, show the effect of a redrive on each, and redrive them.",
     no_args_is_help=True,
 )
 Name = Annotated[
     str | None,
     typer.Argument(
         metavar="[QUEUE]",
-        help="Such as generate-dead; without it, all of them.",
+        help="A queue, such as generate-dead. By default, all queues.",
         autocompletion=queue_names,
     ),
 ]
@@ -63,7 +63,7 @@ Name = Annotated[
 
 @dlq.command("list", cls=Command)
 def list_queues(stage: StageName = "prod") -> None:
-    """List the dead-letter queues, with the number of messages and the age of the oldest."""
+    """List the dead-letter queues, with the number of messages and the date of the oldest."""
     rows = []
     for dead, queue in _of(stage, chosen(None, stage)):
         waiting = queue.waiting()
@@ -78,23 +78,25 @@ def list_queues(stage: StageName = "prod") -> None:
 def show(
     name: Name = None,
     stage: StageName = "prod",
-    limit: Annotated[int, typer.Option(min=1, help="How many messages per queue at most.")] = 50,
+    limit: Annotated[
+        int, typer.Option(min=1, help="The maximum number of messages per queue.")
+    ] = 50,
 ) -> None:
-    """Show each dead letter, what a redrive would do with it now, and why. Changes nothing."""
-    found = _of(stage, chosen(name, stage))
+    """Show each dead letter, and the effect of a redrive now, with the reason. Changes nothing."""
+    pairs = _of(stage, chosen(name, stage))
     letters, cut = [], []
-    for dead, queue in found:
-        some = look(dead, queue, most=limit)
-        letters += some
-        if len(some) == limit and (waiting := queue.waiting()) > limit:
-            cut.append(f"{limit} of about {waiting} in {queue.name}: --limit shows more.")
+    for dead, queue in pairs:
+        sample = look(dead, queue, most=limit)
+        letters += sample
+        if len(sample) == limit and (waiting := queue.waiting()) > limit:
+            cut.append(f"{limit} of about {waiting} in {queue.name}. --limit shows more.")
     with _tables(stage) as tables:
         rows = [_row(letter, tables) for letter in letters]
     Rows("dead_letters", _SHOWN, rows).show(more=bool(cut))
     for line in cut:
         note(line)
     if not letters:
-        note(f"{found[0][1].name} is empty." if name else "There are no dead letters.")
+        note(f"{pairs[0][1].name} is empty." if name else "There are no dead letters.")
 
 
 @dlq.command("redrive", cls=Command)
@@ -106,129 +108,139 @@ def redrive(
     batch: Annotated[
         str | None,
         typer.Option(
-            help="Only digests due in this slot, such as 2026-11-22T06:10Z.",
+            help="Only digests that are due in this slot, such as 2026-11-22T06:10Z.",
             autocompletion=recent_slots,
         ),
     ] = None,
     on: Annotated[
         datetime | None,
-        typer.Option(formats=["%Y-%m-%d"], help="Only runs due on this date (UTC)."),
+        typer.Option(formats=["%Y-%m-%d"], help="Only runs that are due on this date (UTC)."),
     ] = None,
 ) -> None:
-    """Move dead letters back to the queues they came from. Safe at any time: what was sent is not
-    sent again."""
-    asked = select(run, batch, on)
-    ways = [
+    """Move dead letters back to the queues they came from. This is safe at any time, because no
+    email is sent twice."""
+    selection = select(run, batch, on)
+    moves = [
         (dead, queue, next(queues(stage, dead.source)))
-        for dead, queue in _of(stage, _redrivable(name, stage, asked))
+        for dead, queue in _of(stage, _redrivable(name, stage, selection))
         if dead.source and queue.waiting()
     ]
-    if not ways:
-        note("There is nothing to redrive.")
+    if not moves:
+        note("There are no messages to redrive.")
         give({"queues": [], "messages": []})
         return
     results: list[tuple[str, int, int, int]] = []
-    told: list[Document] = []
+    messages: list[Document] = []
     with _tables(stage) as tables:
         if not yes:
-            _ask([(dead, queue) for dead, queue, _ in ways], asked, tables)
-        for dead, queue, target in ways:
-            moved = _Chosen(dead, asked, tables, told)
-            is_chosen = dead.has_forecast or not asked.is_everything
-            choice = Choice(moved.selects, moved.print_forecast) if is_chosen else None
-            done = move(dead, queue, target, choice=choice, report=note)
-            say(f"{dead.name}: {done}")
-            if done.problem:
+            _ask([(dead, queue) for dead, queue, _ in moves], selection, tables)
+        for dead, queue, target in moves:
+            chooser = _Chooser(dead, selection, tables, messages)
+            is_partial = dead.has_forecast or not selection.is_everything
+            choice = Choice(chooser.selects, chooser.print_forecast) if is_partial else None
+            outcome = move(dead, queue, target, choice=choice, report=note)
+            say(f"{dead.name}: {outcome}")
+            if outcome.problem:
                 raise NotPossible(
-                    f"{done.problem} The rest is still in {queue.name}: run the command again."
+                    f"{outcome.problem} The other messages are still in {queue.name}. Run the "
+                    "command again."
                 )
-            results.append((dead.name, done.moved, done.left, done.came_back))
+            results.append((dead.name, outcome.moved, outcome.remaining, outcome.came_back))
     columns = ("queue", "moved", "left", "came_back")
     give(
         {
             "queues": [dict(zip(columns, each, strict=True)) for each in results],
-            "messages": told,
+            "messages": messages,
         }
     )
 
 
-def _redrivable(name: str | None, stage: str, asked: Selection) -> Sequence[DeadQueue]:
-    """The named queues whose messages can be redriven. Raises NotPossible."""
-    found = chosen(name, stage)
-    if name and found[0].source is None:
-        raise NotPossible(f"{found[0].name} is not redriven: {found[0].sentence}.")
-    if asked.is_everything:
-        return [dead for dead in found if dead.source]
-    if name and not found[0].names_runs:
+def _redrivable(name: str | None, stage: str, selection: Selection) -> Sequence[DeadQueue]:
+    """Return the queues whose messages can be redriven. Raises NotPossible."""
+    candidates = chosen(name, stage)
+    if name and candidates[0].source is None:
+        raise NotPossible(f"{candidates[0].name} cannot be redriven: {candidates[0].sentence}.")
+    if selection.is_everything:
+        return [dead for dead in candidates if dead.source]
+    if name and not candidates[0].names_runs:
         raise NotPossible(
-            f"The messages of {found[0].name} are not about a run: redrive it without --run, "
+            f"The messages of {candidates[0].name} are not about runs. Redrive it without --run, "
             "--batch and --on."
         )
-    return [dead for dead in found if dead.names_runs]
+    return [dead for dead in candidates if dead.names_runs]
 
 
 @dataclass(frozen=True, slots=True)
-class _Chosen:
-    """Selects the messages of a queue to redrive; prints the forecast of each once it is moved."""
+class _Chooser:
+    """A selector of the messages to redrive. It prints the forecast of each moved message."""
 
     dead: DeadQueue
-    asked: Selection
+    selection: Selection
     tables: "_Tables"
-    told: list[Document]
+
+    # The forecasts of moved messages, for the JSON output.
+    messages: list[Document]
+
+    # The forecasts of selected messages, by message id.
     forecasts: dict[str, tuple[str, str, str]] = field(default_factory=dict)
 
     def selects(self, message: "MessageTypeDef") -> bool:
-        """Whether the options name it."""
+        """Return True if the options select the message."""
         letter = read(self.dead, message)
-        is_wanted = self.asked.includes(letter, self.tables.due_at)
-        if is_wanted and self.dead.has_forecast:
+        is_selected = self.selection.includes(letter, self.tables.due_at)
+        if is_selected and self.dead.has_forecast:
             word, why = self.tables.answer(letter)
             self.forecasts[message["MessageId"]] = (letter.about, word, why)
-        return is_wanted
+        return is_selected
 
     def print_forecast(self, message: "MessageTypeDef") -> None:
-        """Print what its redrive was forecast to do."""
+        """Print the forecast of a moved message."""
         if forecast := self.forecasts.pop(message["MessageId"], None):
             say(": ".join(forecast))
-            self.told.append(dict(zip(("about", "redrive", "why"), forecast, strict=True)))
+            self.messages.append(dict(zip(("about", "redrive", "why"), forecast, strict=True)))
 
 
-def _ask(waiting: Sequence[tuple[DeadQueue, Queue]], asked: Selection, tables: "_Tables") -> None:
-    """Say what will happen and ask for confirmation."""
+def _ask(
+    waiting: Sequence[tuple[DeadQueue, Queue]], selection: Selection, tables: "_Tables"
+) -> None:
+    """Summarise the redrive, and ask for confirmation."""
     for dead, queue in waiting:
         letters = look(dead, queue, most=_COUNTED)
         first = "of the first " if len(letters) == _COUNTED else ""
-        letters = [letter for letter in letters if asked.includes(letter, tables.due_at)]
-        counted = Counter(tables.answer(letter)[0] for letter in letters)
-        said = ", ".join(f"{number} {word}" for word, number in counted.most_common())
-        say(f"{dead.name}: {first}{len(letters)}: {said or 'none of them'}")
-    confirm("Redrive them? What was sent is not sent again.")
+        letters = [letter for letter in letters if selection.includes(letter, tables.due_at)]
+        effects = Counter(tables.answer(letter)[0] for letter in letters)
+        summary = ", ".join(f"{number} {word}" for word, number in effects.most_common())
+        say(f"{dead.name}: {first}{len(letters)}: {summary or 'none of them'}")
+    confirm("Redrive them? No email is sent twice.")
 
 
 def _of(stage: str, wanted: Sequence[DeadQueue]) -> list[tuple[DeadQueue, Queue]]:
-    """Each with its queue; one that is named must be there."""
-    named = {f"gazette-{stage}-{dead.name}": dead for dead in wanted}
+    """Return dead-letter queues with their SQS queues, without optional queues of other stages.
+
+    Raises NotPossible if the only queue does not exist.
+    """
+    by_name = {f"gazette-{stage}-{dead.name}": dead for dead in wanted}
     optional = OPTIONAL if len(wanted) > 1 else ()
-    found = queues(stage, *(dead.name for dead in wanted), optional=optional)
-    return [(named[queue.name], queue) for queue in found]
+    existing = queues(stage, *(dead.name for dead in wanted), optional=optional)
+    return [(by_name[queue.name], queue) for queue in existing]
 
 
 @dataclass(frozen=True, slots=True)
 class _Tables:
-    """What a redrive of a run would do, and when it was due."""
+    """Lookups of runs: the forecast of a redrive, and the due time."""
 
     stage: str
     forecast: ForecastOf
     due_at: DueAt
 
     def answer(self, letter: DeadLetter) -> tuple[str, str]:
-        """What a redrive of a dead letter does, in one word, and why."""
+        """Return the effect of a redrive in one word, and the reason."""
         return answer(letter, self.forecast, stage=self.stage)
 
 
 @contextmanager
 def _tables(stage: str) -> Iterator[_Tables]:
-    """The tables are opened only once a dead letter names a run."""
+    """Provide the lookups. They open the tables when a dead letter names a run."""
 
     @cache
     def settings() -> GenerateSettings:

@@ -1,4 +1,4 @@
-"""What a dead letter is about: its keys, never content or an address."""
+"""Dead letters by their keys, without content or addresses."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -28,41 +28,48 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
 _SHOWN = 40
-"""Characters of a message that is not one of Gazette."""
+"""The number of characters shown of a message that Gazette did not send."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A dead letter of the queue `dead`.
-
-    `about`: what its keys name; `key`: of its run, where it names one. `since`: when it came into
-    its first queue, by the clock of SQS; `received`: how often so far. `given_up`: its run had
-    failed, so that it starts the next one. `is_ours`: whether its function can read it at all.
-    """
+    """A dead letter."""
 
     dead: DeadQueue
+
+    # A short description, such as the id of the run.
     about: str
+
+    # The time of arrival in its first queue, by the clock of SQS.
     since: datetime
+
+    # The number of receives so far.
     received: int
+
+    # The key of its run, if it names one.
     key: RunKey | None = None
+
+    # True if its run had failed, so that a redrive starts the next run.
     given_up: bool = False
+
+    # False if its function cannot decode it.
     is_ours: bool = True
 
 
 def look(dead: DeadQueue, queue: Queue, *, most: int) -> list[DeadLetter]:
-    """Up to `most` of its messages, oldest first. Nothing is removed, and all are let go at once.
+    """Return up to `most` messages of a queue, oldest first, and release them at once.
 
-    Looking counts as a receive, of which a dead-letter queue takes any number.
+    This counts as a receive. A dead-letter queue has no limit of receives.
     """
-    found: list[MessageTypeDef] = []
-    with Held(queue) as held:
-        while len(found) < most and (new := held.receive(most - len(found))):
-            found += new
-    return [read(dead, message) for message in sorted(found, key=sent_at)]
+    messages: list[MessageTypeDef] = []
+    with Held(queue) as hidden:
+        while len(messages) < most and (new := hidden.receive(most - len(messages))):
+            messages += new
+    return [read(dead, message) for message in sorted(messages, key=sent_at)]
 
 
 def read(dead: DeadQueue, message: "MessageTypeDef") -> DeadLetter:
-    """A message of the queue `dead`."""
+    """Decode a message of the queue `dead`."""
     body = message["Body"]
     since, received = sent_at(message), received_times(message)
     try:
@@ -72,7 +79,7 @@ def read(dead: DeadQueue, message: "MessageTypeDef") -> DeadLetter:
             return DeadLetter(dead, printable(run_id(key)), since, received, key, given_up)
         about = _ABOUT.get(dead.source or "", _tick)(body)
     except (InvalidEvent, RecursionError, OverflowError):
-        what = f"not a message of Gazette: {_shortened(body)}"
+        what = f"not a Gazette message: {_shortened(body)}"
         return DeadLetter(dead, printable(what), since, received, is_ours=False)
     return DeadLetter(dead, printable(about), since, received)
 
@@ -80,7 +87,7 @@ def read(dead: DeadQueue, message: "MessageTypeDef") -> DeadLetter:
 def _run_key(body: str) -> RunKey:
     key = decode_run_key(body)
     if not (USER_ID.fullmatch(key.user_id) and SCHEDULE_NAME.fullmatch(key.schedule)):
-        raise InvalidEvent("The key names no run.")
+        raise InvalidEvent("The key does not name a run.")
     return key
 
 
@@ -102,25 +109,27 @@ def _delivery_event(body: str) -> str:
     try:
         delivery_event = decode_delivery_event(body)
     except ForeignEvent:
-        return f"{detail_type(body)}, which goes back to the quarantine"
+        return f"{detail_type(body)}, which returns to the quarantine"
     if delivery_event is None:
-        return "a delivery event of another email"
+        return "a delivery event of an email that Gazette did not send"
     return (
         f"{delivery_event.type} of {run_id(delivery_event.run) if delivery_event.run else 'no run'}"
     )
 
 
 def _tick(body: str) -> str:
-    """A tick that never reached its function is its input; one that failed there holds it.
+    """Describe a tick.
 
+    A tick that did not reach its function is the function's input. If the function failed, Lambda
+    wraps the input in a record:
     https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-retain-records.html
     """
     try:
-        told = json.loads(body)
-        told = told.get("requestPayload", told)
-        return f"tick of {told['time']}"
+        record = json.loads(body)
+        tick = record.get("requestPayload", record)
+        return f"tick of {tick['time']}"
     except (ValueError, AttributeError, KeyError, TypeError) as err:
-        raise InvalidEvent("A tick carries its time.") from err
+        raise InvalidEvent("A tick must have a time.") from err
 
 
 _ABOUT: Mapping[str, Callable[[str], str]] = {
@@ -130,7 +139,7 @@ _ABOUT: Mapping[str, Callable[[str], str]] = {
     "sweep": _partition,
     "feedback": _delivery_event,
 }
-"""By the queue that a redrive brings them to."""
+"""Functions that describe a message, by its source queue."""
 
 
 def _shortened(body: str) -> str:

@@ -1,4 +1,4 @@
-"""`gazette quarantine`: events that do not fit the contract: list them, redrive them."""
+"""`gazette quarantine`: list and redrive events that do not match the contract."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,54 +20,55 @@ if TYPE_CHECKING:
 _COLUMNS = {"since": "when (UTC)", "detail_type": "detail-type", "reason": "reason"}
 
 quarantine = typer.Typer(
-    help="List and redrive events that do not fit the contract.", no_args_is_help=True
+    help="List and redrive events that do not match the contract.", no_args_is_help=True
 )
 
 
 @quarantine.command("list", cls=Command)
 def show(
     stage: StageName = "prod",
-    limit: Annotated[int, typer.Option(min=1, help="How many events at most.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, help="The maximum number of events.")] = 50,
 ) -> None:
-    """List what is in quarantine, and why. Removes nothing."""
+    """List the events in quarantine, and the reasons. Changes nothing."""
     (queue,) = queues(stage, "quarantine")
-    found: list[MessageTypeDef] = []
-    with Held(queue) as held:
-        while len(found) < limit and (new := held.receive(limit - len(found))):
-            found += new
-        waiting = queue.waiting() if found else 0
-    rows = [_row(message) for message in sorted(found, key=sent_at)]
-    Rows("events", _COLUMNS, rows).show(more=waiting > len(found))
-    if not found:
+    messages: list[MessageTypeDef] = []
+    with Held(queue) as hidden:
+        while len(messages) < limit and (new := hidden.receive(limit - len(messages))):
+            messages += new
+        waiting = queue.waiting() if messages else 0
+    rows = [_row(message) for message in sorted(messages, key=sent_at)]
+    Rows("events", _COLUMNS, rows).show(more=waiting > len(messages))
+    if not messages:
         note(f"{queue.name} is empty.")
-    elif waiting > len(found):
-        note(f"{len(found)} of about {waiting} in {queue.name}: --limit shows more.")
+    elif waiting > len(messages):
+        note(f"{len(messages)} of about {waiting} in {queue.name}. --limit shows more.")
 
 
 @quarantine.command("redrive", cls=UnaskedChange)
 def move(stage: StageName = "prod") -> None:
-    """Send everything in quarantine to its function again, after you fixed the cause."""
+    """Return all events in quarantine to their functions. Fix the cause first."""
     waiting, ingest, feedback = queues(stage, "quarantine", "ingest", "feedback")
-    done = redrive(
+    outcome = redrive(
         waiting,
         lambda body: feedback if is_delivery_event(body) else ingest,
         started=waiting.found_at,
     )
-    say(str(done))
-    if done.problem:
+    say(str(outcome))
+    if outcome.problem:
         raise NotPossible(
-            f"{done.problem} The rest is still in {waiting.name}: run the command again."
+            f"{outcome.problem} The other events are still in {waiting.name}. Run the command "
+            "again."
         )
-    if done.moved:
+    if outcome.moved:
         note(
-            "An event that is still wrong comes back within a minute: `gazette quarantine list` "
-            "has the reason."
+            "An event that is still invalid returns within a minute. `gazette quarantine list` "
+            "shows the reason."
         )
-    give({"moved": done.moved, "left": done.left, "came_back": done.came_back})
+    give({"moved": outcome.moved, "left": outcome.remaining, "came_back": outcome.came_back})
 
 
 def is_delivery_event(body: str) -> bool:
-    """Return whether SES reported it; if not, a service put it."""
+    """Return True for a delivery event of SES, and False for an event of a service."""
     try:
         decode_delivery_event(body)
     except InvalidEvent:

@@ -1,4 +1,4 @@
-"""The dead-letter queues of a stage, where their messages came from, and what a redrive does."""
+"""The dead-letter queues of a stage, their sources, and the effect of a redrive."""
 
 from dataclasses import dataclass
 
@@ -7,37 +7,42 @@ from cli.shared.console import NotPossible, printable
 
 @dataclass(frozen=True, slots=True)
 class DeadQueue:
-    """A queue `gazette-<stage>-<name>`.
-
-    `source`: the queue to which a redrive brings its messages back; None where there is none.
-    `sentence`: what a redrive does to each of them; empty where that depends on its run.
-    `is_policy`: SQS itself put them there, by the redrive policy of `source`; else EventBridge did,
-    or a function. `has_forecast`: a redrive prints what it leads to for each message.
-    `is_optional`: only some stages have it.
-    """
+    """A dead-letter queue `gazette-<stage>-<name>`."""
 
     name: str
+
+    # The queue that a redrive moves the messages to, or None if they cannot be redriven.
     source: str | None
+
+    # The effect of a redrive on each message, or "" if it depends on the run.
     sentence: str = ""
+
+    # True if SQS moves messages here, by the redrive policy of `source`. False if EventBridge or a
+    # function sends them.
     is_policy: bool = True
+
+    # True if a redrive prints its forecast for each message.
     has_forecast: bool = False
+
+    # True if only some stages have the queue.
     is_optional: bool = False
 
     @property
     def names_runs(self) -> bool:
-        """Whether each of its messages is about one run."""
+        """True if each message is about one run."""
         return self.source in {"generate", "immediate", "resend"}
 
 
-_STORED = "stored as if it were new; what is stored already changes nothing"
-_NOTED = "recorded; a delivery event that was recorded already changes nothing"
+_STORED = "stored like a new event; a duplicate changes nothing"
+_NOTED = "recorded; a duplicate of a recorded delivery event changes nothing"
 
 KNOWN = (
     DeadQueue("ingest-dead", "ingest", _STORED),
     DeadQueue(
         "followers-dead",
         "followers",
-        "its followers are walked again; a follower who has the event gets no second one",
+        "its activity is routed to the followers again; a follower who has the event does not get "
+        "a duplicate",
     ),
     DeadQueue(
         "shard-dead",
@@ -47,7 +52,8 @@ KNOWN = (
     DeadQueue(
         "content-dead",
         "content",
-        "its source is asked again if a digest still waits for that; no item comes twice",
+        "its content source is queried again if a digest still waits for it; items are not "
+        "duplicated",
         is_optional=True,
     ),
     DeadQueue("generate-dead", "generate"),
@@ -58,40 +64,40 @@ KNOWN = (
     DeadQueue(
         "sweep-dead",
         "sweep",
-        "the runs of its partition are swept again, as every five minutes anyway",
+        "the runs of its partition are swept again, which also happens every five minutes",
     ),
     DeadQueue("undelivered", "ingest", _STORED, is_policy=False),
     DeadQueue("feedback-undelivered", "feedback", _NOTED, is_policy=False),
     DeadQueue(
         "ticks-undelivered",
         None,
-        "it cannot be redriven and need not be: the next tick makes up for it; delete it",
+        "a tick cannot be redriven, and the next tick does its work; delete it",
         is_policy=False,
     ),
 )
 
 
 OPTIONAL = frozenset(dead.name for dead in KNOWN if dead.is_optional)
-"""Those that a stage has only if its digests ask a content source."""
+"""The queues of stages with a content source."""
 
 
 def queue_names(incomplete: str) -> list[str]:
-    """The names that begin so, for a shell that completes them."""
+    """Return the names that complete a prefix, for the shell."""
     return [dead.name for dead in KNOWN if dead.name.startswith(incomplete)]
 
 
 def chosen(name: str | None, stage: str) -> tuple[DeadQueue, ...]:
-    """The queue of that name, also with `gazette-<stage>-` before it; all where none is given.
+    """Return the queue with a name, with or without `gazette-<stage>-`, or all queues for None.
 
     Raises NotPossible.
     """
     if name is None:
         return KNOWN
     short = name.removeprefix(f"gazette-{stage}-")
-    found = tuple(dead for dead in KNOWN if dead.name == short)
-    if not found:
+    matches = tuple(dead for dead in KNOWN if dead.name == short)
+    if not matches:
         raise NotPossible(
-            f"QUEUE {printable(name)!r} is no dead-letter queue of stage {printable(stage)}: "
-            f"write one of {', '.join(dead.name for dead in KNOWN)}."
+            f"QUEUE {printable(name)!r} is not a dead-letter queue of stage {printable(stage)}. "
+            f"Specify one of {', '.join(dead.name for dead in KNOWN)}."
         )
-    return found
+    return matches

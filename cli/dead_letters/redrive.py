@@ -1,4 +1,4 @@
-"""Redrive a dead-letter queue: by a task of SQS, or by receive, send and delete."""
+"""Redrive a dead-letter queue by an SQS message move task, or message by message."""
 
 import time
 from collections.abc import Callable
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 Task = Union["ListMessageMoveTasksResultEntryTypeDef", None]
 
 Report = Callable[[str], None]
-"""Prints the progress."""
+"""A function that prints the progress."""
 
 _BETWEEN_LOOKS = 1.0
-"""Seconds."""
+"""The interval between polls, in seconds."""
 
 _LOOKS = 15
-"""How many looks it may take until SQS lists a new task."""
+"""The maximum number of polls until SQS lists a new task."""
 
 _NOT_OFFERED = (
     "InvalidAction",
@@ -35,33 +35,36 @@ _NOT_OFFERED = (
     "UnknownOperationException",
     "UnsupportedOperation",
 )
-"""Error codes: the engine has no such tasks, or the queue is no dead-letter queue."""
+"""Error codes if move tasks are unavailable, or if the queue is not a dead-letter queue."""
 
 _UNDER_WAY = {"RUNNING", "CANCELLING"}
 
 
 @dataclass(frozen=True, slots=True)
 class NotOffered:
-    """SQS has no redrive tasks for this queue."""
+    """The result if SQS does not offer move tasks for the queue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """`selects` says whether a message is redriven; `on_moved` is called after it was."""
+    """A choice of messages to redrive."""
 
+    # Returns True for a message to redrive.
     selects: "Callable[[MessageTypeDef], bool]"
+
+    # Runs after a message was moved.
     on_moved: "Callable[[MessageTypeDef], None]"
 
 
 def move(
     dead: DeadQueue, waiting: Queue, target: Queue, *, choice: Choice | None, report: Report
 ) -> Redriven:
-    """Bring back what waits, all of it or by `choice`. Never loses a message; one may go twice.
+    """Move all messages, or those of `choice`, from `waiting` to `target`.
 
-    That is harmless: messages carry only keys, or what is stored once. SQS moves by itself what
-    its redrive policy put there (`waiting` must be the dead-letter queue of another); what
-    EventBridge put there, what was chosen, and anything on an engine without such tasks, goes by
-    hand.
+    No message is lost. A duplicate is harmless, because a message has only keys, or content that is
+    stored once. SQS can move all messages of a queue that is the dead-letter queue of
+    another one. In the other cases, the command receives, sends and deletes each message: if
+    EventBridge sent them, with a choice, and if SQS does not offer move tasks.
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html
     """
     if choice:
@@ -76,14 +79,15 @@ def move(
         moved = _by_task(waiting, target, report)
         if isinstance(moved, Redriven):
             return moved
-        report("SQS offers no redrive task here: each message is received, sent and deleted.")
+        report("SQS move tasks are not available. Moving the messages one by one.")
     return redrive(waiting, lambda _: target, started=waiting.found_at)
 
 
 def _by_task(waiting: Queue, target: Queue, report: Report) -> Redriven | NotOffered:
-    """One that is under way already is followed: SQS allows one a queue.
+    """Move the messages by a task. If a task is already running, wait for it to end.
 
-    The target is named, because what a function put there itself has no source that SQS knows of.
+    SQS allows one task per queue. The task names its target, because SQS does not know the source
+    of messages that a function sent.
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/troubleshooting-dlq-redrive.html
     """
     source, destination = waiting.arn(), target.arn()
@@ -105,8 +109,11 @@ def _by_task(waiting: Queue, target: Queue, report: Report) -> Redriven | NotOff
 
 
 def _followed(waiting: Queue, source: str, ended: Task, report: Report) -> Task:
-    """The task once it has ended, unlike that one, which had before; None where none is seen."""
-    said = ""
+    """Wait until the task ends, and return it, or None if SQS does not list it.
+
+    `ended`: the task that had ended before.
+    """
+    latest = ""
     for _ in range(_LOOKS):
         if (task := _latest(waiting, source)) and (_is_under_way(task) or not _is(task, ended)):
             break
@@ -114,21 +121,21 @@ def _followed(waiting: Queue, source: str, ended: Task, report: Report) -> Task:
     else:
         return None
     while _is_under_way(task):
-        if (progress := _progress(task)) != said:
+        if (progress := _progress(task)) != latest:
             report(progress)
-            said = progress
+            latest = progress
         _pause(_BETWEEN_LOOKS)
         task = _latest(waiting, source)
     return task
 
 
 def _latest(waiting: Queue, source: str) -> Task:
-    found = waiting.client.list_message_move_tasks(SourceArn=source, MaxResults=1)
-    return next(iter(found.get("Results", [])), None)
+    answer = waiting.client.list_message_move_tasks(SourceArn=source, MaxResults=1)
+    return next(iter(answer.get("Results", [])), None)
 
 
 def _is(task: Task, ended: Task) -> bool:
-    """Whether it is the one that had ended before."""
+    """Return True if both are the same task."""
     return bool(task and ended) and _started(task) == _started(ended)
 
 
@@ -148,7 +155,7 @@ def _progress(task: Task) -> str:
 
 
 def _problem(task: Task, waiting: Queue, target: Queue) -> str:
-    """Why the task failed, usually a missing permission; empty if it succeeded."""
+    """Return the reason why the task failed, usually a missing permission, or ""."""
     status = task.get("Status", "") if task else ""
     if status == "COMPLETED":
         return ""
@@ -156,7 +163,7 @@ def _problem(task: Task, waiting: Queue, target: Queue) -> str:
         seen = f"was {status.lower()}" if status else "is not listed yet"
         return f"The SQS task that redrives {waiting.name} {seen}."
     return (
-        f"SQS stopped ({task.get('FailureReason', 'no reason')}): your credentials need "
+        f"SQS stopped ({task.get('FailureReason', 'no reason')}). Your credentials need "
         "sqs:ReceiveMessage, sqs:DeleteMessage and sqs:GetQueueAttributes on "
         f"{waiting.name}, and sqs:SendMessage on {target.name}."
     )

@@ -1,4 +1,4 @@
-"""Which dead letters to redrive: those of a run, of a batch, or of a day."""
+"""The selection of dead letters by run, batch or date."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,28 +13,28 @@ from cli.shared.console import NotPossible, printable
 from cli.shared.slots import named_slot
 
 DueAt = Callable[[RunKey], datetime | None]
-"""When a run was due; None if it no longer exists."""
+"""A function that returns the due time of a run, or None if the run no longer exists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What was asked for; all of it must be true of a letter, and nothing of it is of any.
-
-    `batch`: the slot in which its run was due, which runs at once have none of; `on`: the date of
-    UTC on which it was due.
-    """
+    """The conditions for a dead letter. Without conditions, all dead letters are selected."""
 
     run: RunKey | None
+
+    # The slot of a digest. An immediate run has none.
     batch: datetime | None
+
+    # The date in UTC on which the run was due.
     on: date | None
 
     @property
     def is_everything(self) -> bool:
-        """Whether there is no option, so that every dead letter is selected."""
+        """True if there are no conditions."""
         return self == Selection(None, None, None)
 
     def includes(self, letter: DeadLetter, due_at: DueAt) -> bool:
-        """Whether a dead letter is selected; one that names no run only if all are."""
+        """Return True if a dead letter is selected. One without a run does not meet conditions."""
         if self.is_everything:
             return True
         if letter.key is None or (self.run and letter.key != self.run):
@@ -48,7 +48,7 @@ class Selection:
 
 
 def select(run: str | None, batch: str | None, on: datetime | None) -> Selection:
-    """The selection that the options describe. Raises NotPossible."""
+    """Return the selection of the command's options. Raises NotPossible."""
     return Selection(
         run=_run(run) if run else None,
         batch=named_slot(batch, name="--batch") if batch else None,
@@ -61,6 +61,6 @@ def _run(text: str) -> RunKey:
         return parse_run_id(text)
     except ValueError as err:
         raise NotPossible(
-            f"--run {printable(text)!r} is no run: write its id, such as ann-daily-17, as "
-            "`gazette dlq show` and `gazette explain` do."
+            f"--run {printable(text)!r} is not a run id. Specify an id such as ann-daily-17. "
+            "`gazette dlq show` and `gazette explain` show the ids."
         ) from err

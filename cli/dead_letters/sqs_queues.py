@@ -1,4 +1,4 @@
-"""The queues of a stage, as the commands use them: look, hold, move, let go."""
+"""The SQS queues of a stage."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
 HOLD = 120
-"""Seconds for which a message that was received is hidden."""
+"""The visibility timeout of a received message, in seconds."""
 
 POLL = 1
-"""Seconds that a receive waits. Without, it asks only some of the servers, and may find nothing.
+"""The wait time of a receive, in seconds. Without it, SQS queries only some of its servers.
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-short-and-long-polling.html
 """
 
 BATCH = 10
-"""Messages in one call of SQS."""
+"""The maximum number of messages in one SQS call."""
 
 
 _CLOCKS_APART = timedelta(seconds=2)
@@ -32,11 +32,13 @@ _CLOCKS_APART = timedelta(seconds=2)
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """A queue by name, and where it is. `found_at`: when it was looked up, by the clock of SQS."""
+    """A queue."""
 
     name: str
     url: str
     client: "SQSClient"
+
+    # The time at which its URL was read, by the clock of SQS.
     found_at: datetime
 
     def send(self, body: str) -> None:
@@ -50,19 +52,19 @@ class Queue:
             self.client.delete_message(QueueUrl=self.url, ReceiptHandle=message["ReceiptHandle"])
 
     def waiting(self) -> int:
-        """How many messages it has, hidden ones too; SQS gives it only roughly."""
+        """Return the approximate number of messages, including hidden ones."""
         with refusals_in_words(self.name):
-            given = self.client.get_queue_attributes(
+            counts = self.client.get_queue_attributes(
                 QueueUrl=self.url,
                 AttributeNames=[
                     "ApproximateNumberOfMessages",
                     "ApproximateNumberOfMessagesNotVisible",
                 ],
             )["Attributes"]
-        return sum(map(int, given.values()))
+        return sum(map(int, counts.values()))
 
     def arn(self) -> str:
-        """One GetQueueAttributes."""
+        """Return the ARN. One GetQueueAttributes."""
         with refusals_in_words(self.name):
             return self.client.get_queue_attributes(QueueUrl=self.url, AttributeNames=["QueueArn"])[
                 "Attributes"
@@ -70,9 +72,9 @@ class Queue:
 
 
 def queues(stage: str, *kinds: str, optional: Collection[str] = ()) -> Iterator[Queue]:
-    """The queues `gazette-<stage>-<kind>`. Raises NotPossible where one cannot be found.
+    """Yield the queues `gazette-<stage>-<kind>`, without `optional` queues that do not exist.
 
-    Of the `optional` kinds, those that the stage does not have are left out.
+    Raises NotPossible if another queue does not exist.
     """
     client: SQSClient | None = None
     for kind in kinds:
@@ -89,19 +91,19 @@ def queues(stage: str, *kinds: str, optional: Collection[str] = ()) -> Iterator[
 
 
 def service_time(answer: Any, now: datetime) -> datetime:
-    """When SQS gave `answer`, which came at `now`, by its own clock.
+    """Return the time of an SQS response that arrived at `now`, by the clock of SQS.
 
-    It tells whole seconds, so `now` is better as long as the two clocks agree.
+    The header has whole seconds, so `now` is more precise while the clocks agree.
     """
-    told = answer["ResponseMetadata"]["HTTPHeaders"].get("date")
-    if told is None:
+    date = answer["ResponseMetadata"]["HTTPHeaders"].get("date")
+    if date is None:
         return now
-    by_sqs = parsedate_to_datetime(told)
+    by_sqs = parsedate_to_datetime(date)
     return now if abs(now - by_sqs) <= _CLOCKS_APART else by_sqs + timedelta(seconds=1)
 
 
 class Held:
-    """Messages of a queue, hidden from others for as long as the `with` lasts, HOLD at most."""
+    """Messages that are hidden from other consumers until the `with` ends, for at most HOLD."""
 
     def __init__(self, queue: Queue) -> None:
         self._queue = queue
@@ -119,9 +121,9 @@ class Held:
         return len(self._by_id)
 
     def receive(self, most: int = BATCH) -> "list[MessageTypeDef]":
-        """One ReceiveMessage. Of messages that are held already only the newest handle is kept.
+        """Receive messages, and return those that are new. One ReceiveMessage.
 
-        What is returned was not held before; nothing, once all that waits is.
+        Keep the newest receipt handle of a message that is received again.
         """
         queue = self._queue
         with refusals_in_words(queue.name):
@@ -138,7 +140,7 @@ class Held:
         return new
 
     def forget(self, message: "MessageTypeDef") -> None:
-        """It is no longer on the queue."""
+        """Forget a message that was deleted from the queue."""
         del self._by_id[message["MessageId"]]
 
     def _release(self, messages: "list[MessageTypeDef]") -> None:
@@ -155,14 +157,14 @@ class Held:
                 ],
             )
         except (BotoCoreError, ClientError):
-            return  # they show by themselves when HOLD is over
+            return  # they become visible when HOLD is over
 
 
 def sent_at(message: "MessageTypeDef") -> datetime:
-    """When it came into the queue, by the clock of SQS."""
+    """Return the time at which a message was sent to the queue, by the clock of SQS."""
     return datetime.fromtimestamp(int(message["Attributes"]["SentTimestamp"]) / 1000, UTC)
 
 
 def received_times(message: "MessageTypeDef") -> int:
-    """How often it was received so far, roughly."""
+    """Return the approximate number of receives of a message."""
     return int(message["Attributes"].get("ApproximateReceiveCount", 1))

@@ -1,4 +1,4 @@
-"""Redrive without a task of SQS: receive each message, send it back, delete it."""
+"""Redrive messages one by one: receive, send, delete."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,26 +12,29 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
 _FRUITLESS = 20
-"""Receives without an old message after which it ends, even if new ones keep coming."""
+"""The number of consecutive receives without an old message after which a redrive ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Redriven:
-    """The outcome of a redrive, in numbers of messages.
+    """The outcome of a redrive, in numbers of messages."""
 
-    `moved`: redriven, each counted once. `left`: not redriven and still there, also those that
-    arrived meanwhile. `came_back`: redriven, and in the queue again. `problem`: why it ended early.
-    """
-
+    # Messages that were redriven.
     moved: int
-    left: int
+
+    # Messages that remain and were not redriven, including those that arrived meanwhile.
+    remaining: int
+
+    # Messages that were redriven and are in the queue again.
     came_back: int = 0
+
+    # The reason why the redrive ended early.
     problem: str = ""
 
     def __str__(self) -> str:
-        """For people."""
-        returned = f", {self.came_back} came back" if self.came_back else ""
-        return f"redriven {self.moved}, left {self.left}{returned}"
+        """Describe the outcome for people."""
+        returned = f", {self.came_back} returned" if self.came_back else ""
+        return f"{self.moved} redriven, {self.remaining} remaining{returned}"
 
 
 def redrive(
@@ -42,24 +45,25 @@ def redrive(
     selects: "Callable[[MessageTypeDef], bool]" = lambda _: True,
     on_moved: "Callable[[MessageTypeDef], None]" = lambda _: None,
 ) -> Redriven:
-    """Move what was in `waiting` at `started`; bodies stay as they are, and say where they go.
+    """Move the messages that were in `waiting` at `started`. The body determines the target.
 
-    What came later stays: it may be what just went, come back still wrong. So does what is not
-    wanted. Each message is deleted after it was sent, so that none is lost: a crash between the two
-    repeats it, which every function bears. `on_moved` is called for each message that was moved.
+    A later message stays, because it may be a redriven message that failed again. Each message is
+    deleted after it was sent, so that none is lost. A crash between the two calls duplicates the
+    message, which every function tolerates. `selects`: returns True for a message to move.
+    `on_moved`: runs after a message was moved.
     """
     moved = fruitless = came_back = 0
     problem = ""
     sent: set[str] = set()
-    with Held(waiting) as held:
+    with Held(waiting) as hidden:
         try:
-            while fruitless < _FRUITLESS and (messages := held.receive()):
+            while fruitless < _FRUITLESS and (messages := hidden.receive()):
                 old = [message for message in messages if sent_at(message) <= started]
                 for message in filter(selects, old):
                     target_of(message["Body"]).send(message["Body"])
                     sent.add(message["MD5OfBody"])
                     waiting.delete(message)
-                    held.forget(message)
+                    hidden.forget(message)
                     moved += 1
                     on_moved(message)
                 came_back += sum(
@@ -69,6 +73,6 @@ def redrive(
                 fruitless = 0 if old else fruitless + 1
         except NotPossible as err:
             problem = str(err)
-        there = len(held)
-    there = waiting.waiting() if problem else there
-    return Redriven(moved, max(0, there - came_back), came_back, problem)
+        remaining = len(hidden)
+    remaining = waiting.waiting() if problem else remaining
+    return Redriven(moved, max(0, remaining - came_back), came_back, problem)

@@ -1,1 +1,1 @@
-"""`gazette doctor`: whether a stage can send, receive what becomes of it, and be restored."""
+"""`gazette doctor`: checks of a stage."""

@@ -1,4 +1,4 @@
-"""`gazette doctor`: every check of a stage, the worst first."""
+"""`gazette doctor`: all checks of a stage, the worst findings first."""
 
 import time
 from collections.abc import Iterator
@@ -33,12 +33,12 @@ from cli.shared.next_commands import aimed
 from cli.templates.checks import check_deployment
 
 FOUND = 1
-"""The exit status where there are problems, for pipelines."""
+"""The exit status if there are problems, for pipelines."""
 
 _COLUMNS = {
     "check": "check",
     "level": "level",
-    "seen": "what is there",
+    "seen": "state",
     "todo": "what to do",
     "page": "page",
 }
@@ -54,23 +54,24 @@ def doctor(
         ),
     ] = False,
 ) -> None:
-    """Check a stage: domain, SES, clock, functions, tables, queues, templates. Changes nothing.
+    """Check the domain, SES, ticks, functions, tables, queues and templates of a stage. Changes
+    nothing.
 
-    Each finding says what is there and what to do. What your credentials may not read is a finding
-    too. The exit code is 1 if there are problems, 2 if something could not be looked at, else 0;
-    warnings do not count.
+    Each finding has the state and the remedy. A missing permission is a finding too. The exit code
+    is 1 if there are problems, 2 if a check was not possible, and 0 otherwise. Warnings do not
+    change it.
     """
     settings = settings_of(stage, "generate", GenerateSettings)
     sweep = settings_of(stage, "sweep", SweepSettings)
-    found = sorted(
+    findings = sorted(
         _findings(stage, settings, sweep, send=send),
         key=lambda each: each.level.rank,
     )
     rows = [
         [each.check, each.level.value, each.seen, aimed(each.todo, stage=stage), each.page]
-        for each in found
+        for each in findings
     ]
-    number = {level: sum(each.level is level for each in found) for level in Level}
+    number = {level: sum(each.level is level for each in findings) for level in Level}
     Rows("findings", _COLUMNS, rows).show(
         problems=number[Level.PROBLEM],
         warnings=number[Level.WARNING],
@@ -94,14 +95,14 @@ def _findings(
     yield from check_work(work_facts(stage, settings, sweep))
     if settings.mail_provider != "ses":
         yield from check_sizes(facts, settings, None)
-        yield ok("ses", "not used: the mail provider is an SMTP server")
+        yield ok("ses", "not used, because the mail provider is an SMTP server")
         return
     yield from check_sets(facts)
     mail = mail_facts(settings, stage=stage, look_up=text_records)
     yield from check_sizes(facts, settings, mail.account)
     yield from check_mail(mail)
     if send:
-        note("An email is on its way to SES's mailbox simulator; this takes up to two minutes.")
+        note("Sending an email to SES's mailbox simulator. This takes up to two minutes.")
         yield check_canary(
             SesCanary(
                 ses_client(timedelta(seconds=settings.send_timeout)),

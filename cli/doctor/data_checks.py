@@ -1,4 +1,4 @@
-"""Whether tables and queues are as the stacks made them, queues drained and templates readable."""
+"""Checks of tables, queues, dead letters and templates."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from cli.doctor.findings import Finding, Unseen, ok, problem, unseen
 from cli.doctor.stage_facts import DEAD, QUEUE, TABLE, Deployed, StageFacts, queue_name
 from cli.shared.next_commands import PUT_BACK, PUT_BACK_PAGE, to_run
 
-_CHANGED = f"Somebody changed it: `{PUT_BACK}` changes it back; another deployment does not."
+_CHANGED = f"It was changed by hand. `{PUT_BACK}` reverts the change; other deployments do not."
 _RESTORE = (
     "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/PointInTimeRecovery.html"
 )
@@ -28,18 +28,18 @@ Settings = Mapping[str, Any]
 
 
 def check_data(facts: StageFacts) -> Iterator[Finding]:
-    """Each table and queue, then each dead letter that waits."""
+    """Check each table and queue, and the messages of dead-letter queues."""
     for each in facts.of(TABLE):
-        yield _as_made(f"table {each.name}", each, made_of_table, now_of_table, _RESTORE)
+        yield _compared(f"table {each.name}", each, expected_table, actual_table, _RESTORE)
     for each in facts.of(QUEUE):
         name = queue_name(each.physical, facts.stage)
-        yield _as_made(f"queue {name}", each, made_of_queue, now_of_queue, _QUEUES)
+        yield _compared(f"queue {name}", each, expected_queue, actual_queue, _QUEUES)
         if name in DEAD and isinstance(each.now, dict):
             yield check_dead_letters(name, each.now, stage=facts.stage)
 
 
 def check_templates(versions: TemplateVersions, bundles: BundleStore) -> Iterator[Finding]:
-    """Each version of the templates that is in force, read and verified as functions do it."""
+    """Read and verify each version in force, like the functions."""
     try:
         in_force = versions.in_force()
     except UnreadableRow as err:
@@ -50,9 +50,9 @@ def check_templates(versions: TemplateVersions, bundles: BundleStore) -> Iterato
         return
     candidate = in_force.candidate
     if in_force.current.is_deployed and candidate is None:
-        yield ok("templates in force", "what was deployed")
+        yield ok("templates in force", "the deployed templates")
     elif not in_force.current.is_deployed:
-        yield _readable(in_force.current, "for everybody", bundles)
+        yield _readable(in_force.current, "for all readers", bundles)
     if candidate:
         share = f"for {candidate.percent} % of the readers"
         yield _readable(candidate.version, share, bundles)
@@ -67,7 +67,9 @@ def _readable(version: Version, share: str, bundles: BundleStore) -> Finding:
     if content is None:
         return problem(check, "its bundle does not exist", _TEMPLATES_TODO, _TEMPLATES)
     if checksum_of(content) != version.checksum:
-        return problem(check, "its bundle is not what was pushed", _TEMPLATES_TODO, _TEMPLATES)
+        return problem(
+            check, "its bundle differs from the pushed bundle", _TEMPLATES_TODO, _TEMPLATES
+        )
     try:
         unpack(content)
     except BundleError as err:
@@ -76,36 +78,36 @@ def _readable(version: Version, share: str, bundles: BundleStore) -> Finding:
 
 
 def check_dead_letters(name: str, now: Settings, *, stage: str) -> Finding:
-    """Messages that nobody works off: each is an event or a run that waits for a person."""
+    """Check that a dead-letter queue is empty. Each message needs an operator."""
     waiting = int(now.get("ApproximateNumberOfMessages", 0))
     if not waiting:
         return ok(f"dead letters {name}", "none")
     command = "quarantine list" if name == "quarantine" else f"dlq show {name}"
-    todo = f"`{to_run(command, stage=stage)}` says why."
+    todo = f"`{to_run(command, stage=stage)}` shows the messages and the reasons."
     return problem(f"dead letters {name}", f"{waiting}", todo, page_of_queue(name))
 
 
 def page_of_queue(name: str) -> str:
-    """The page of the runbook on messages in a queue that nobody works off."""
+    """Return the runbook page of a dead-letter queue."""
     page = "undelivered" if name.endswith("undelivered") else _PAGES.get(name, "dead-letters")
     return f"docs/runbook/{page}.md"
 
 
-def made_of_table(made: Settings) -> Settings:
-    """What the template says, as `now_of_table` has it."""
-    ttl = made.get("TimeToLiveSpecification", {})
-    pitr = made.get("PointInTimeRecoverySpecification", {})
+def expected_table(template: Settings) -> Settings:
+    """Return the settings of a table in its template, in the form of `actual_table`."""
+    ttl = template.get("TimeToLiveSpecification", {})
+    pitr = template.get("PointInTimeRecoverySpecification", {})
     return {
         "point-in-time recovery": bool(pitr.get("PointInTimeRecoveryEnabled")),
         "expiry": ttl.get("AttributeName") if ttl.get("Enabled") else None,
-        "deletion protection": bool(made.get("DeletionProtectionEnabled")),
-        "keys": _keys(made),
-        "indexes": _indexes(made),
+        "deletion protection": bool(template.get("DeletionProtectionEnabled")),
+        "keys": _keys(template),
+        "indexes": _indexes(template),
     }
 
 
-def now_of_table(now: Settings) -> Settings:
-    """What DynamoDB says, in the answers of DescribeTable and of what it leaves out."""
+def actual_table(now: Settings) -> Settings:
+    """Return the current settings of a table, from the answers of three Describe operations."""
     table, ttl = now["Table"], now["TimeToLiveDescription"]
     pitr = now["ContinuousBackupsDescription"].get("PointInTimeRecoveryDescription", {})
     is_on = ttl.get("TimeToLiveStatus") in ("ENABLED", "ENABLING")
@@ -118,18 +120,18 @@ def now_of_table(now: Settings) -> Settings:
     }
 
 
-def made_of_queue(made: Settings) -> Settings:
-    """What the template says, as `now_of_queue` has it; SQS's defaults where it says nothing."""
-    redrive = made.get("RedrivePolicy", {})
+def expected_queue(template: Settings) -> Settings:
+    """Return the settings of a queue in its template, with SQS's defaults."""
+    redrive = template.get("RedrivePolicy", {})
     return {
-        "visibility time-out": int(made.get("VisibilityTimeout", 30)),
-        "retention": int(made.get("MessageRetentionPeriod", 345_600)),
+        "visibility time-out": int(template.get("VisibilityTimeout", 30)),
+        "retention": int(template.get("MessageRetentionPeriod", 345_600)),
         "receives": int(redrive["maxReceiveCount"]) if redrive else None,
     }
 
 
-def now_of_queue(now: Settings) -> Settings:
-    """What SQS says. A redrive policy comes as JSON."""
+def actual_queue(now: Settings) -> Settings:
+    """Return the current settings of a queue. SQS returns the redrive policy as JSON."""
     redrive = json.loads(now.get("RedrivePolicy", "null"))
     return {
         "visibility time-out": int(now.get("VisibilityTimeout", 30)),
@@ -138,20 +140,20 @@ def now_of_queue(now: Settings) -> Settings:
     }
 
 
-def _as_made(check: str, each: Deployed, made_of: Any, now_of: Any, page: str) -> Finding:
+def _compared(check: str, each: Deployed, expected: Any, actual: Any, page: str) -> Finding:
     if isinstance(each.now, Unseen):
         return unseen(check, each.now)
     if each.now is None:
-        todo = f"Restore it; if nothing was in it, `{PUT_BACK}` makes it again."
+        todo = f"Restore it. If it was empty, `{PUT_BACK}` creates it again."
         where = page if each.kind == TABLE else PUT_BACK_PAGE
-        return problem(check, f"{each.physical} is not there", todo, where)
-    made, now = made_of(each.made), now_of(each.now)
+        return problem(check, f"{each.physical} does not exist", todo, where)
+    before, now = expected(each.template), actual(each.now)
     changed = [
-        f"{name} is {now[name]}, not {made[name]}" for name in made if made[name] != now[name]
+        f"{name} is {now[name]}, not {before[name]}" for name in before if before[name] != now[name]
     ]
     if changed:
         return problem(check, "; ".join(changed), _CHANGED, page)
-    return ok(check, "as the template made it")
+    return ok(check, "matches the template")
 
 
 def _keys(table: Settings) -> tuple[str, ...]:
@@ -163,6 +165,6 @@ def _indexes(table: Settings) -> dict[str, tuple[Any, ...]]:
     both = (table.get("GlobalSecondaryIndexes"), table.get("LocalSecondaryIndexes"))
     return {
         each["IndexName"]: (*_keys(each), each["Projection"]["ProjectionType"])
-        for found in both
-        for each in found or ()
+        for indexes in both
+        for each in indexes or ()
     }

@@ -1,4 +1,4 @@
-"""What a check finds, and what could not be looked at."""
+"""The findings of checks."""
 
 from dataclasses import dataclass
 
@@ -7,38 +7,44 @@ from cli.shared.answers import Level
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`seen`: the fact. `todo`: what to do, and `page` where to read on; both empty if all is
-    well."""
+    """A finding of a check."""
 
     check: str
     level: Level
+
+    # The current state.
     seen: str
+
+    # The remedy, or "" if there is no problem.
     todo: str = ""
+
+    # The page with details, or "" if there is no problem.
     page: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
-    """What could not be looked at, and why, as the end of a sentence."""
+    """The result of a failed lookup."""
 
+    # The reason.
     why: str
 
 
 def ok(check: str, seen: str) -> Finding:
-    """All is well."""
+    """Create a finding without a problem."""
     return Finding(check, Level.OK, seen)
 
 
 def warning(check: str, seen: str, todo: str, page: str) -> Finding:
-    """Somebody should look."""
+    """Create a finding to review."""
     return Finding(check, Level.WARNING, seen, todo, page)
 
 
 def problem(check: str, seen: str, todo: str, page: str) -> Finding:
-    """It does not work."""
+    """Create a finding about a failure."""
     return Finding(check, Level.PROBLEM, seen, todo, page)
 
 
 def unseen(check: str, what: Unseen) -> Finding:
-    """Nobody looked: it may be well or not."""
+    """Create a finding for a check that was not possible."""
     return Finding(check, Level.UNSEEN, what.why)

@@ -1,4 +1,4 @@
-"""What SES and the DNS say of a stage's senders, configuration sets and account."""
+"""Look up a stage's senders, configuration sets and account in SES and the DNS."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,29 +16,31 @@ if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client
 
 Answer = Mapping[str, Any]
-"""What an operation of SES returns, as it documents it."""
+"""The answer of an SES operation."""
 
 LookUp = Callable[[str], list[str] | Unseen]
-"""The TXT records of a name."""
+"""A function that returns the TXT records of a name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sender:
-    """An address that a stream sends from.
-
-    `identity`: the most specific identity that SES has for it, whose settings count; None: none.
-    `dmarc`: the DMARC records of its domain, or of the nearest domain above it that has one.
-    """
+    """The sender address of a stream."""
 
     address: str
+
+    # The name of the identity.
     name: str = ""
+
+    # The most specific identity in SES, whose settings apply, or None.
     identity: Answer | Unseen | None
+
+    # The DMARC records of the domain, or of the nearest parent domain with a record.
     dmarc: list[str] | Unseen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailFacts:
-    """`destinations` by configuration set. `rate`: emails a second, 0 for the quota's.
+    """The state of a stage in SES and the DNS.
 
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_GetAccount.html
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_GetEmailIdentity.html
@@ -46,14 +48,19 @@ class MailFacts:
     """
 
     stage: str
+
+    # The stage's setting in emails per second, or 0 for the rate of the quota.
     rate: int
+
     account: Answer | Unseen | None
     senders: tuple[Sender, ...]
+
+    # The event destinations by configuration set.
     destinations: Mapping[str, Answer | Unseen | None]
 
 
 def mail_facts(settings: GenerateSettings, *, stage: str, look_up: LookUp) -> MailFacts:
-    """Ask SES and the DNS; nothing is sent."""
+    """Query SES and the DNS. No email is sent."""
     client: SESV2Client = boto3.client("sesv2")
     addresses = dict.fromkeys(
         parseaddr(each)[1].lower() for each in (settings.sender, settings.immediate_sender)
@@ -87,20 +94,21 @@ def _sender(address: str, client: "SESV2Client", look_up: LookUp) -> Sender:
 
 
 def _dmarc(domain: str, look_up: LookUp) -> list[str] | Unseen:
-    """Receivers look at the domain, then upwards (RFC 9989, section 4.10).
+    """Return the DMARC records that receivers use.
 
-    RFC 7489 has them look at the organizational domain instead: for them, too, one of these.
+    They look at the domain, then at its parents (RFC 9989, section 4.10). By RFC 7489, they look at
+    the organizational domain, which is one of the parents.
     """
     for each in _upwards(domain):
-        found = look_up(f"_dmarc.{each}")
-        if isinstance(found, Unseen):
-            return found
-        if policies := [text for text in found if text.lower().startswith("v=dmarc1")]:
+        records = look_up(f"_dmarc.{each}")
+        if isinstance(records, Unseen):
+            return records
+        if policies := [text for text in records if text.lower().startswith("v=dmarc1")]:
             return policies
     return []
 
 
 def _upwards(domain: str) -> Iterator[str]:
-    """The domain, and those above it down to two labels."""
+    """Yield the domain and its parents with at least two labels."""
     labels = domain.split(".")
     yield from (".".join(labels[first:]) for first in range(max(1, len(labels) - 1)))

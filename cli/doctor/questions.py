@@ -1,4 +1,4 @@
-"""Asks AWS and the DNS, and keeps what may not be asked as a fact of its own."""
+"""Lookups in AWS and the DNS. A failed lookup returns `Unseen`."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -24,13 +24,13 @@ _ABSENT = {
 }
 _DENIED = {"AccessDenied", "AccessDeniedException", "AuthorizationError", "NotAuthorized"}
 _PATIENCE = 5
-"""Seconds for all servers and attempts of one DNS question."""
+"""The timeout of a DNS lookup in seconds, including all servers and attempts."""
 
 
 def asked(action: str, ask: Callable[[], T]) -> T | Unseen | None:
-    """What `ask` returns; None if AWS says that there is no such thing.
+    """Return the result of `ask`, None for a missing resource, or Unseen for another error.
 
-    `action`: what the credentials need, as IAM names it.
+    `action`: the IAM action that the credentials need.
     """
     try:
         return ask()
@@ -40,19 +40,19 @@ def asked(action: str, ask: Callable[[], T]) -> T | Unseen | None:
             return None
         if code in _DENIED:
             return Unseen(f"needs {action}")
-        return Unseen(printable(in_words(err, "this", action.partition(":")[0])))
+        return Unseen(printable(in_words(err, "the resource", action.partition(":")[0])))
     except BotoCoreError as err:
-        return Unseen(printable(in_words(err, "this")))
+        return Unseen(printable(in_words(err, "the resource")))
     except Unavailable as err:
         return Unseen(f"needs {action}: {printable(str(err))}")
 
 
 def text_records(name: str) -> list[str] | Unseen:
-    """The TXT records of a name, each in one piece; none if there is no such name.
+    """Return the TXT records of a name, or none if the name does not exist.
 
-    Asks the resolver of this machine, for a few seconds at most.
+    The resolver of this machine answers within a few seconds.
     """
-    resolver_error = f"the DNS did not answer for {name}"
+    resolver_error = f"the DNS did not respond for {name}"
     try:
         resolver = dns.resolver.Resolver()
         answer = resolver.resolve(name, "TXT", lifetime=_PATIENCE)

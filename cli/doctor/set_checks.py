@@ -1,4 +1,4 @@
-"""Whether the configuration sets are as the template of the stacks made them."""
+"""Compare the configuration sets with the template."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,25 +14,27 @@ _PAUSED = f"{_SES}/dg/monitoring-sender-reputation-pausing.html"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Options that SES puts at once. `defaults`: each field by its path, and its value if nobody
-    has said anything. `operation`: how the AWS command line puts them.
+    """Options that SES sets by one operation.
 
-    Template and GetConfigurationSet have one shape.
+    The template and GetConfigurationSet have the same fields.
     https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ses-configurationset.html
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_GetConfigurationSet.html
     """
 
+    # The operation of the AWS CLI.
     operation: str
+
+    # The default value of each field, by path.
     defaults: Mapping[str, object]
 
-    def of(self, found: Answer) -> Mapping[str, object]:
-        """The fields of a configuration set."""
-        return {path: _at(found, path, default) for path, default in self.defaults.items()}
+    def of(self, answer: Answer) -> Mapping[str, object]:
+        """Return the fields of a configuration set, by path."""
+        return {path: _at(answer, path, default) for path, default in self.defaults.items()}
 
-    def command(self, name: str, made: Mapping[str, object]) -> str:
-        """What puts the options back to what they were `made`."""
-        said = " ".join(filter(None, _arguments(made)))
-        return f"aws sesv2 {self.operation} --configuration-set-name {name} {said}".rstrip()
+    def command(self, name: str, template: Mapping[str, object]) -> str:
+        """Return the command that restores the options of the template."""
+        arguments = " ".join(filter(None, _arguments(template)))
+        return f"aws sesv2 {self.operation} --configuration-set-name {name} {arguments}".rstrip()
 
 
 _DELIVERY = Options(
@@ -65,41 +67,41 @@ OPTIONS = (_SENDING, _DELIVERY, _TRACKING, _REPUTATION, _SUPPRESSION, _VDM)
 
 
 def check_sets(facts: StageFacts) -> Iterator[Finding]:
-    """Each configuration set: one finding for all that is put at once."""
+    """Check each configuration set, with one finding per operation."""
     for each in facts.of(CONFIGURATION_SET):
         check = f"configuration set {each.physical}"
         if isinstance(each.now, Unseen):
             yield unseen(check, each.now)
         elif each.now is None:
-            todo = f"Somebody deleted it: `{PUT_BACK}` makes it again, without its events."
-            yield problem(check, "it is not there", todo, PUT_BACK_PAGE)
+            todo = f"It was deleted. `{PUT_BACK}` creates it again, without its event destinations."
+            yield problem(check, "does not exist", todo, PUT_BACK_PAGE)
         else:
-            drifted = [*_drifted(check, each.physical, each.made, each.now)]
-            yield from drifted or [ok(check, "as the template made it")]
+            drifted = [*_drifted(check, each.physical, each.template, each.now)]
+            yield from drifted or [ok(check, "matches the template")]
 
 
-def _drifted(check: str, name: str, made: Answer, now: Answer) -> Iterator[Finding]:
+def _drifted(check: str, name: str, template: Answer, now: Answer) -> Iterator[Finding]:
     for options in OPTIONS:
-        wanted, found = options.of(made), options.of(now)
+        expected, actual = options.of(template), options.of(now)
         changed = [
-            f"{path} is {_text(found[path])}, not {_text(wanted[path])}"
-            for path in wanted
-            if found[path] != wanted[path]
+            f"{path} is {_text(actual[path])}, not {_text(expected[path])}"
+            for path in expected
+            if actual[path] != expected[path]
         ]
         if not changed:
             continue
-        seen, command = "; ".join(changed), options.command(name, wanted)
+        seen, command = "; ".join(changed), options.command(name, expected)
         page = f"{_SES}/APIReference-V2/API_{_operation(options)}.html"
         if options is _SENDING:
-            todo = f"Somebody paused it: mend the cause, then `{command}` resumes it."
+            todo = f"Sending was paused. Fix the cause, then resume it with `{command}`."
             yield problem(check, seen, todo, _PAUSED)
         else:
-            todo = f"Somebody changed it: `{command}` changes it back; a deployment does not."
+            todo = f"It was changed by hand. `{command}` reverts the change; a deployment does not."
             yield warning(check, seen, todo, page)
 
 
-def _at(found: Answer, path: str, default: object) -> object:
-    value: Any = found
+def _at(answer: Answer, path: str, default: object) -> object:
+    value: Any = answer
     for name in path.split("."):
         value = value.get(name) if isinstance(value, Mapping) else None
     if value is None:
@@ -107,14 +109,14 @@ def _at(found: Answer, path: str, default: object) -> object:
     return sorted(value) if isinstance(value, list) else value
 
 
-def _arguments(made: Mapping[str, object]) -> Iterator[str]:
-    """A structure in a structure is one argument, in the CLI's shorthand; a flag has no value."""
-    nested = {path: value for path, value in made.items() if path.count(".") > 1}
+def _arguments(template: Mapping[str, object]) -> Iterator[str]:
+    """Yield the arguments of the AWS CLI. A nested structure is one shorthand argument."""
+    nested = {path: value for path, value in template.items() if path.count(".") > 1}
     if any(nested.values()):
         parts = ([*path.split(".")[1:], f"{value}"] for path, value in nested.items() if value)
         inner = ",".join(f"{option}={{{field}={value}}}" for option, field, value in parts)
         yield f"--vdm-options '{inner}'"
-    for path, value in made.items():
+    for path, value in template.items():
         if path in nested or value is None:
             continue
         option = _kebab(path.rpartition(".")[2])

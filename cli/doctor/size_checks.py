@@ -1,6 +1,6 @@
-"""Whether functions may run as often as the email that SES takes needs, and the account lets them.
+"""Compare the concurrency of the functions with the rate of SES and the limit of the account.
 
-`gazette.settings.concurrency` has sized them, by a rate and a limit that the stage was told.
+`gazette.settings.concurrency` computed it from the settings of the stage.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,14 +18,17 @@ _QUOTA = (
     "aws service-quotas request-service-quota-increase --service-code lambda "
     "--quota-code L-B99A9384 --desired-value"
 )
-"""Lambda calls it Concurrent executions.
+"""The command that raises the quota "Concurrent executions".
 https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html"""
 
 
 def check_sizes(
     facts: StageFacts, settings: GenerateSettings, account: Looked
 ) -> Iterator[Finding]:
-    """`account`: what GetAccount of SES says; None where the mail provider is an SMTP server."""
+    """Check the limit of the account and the size of each queue of runs.
+
+    `account`: the answer of SES's GetAccount, or None for an SMTP server.
+    """
     yield from check_limit(facts)
     rate = rate_of(settings, account)
     if rate:
@@ -33,19 +36,19 @@ def check_sizes(
 
 
 def check_limit(facts: StageFacts) -> Iterator[Finding]:
-    """What Lambda lets the account run at once, against what is needed and what was said."""
+    """Compare Lambda's limit of the account with the functions, and with the setting."""
     check = "lambda concurrency"
     if facts.limits is None or isinstance(facts.limits, Unseen):
-        yield unseen(check, facts.limits or Unseen("Lambda has no such account"))
+        yield unseen(check, facts.limits or Unseen("Lambda does not know the account"))
         return
     limit = int(facts.limits["AccountLimit"]["ConcurrentExecutions"])
     yield _fits(check, facts, limit)
     if not isinstance(facts.resources, Unseen):
-        yield _as_said(facts, limit)
+        yield _as_configured(facts, limit)
 
 
 def rate_of(settings: GenerateSettings, account: Looked) -> float:
-    """Emails a second of both streams, as the rate limiter takes it; 0 where nobody knows."""
+    """Return the rate limiter's emails per second of both streams, or 0 if it is unknown."""
     if settings.emails_per_second or account is None or isinstance(account, Unseen):
         return settings.emails_per_second
     return min(MAX_RATE, QUOTA_SHARE * float(account.get("SendQuota", {}).get("MaxSendRate", 0)))
@@ -54,31 +57,31 @@ def rate_of(settings: GenerateSettings, account: Looked) -> float:
 def check_senders(
     facts: StageFacts, settings: GenerateSettings, rate: float, *, is_growing: bool
 ) -> Iterator[Finding]:
-    """Each queue of runs: what its mapping was deployed with, against what the rate needs.
+    """Compare the deployed size of each queue of runs with the size that the rate needs.
 
-    `is_growing`: the quota is that of the sandbox, so that it is no fault to have more. Nor is it
-    one to have fewer for an SMTP server: it takes so many connections, and email waits in SQS.
+    `is_growing`: True in the sandbox, whose low quota allows a larger size. A smaller size is
+    correct for an SMTP server that limits its connections, because email then waits in SQS.
     """
     needed = _senders(settings, rate)
     for each in facts.of(MAPPING):
         if each.name not in needed:
             continue
-        said, size = size_of_mapping(each.made), needed[each.name]
-        made = Size(said["MaximumConcurrency"], said["BatchSize"])
+        deployed, size = size_of_mapping(each.template), needed[each.name]
+        actual = Size(deployed["MaximumConcurrency"], deployed["BatchSize"])
         check = f"size {each.name}"
-        seen = f"{_text(made)}; {rate:g} emails a second in both streams need {_text(size)}"
-        if made == size or (is_growing and made.concurrency >= size.concurrency):
-            yield ok(check, f"{_text(made)}, for {rate:g} emails a second")
+        seen = f"{_text(actual)}; {rate:g} emails per second in both streams need {_text(size)}"
+        if actual == size or (is_growing and actual.concurrency >= size.concurrency):
+            yield ok(check, f"{_text(actual)}, for {rate:g} emails per second")
             continue
-        if settings.mail_provider == "smtp" and made.concurrency < size.concurrency:
-            yield ok(check, f"{_text(made)}, so many connections to the SMTP server")
+        if settings.mail_provider == "smtp" and actual.concurrency < size.concurrency:
+            yield ok(check, f"{_text(actual)}, the limit of connections to the SMTP server")
             continue
         why = (
-            "email goes out more slowly than it may"
-            if made.concurrency * made.batch < size.concurrency * size.batch
-            else "runs ask for permits in vain, and Lambda costs more"
+            "email goes out more slowly than possible"
+            if actual.concurrency * actual.batch < size.concurrency * size.batch
+            else "runs wait for permits, and Lambda costs more"
         )
-        todo = _which_setting(each.name, made, size, settings, rate)
+        todo = _which_setting(each.name, actual, size, settings, rate)
         yield warning(check, f"{seen}: {why}", todo, "docs/configuration.md")
 
 
@@ -88,62 +91,70 @@ def _senders(settings: GenerateSettings, rate: float) -> Mapping[str, Size]:
 
 
 def _which_setting(
-    queue: str, made: Size, size: Size, settings: GenerateSettings, rate: float
+    queue: str, actual: Size, size: Size, settings: GenerateSettings, rate: float
 ) -> str:
-    """`concurrency` where it says something else than the rate gives; the rate where SES's quota is
-    not the one that was assumed."""
+    """Return the setting to change.
+
+    It is `concurrency` if it differs from the size for the rate, and `emails_per_second` if SES's
+    quota differs from the assumed quota.
+    """
     if settings.emails_per_second:
         return (
-            f"Set `{queue}` in the setting `concurrency` to {size.concurrency}, or leave it out; "
-            "then deploy."
+            f"Set `{queue}` in the setting `concurrency` to {size.concurrency}, or remove it, then "
+            "deploy."
         )
     assumed = _senders(settings, QUOTA_SHARE * ASSUMED_QUOTA)[queue]
     if size == assumed:
-        return f"Leave `{queue}` out of `concurrency`, and deploy."
-    beside = "" if made == assumed else f", leave `{queue}` out of `concurrency`"
+        return f"Remove `{queue}` from `concurrency`, and deploy."
+    remove = "" if actual == assumed else f", remove `{queue}` from `concurrency`"
     return (
-        f"Set `emails_per_second` to {max(1, int(rate))}{beside}, and deploy: without it functions "
-        f"are made for a quota of {ASSUMED_QUOTA} a second."
+        f"Set `emails_per_second` to {max(1, int(rate))}{remove}, and deploy. Without it, the "
+        f"functions are sized for a quota of {ASSUMED_QUOTA} per second."
     )
 
 
 def _fits(check: str, facts: StageFacts, limit: int) -> Finding:
-    """A warning, as at synthesis: SQS allows no maximum below two, so that an account of ten is
-    too small for every stage, and whoever tries it sends email all the same."""
+    """Compare the account's limit with the concurrency of the stage, as at synthesis.
+
+    This is only a warning. The minimum of a queue is two, so an account with a limit of ten is too
+    small for every stage, but it can send email.
+    """
     mappings = facts.of(MAPPING)
-    mapped = sum(size_of_mapping(each.made)["MaximumConcurrency"] for each in mappings)
-    reserved = sum(each.made.get("ReservedConcurrentExecutions", 0) for each in facts.of(FUNCTION))
-    seen = f"the account may run {limit}; queues start up to {mapped}, {reserved} are reserved"
+    mapped = sum(size_of_mapping(each.template)["MaximumConcurrency"] for each in mappings)
+    reserved = sum(
+        each.template.get("ReservedConcurrentExecutions", 0) for each in facts.of(FUNCTION)
+    )
+    seen = f"the account's limit is {limit}; queues use up to {mapped}, and {reserved} are reserved"
     if mapped > limit - reserved:
         fits = LEAST * len(mappings) <= limit - reserved
         lower = ", or lower `concurrency` and deploy" if fits else ""
         todo = (
-            f"Ask Lambda for more (`{_QUOTA} {max(1000, mapped + reserved)}`){lower}: functions "
-            "are throttled under load until then."
+            f"Request a higher limit (`{_QUOTA} {max(1000, mapped + reserved)}`){lower}. Until "
+            "then, functions are throttled under load."
         )
         return warning(check, seen, todo, f"{_LAMBDA}/lambda-concurrency.html")
     return ok(check, seen)
 
 
-def _as_said(facts: StageFacts, limit: int) -> Finding:
-    """The stage was told a limit, by which synthesis warns and an alarm fires."""
+def _as_configured(facts: StageFacts, limit: int) -> Finding:
+    """Compare the account's limit with `account_concurrency`, which synthesis and an alarm use."""
     check, page = "account concurrency", "docs/runbook/functions.md"
     name = f"gazette-{facts.stage}-concurrency-nearly-used-up"
     thresholds = [
-        float(each.made["Threshold"])
+        float(each.template["Threshold"])
         for each in facts.of(ALARM)
-        if each.made.get("AlarmName") == name
+        if each.template.get("AlarmName") == name
     ]
     if not thresholds:
-        return unseen(check, Unseen(f"the template has no alarm {name}: deploy this release"))
-    said = round(thresholds[0] / NEARLY_ALL)
-    if said == limit:
-        return ok(check, f"{limit}, as `account_concurrency` says")
-    seen = f"the account may run {limit}, and `account_concurrency` says {said}"
-    if limit < said:
+        return unseen(check, Unseen(f"the template has no alarm {name}; deploy this release"))
+    configured = round(thresholds[0] / NEARLY_ALL)
+    if configured == limit:
+        return ok(check, f"{limit}, equal to `account_concurrency`")
+    seen = f"the account's limit is {limit}, but `account_concurrency` is {configured}"
+    if limit < configured:
         todo = (
-            f"Set `account_concurrency` to {limit} and deploy, or ask Lambda for more: "
-            f"`{_QUOTA} {said}`."
+            f"Set `account_concurrency` to {limit} and deploy, or request a higher limit: "
+            f"`{_QUOTA} {configured}`."
         )
         return warning(check, f"{seen}: {name} fires too late or never", todo, page)
     todo = f"Set `account_concurrency` to {limit} and deploy."
@@ -156,4 +167,4 @@ def _is_sandbox(account: Looked) -> bool:
 
 def _text(size: Size) -> str:
     runs = "run" if size.batch == 1 else "runs"
-    return f"{size.concurrency} at once of up to {size.batch} {runs}"
+    return f"{size.concurrency} invocations at once with up to {size.batch} {runs} each"

@@ -1,4 +1,4 @@
-"""What AWS says of the stacks of a stage: what was deployed, and how it is now."""
+"""Look up the deployed template of a stage, and the current state of its resources."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -15,38 +15,51 @@ from cli.doctor.questions import asked
 
 Answer = Mapping[str, Any]
 Looked = Answer | Unseen | None
-"""What AWS said; None if there is no such thing."""
+"""The answer of AWS, None for a missing resource, or a failed lookup."""
 
 _HASH = re.compile(r"[0-9A-F]{8}$")
 _AT_ONCE = 8
-"""Questions under way."""
+"""The number of parallel lookups."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployed:
-    """A resource of the stacks. `made` are its properties in the template that was deployed, `now`
-    what its service says of it."""
+    """A resource of the stacks."""
 
     name: str
+
+    # The CloudFormation type.
     kind: str
+
+    # The physical id.
     physical: str
-    made: Answer
+
+    # The properties in the deployed template.
+    template: Answer
+
+    # The current state.
     now: Looked = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageFacts:
-    """`resources` are those of both stacks that a check knows, or why they could not be listed."""
+    """The resources of a stage."""
 
     stage: str
+
+    # The resources of both stacks that have a check.
     resources: list[Deployed] | Unseen
+
+    # The limits of the account.
     limits: Looked = None
+
+    # The raised alarms.
     alarms: Looked = None
 
     def of(self, kind: str) -> list[Deployed]:
-        """The resources of a type; none if they could not be listed."""
-        found = [] if isinstance(self.resources, Unseen) else self.resources
-        return [each for each in found if each.kind == kind]
+        """Return the resources of a type, or none if they are unknown."""
+        resources = [] if isinstance(self.resources, Unseen) else self.resources
+        return [each for each in resources if each.kind == kind]
 
 
 TABLE, QUEUE, TOPIC = "AWS::DynamoDB::Table", "AWS::SQS::Queue", "AWS::SNS::Topic"
@@ -59,7 +72,7 @@ _KNOWN |= {CONFIGURATION_SET}
 
 
 class Asker:
-    """Asks the services of one account and region. Reads only."""
+    """A reader of the services of one account and region."""
 
     def __init__(self) -> None:
         names = ("dynamodb", "sqs", "sns", "scheduler", "events", "lambda", "cloudwatch", "sesv2")
@@ -67,8 +80,8 @@ class Asker:
         self._cloudformation = boto3.client("cloudformation")
 
     def stacks(self, stage: str) -> list[Deployed] | Unseen:
-        """What both stacks were made of. CloudFormation calls unknown stacks a ValidationError."""
-        found: list[Deployed] = []
+        """Return the resources of both stacks. An unknown stack is a ValidationError."""
+        resources: list[Deployed] = []
         for stack in (f"GazetteData{stage.capitalize()}", f"Gazette{stage.capitalize()}"):
             listed = asked("cloudformation:ListStackResources", partial(self._listed, stack))
             template = asked("cloudformation:GetTemplate", partial(self._template, stack))
@@ -76,12 +89,12 @@ class Asker:
                 if isinstance(each, Unseen):
                     return each
             if listed is None or template is None:
-                return Unseen(f"there is no stack {stack} here: check --stage and region")
-            found.extend(_joined(listed, template, stage))  # type: ignore[arg-type]
-        return found
+                return Unseen(f"stack {stack} does not exist; check --stage and the region")
+            resources.extend(_joined(listed, template, stage))  # type: ignore[arg-type]
+        return resources
 
     def state(self, each: Deployed) -> Looked:
-        """How a resource is now."""
+        """Return the current state of a resource."""
         match each.kind:
             case "AWS::DynamoDB::Table":
                 return self._table(each.physical)
@@ -94,7 +107,7 @@ class Asker:
                 ask = partial(self._of["scheduler"].get_schedule, Name=each.physical)
                 return asked("scheduler:GetSchedule", ask)
             case "AWS::Events::Rule":
-                bus = each.made.get("EventBusName", "default")
+                bus = each.template.get("EventBusName", "default")
                 name = each.physical.rpartition("|")[2]
                 ask = partial(self._of["events"].describe_rule, Name=name, EventBusName=bus)
                 return asked("events:DescribeRule", ask)
@@ -112,24 +125,24 @@ class Asker:
                 return None
 
     def queue(self, url: str) -> Looked:
-        """Attributes of a queue."""
+        """Return the attributes of a queue."""
         ask = partial(self._of["sqs"].get_queue_attributes, QueueUrl=url, AttributeNames=["All"])
         answer = asked("sqs:GetQueueAttributes", ask)
         return answer["Attributes"] if isinstance(answer, dict) else answer
 
     def limits(self) -> Looked:
-        """How many invocations the account may have at once."""
+        """Return the account's concurrency limit."""
         return asked("lambda:GetAccountSettings", self._of["lambda"].get_account_settings)
 
     def alarms(self, stage: str) -> Looked:
-        """The stage's alarms that are in state ALARM. One DescribeAlarms per hundred."""
+        """Return the stage's alarms in the state ALARM. One DescribeAlarms per hundred."""
         return asked("cloudwatch:DescribeAlarms", partial(self._raised, stage))
 
     def _raised(self, stage: str) -> Answer:
         pages = self._of["cloudwatch"].get_paginator("describe_alarms")
-        asked_for = {"AlarmNamePrefix": f"gazette-{stage}-", "StateValue": "ALARM"}
-        found = [each for page in pages.paginate(**asked_for) for each in page["MetricAlarms"]]
-        return {"MetricAlarms": found}
+        filters = {"AlarmNamePrefix": f"gazette-{stage}-", "StateValue": "ALARM"}
+        alarms = [each for page in pages.paginate(**filters) for each in page["MetricAlarms"]]
+        return {"MetricAlarms": alarms}
 
     def _listed(self, stack: str) -> list[Answer]:
         pages = self._cloudformation.get_paginator("list_stack_resources")
@@ -184,20 +197,20 @@ class Asker:
 
 
 def stage_facts(stage: str) -> StageFacts:
-    """Ask for everything that the checks of the stacks need, several questions at once."""
+    """Look up the resources, the limits and the alarms of a stage in parallel."""
     ask = Asker()
-    made = ask.stacks(stage)
-    if isinstance(made, Unseen):
+    deployed = ask.stacks(stage)
+    if isinstance(deployed, Unseen):
         return StageFacts(
-            stage=stage, resources=made, limits=ask.limits(), alarms=ask.alarms(stage)
+            stage=stage, resources=deployed, limits=ask.limits(), alarms=ask.alarms(stage)
         )
     with ThreadPoolExecutor(_AT_ONCE) as threads:
-        now = list(threads.map(ask.state, made))
+        now = list(threads.map(ask.state, deployed))
     return StageFacts(
         stage=stage,
         resources=[
-            Deployed(name=e.name, kind=e.kind, physical=e.physical, made=e.made, now=state)
-            for e, state in zip(made, now, strict=True)
+            Deployed(name=e.name, kind=e.kind, physical=e.physical, template=e.template, now=state)
+            for e, state in zip(deployed, now, strict=True)
         ],
         limits=ask.limits(),
         alarms=ask.alarms(stage),
@@ -205,36 +218,36 @@ def stage_facts(stage: str) -> StageFacts:
 
 
 DEAD = frozenset({*(dead.name for dead in KNOWN), "quarantine"})
-"""Queues in which a message means that somebody has to act."""
+"""The queues whose messages need an operator."""
 
 
 def queue_name(url: str, stage: str) -> str:
-    """The name of a queue within its stage, such as `generate-dead`."""
+    """Return the name of a queue within its stage, such as `generate-dead`."""
     return url.rpartition("/")[2].removeprefix(f"gazette-{stage}-")
 
 
 def _joined(listed: list[Answer], template: Answer, stage: str) -> Iterator[Deployed]:
-    """What CloudFormation calls a resource ends with a hash that CDK puts there: it is left out.
+    """Yield resources with their properties. Names do not have the hash that CDK adds.
 
-    A mapping has the name of its queue: a function may have several.
+    A mapping has the name of its queue, because a function may have several mappings.
     """
     physical = {each["LogicalResourceId"]: each.get("PhysicalResourceId", "") for each in listed}
     for each in listed:
         if (kind := each["ResourceType"]) in _KNOWN:
             logical = each["LogicalResourceId"]
-            said = template.get(logical, {}).get("Properties", {})
-            made = {name: _resolved(value, physical) for name, value in said.items()}
-            queue = f"{made.get('EventSourceArn', '')}" if kind == MAPPING else ""
+            properties = template.get(logical, {}).get("Properties", {})
+            resolved = {name: _resolved(value, physical) for name, value in properties.items()}
+            queue = f"{resolved.get('EventSourceArn', '')}" if kind == MAPPING else ""
             yield Deployed(
                 name=queue_name(queue, stage) or _HASH.sub("", logical),
                 kind=kind,
                 physical=physical[logical],
-                made=made,
+                template=resolved,
             )
 
 
 def _resolved(value: object, physical: Mapping[str, str]) -> object:
-    """A reference to another resource of the stack, or to something of it, as its physical id."""
+    """Replace a reference to a resource or to its attribute by its physical id."""
     match value:
         case {"Ref": str(name)} | {"Fn::GetAtt": [str(name), *_]}:
             return physical.get(name, name)

@@ -1,4 +1,4 @@
-"""Whether a stage works: the clock reaches it, it keeps up, and no stream is stopped."""
+"""Checks of ticks, sweeps and circuit breakers."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
@@ -15,11 +15,11 @@ from cli.shared.next_commands import to_run
 from cli.shared.pace import stopped_text
 
 _LATE = 2 * SLOT + timedelta(minutes=5)
-"""How long after the beginning of a slot a shard may take: the tick comes with the next slot."""
+"""The time within which a shard should finish a slot. The tick comes with the next slot."""
 
 
 def check_work(facts: WorkFacts) -> Iterator[Finding]:
-    """Ticks, sweeps and circuit breakers."""
+    """Check ticks, sweeps and circuit breakers."""
     yield check_ticks(facts.checkpoints, shards=facts.shards, ticks=facts.ticks, now=facts.now)
     yield check_invoked("sweep", facts.sweeps, ticks=facts.ticks)
     yield from check_breakers(facts.streams, stage=facts.stage)
@@ -28,43 +28,43 @@ def check_work(facts: WorkFacts) -> Iterator[Finding]:
 def check_ticks(
     checkpoints: Mapping[int, datetime] | Unseen | None, *, shards: int, ticks: bool, now: datetime
 ) -> Finding:
-    """Whether fan-out keeps up with the clock, by what each shard has finished."""
+    """Check that fan-out keeps up, by the last slot that each shard has finished."""
     page = "docs/runbook/fanout-silent.md"
     if not ticks:
-        return ok("last tick", "the clock is off, as `ticks` says")
+        return ok("last tick", "disabled by the setting `ticks`")
     if checkpoints is None or isinstance(checkpoints, Unseen):
-        return unseen("last tick", checkpoints or Unseen("there is no table `control`"))
+        return unseen("last tick", checkpoints or Unseen("the table `control` does not exist"))
     missing = [shard for shard in range(shards) if shard not in checkpoints]
     if missing:
-        todo = "Wait for the next tick, at most ten minutes; then look at gazette's fan-out."
-        seen = f"{len(missing)} of {shards} shards have finished no slot yet"
+        todo = "Wait for the next tick, at most ten minutes. Then check the log of fan-out."
+        seen = f"{len(missing)} of {shards} shards have not finished a slot yet"
         return warning("last tick", seen, todo, page)
     last = min(checkpoints[shard] for shard in range(shards))
     if now - last > _LATE:
-        todo = "Look at the schedule Tick, the log of fan-out and the queue shard."
-        return problem("last tick", f"a shard has done nothing since {moment(last)}", todo, page)
-    return ok("last tick", f"every shard has finished {moment(last)}")
+        todo = "Check the schedule Tick, the log of fan-out and the queue shard."
+        return problem("last tick", f"a shard is late; its last slot is {moment(last)}", todo, page)
+    return ok("last tick", f"every shard has finished the slot {moment(last)}")
 
 
 def check_invoked(name: str, number: int | Unseen | None, *, ticks: bool) -> Finding:
-    """Whether the clock reaches a function, by what Lambda counts in half an hour."""
+    """Check that a function was invoked in the last half hour."""
     check = f"last {name}"
     if not ticks:
-        return ok(check, "the clock is off, as `ticks` says")
+        return ok(check, "disabled by the setting `ticks`")
     if number is None or isinstance(number, Unseen):
-        return unseen(check, number or Unseen("CloudWatch has no such metric"))
+        return unseen(check, number or Unseen("CloudWatch does not have the metric"))
     if number == 0:
-        todo = "Look at the schedule SweepTick of EventBridge Scheduler and at the function's log."
+        todo = "Check the schedule SweepTick in EventBridge Scheduler, and the function's log."
         page = "docs/runbook/sweep-silent.md"
         return problem(check, "no invocation in half an hour", todo, page)
     return ok(check, f"{number} invocations in half an hour")
 
 
-def check_breakers(found: Streams[PaceReading] | Unseen | None, *, stage: str) -> list[Finding]:
-    """Whether a stream is stopped, by a person or by what the provider said."""
-    if found is None or isinstance(found, Unseen):
-        return [unseen("breakers", found or Unseen("there is no table `pace`"))]
-    both = (("digest", found.digest), ("immediate", found.immediate))
+def check_breakers(paces: Streams[PaceReading] | Unseen | None, *, stage: str) -> list[Finding]:
+    """Check that no stream is stopped, by hand or automatically."""
+    if paces is None or isinstance(paces, Unseen):
+        return [unseen("breakers", paces or Unseen("the table `pace` does not exist"))]
+    both = (("digest", paces.digest), ("immediate", paces.immediate))
     return [_breaker(f"breaker {name}", each.breaker, stage) for name, each in both]
 
 
@@ -73,6 +73,7 @@ def _breaker(check: str, breaker: OpenBreaker | None, stage: str) -> Finding:
         return ok(check, "closed")
     resume, seen = to_run("sending resume", stage=stage), stopped_text(breaker)
     if breaker.by_hand:
-        return warning(check, seen, f"`{resume}` resumes.", "docs/runbook/stop-all-email.md")
-    todo = f"Mend the cause; `{resume}` resumes at once."
+        todo = f"`{resume}` resumes sending."
+        return warning(check, seen, todo, "docs/runbook/stop-all-email.md")
+    todo = f"Fix the cause. `{resume}` resumes sending at once."
     return problem(check, seen, todo, "docs/runbook/breaker-opened.md")

@@ -1,4 +1,4 @@
-"""How a stage works: what fan-out has finished, what Lambda counts, which streams are stopped."""
+"""Look up the progress of fan-out, the invocations of the sweep, and the streams."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,20 +24,27 @@ _SPAN = timedelta(minutes=30)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkFacts:
-    """`checkpoints`: the last slot that each shard has finished. `sweeps`: how often the sweep was
-    invoked in half an hour. `ticks`: whether the clock is on at all."""
+    """The activity of a stage."""
 
     stage: str
     shards: int
+
+    # True if the schedules of the stage are enabled.
     ticks: bool
+
     now: datetime
+
+    # The last slot that each shard has finished.
     checkpoints: Mapping[int, datetime] | Unseen | None
+
+    # The invocations of the sweep in the last half hour.
     sweeps: int | Unseen | None
+
     streams: Streams[PaceReading] | Unseen | None
 
 
 def work_facts(stage: str, settings: GenerateSettings, sweep: SweepSettings) -> WorkFacts:
-    """One Query and two GetItem, and one question to CloudWatch."""
+    """Look up the activity. One Query, two GetItem and one GetMetricStatistics."""
     at = now()
     batches = DynamoBatches(
         sweep.control_table, retention=timedelta(days=sweep.run_retention_days), clock=now
@@ -59,7 +66,7 @@ def work_facts(stage: str, settings: GenerateSettings, sweep: SweepSettings) -> 
 
 
 def _invocations(function: str, until: datetime) -> int:
-    """How often Lambda invoked a function in the last half hour, all its versions together.
+    """Return the invocations of all versions of a function in the last half hour.
 
     https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html
     """

@@ -1,1 +1,1 @@
-"""`gazette event`: events in files, before they go on the bus."""
+"""`gazette event`: check and preview events in files."""

@@ -1,4 +1,4 @@
-"""The bus on which services put events for a stage."""
+"""The bus on which services publish events for a stage."""
 
 import re
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class StageBus:
     region: str = ""
 
     def problem(self, given: object) -> str:
-        """Return the problem of an EventBusName, a name or an ARN; an empty string if it is right.
+        """Return the problem of an EventBusName (a name or an ARN), or "" if it is correct.
 
         https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEventsRequestEntry.html
         """
@@ -36,12 +36,12 @@ class StageBus:
             if value
         )
         return (
-            f"EventBusName: is {given!r}, but the stage receives events from the bus "
-            f"{self.name}{where} (setting bus): events on another bus never arrive"
+            f"EventBusName: is {given!r}, but the stage receives events only from the bus "
+            f"{self.name}{where} (setting bus)"
         )
 
 
 def bus_of(stage: str, project: Path) -> StageBus:
-    """The bus of a stage in the cdk.json of a project. Raises NotPossible."""
+    """Return the bus of a stage in the cdk.json of a project. Raises NotPossible."""
     settings = stage_of(stage, project)
     return StageBus(settings.bus, settings.account, settings.region)

@@ -1,4 +1,4 @@
-"""What Gazette would make of an entry: a command, or what is wrong with it."""
+"""Check an entry: decode it into a command, or list its problems."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -15,33 +15,39 @@ from cli.events.entries import Entry
 from cli.events.envelopes import Envelope, envelope
 
 _NO_EVENT = (
-    "is no event: give DetailType and Detail as to PutEvents, or detail-type and detail as "
-    "EventBridge delivers them"
+    "is not an event: specify DetailType and Detail as in PutEvents, or detail-type and detail as "
+    "in EventBridge deliveries"
 )
 _ADDRESS = (
-    "user_id: is an email address, it seems. Ids stay in logs, in runs and in the links of emails "
-    "after an erasure: use an id that says nothing of the person"
+    "user_id: looks like an email address. Ids remain in logs, runs and links of emails after an "
+    "erasure; use an id that does not identify the person"
 )
-_DEEP = "is nested too deeply: take out a few levels"
+_DEEP = "is nested too deeply: remove some levels"
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """An entry, looked at. With `problems`, `command` is what would be taken all the same.
+    """The result of the check of an entry."""
 
-    `more`: how many problems there are besides. `warning`: about what would be taken all the same.
-    """
-
+    # The place of the entry in the file.
     label: str
+
     envelope: Envelope | None = None
+
+    # The decoded command. With `problems`, the valid part of the entry.
     command: Command | None = None
+
     problems: tuple[str, ...] = ()
+
+    # The number of problems that `problems` omits.
     more: int = 0
+
+    # A risk of an entry that would be accepted.
     warning: str = ""
 
     @property
     def detail_type(self) -> str:
-        """What the entry calls itself; empty where it does not."""
+        """The entry's detail type, or "" if it has none."""
         content = self.envelope.content if self.envelope else None
         named = (content or {}).get("detail-type")
         return named if isinstance(named, str) else ""
@@ -55,29 +61,30 @@ def check(
     sources: Sources | None = None,
     bus: StageBus | None = None,
 ) -> Checked:
-    """Every problem of an entry, in words that name the field.
+    """Check an entry, and name the field of each problem.
 
-    Its links must lead to `hosts`; its source must be one of `sources`, and its bus must be `bus`,
-    if those are given; data must be as `schemas` has it for its category.
+    `hosts`: the hosts that links may lead to. `schemas`: the schemas of `data`, by category.
+    `sources`: the sources that may publish each detail type. `bus`: the only bus that the entry may
+    name.
     """
     if entry.problem:
         return Checked(entry.label, problems=(entry.problem,))
     try:
-        found = envelope(entry.value, bus=bus)
-        if found is None:
+        wrapped = envelope(entry.value, bus=bus)
+        if wrapped is None:
             return Checked(entry.label, problems=(_NO_EVENT,))
-        reading = _read(found.content, hosts, schemas) if found.content else Reading(None)
+        reading = _read(wrapped.content, hosts, schemas) if wrapped.content else Reading(None)
     except RecursionError:
         return Checked(entry.label, problems=(_DEEP,))
-    foreign = sources.refusal(*_from(found)) if sources else ""
-    problems = (*found.problems, *filter(None, [foreign]), *reading.problems)
-    warning = _warning((found.content or {}).get("detail"))
-    return Checked(entry.label, found, reading.command, problems, reading.more, warning)
+    foreign = sources.refusal(*_from(wrapped)) if sources else ""
+    problems = (*wrapped.problems, *filter(None, [foreign]), *reading.problems)
+    warning = _warning((wrapped.content or {}).get("detail"))
+    return Checked(entry.label, wrapped, reading.command, problems, reading.more, warning)
 
 
-def _from(found: Envelope) -> tuple[str, str]:
-    """The detail type and the source, as far as they are there."""
-    content = found.content or {}
+def _from(wrapped: Envelope) -> tuple[str, str]:
+    """Return the detail type and the source, or "" for a missing one."""
+    content = wrapped.content or {}
     return str(content.get("detail-type", "")), str(content.get("source", ""))
 
 
@@ -85,8 +92,8 @@ def _warning(detail: object) -> str:
     if not isinstance(detail, dict):
         return ""
     events = detail.get("events")
-    given = [detail, *(events if isinstance(events, list) else ())]
-    ids = (each.get("user_id") for each in given if isinstance(each, dict))
+    details = [detail, *(events if isinstance(events, list) else ())]
+    ids = (each.get("user_id") for each in details if isinstance(each, dict))
     return _ADDRESS if any(isinstance(each, str) and "@" in each for each in ids) else ""
 
 

@@ -1,4 +1,4 @@
-"""`gazette event`: events in files, before they go on the bus."""
+"""`gazette event`: check and preview events in files, and write their schemas."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,26 +28,27 @@ from cli.templates.building import is_one_of, templates_of
 _PROJECT = Path(__file__).parents[2]
 
 event = typer.Typer(
-    help="Check and preview events in files before you put them on the bus.", no_args_is_help=True
+    help="Check and preview events in files before you publish them.", no_args_is_help=True
 )
 File = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="JSON: an entry of PutEvents, an EventBridge envelope, a list of them, or one a line; "
-        "- for standard input.",
+        help="A JSON file with a PutEvents entry, an EventBridge envelope, a list of these, or one "
+        "per line. - reads standard input.",
     ),
 ]
 
 
 @event.command("lint", cls=Command)
 def lint(file: File, stage: StageName = "prod") -> None:
-    """Check events: say what each one does, or everything that is wrong with it (exit code 1).
+    """Check events, and print the effect or the problems of each one. Exit code 1 means that an
+    event has a problem.
 
-    Links must lead to the hosts that the stage names in cdk.json (link_hosts), and detail types
-    come from the sources that it names for them (sources), if it names any. Data must be as the
-    schema of its category has it, if the templates of the stage have one. An entry that names a bus
-    must name that of the stage (bus).
+    The check uses the settings of the stage in cdk.json. Links must lead to the hosts in
+    link_hosts. If sources lists a detail type, the source must be in its list. If an entry names a
+    bus, it must be the stage's bus. If the templates of the stage have a schema for the category,
+    data must match it.
     """
     checked = _checked(file, stage)
     for each in checked:
@@ -65,16 +66,17 @@ def show(
         str | None,
         typer.Option(
             metavar="TAG",
-            help="In this language, such as de, and not in that of the profiles in the file.",
+            help="The language, such as de. It overrides the language of the profiles in the file.",
         ),
     ] = None,
     variation: Variation = 1,
     version: Version = None,
 ) -> None:
-    """Show the lines that events become in a digest, and what other types do instead.
+    """Show the lines of events in a digest, and the effect of other detail types.
 
-    It takes the templates of the working tree and those that the stage has of its own, or with
-    `--version` those of a version. A profile in the file says how its reader reads.
+    The command renders with the working tree and the stage's own templates. With `--version`, it
+    renders with that version. A profile in the file sets the language and the time zone of its
+    reader.
     """
     checked = _checked(file, stage)
     commands = [each.command for each in checked if each.command]
@@ -88,18 +90,18 @@ def show(
         for each in checked
         if each.command and not events_in([each.command])
     ]
-    refused = [each.label for each in checked if each.problems]
+    rejected = [each.label for each in checked if each.problems]
     for line in lines:
         say(line)
     if events and others:
         say("")
     for other in others:
         say(": ".join(other.values()))
-    give({"lines": lines, "others": others, "refused": refused})
-    if refused:
+    give({"lines": lines, "others": others, "refused": rejected})
+    if rejected:
         note(
-            f"gazette: not all of it would be taken ({', '.join(refused)}): "
-            "`gazette event lint` says why.",
+            f"gazette: Gazette would reject {', '.join(rejected)}. "
+            "`gazette event lint` shows the reasons.",
             style="red",
         )
         raise typer.Exit(1)
@@ -117,7 +119,7 @@ def schemas(
         written = [str(path) for path in published.write(folder)]
     except OSError as err:
         raise NotPossible(
-            f"{folder} cannot be written ({err.strerror}): name a folder of yours."
+            f"{folder} is not writable ({err.strerror}). Specify a different folder."
         ) from err
     for path in written:
         say(path)
@@ -138,14 +140,17 @@ def _lines(
 
     if version is None:
         templates = templates_of(stage, _PROJECT)
-        made = by_tree(lines, templates, variation=variation, inlined=False)
+        rendered = by_tree(lines, templates, variation=variation, inlined=False)
         is_spoken = locale is None or templates.speak(locale)
     else:
-        made, tags = by_version(lines, version, stage, variation=variation)
+        rendered, tags = by_version(lines, version, stage, variation=variation)
         is_spoken = locale is None or is_one_of(locale, tags)
     if locale is not None and not is_spoken:
-        note(f"gazette: the templates have no language {printable(locale)!r}: this is English.")
-    return made
+        note(
+            f"gazette: the templates are not translated into {printable(locale)!r}. The preview is "
+            "in English."
+        )
+    return rendered
 
 
 def _checked(file: str, stage: str) -> list[Checked]:
@@ -158,14 +163,14 @@ def _checked(file: str, stage: str) -> list[Checked]:
 
 
 def _document(checked: Checked) -> Document:
-    found = checked.envelope
+    envelope = checked.envelope
     return {
         "entry": checked.label,
         "ok": not checked.problems,
         "detail_type": checked.detail_type or None,
         "does": in_words(checked.command) if checked.command and not checked.problems else None,
-        "bytes": found.size if found else None,
-        "billed_events": found.billed if found else None,
+        "bytes": envelope.size if envelope else None,
+        "billed_events": envelope.billed if envelope else None,
         "problems": checked.problems,
         "more_problems": checked.more,
         "warning": checked.warning or None,
@@ -173,11 +178,10 @@ def _document(checked: Checked) -> Document:
 
 
 def _report(checked: Checked) -> None:
-    found = checked.envelope
-    size = ""
-    if found:
-        billed = "1 event" if found.billed == 1 else f"{found.billed} events"
-        size = f"{found.size:,} bytes, billed as {billed}"
+    envelope, size = checked.envelope, ""
+    if envelope:
+        billed = "1 event" if envelope.billed == 1 else f"{envelope.billed} events"
+        size = f"{envelope.size:,} bytes, billed as {billed}"
     if not checked.problems and checked.command:
         what = f"{checked.detail_type}: {in_words(checked.command)}"
         say(f"{checked.label}: ok: {what} ({size})", style="green")

@@ -1,4 +1,4 @@
-"""How events will read: the lines of the digest that they would make, in its order."""
+"""The lines of events in a digest, in its order."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -13,16 +13,16 @@ from cli.preview.sample import READER
 from cli.shared.descriptions import instant
 
 FOLLOWER = "a follower"
-"""Who an activity is shown to. No user id has a space: this is nobody else."""
+"""The user id for whom an activity is previewed. A real user id cannot contain a space."""
 
 ReaderOf = Callable[[str], Subscriber]
-"""Returns a reader by the user id."""
+"""A function that returns a reader by user id."""
 
 
 def readers_in(commands: Iterable[Command], locale: str | None) -> ReaderOf:
-    """Readers as their latest profile among the commands has them, or else as the sample.
+    """Return the readers of the latest profiles among the commands; others are the sample reader.
 
-    `locale`: in the place of theirs.
+    `locale`: the language to use instead of theirs.
     """
     known: dict[str, Subscriber] = {}
     for command in commands:
@@ -39,20 +39,20 @@ def readers_in(commands: Iterable[Command], locale: str | None) -> ReaderOf:
 
 
 def events_in(commands: Iterable[Command]) -> list[Event]:
-    """The events that readers get; of one id the latest amendment, as it would be stored."""
-    kept: dict[tuple[str, str], Event] = {}
+    """Return the events for readers. Of several versions of an event, return the latest."""
+    latest: dict[tuple[str, str], Event] = {}
     for command in commands:
         for event in _events(command):
-            earlier = kept.get((event.user_id, event.id))
+            earlier = latest.get((event.user_id, event.id))
             if earlier is None or event.amends(earlier):
-                kept[event.user_id, event.id] = event
-    return list(kept.values())
+                latest[event.user_id, event.id] = event
+    return list(latest.values())
 
 
 def preview(events: Iterable[Event], *, side: Side, reader_of: ReaderOf) -> Iterator[str]:
-    """The lines to show: by reader, each group as one digest of all of them would show it.
+    """Yield the lines to show, by reader, grouped like one digest with all events of the reader.
 
-    Raises RenderingFailed if a template cannot write a line.
+    Raises RenderingFailed if a template fails.
     """
     variation = side.variation or 1
     arrangement = side.renderer.arrangement(variation, side.arrangement)
@@ -66,8 +66,8 @@ def preview(events: Iterable[Event], *, side: Side, reader_of: ReaderOf) -> Iter
         digest = compose(
             theirs, max_blocks=len(theirs), max_lines=len(theirs), arrangement=arrangement
         )
-        said = side.renderer.said(digest, reader_of(user_id), variation=variation)
-        for block, lines in zip(digest.blocks, said, strict=True):
+        texts = side.renderer.said(digest, reader_of(user_id), variation=variation)
+        for block, lines in zip(digest.blocks, texts, strict=True):
             for group, line in zip(block.groups, lines, strict=True):
                 yield from _group(group, line)
 

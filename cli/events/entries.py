@@ -1,4 +1,4 @@
-"""Events in a file: entries of PutEvents or EventBridge envelopes, in any of their usual forms."""
+"""Read the events in a file: PutEvents entries or EventBridge envelopes."""
 
 import sys
 from dataclasses import dataclass
@@ -9,24 +9,29 @@ from gazette.adapters.contract.strict_json import UnreadableError, read_json
 
 from cli.shared.console import NotPossible
 
-_EXAMPLE = "docs/events/event.created.example.json shows one"
+_EXAMPLE = "docs/events/event.created.example.json is an example"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One event as it was given. `problem` says why there is no `value`."""
+    """An entry of the file."""
 
+    # The place of the entry in the file, such as `entry 2` or `line 7`.
     label: str
+
+    # The decoded JSON.
     value: Any = None
+
+    # The reason why there is no `value`.
     problem: str = ""
 
 
 def read_entries(source: str) -> list[Entry]:
-    """The entries in a file, `-` for standard input. Raises NotPossible."""
+    """Read the entries in a file, or in standard input for `-`. Raises NotPossible."""
     name = "standard input" if source == "-" else source
     text = _text(source, name)
     if not text.strip():
-        raise NotPossible(f"{name} is empty: put an event into it; {_EXAMPLE}.")
+        raise NotPossible(f"{name} is empty. Add an event to it; {_EXAMPLE}.")
     try:
         return _entries(read_json(text), "entry")
     except UnreadableError as err:
@@ -38,21 +43,23 @@ def read_entries(source: str) -> list[Entry]:
 
 def _text(source: str, name: str) -> str:
     try:
-        given = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
-        return given.decode("utf-8-sig")
+        content = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
+        return content.decode("utf-8-sig")
     except FileNotFoundError as err:
-        raise NotPossible(f"{name} does not exist: check the path, or use - to pipe.") from err
+        raise NotPossible(
+            f"{name} does not exist. Check the path, or specify - for standard input."
+        ) from err
     except IsADirectoryError as err:
-        raise NotPossible(f"{name} is a folder: name a file in it.") from err
+        raise NotPossible(f"{name} is a folder. Specify a file.") from err
     except UnicodeDecodeError as err:
-        raise NotPossible(f"{name} is not text in UTF-8: save it as JSON in UTF-8.") from err
+        raise NotPossible(f"{name} is not encoded in UTF-8. Save it as JSON in UTF-8.") from err
     except (OSError, ValueError) as err:
         reason = err.strerror if isinstance(err, OSError) else err
-        raise NotPossible(f"{name} cannot be read ({reason}): check path and rights.") from err
+        raise NotPossible(f"{name} is unreadable ({reason}). Check its permissions.") from err
 
 
 def _lines(text: str) -> list[Entry]:
-    """The entries of JSON Lines; none where the first line shows that it is something else."""
+    """Read the entries of JSON Lines. Return none if the first line is not JSON."""
     entries: list[Entry] = []
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
@@ -70,6 +77,6 @@ def _entries(value: Any, label: str, *, numbered: bool = True) -> list[Entry]:
     if not isinstance(value, list):
         return [Entry(f"{label} 1" if numbered else label, value)]
     if not value:
-        return [Entry(label, problem="is an empty list: put an event into it")]
+        return [Entry(label, problem="is an empty list: add an event to it")]
     between = " " if numbered else ", entry "
     return [Entry(f"{label}{between}{place}", each) for place, each in enumerate(value, start=1)]

@@ -1,4 +1,4 @@
-"""From an entry to the envelope that Gazette would get of it, and what EventBridge says of it."""
+"""Convert an entry to the envelope that Gazette would receive, and check EventBridge's rules."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -11,13 +11,14 @@ from gazette.adapters.contract.strict_json import UnreadableError, read_json
 from cli.events.bus import StageBus
 
 LIMIT = 1_000_000
-"""Bytes that an entry of PutEvents must stay below (1 MB since 2026, 256 KB before). Up to 1 MiB,
-which is what SQS takes, there is room for the envelope, and for the reason in quarantine.
+"""The size in bytes that a PutEvents entry must stay below (1 MB since 2026, 256 KB before).
+
+SQS accepts 1 MiB. The difference leaves room for the envelope, and for the reason in quarantine.
 https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEvents.html
 """
 
 _BILLED = 65_536
-"""Bytes that are billed as one event. https://aws.amazon.com/eventbridge/pricing/"""
+"""The size in bytes that is billed as one event. https://aws.amazon.com/eventbridge/pricing/"""
 
 _TIME = 14
 _NAMES = {
@@ -35,30 +36,32 @@ _ENVELOPE = (*_NAMES.values(), "version", "id", "account", "region", "replay-nam
 
 _ENOUGH_OF_AN_ENTRY = {"Source", "DetailType", "Detail"}
 _ENOUGH_OF_AN_ENVELOPE = {"source", "detail-type", "detail"}
-"""Fields by which an event is known, so that another one that is misspelt can be named."""
+"""Fields that identify an event. One of them is enough to check the others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """What would be decoded, its size as an entry in bytes, and what is wrong around it.
+    """An EventBridge envelope."""
 
-    `content` is None where the detail is text that cannot be read.
-    """
-
+    # The content to decode, or None if the detail is unreadable text.
     content: dict[str, Any] | None
+
+    # The size as a PutEvents entry, in bytes.
     size: int
+
+    # The problems outside the detail.
     problems: tuple[str, ...]
 
     @property
     def billed(self) -> int:
-        """As how many events it is billed."""
+        """The number of events that EventBridge bills."""
         return max(1, -(-self.size // _BILLED))
 
 
 def envelope(value: Any, *, bus: StageBus | None = None) -> Envelope | None:
-    """The envelope in a JSON value; None if it is not an event. Raises RecursionError.
+    """Return the envelope in a JSON value, or None if it is not an event. Raises RecursionError.
 
-    An entry that names a bus must name that of the stage, if it is given.
+    `bus`: the bus that an entry may name.
     """
     if not isinstance(value, dict):
         return None
@@ -72,43 +75,43 @@ def envelope(value: Any, *, bus: StageBus | None = None) -> Envelope | None:
 
 
 def detail_type(body: str) -> str:
-    """That of an event as it is on the ingest queue, or in brackets why there is none."""
+    """Return the detail type of a message of the ingest queue, or the reason in parentheses."""
     try:
-        found = json.loads(body)
+        content = json.loads(body)
     except (ValueError, RecursionError):
         return "(not JSON)"
-    named = found.get("detail-type") if isinstance(found, dict) else None
-    return named if isinstance(named, str) and named else "(none)"
+    value = content.get("detail-type") if isinstance(content, dict) else None
+    return value if isinstance(value, str) and value else "(none)"
 
 
-def _envelope(given: dict[str, Any], problems: list[str]) -> Envelope:
-    content: dict[str, Any] | None = given
-    detail = given.get("detail")
+def _envelope(fields: dict[str, Any], problems: list[str]) -> Envelope:
+    content: dict[str, Any] | None = fields
+    detail = fields.get("detail")
     if isinstance(detail, str):
         try:
-            content = {**given, "detail": read_json(detail)}
+            content = {**fields, "detail": read_json(detail)}
         except UnreadableError as err:
             content = None
-            problems.append(f"detail: is text, and that is {err}")
-    size = _size(given)
+            problems.append(f"detail: is a string that is {err}")
+    size = _size(fields)
     if size >= LIMIT:
         problems.append(
-            f"size: must be less than {LIMIT:,} bytes (1 MB); shorten it, or put a list of "
-            "events in several entries"
+            f"size: must be less than {LIMIT:,} bytes (1 MB); shorten the entry, or distribute a "
+            "list of events over several entries"
         )
     return Envelope(content, size, tuple(problems))
 
 
-def _size(given: dict[str, Any]) -> int:
-    """https://docs.aws.amazon.com/AmazonCloudWatch/latest/events/CalculatePutEventsEntrySize.html
+def _size(fields: dict[str, Any]) -> int:
+    """Return the size of an entry in bytes. A detail that is an object counts as compact JSON.
 
-    A detail that is given as an object counts as compact JSON, the least that it can be.
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/events/CalculatePutEventsEntrySize.html
     """
-    resources = given.get("resources")
-    counted = [given.get("source"), given.get("detail-type"), _as_text(given.get("detail"))]
+    resources = fields.get("resources")
+    counted = [fields.get("source"), fields.get("detail-type"), _as_text(fields.get("detail"))]
     counted += resources if isinstance(resources, list) else []
     texts = [each.encode("utf-8", "surrogatepass") for each in counted if isinstance(each, str)]
-    return sum(map(len, texts)) + (_TIME if given.get("time") is not None else 0)
+    return sum(map(len, texts)) + (_TIME if fields.get("time") is not None else 0)
 
 
 def _as_text(detail: Any) -> str | None:
@@ -118,29 +121,29 @@ def _as_text(detail: Any) -> str | None:
 
 
 def _around(entry: dict[str, Any], bus: StageBus | None) -> list[str]:
-    """Return the problems outside the detail: PutEvents rejects the entry, or puts it elsewhere."""
-    named = bus.problem(entry["EventBusName"]) if bus and "EventBusName" in entry else ""
+    """Return the problems outside the detail, such as a wrong bus."""
+    wrong_bus = bus.problem(entry["EventBusName"]) if bus and "EventBusName" in entry else ""
     return [
         *_source(entry, "Source"),
-        *filter(None, [named]),
+        *filter(None, [wrong_bus]),
         *_unknown(entry, _ENTRY, "a PutEvents entry"),
     ]
 
 
-def _source(given: dict[str, Any], name: str) -> Iterator[str]:
-    source = given.get(name)
+def _source(fields: dict[str, Any], name: str) -> Iterator[str]:
+    source = fields.get(name)
     if not isinstance(source, str) or not source.strip():
-        yield f"{name}: is missing; name your service, such as shop.comments"
+        yield f"{name}: is missing; specify your service, such as shop.comments"
     elif source != source.strip():
-        yield f"{name}: begins or ends with a space, so it is another source; remove the space"
+        yield f"{name}: must not begin or end with a space; remove the space"
     elif source.startswith("aws."):
-        yield f"{name}: must not begin with aws., which is kept for AWS"
+        yield f"{name}: must not begin with aws., which is reserved for AWS"
 
 
-def _unknown(given: dict[str, Any], known: Sequence[str], what: str) -> Iterator[str]:
-    """The fields that do not exist, most likely because they are misspelt."""
-    meant = {each.lower(): each for each in known}
-    for name in sorted(given.keys() - {*known}):
-        similar = get_close_matches(name.lower(), meant, n=1)
-        hint = f"; did you mean {meant[similar[0]]}?" if similar else ""
+def _unknown(fields: dict[str, Any], known: Sequence[str], what: str) -> Iterator[str]:
+    """Yield a problem for each unknown field, with the known field that is most similar."""
+    spellings = {each.lower(): each for each in known}
+    for name in sorted(fields.keys() - {*known}):
+        similar = get_close_matches(name.lower(), spellings, n=1)
+        hint = f"; did you mean {spellings[similar[0]]}?" if similar else ""
         yield f"{name}: is not a field of {what}{hint}"

@@ -1,4 +1,4 @@
-"""The schemas of data that the templates of a stage have."""
+"""The schemas of `data` in the templates of a stage."""
 
 from pathlib import Path
 
@@ -9,11 +9,11 @@ from cli.shared.stages import stage_of
 
 
 def schemas_of(stage: str, project: Path) -> Schemas:
-    """What a stage of cdk.json demands of data, by category. Raises NotPossible."""
+    """Return the schemas of `data` of a stage in cdk.json, by category. Raises NotPossible."""
     own = stage_of(stage, project).templates
     if not own or not any((project / own).glob(SCHEMA_FILES)):
         return {}
-    # What only some stages need is imported for them: it takes a tenth of a second.
+    # The import takes a tenth of a second, and only some stages need it.
     from infra.assets.data_schemas import check_schemas
     from infra.assets.inline import TemplateError
 

@@ -1,1 +1,1 @@
-"""`gazette experiment`: A/B variations."""
+"""`gazette experiment`: A/B tests of email variations."""

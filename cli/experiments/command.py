@@ -1,4 +1,4 @@
-"""`gazette experiment`: who gets which variation of the emails; start one, change it, stop it."""
+"""`gazette experiment`: show, start, change and stop experiments."""
 
 import re
 from contextlib import suppress
@@ -27,7 +27,7 @@ PROJECT = Path(__file__).parents[2]
 _SOON = "Takes effect within a minute."
 
 experiment = typer.Typer(
-    help="Show, start, change and stop experiments: which readers get which variation.",
+    help="Show, start, change and stop A/B tests of email variations.",
     no_args_is_help=True,
 )
 
@@ -38,7 +38,10 @@ def show(stage: StageName = "prod") -> None:
     with refusals_of_tables(stage):
         running = _experiments(stage).running()
     if running is None:
-        tell(f"no experiment runs in stage {stage}: everybody gets variation 1", **_document(None))
+        tell(
+            f"stage {stage} has no running experiment; all readers get variation 1",
+            **_document(None),
+        )
         return
     shares = [(f"variation {each}", f"{share:.1%}") for each, share in _shares(running)]
     facts(_document(running), [("name", running.name), ("since", moment(running.since)), *shares])
@@ -46,35 +49,42 @@ def show(stage: StageName = "prod") -> None:
 
 @experiment.command("start", cls=Command)
 def start(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Such as short-subjects.")],
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="The name of the experiment, such as short-subjects."),
+    ],
     weights: Annotated[
         list[str],
-        typer.Argument(metavar="VARIATION=WEIGHT...", help="Such as 1=90 2=10."),
+        typer.Argument(
+            metavar="VARIATION=WEIGHT...", help="The weights of the variations, such as 1=90 2=10."
+        ),
     ],
     stage: StageName = "prod",
     yes: Yes = False,
 ) -> None:
-    """Start an experiment, ending any other, or change the weights of the running one.
+    """Start an experiment and end the running one, or change the weights of the running one.
 
-    With the same name, only the readers whom the new weights move change their variation.
+    If the name is that of the running experiment, most readers keep their variation. Only as many
+    readers change it as the new weights require.
     """
-    given = _weights(weights)
+    new_weights = _weights(weights)
     with refusals_of_tables(stage):
         experiments = _experiments(stage)
         before = experiments.running()
         if before and before.name != name and not yes:
             confirm(f"End the running experiment {before.name} and start {name}?")
         try:
-            running = start_experiment(name, given, experiments=experiments, clock=now)
+            running = start_experiment(name, new_weights, experiments=experiments, clock=now)
         except InvalidExperiment as err:
             raise NotPossible(f"{err}.") from err
     shares = ", ".join(f"{share:.1%} get variation {each}" for each, share in _shares(running))
-    tell(f"experiment {name} runs in stage {stage}: {shares}", **_document(running))
+    tell(f"experiment {name} is running in stage {stage}: {shares}", **_document(running))
     note(_SOON)
-    for variation in missing(given, stage):
+    for variation in missing(new_weights, stage):
         note(
-            f"There is no folder {VARIATIONS}/{variation} in the templates here: unless the stage "
-            f"was deployed with one, readers with variation {variation} get the usual templates."
+            f"The templates of this working tree have no folder {VARIATIONS}/{variation}. Unless "
+            f"the deployed templates have it, readers with variation {variation} get the default "
+            "templates."
         )
 
 
@@ -82,18 +92,18 @@ def start(
 def stop(
     stage: StageName = "prod",
 ) -> None:
-    """End the experiment: everybody gets variation 1."""
+    """End the running experiment. All readers get variation 1."""
     with refusals_of_tables(stage):
         _experiments(stage).stop(now())
     tell(
-        f"no experiment runs in stage {stage} any more: everybody gets variation 1",
+        f"stage {stage} no longer has an experiment; all readers get variation 1",
         **_document(None),
     )
     note(_SOON)
 
 
 def missing(weights: dict[int, int], stage: str) -> list[int]:
-    """The variations that somebody gets and for which the templates here have no folder."""
+    """Return the variations in use that have no folder in the templates of the working tree."""
     with suppress(NotPossible):
         templates = templates_of(stage, PROJECT)
         return [
@@ -106,15 +116,15 @@ def missing(weights: dict[int, int], stage: str) -> list[int]:
     return []
 
 
-def _weights(given: list[str]) -> dict[int, int]:
+def _weights(arguments: list[str]) -> dict[int, int]:
     weights: dict[int, int] = {}
-    for each in given:
-        found = _SHARE.fullmatch(each)
-        if found is None:
-            raise NotPossible(f"{each!r} is no variation with its weight, such as 2=50.")
-        if int(found[1]) in weights:
-            raise NotPossible(f"variation {found[1]} has two weights: give it one.")
-        weights[int(found[1])] = int(found[2])
+    for each in arguments:
+        match = _SHARE.fullmatch(each)
+        if match is None:
+            raise NotPossible(f"{each!r} is not VARIATION=WEIGHT. Specify numbers, such as 2=50.")
+        if int(match[1]) in weights:
+            raise NotPossible(f"Variation {match[1]} has two weights. Specify one.")
+        weights[int(match[1])] = int(match[2])
     return weights
 
 

@@ -1,1 +1,1 @@
-"""`gazette explain`: the command, and the words in which it answers."""
+"""`gazette explain`: explain why a reader got an email or did not get one."""

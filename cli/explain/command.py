@@ -1,4 +1,4 @@
-"""`gazette explain`: why a reader got an email, or none."""
+"""`gazette explain`: explain why a reader got an email or did not get one."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,37 +24,44 @@ from cli.shared.suppression_key import suppression_key
 
 _FIRST_YEAR, _LAST_YEAR = 2000, 2999
 _SIDE = len(RUN[:4])
-"""Columns of a run that say which one it is; the others say what became of it."""
+"""The number of columns that identify a run. The others describe its outcome."""
 
 
 def explain(
-    user: Annotated[str, typer.Argument(metavar="USER", help="The user_id that services put.")],
+    user: Annotated[
+        str, typer.Argument(metavar="USER", help="The user_id of the reader in your events.")
+    ],
     day: Annotated[
         str | None,
         typer.Argument(
             metavar="DATE",
-            help="YYYY-MM-DD in the reader's time zone; without it, now.",
+            help="A date in the reader's time zone, YYYY-MM-DD. By default, the current state.",
             show_default=False,
         ),
     ] = None,
     stage: StageName = "prod",
 ) -> None:
-    """Explain why a reader got an email, or none: schedules, latest runs, waiting events.
+    """Explain why a reader got an email or did not get one, with schedules, runs and waiting
+    events.
 
-    Changes nothing, and shows no address and no content.
+    The command changes nothing, and never shows addresses or content.
     """
     on = _date(day) if day is not None else None
     if not USER_ID.fullmatch(user):
         raise NotPossible(
-            f"USER {printable(user)!r} cannot be a user id: give the user_id that your services "
-            "put, 1 to 64 ASCII characters without spaces."
+            f"USER {printable(user)!r} is not a valid user id. Specify the user_id of your events, "
+            "which has 1 to 64 ASCII characters without spaces."
         )
     settings = settings_of(stage, "ingest", IngestSettings)
     key = suppression_key(stage, settings.suppressions_secret)
     with refusals_of_tables(stage):
-        found = build_explain(settings, key)(user, on)
-    told = [_aimed(section, stage) for section in sections(found)]
-    answer(document(found, stage=stage), lines=_lines(told), picture=lambda: Group(*_picture(told)))
+        explanation = build_explain(settings, key)(user, on)
+    tables = [_aimed(section, stage) for section in sections(explanation)]
+    answer(
+        document(explanation, stage=stage),
+        lines=_lines(tables),
+        picture=lambda: Group(*_picture(tables)),
+    )
 
 
 def _aimed(section: Section, stage: str) -> Section:
@@ -67,25 +74,25 @@ def _date(text: str) -> date:
         day = datetime.strptime(text, "%Y-%m-%d").date()  # noqa: DTZ007  # a date has no zone
     except ValueError as err:
         raise NotPossible(
-            f"DATE {text!r} is no date: write it as YYYY-MM-DD, such as 2026-11-21."
+            f"DATE {text!r} is not a date. Use the form YYYY-MM-DD, such as 2026-11-21."
         ) from err
     if not _FIRST_YEAR <= day.year <= _LAST_YEAR:
         raise NotPossible(
-            f"DATE {text!r} is of no year from {_FIRST_YEAR} to {_LAST_YEAR}: write it as "
+            f"DATE {text!r} must have a year from {_FIRST_YEAR} to {_LAST_YEAR}. Use the form "
             "YYYY-MM-DD, such as 2026-11-21."
         )
     return day
 
 
-def _lines(found: list[Section]) -> Iterator[tuple[str, ...]]:
-    """A line per row, its section first."""
-    for section in found:
+def _lines(all_sections: list[Section]) -> Iterator[tuple[str, ...]]:
+    """Yield the cells of each row, after the name of its section."""
+    for section in all_sections:
         for row in section.rows:
             yield (section.name, *row)
 
 
-def _picture(found: list[Section]) -> Iterator[RenderableType]:
-    verdicts, *tables = found
+def _picture(all_sections: list[Section]) -> Iterator[RenderableType]:
+    verdicts, *tables = all_sections
     for (line,) in verdicts.rows:
         yield Text(printable(line), style="bold")
     for section in tables:
@@ -97,7 +104,7 @@ def _picture(found: list[Section]) -> Iterator[RenderableType]:
 
 
 def _table(section: Section) -> Table:
-    """Cells that repeat the row above are left empty, from the left."""
+    """Draw a table. Leading cells are empty if they repeat the row above."""
     table = Table(*section.columns)
     above: tuple[str, ...] = ()
     for row in section.rows:
@@ -110,19 +117,19 @@ def _table(section: Section) -> Table:
 
 
 def _runs(section: Section) -> Table:
-    """Which run, and beside it what became of it: too much for a column each."""
-    table = Table("run", "what became of it", show_lines=True)
+    """Draw runs in two columns, because their facts do not fit in a column each."""
+    table = Table("run", "outcome", show_lines=True)
     for row in section.rows:
         at, at_utc, *which = row[:_SIDE]
         side = "\n".join(map(printable, (at, f"{at_utc} UTC", *which)))
         status, reason, meaning, to_do, *rest = row[_SIDE:]
-        told = [f"{status}: {reason}", meaning, to_do]
-        told += [
+        outcome = [f"{status}: {reason}", meaning, to_do]
+        outcome += [
             f"{name}: {cell}"
             for name, cell in zip(RUN[-len(rest) :], rest, strict=True)
             if cell not in {"", "0"}
         ]
-        table.add_row(Text(side), Text("\n".join(map(printable, told))))
+        table.add_row(Text(side), Text("\n".join(map(printable, outcome))))
     return table
 
 

@@ -1,4 +1,4 @@
-"""An explanation for programs: the same as its sections, with values instead of words."""
+"""The JSON output of an explanation."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ from cli.shared.next_commands import aimed
 
 
 def document(found: Explanation, *, stage: str) -> Document:
-    """What `gazette explain --json` prints; the commands that it names are for `stage`."""
+    """Return the output of `gazette explain --json`. `stage`: the stage of commands in texts."""
     suppression = found.suppression
     return {
         "answer": [aimed(each, stage=stage) for each in verdict(found)],

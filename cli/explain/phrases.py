@@ -1,4 +1,4 @@
-"""Schedules, instants and recurring hours as support reads them out on the phone."""
+"""Phrases for schedules, instants and recurring hours."""
 
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -15,7 +15,7 @@ _SURE = 28
 
 
 def name_of(schedule: str, about: str = "") -> str:
-    """A schedule, or what goes out at once `about` an entity."""
+    """Return the name of a schedule, or of immediate email `about` an entity."""
     if schedule == Unsent.WAITING:
         return "the profile"
     if schedule == Unsent.EXCLUDED:
@@ -23,62 +23,62 @@ def name_of(schedule: str, about: str = "") -> str:
     if schedule == Unsent.EXPIRED:
         return "no email"
     if kind_of(schedule) is ScheduleKind.IMMEDIATE:
-        some = "a critical email" if is_critical(schedule) else "an immediate email"
-        return f"the {some.partition(' ')[2]} about {about}" if about else some
+        email = "a critical email" if is_critical(schedule) else "an immediate email"
+        return f"the {email.partition(' ')[2]} about {about}" if about else email
     return f"the {schedule} digest"
 
 
 def named(category: str) -> str:
-    """A category, or what stands for all that have no choice of their own."""
+    """Return the name of a category, or of all categories without their own choice."""
     return "everything else" if category == EVERYTHING else category
 
 
 def sentence(text: str) -> str:
-    """`text` with a capital, whatever follows it."""
+    """Convert the first letter to upper case, and no other."""
     return text[:1].upper() + text[1:]
 
 
 def counted(events: int) -> str:
-    """Such as `1 event`."""
+    """Return a number with its noun, such as `1 event`."""
     return "1 event" if events == 1 else f"{events} events"
 
 
 def local(at: datetime, zone: ZoneInfo) -> str:
-    """An instant on the reader's own clock, such as `Sat 2026-11-21 08:10`."""
-    there = at.astimezone(zone)
-    return f"{DAYS[there.weekday()][:3]} {there:%Y-%m-%d %H:%M}"
+    """Format an instant in the reader's time zone, such as `Sat 2026-11-21 08:10`."""
+    local_time = at.astimezone(zone)
+    return f"{DAYS[local_time.weekday()][:3]} {local_time:%Y-%m-%d %H:%M}"
 
 
 def clock_time(at: datetime, zone: ZoneInfo) -> str:
-    """The hour alone, such as `08:10`."""
+    """Format the time in the reader's time zone, such as `08:10`."""
     return f"{at.astimezone(zone):%H:%M}"
 
 
 def bare_utc(at: datetime) -> str:
-    """An instant in a column that says UTC, such as `2026-11-21 07:10`."""
+    """Format an instant in UTC without the zone, such as `2026-11-21 07:10`."""
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M}"
 
 
 def utc(at: datetime) -> str:
-    """An instant as the logs have it, such as `2026-11-21 07:10 UTC`."""
+    """Format an instant in UTC, such as `2026-11-21 07:10 UTC`."""
     return f"{bare_utc(at)} UTC"
 
 
 def times(run: Run) -> str:
-    """When a run was created, claimed and sent, and how long after it was due; empty if unknown."""
-    named = (("created", run.created_at), ("claimed", run.claimed_at), ("sent", run.sent_at))
-    told = ", ".join(f"{what} {seconds(at)}" for what, at in named if at)
+    """Describe the times of creation, claim and sending, with the delay, or return ""."""
+    acts = (("created", run.created_at), ("claimed", run.claimed_at), ("sent", run.sent_at))
+    text = ", ".join(f"{act} {seconds(at)}" for act, at in acts if at)
     delay = f" ({after(run.sent_at - run.due_at)})" if run.sent_at else ""
-    return f"{told} UTC{delay}" if told else ""
+    return f"{text} UTC{delay}" if text else ""
 
 
 def seconds(at: datetime) -> str:
-    """An instant of UTC to the second, such as `2026-11-21 07:10:03`."""
+    """Format an instant in UTC to the second, such as `2026-11-21 07:10:03`."""
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
 
 
 def after(delay: timedelta) -> str:
-    """How long after it was due, such as `3 minutes 5 seconds after it was due`."""
+    """Describe a delay, such as `3 minutes 5 seconds after it was due`."""
     total = max(0, round(delay.total_seconds()))
     units = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
     parts = []
@@ -89,14 +89,14 @@ def after(delay: timedelta) -> str:
     return f"{' '.join(parts[:2]) or '0 seconds'} after it was due"
 
 
-def recurring(wanted: Recurrence) -> str:
-    """Such as `Tuesdays and Fridays of every 2nd week at 08:10`."""
-    return f"{_days(wanted.days)} at {wanted.hour:02}:{wanted.minute:02}"
+def recurring(recurrence: Recurrence) -> str:
+    """Describe a recurrence, such as `Tuesdays and Fridays of every 2nd week at 08:10`."""
+    return f"{_days(recurrence.days)} at {recurrence.hour:02}:{recurrence.minute:02}"
 
 
 def _days(days: Days) -> str:
     if days.month_day is not None:
-        shorter = ", or the last of a shorter one," if days.month_day > _SURE else ""
+        shorter = ", or the last day of a shorter month," if days.month_day > _SURE else ""
         return f"on day {days.month_day} of the month{shorter}"
     if days.weekdays == EVERY_DAY:
         named = "every day"
@@ -114,10 +114,13 @@ def _ordinal(number: int) -> str:
 
 
 def made_with(run: Run) -> str:
-    """`version 7`, of the templates; nothing if no email was made, or with what was deployed."""
+    """Return the version of the templates of an email, such as `version 7`.
+
+    Return "" for the deployed templates, and if no email was rendered.
+    """
     if not run.attempt:
         return ""
-    made = f"version {run.templates}" if run.templates else ""
+    version = f"version {run.templates}" if run.templates else ""
     if not run.templates_gone:
-        return made
-    return f"{made or 'deployed'}: version {run.templates_gone}, made with first, is gone"
+        return version
+    return f"{version or 'deployed'}; the original version {run.templates_gone} no longer exists"

@@ -1,4 +1,4 @@
-"""An explanation as tables: for people in columns, for programs one line a row."""
+"""The tables of an explanation."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,16 +27,20 @@ from cli.explain.summary import verdict
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Rows under one name, with a cell for each column; a cell may be empty."""
+    """A table of an explanation."""
 
     name: str
     columns: tuple[str, ...]
+
+    # The cells of each row, one per column. A cell may be empty.
     rows: Sequence[tuple[str, ...]]
+
+    # The text to show if there are no rows.
     nothing: str = ""
 
 
 def sections(found: Explanation) -> list[Section]:
-    """The summary, then everything that it is based on."""
+    """Return the summary, then the tables with its facts."""
     return [
         Section("answer", ("answer",), [(each,) for each in verdict(found)]),
         Section("reader", ("what", "value"), list(_reader(found))),
@@ -50,13 +54,13 @@ def sections(found: Explanation) -> list[Section]:
             "choice",
             ("category or follow", "how often", "chosen by"),
             list(_choices(found)),
-            "Nothing chosen: every category is daily.",
+            "No choices. Every category is daily.",
         ),
         Section(
             "waiting",
             WAITING,
             list(_waiting(found)),
-            "No event waits.",
+            "No waiting events.",
         ),
         Section("given up", WAITING, list(_rows(found.given_up, "not sent again"))),
         Section("run", RUN, [_run(entry, found) for entry in found.runs], "No runs."),
@@ -88,7 +92,7 @@ def _reader(found: Explanation) -> Iterator[tuple[str, str]]:
     yield "user id", found.user_id
     yield "status", _status(found)
     if found.time_zone and found.zone.key != found.time_zone:
-        yield "time zone", f"{found.time_zone}, which is not known here: times are in UTC"
+        yield "time zone", f"{found.time_zone}, which is unknown here, so times are in UTC"
     else:
         yield "time zone", found.zone.key
     yield "local time now", f"{local(found.now, found.zone)} ({utc(found.now)})"
@@ -98,37 +102,37 @@ def _reader(found: Explanation) -> Iterator[tuple[str, str]]:
         yield "paused until", f"{found.paused_until}"
     if found.registered_on:
         yield "registered", f"{found.registered_on}"
-    yield "last sign of life", f"{found.active_on}" if found.active_on else "none"
+    yield "last activity", f"{found.active_on}" if found.active_on else "none"
     yield "follows", f"{found.follows}"
 
 
 def _status(found: Explanation) -> str:
     if found.status is None:
-        return f"erased at {utc(found.erased_at)}" if found.erased_at else "not known"
-    back = f"; erased at {utc(found.erased_at)} and back since" if found.erased_at else ""
+        return f"erased at {utc(found.erased_at)}" if found.erased_at else "unknown"
+    back = f"; erased at {utc(found.erased_at)}, and registered again" if found.erased_at else ""
     return f"{standing(found.status).why}{back}"
 
 
 def _schedules(found: Explanation) -> Iterator[tuple[str, ...]]:
     for each in found.outlooks:
         schedule = each.schedule
-        named = (schedule.name, recurring(schedule.wanted))
+        label = (schedule.name, recurring(schedule.wanted))
         states = [DUE[each.due], *["then"] * (len(each.next) - 1)]
         if not each.next:
-            yield (*named, states[0], "", "")
+            yield (*label, states[0], "", "")
         for state, at in zip(states, each.next, strict=False):
-            yield (*named, state, local(at, found.zone), bare_utc(at))
+            yield (*label, state, local(at, found.zone), bare_utc(at))
         if schedule.sources:
-            yield (*named, _fetched(schedule), "", "")
+            yield (*label, _fetched(schedule), "", "")
 
 
 def _fetched(schedule: Schedule) -> str:
-    """Which content sources it asks, and when they were asked last."""
-    asked = f"shows {', '.join(schedule.sources)}"
+    """Describe the content sources of a schedule and their last fetch."""
+    sources = f"shows {', '.join(schedule.sources)}"
     if schedule.fetched_at is None:
-        return f"{asked}; never fetched"
+        return f"{sources}; never fetched"
     due = f", for {utc(schedule.fetched_for)}" if schedule.fetched_for else ""
-    return f"{asked}; fetched last at {utc(schedule.fetched_at)}{due}"
+    return f"{sources}; last fetched at {utc(schedule.fetched_at)}{due}"
 
 
 def _choices(found: Explanation) -> Iterator[tuple[str, ...]]:
@@ -136,7 +140,7 @@ def _choices(found: Explanation) -> Iterator[tuple[str, ...]]:
     for each in found.choices:
         whose = _whose(each, chosen)
         if each.category in found.critical:
-            whose = f"critical, whatever is chosen; {whose}"
+            whose = f"critical, regardless of choices; {whose}"
         yield named(each.category), often(each.frequency), whose
     for override in found.overrides:
         yield override.entity, often(override.frequency), f"this follow, at {utc(override.since)}"
@@ -148,16 +152,16 @@ def _whose(choice: Choice, chosen: str) -> str:
 
 
 def _waiting(found: Explanation) -> Iterator[tuple[str, ...]]:
-    left = found.status in {SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED}
+    is_stopped = found.status in {SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED}
     for each in found.waiting:
-        is_sent = not left or (is_critical(each.schedule) and found.gets_critical)
-        yield from _rows([each], "" if is_sent else "is not sent")
+        is_sent = not is_stopped or (is_critical(each.schedule) and found.gets_critical)
+        yield from _rows([each], "" if is_sent else "not sent")
     yield from _rows(found.expired, "expired")
     yield from _rows(found.lapsed, "lapsed")
 
 
-def _rows(some: Iterable[Waiting], note: str) -> Iterator[tuple[str, ...]]:
-    for each in some:
+def _rows(waiting: Iterable[Waiting], note: str) -> Iterator[tuple[str, ...]]:
+    for each in waiting:
         place = name_of(each.schedule, each.about) + (f" ({note})" if note else "")
         yield place, each.category, f"{each.count}", bare_utc(each.oldest), bare_utc(each.newest)
 

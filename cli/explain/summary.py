@@ -1,4 +1,4 @@
-"""The summary of an explanation: why a reader got no email, or why now."""
+"""The summary of an explanation, in sentences."""
 
 from collections.abc import Iterator
 
@@ -11,18 +11,18 @@ from gazette.domain.subscribers.subscriber import SubscriberStatus
 from gazette.domain.subscribers.suppression import Cause, Suppression
 
 from cli.explain.phrases import after, clock_time, counted, local, name_of, named, sentence, utc
-from cli.explain.reasons import SUPPRESSED_FOR, became, standing, words_for
+from cli.explain.reasons import SUPPRESSED_FOR, outcome, standing, words_for
 from cli.explain.upcoming import expected, following, late, quiet
 from cli.shared.descriptions import listed
 
 _MOST = 3
-"""Runs of a date that are told in the answer; all of them are in the table."""
+"""The maximum number of runs in the summary. The table has all of them."""
 
 _MAYBE = {Status.SENDING, Status.UNKNOWN}
 
 
 def verdict(found: Explanation) -> list[str]:
-    """The answer, a sentence or two an entry."""
+    """Return the paragraphs of the summary."""
     return [*(_now(found) if found.on is None else _on_date(found))]
 
 
@@ -34,12 +34,13 @@ def _now(found: Explanation) -> Iterator[str]:
     for each in found.outlooks:
         yield from late(each, found)
     for entry in found.runs[:1]:
-        yield _told(entry, f"of {local(entry.run.due_at, found.zone)}", found, lead="the last was ")
+        when = f"of {local(entry.run.due_at, found.zone)}"
+        yield _described(entry, when, found, lead="the last was ")
     open_still = [entry for entry in found.runs[1:] if not entry.run.status.is_final]
     for entry in open_still[:_MOST]:
-        yield _told(entry, f"of {local(entry.run.due_at, found.zone)}", found)
+        yield _described(entry, f"of {local(entry.run.due_at, found.zone)}", found)
     if not found.runs:
-        yield "Nothing has been due yet."
+        yield "No email has been due yet."
     yield from _muted(found, found.runs[:1])
     yield from following(found)
     if found.status is SubscriberStatus.ACTIVE and found.waiting:
@@ -55,12 +56,13 @@ def _now(found: Explanation) -> Iterator[str]:
         categories = dict.fromkeys(named(each.category) for each in found.lapsed)
         yield (
             f"{counted(sum(each.count for each in found.lapsed))} of {listed([*categories])} "
-            "lapsed before an email showed it, as its service said (expires_at)."
+            "lapsed at the time that the service set (expires_at), before an email showed it."
         )
     if found.held_categories:
         yield (
-            f"Held for all readers: {listed([*map(named, found.held_categories)])}. "
-            "`gazette sending status` says why; the events go out once the category is resumed."
+            f"On hold for all readers: {listed([*map(named, found.held_categories)])}. "
+            "`gazette sending status` shows the reason. The events are sent once the category is "
+            "resumed."
         )
 
 
@@ -68,9 +70,10 @@ def _on_date(found: Explanation) -> Iterator[str]:
     yield from _lead(found)
     sent_first = sorted(found.runs, key=lambda entry: entry.run.status is not Status.SENT)
     for entry in sent_first[:_MOST]:
-        yield _told(entry, f"of {clock_time(entry.run.due_at, found.zone)}", found)
+        yield _described(entry, f"of {clock_time(entry.run.due_at, found.zone)}", found)
     if len(found.runs) > _MOST:
-        yield f"And {len(found.runs) - _MOST} more: see the runs below."
+        more = len(found.runs) - _MOST
+        yield f"The table below has {more} more run{'s' * (more > 1)}."
     nothing_waited = [*quiet(found)]
     yield from nothing_waited
     yield from _muted(found, found.runs, nothing_waited=bool(nothing_waited))
@@ -80,113 +83,114 @@ def _on_date(found: Explanation) -> Iterator[str]:
 
 
 def _standing(found: Explanation) -> Iterator[str]:
-    """Why the reader gets no email at all, whatever their runs say."""
+    """Explain why the reader does not get any email, regardless of their runs."""
     if found.status is not None:
         if found.status is not SubscriberStatus.ACTIVE:
             words = standing(found.status)
             yield f"{found.user_id} is {words.why}. {words.todo}"
         elif found.paused_until:
-            yield f"{found.user_id} has paused: they get no email before {found.paused_until}."
+            yield f"{found.user_id} has paused email until {found.paused_until}."
         if found.gets_critical and (
             found.status is not SubscriberStatus.ACTIVE or found.paused_until
         ):
-            yield f"What is critical comes all the same: {listed([*found.critical])}."
+            yield f"Critical categories are still sent: {listed([*found.critical])}."
         if found.suppression and found.suppression.cause.value != found.status:
             yield _suppressed(found.suppression)
         if found.status is SubscriberStatus.SUPPRESSED and not found.suppression:
             yield (
-                "Their address is no longer suppressed: put subscriber.changed with a newer "
-                "changed_at, even an unchanged one, and email goes out again."
+                "Their address is no longer suppressed. To resume email, publish "
+                "subscriber.changed with a newer changed_at, even if the profile did not change."
             )
         return
     if found.erased_at:
         yield (
-            f"{found.user_id} was erased at {utc(found.erased_at)}: nothing is sent to them or "
-            "stored for them until a later subscriber.changed is put."
+            f"{found.user_id} was erased at {utc(found.erased_at)}. Gazette does not send email to "
+            "them or store events for them until a later subscriber.changed is published."
         )
         return
     yield (
-        f"Gazette does not know {found.user_id}: no subscriber.changed was put. Check the id; "
-        "it is the user_id that your services put."
+        f"Gazette has no profile of {found.user_id}, because no subscriber.changed was published. "
+        "Check that the id is the user_id of your events."
     )
     if events := sum(each.count for each in found.waiting):
+        verb, them = ("is", "it") if events == 1 else ("are", "them")
         yield (
-            f"{counted(events)} wait{'s' * (events == 1)} for the profile: put it, and they are "
-            "sent."
+            f"{counted(events)} {verb} waiting for this profile. Publish the profile to send "
+            f"{them}."
         )
 
 
 def _suppressed(found: Suppression) -> str:
     why = SUPPRESSED_FOR.get(found.cause, found.cause.value)
     back = (
-        "Only the reader can undo that, on the preference page."
+        "Only the reader can undo this, on the preference page."
         if found.cause is Cause.UNSUBSCRIBED
-        else f"`gazette suppression remove {found.address}` lifts that; then put "
+        else f"`gazette suppression remove {found.address}` removes the suppression. Then publish "
         "subscriber.changed with a newer changed_at."
     )
-    return f"Their address is suppressed since {utc(found.since)}: {why}. {back}"
+    return f"Their address has been suppressed since {utc(found.since)} because {why}. {back}"
 
 
 def _lead(found: Explanation) -> Iterator[str]:
-    """Whether an email was sent on the date; nothing if one is known to have been sent."""
+    """State that no email was sent on the date, or that this is unknown."""
     today = found.now.astimezone(found.zone).date()
     if found.on is None or any(entry.run.status is Status.SENT for entry in found.runs):
         return
     if found.on > today:
         yield f"{found.on} is in the future."
     elif any(entry.run.status in _MAYBE or entry.run.uncertain for entry in found.runs):
-        yield f"It is not known yet whether an email was sent on {found.on}."
+        yield f"It is not yet known whether an email was sent on {found.on}."
     else:
         so_far = " so far" if found.on == today else ""
-        none_due = "" if found.runs else ": no run was due"
-        yield f"Nothing was sent on {found.on}{so_far}{none_due}."
+        none_due = "" if found.runs else ", because no run was due"
+        yield f"No email was sent on {found.on}{so_far}{none_due}."
 
 
-def _told(entry: ExplainedRun, when: str, found: Explanation, *, lead: str = "") -> str:
-    """What became of a run and why; for a sent run, which events it covers."""
+def _described(entry: ExplainedRun, when: str, found: Explanation, *, lead: str = "") -> str:
+    """Describe the outcome of a run with the reason, and the window of a sent run."""
     run, words = entry.run, words_for(entry.run)
     what = f"{lead}{name_of(run.key.schedule, entry.about)} {when}{', which' if lead else ''}"
     proof = f" (message id {run.message_id})" if run.message_id else ""
     if run.sent_at and run.status is Status.SENT:
         proof += f" at {utc(run.sent_at)}, {after(run.sent_at - run.due_at)}"
     code = f" ({run.detail})" if run.detail else ""
-    said = f"{sentence(what)} {became(run)}: {words.why}{proof}{code}."
+    text = f"{sentence(what)} {outcome(run)}: {words.why}{proof}{code}."
     if run.overtaken:
-        said += " A stop came after the claim, and so too late for it."
+        text += " A stop came after the claim, too late for this email."
     if run.status is Status.SENT and run.window:
-        return f"{said} It covers {_window(run.window, found)}."
+        return f"{text} It covers {_window(run.window, found)}."
     if not run.status.is_final and found.now > run.check_at:
-        return f"{said} It should have ended by {utc(run.check_at)}. {words.todo}"
-    return said
+        return f"{text} It should have ended by {utc(run.check_at)}. {words.todo}"
+    return text
 
 
 def _given_up(given_up: tuple[Waiting, ...]) -> Iterator[str]:
-    """Events that are not sent again, and how often they may have been sent."""
+    """Name events that are not sent again because they may already have been sent."""
     places = _by_place(given_up)
     if twice := [place for place in places if place[0] != Unsent.GIVEN_UP]:
         yield (
-            f"Not sent again: {'; '.join(map(_waits, twice))}. They may have been sent twice; no "
-            "delivery event came for either email."
+            f"Not sent again: {'; '.join(map(_waits, twice))}. They may have been sent twice, "
+            "without a delivery event for either email."
         )
     for _, _, events in (place for place in places if place[0] == Unsent.GIVEN_UP):
         yield (
             f"Not sent again: {counted(events)} that may have been sent in an email without a "
-            f"delivery event, and that {'has' if events == 1 else 'have'} expired or lapsed since, "
-            "or that no template can show any more."
+            f"delivery event, and that {'has' if events == 1 else 'have'} since expired or lapsed, "
+            "or that templates can no longer show."
         )
 
 
 def _window(window: Window, found: Explanation) -> str:
     until = local(window.until, found.zone)
     if window.since <= BEGINNING:
-        return f"what was stored up to {until}"
-    return f"what was stored after {local(window.since, found.zone)}, up to {until}"
+        return f"events stored up to {until}"
+    return f"events stored after {local(window.since, found.zone)}, up to {until}"
 
 
 def _muted(
     found: Explanation, runs: tuple[ExplainedRun, ...], *, nothing_waited: bool = False
 ) -> Iterator[str]:
-    """If no event waited: the categories and follows that the reader muted."""
+    """Name the categories and follows that the reader muted, if no event was waiting."""
     empty = any(entry.run.reason in {Reason.EMPTY, Reason.NOTHING_WAITED} for entry in runs)
     if not found.status or not (empty or nothing_waited):
         return
@@ -195,11 +199,11 @@ def _muted(
     ]
     follows = [each.entity for each in found.overrides if each.frequency is Frequency.NEVER]
     if categories or follows:
-        yield f"Muted: {listed([*categories, *follows])}. Their events are never sent."
+        yield f"Muted by the reader: {listed([*categories, *follows])}. Their events are not sent."
 
 
 def _by_place(waiting: tuple[Waiting, ...]) -> list[tuple[str, str, int]]:
-    """Schedule, what it is about, and how many events of any category."""
+    """Return schedule, entity and number of events, of all categories together."""
     places = dict.fromkeys((each.schedule, each.about) for each in waiting)
     ordered = sorted(places, key=lambda place: place[0] not in set(DIGESTS))
     return [
@@ -211,5 +215,7 @@ def _by_place(waiting: tuple[Waiting, ...]) -> list[tuple[str, str, int]]:
 def _waits(place: tuple[str, str, int]) -> str:
     schedule, about, events = place
     if schedule == Unsent.EXCLUDED:
-        return f"{counted(events)} excluded, because no template could show them: put them again"
+        return (
+            f"{counted(events)} excluded because templates could not show them; publish them again"
+        )
     return f"{counted(events)} for {name_of(schedule, about)}"

@@ -1,4 +1,4 @@
-"""Digests that should have been sent and were not, and the next one."""
+"""Sentences about late and upcoming digests."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -9,50 +9,55 @@ from cli.explain.phrases import clock_time, local, name_of, sentence, utc
 
 
 def late(outlook: Outlook, found: Explanation) -> Iterator[str]:
-    """Why a schedule is late, if it is."""
+    """Explain why a schedule is late, if it is."""
     due = outlook.schedule.next_due_at
     what = sentence(f"{name_of(outlook.schedule.name)} of {local(due, found.zone)}")
     if outlook.due is Due.OVERDUE:
         yield (
-            f"{what} is overdue: fan-out has not started it. Check the clock that ticks every "
-            "ten minutes, and the queues shard and shard-dead."
+            f"{what} is overdue because fan-out has not started it. Check the ten-minute tick and "
+            "the queues shard and shard-dead."
         )
     if outlook.due is Due.UNLISTED:
         is_idle = outlook.schedule.is_idle
-        why, again = (", although an event waits", "event") if is_idle else ("", "profile")
+        why, again = (", although an event is waiting", "event") if is_idle else ("", "profile")
         yield (
-            f"{sentence(name_of(outlook.schedule.name))} is not in the due index{why}: look in the "
-            f"queues ingest and ingest-dead for a message about them, or put the {again} again."
+            f"{sentence(name_of(outlook.schedule.name))} is missing from the due index{why}. Check "
+            "the queues ingest and ingest-dead for a message about the reader, or publish the "
+            f"{again} again."
         )
 
 
 def following(found: Explanation) -> Iterator[str]:
-    """The next digest of any schedule: one for which something waits, else one that may come."""
-    for due, then in ((Due.PLANNED, ""), (Due.IDLE, ", if an event comes before: nothing waits")):
+    """Name the next planned digest, or else the next one if an event arrives."""
+    conditions = (
+        (Due.PLANNED, ""),
+        (Due.IDLE, ", if an event arrives before then; no event is waiting"),
+    )
+    for due, condition in conditions:
         coming = [each for each in found.outlooks if each.due is due]
         if coming:
             first = min(coming, key=lambda outlook: outlook.next[0])
             name, when = name_of(first.schedule.name), first.next[0]
-            yield f"Next is {name} of {local(when, found.zone)} ({utc(when)}){then}."
+            yield f"Next is {name} of {local(when, found.zone)} ({utc(when)}){condition}."
             return
 
 
 def quiet(found: Explanation) -> Iterator[str]:
-    """For which schedules nothing waited on a date, so that they have no run on it."""
-    told = {entry.run.key.schedule for entry in found.runs}
+    """Name the schedules without a run on a date because no event was waiting."""
+    with_run = {entry.run.key.schedule for entry in found.runs}
     for each in found.outlooks:
-        if each.quiet and each.schedule.name not in told:
+        if each.quiet and each.schedule.name not in with_run:
             since, until = (f"{local(at, found.zone)} ({utc(at)})" for at in each.quiet)
             name = name_of(each.schedule.name)
-            yield f"Nothing was waiting for {name} between {since} and {until}."
+            yield f"No event was waiting for {name} between {since} and {until}."
 
 
 def expected(found: Explanation) -> Iterator[str]:
-    """Why an active reader has no run on a date, where it is not because nothing waited."""
-    wanted = [(each, each.on_date) for each in found.outlooks if each.on_date]
-    if not wanted:
-        yield "No schedule of theirs is due on that date."
-    for each, due in wanted:
+    """Explain why an active reader has no run on a date, if events were waiting."""
+    due_on_date = [(each, each.on_date) for each in found.outlooks if each.on_date]
+    if not due_on_date:
+        yield "The reader has no schedule that is due on that date."
+    for each, due in due_on_date:
         if not each.quiet:
             yield from _missing(each, due, found)
 
@@ -61,20 +66,20 @@ def _missing(outlook: Outlook, due: datetime, found: Explanation) -> Iterator[st
     schedule = outlook.schedule
     what = sentence(f"{name_of(schedule.name)} of {clock_time(due, found.zone)}")
     if outlook.due is Due.IDLE and due >= outlook.next[0]:
-        yield f"{what} comes if an event does before ({utc(due)}): nothing waits now."
+        yield f"{what} is sent if an event arrives before {utc(due)}. No event is waiting now."
     elif due >= schedule.next_due_at and outlook.due in {Due.OVERDUE, Due.UNLISTED}:
         yield from late(outlook, found)
     elif due >= schedule.next_due_at and outlook.due is Due.PLANNED:
         yield f"{what} is planned ({utc(due)})."
     elif due > found.now:
         yield (
-            f"{what} is left out: hour, days or time zone changed shortly before, or the date "
-            "already had its digest."
+            f"{what} is omitted because the hour, days or time zone changed shortly before, or "
+            "because the date already had its digest."
         )
     elif found.changed_at and due < found.changed_at:
-        yield f"{what} was not scheduled yet: the profile dates from {utc(found.changed_at)}."
+        yield f"{what} was not scheduled yet. The profile dates from {utc(found.changed_at)}."
     else:
         yield (
-            f"{what} has no run: they were not active then, had chosen another hour, or the run "
-            "is no longer stored."
+            f"{what} has no run. The reader was inactive, had chosen a different hour, or the run "
+            "was deleted after its retention period."
         )

@@ -1,1 +1,1 @@
-"""`gazette find`: whose an email is, by whatever somebody has of it."""
+"""`gazette find`: find the reader and the run of an email."""

@@ -1,7 +1,7 @@
-"""What somebody has of an email, and what it tells: its run, its message id, or an address. Pure.
+"""Extract the run, the message id or the address from a part of an email. Pure.
 
-Every link of an email, and its header List-Unsubscribe, has a token that names the run. Who looks
-a run up needs no proof that the token is genuine, so no key is read.
+Every link of an email, and its header List-Unsubscribe, has a token that names the run. A lookup
+does not need to verify the token, so it does not read a key.
 """
 
 import binascii
@@ -21,16 +21,17 @@ from gazette.domain.subscribers.addresses import ADDRESS, canonical
 
 _TOKEN = re.compile(r"\bk[1-9][0-9]{0,5}\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+")
 _OF_SES = re.compile(r"@([a-z0-9-]+\.)?(email\.)?amazonses\.com$")
-"""SES puts this behind its message id: in us-east-1 `@email.amazonses.com`, elsewhere with the
-region. https://docs.aws.amazon.com/ses/latest/dg/header-fields.html"""
+"""The suffix that SES adds to its message id: `@email.amazonses.com` in us-east-1, or a domain with
+the region. https://docs.aws.amazon.com/ses/latest/dg/header-fields.html"""
 
 _MESSAGE_ID = re.compile(r"(?=.{20}|.*@)(?!.*\.eml$)[!-.0-~]{1,200}")
-"""SES's have 60 characters, an SMTP server's has an `@`; a path or a user id is mostly shorter."""
+"""Text that may be a message id. SES's ids have 60 characters, and an SMTP server's have an `@`.
+Paths and user ids are usually shorter."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageId:
-    """The provider's id of a message, as it answered when it accepted it."""
+    """The message id that the provider returned when it accepted an email."""
 
     text: str
 
@@ -46,7 +47,7 @@ Clue = RunKey | MessageId | Address
 
 
 def clue_in(given: str) -> Clue | None:
-    """What a run id, a link, a token, a message id or an address tells; None if it is nothing."""
+    """Read a run id, a link, a token, a message id or an address. Return None for other texts."""
     text = given.strip().removeprefix("<").removesuffix(">")
     try:
         return parse_run_id(text)
@@ -62,13 +63,13 @@ def clue_in(given: str) -> Clue | None:
 
 
 def clue_in_email(raw: bytes) -> Clue | None:
-    """What an email tells, also a forwarded one: a run if any link is left, else a message id."""
+    """Return the run that a link of an email names, also if it was forwarded, or its message id."""
     message = email.message_from_bytes(raw, policy=policy.default)
     for text in (*map(str, message.values()), *_bodies(message)):
         if run := next(_runs(text), None):
             return run
-    named = message["Message-ID"]
-    return clue_in(str(named)) if named else None
+    message_id = message["Message-ID"]
+    return clue_in(str(message_id)) if message_id else None
 
 
 def _bodies(message: EmailMessage) -> Iterator[str]:
@@ -79,9 +80,9 @@ def _bodies(message: EmailMessage) -> Iterator[str]:
 
 
 def _runs(text: str) -> Iterator[RunKey]:
-    for found in _TOKEN.finditer(text):
+    for match in _TOKEN.finditer(text):
         try:
-            payload = urlsafe_b64decode(found[1] + "=" * (-len(found[1]) % 4)).decode()
+            payload = urlsafe_b64decode(match[1] + "=" * (-len(match[1]) % 4)).decode()
             yield read_link(payload).run
         except (InvalidToken, ValueError, binascii.Error):
             continue

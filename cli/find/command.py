@@ -1,4 +1,4 @@
-"""`gazette find`: whose an email is, when it was sent, and what became of it."""
+"""`gazette find`: find the reader and the run of an email, with its status."""
 
 import sys
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from cli.shared.console import NotPossible, note, printable
 from cli.shared.deployed import StageName, settings_of
 
 NOT_FOUND = 1
-"""The exit status where there is no such email or reader."""
+"""The exit status if no email or reader matches."""
 
 _COLUMNS = {
     "user_id": "reader",
@@ -46,18 +46,19 @@ def find(
         typer.Argument(
             metavar="MESSAGE_ID|ADDRESS|LINK|RUN|FILE",
             help="A link or token of the email, its run id, or the email as a file (- for standard "
-            "input): one read. The provider's message id or an address: reads a whole table.",
+            "input) needs one read. A message id of the provider or an address needs a scan of a "
+            "table.",
         ),
     ],
     stage: StageName = "prod",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a table is read.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a table scan.")] = False,
 ) -> None:
-    """Find the reader and the run of an email, by a link of it, its message id, or an address.
+    """Find the reader and the run of an email by one of its links, its message id, or an address.
 
-    Every link in an email and its header List-Unsubscribe name the run, even if the email was
-    forwarded. No index leads from a message id or an address to a row, so `find` reads a whole
-    table for them: it says how many rows there are and what that costs, and asks first. Exit code
-    1: there is no such email or reader.
+    Every link in an email and its header List-Unsubscribe name the run, also in a forwarded email.
+    Tables have no index by message id or address, so for these `find` scans a whole table. It shows
+    the number of rows and the cost, and asks for confirmation first. Exit code 1 means that no
+    email or reader matched.
     """
     clue = _clue(given)
     if clue is None:
@@ -65,27 +66,30 @@ def find(
     with refusals_of_tables(stage):
         settings = settings_of(stage, "generate", GenerateSettings)
         if isinstance(clue, Address):
-            found = _readers_at(clue, settings, yes=yes)
+            rows = _readers_at(clue, settings, yes=yes)
         else:
-            found = _runs(clue, settings, yes=yes)
-    Rows("found", _COLUMNS, found).show()
-    if not found:
+            rows = _runs(clue, settings, yes=yes)
+    Rows("found", _COLUMNS, rows).show()
+    if not rows:
         note(_GONE.format(days=settings.run_retention_days))
         raise typer.Exit(NOT_FOUND)
-    note("`gazette explain USER` says what they got, and why.")
+    note("`gazette explain USER` shows the reader's emails, and the reasons.")
 
 
 _GONE = (
-    "Nothing was found. Runs are kept for {days} days; what SES never accepted has no message id."
+    "No match. Runs are deleted after {days} days. An email that SES rejected has no message id."
 )
 
 
 def _not_a_clue(given: str) -> str:
-    told = repr(printable(given)[:60])
+    text = repr(printable(given)[:60])
     if "/" in given or given.endswith(".eml"):
-        return f"{told} is no file, and no link of an email: check the path."
-    reader = f" For a reader: `gazette explain {given}`." if USER_ID.fullmatch(given) else ""
-    return f"{told} is no address, message id, link, run id or email: give one of them.{reader}"
+        return f"{text} is neither a file nor a link of an email. Check the path."
+    reader = f" For a reader, run `gazette explain {given}`." if USER_ID.fullmatch(given) else ""
+    return (
+        f"{text} is unknown. Specify an address, a message id, a link, a run id or a file with an "
+        f"email.{reader}"
+    )
 
 
 def _clue(given: str) -> Clue | None:
@@ -99,7 +103,7 @@ def _clue(given: str) -> Clue | None:
     try:
         return clue_in_email(file.read_bytes()) if is_file else clue_in(given)
     except OSError as err:
-        raise NotPossible(f"{file} cannot be read: {err.strerror}.") from err
+        raise NotPossible(f"{file} is unreadable: {err.strerror}.") from err
 
 
 def _runs(
@@ -126,15 +130,18 @@ def _runs(
 def _readers_at(
     address: Address, settings: GenerateSettings, *, yes: bool
 ) -> list[Sequence[object]]:
-    """In whatever spelling: a stored address is ASCII, so it is as long as its canonical one."""
-    wanted = canonical(address.text)
+    """Find readers by address, in any spelling.
+
+    Stored addresses are ASCII, so the stored and the canonical spelling have the same length.
+    """
+    spelling = canonical(address.text)
     rows = _scanned(
         settings.subscribers_table,
-        Condition.has_bytes("email", len(wanted)),
+        Condition.has_bytes("email", len(spelling)),
         shown=("user_id", "email"),
         yes=yes,
     )
-    return [(row["user_id"], *_UNKNOWN) for row in rows if canonical(row["email"]) == wanted]
+    return [(row["user_id"], *_UNKNOWN) for row in rows if canonical(row["email"]) == spelling]
 
 
 def _scanned(
@@ -145,7 +152,7 @@ def _scanned(
     yes: bool,
     most: int | None = None,
 ) -> list[dict[str, str]]:
-    """The rows, after the question whether to read them all."""
+    """Scan a table, after confirmation."""
     size = size_of(table)
     if not yes:
         prices = read_prices()

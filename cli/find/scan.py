@@ -1,4 +1,4 @@
-"""Read a whole table for what no key and no index leads to. Says before what that costs."""
+"""Scan a table by an attribute that is not in a key or an index, and estimate the cost."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -9,51 +9,57 @@ from typing import Any
 import boto3
 
 SEGMENTS = 4
-"""Read side by side. More would take from the functions what a partition of the table can read:
-3,000 read units a second, and a page of a scan is 128.
+"""The number of parallel segments. More segments could exhaust the read capacity of a partition
+(3,000 units per second, 128 for a page of a scan), which the functions need.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html"""
 
 _UNIT = 8192
-"""Bytes in a read unit, since a scan is eventually consistent. What the filter leaves out counts.
+"""The bytes per read unit of an eventually consistent scan. Filtered rows count too.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Scan.html"""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How large a table is, as DynamoDB counted it in the last six hours."""
+    """The size of a table. DynamoDB updates it every six hours."""
 
     rows: int
+
+    # In bytes.
     size: int
 
     @property
     def read_units(self) -> float:
-        """What a scan takes."""
+        """The read units of a scan."""
         return self.size / _UNIT
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Which rows a scan returns: a filter on `attribute`, written `#a`, against `:v`."""
+    """The filter of a scan."""
 
     attribute: str
+
+    # The filter expression, with `#a` for the attribute and `:v` for the value.
     expression: str
+
+    # The value as a DynamoDB type and its content.
     value: Mapping[str, str]
 
     @classmethod
     def equals(cls, attribute: str, text: str) -> "Condition":
-        """The rows whose attribute is `text`."""
+        """Select the rows whose attribute is `text`."""
         return cls(attribute, "#a = :v", {"S": text})
 
     @classmethod
     def has_bytes(cls, attribute: str, number: int) -> "Condition":
-        """The rows whose attribute is so long: a filter of DynamoDB cannot ignore case."""
+        """Select the rows by the length of an attribute. A DynamoDB filter cannot ignore case."""
         return cls(attribute, "size(#a) = :v", {"N": str(number)})
 
 
 def size_of(table: str) -> Size:
-    """One DescribeTable."""
-    found = boto3.client("dynamodb").describe_table(TableName=table)["Table"]
-    return Size(found.get("ItemCount", 0), found.get("TableSizeBytes", 0))
+    """Return the size of a table. One DescribeTable."""
+    description = boto3.client("dynamodb").describe_table(TableName=table)["Table"]
+    return Size(description.get("ItemCount", 0), description.get("TableSizeBytes", 0))
 
 
 def scan(
@@ -64,10 +70,10 @@ def scan(
     most: int | None = None,
     progress: Callable[[int], None],
 ) -> list[Mapping[str, str]]:
-    """The rows that meet `condition`, as texts of the attributes `shown`.
+    """Return the attributes `shown` of rows that meet `condition`.
 
-    Stops after `most`. `progress` is called with the rows that each page has read, from several
-    threads.
+    Stop after `most` rows. `progress`: called from several threads with the number of rows of each
+    page.
     """
     names = {f"#s{number}": name for number, name in enumerate(shown)}
     request = {
@@ -81,18 +87,18 @@ def scan(
     client, enough = boto3.client("dynamodb"), Event()
 
     def segment(number: int) -> list[Mapping[str, str]]:
-        found: list[Mapping[str, str]] = []
+        rows: list[Mapping[str, str]] = []
         for page in _pages(client, {**request, "Segment": number}):
-            found += [
+            rows += [
                 {name: item[name]["S"] for name in names.values() if name in item}
                 for item in page["Items"]
             ]
             progress(page["ScannedCount"])
-            if most is not None and len(found) >= most:
+            if most is not None and len(rows) >= most:
                 enough.set()
             if enough.is_set():
                 break
-        return found
+        return rows
 
     with ThreadPoolExecutor(SEGMENTS) as pool:
         return [row for rows in pool.map(segment, range(SEGMENTS)) for row in rows]

@@ -1,1 +1,1 @@
-"""`gazette links`: the keys that sign the readers' links."""
+"""`gazette links`: the keys that sign the links in emails."""

@@ -17,16 +17,14 @@ from cli.shared.commands import Command, UnaskedChange
 from cli.shared.console import NotPossible, note, printable
 from cli.shared.deployed import StageName, settings_of
 
-_KEPT_FOR_MAIL = (
-    "An email should be able to unsubscribe its reader for at least 30 days after it was sent."
-)
-"""The law where many readers live.
+_KEPT_FOR_MAIL = "Unsubscribe links should work for at least 30 days after the email was sent."
+"""The rule of the CAN-SPAM Act in the United States.
 https://www.ftc.gov/business-guidance/resources/can-spam-act-compliance-guide-business"""
 
 _LEAKED = (
-    "Whoever has the key can act for any reader until it is retired. Emails that it signed, also "
-    "within the next minute, keep dead links: their readers can leave by the next email, by the "
-    "preferences in your own product, or by writing to you."
+    "Anyone with the key can act for any reader until it is retired. The links in all emails that "
+    "it signed, including those of the next minute, stop working. Their readers can unsubscribe "
+    "with the next email, in the preferences of your own product, or by contacting you."
 )
 
 _SIGNS = "signs and verifies"
@@ -39,72 +37,77 @@ links = typer.Typer(
 
 @links.command("list", cls=Command)
 def show(stage: StageName = "prod") -> None:
-    """List the ids of the keys, and which one signs. Never shows a key."""
+    """List the ids of the keys, and the key that signs. The output never contains a key."""
     with _refusals(stage):
         keys = _store(stage).read()
     rows = [
         (each, Shown(each == keys.newest, _SIGNS if each == keys.newest else "verifies"))
         for each in keys.ids
     ]
-    Rows("keys", {"key": "key", "signs": "what it does"}, rows).show()
+    Rows("keys", {"key": "key", "signs": "use"}, rows).show()
 
 
 @links.command("rotate", cls=UnaskedChange)
 def rotate(
     stage: StageName = "prod",
 ) -> None:
-    """Add a key, which signs from now on. Links in older emails keep working."""
+    """Add a key that signs the links of new emails. Links in older emails keep working."""
     with _refusals(stage):
         keys = link_keys.rotate(store=_store(stage), draw_key=draw_key)
     tell(
-        f"{keys.newest} signs the links of stage {stage} within a minute; all others work on",
+        f"{keys.newest} signs the links of stage {stage} within a minute; existing links keep "
+        "working",
         signs=keys.newest,
         retired=None,
         keys=keys.ids,
     )
     if older := keys.ids[:-1]:
         note(
-            f"Where {older[-1]} leaked, or is too old: `gazette links retire {older[-1]} "
-            f"--stage {stage}` ends it. {_KEPT_FOR_MAIL}"
+            f"If {older[-1]} leaked or is too old, retire it with `gazette links retire "
+            f"{older[-1]} --stage {stage}`. {_KEPT_FOR_MAIL}"
         )
 
 
 @links.command("retire", cls=Command)
 def retire(
-    key_id: Annotated[str, typer.Argument(metavar="KEY", help="Its id, as `list` shows it.")],
+    key_id: Annotated[
+        str, typer.Argument(metavar="KEY", help="The id of the key, from the output of `list`.")
+    ],
     stage: StageName = "prod",
     now: Annotated[
         bool,
         typer.Option(
-            "--now", help="The key leaked: retire it even if it signs; a new one takes over."
+            "--now",
+            help="Retire the key even if it signs, and replace it by a new one. Use this if the "
+            "key leaked.",
         ),
     ] = False,
     yes: Yes = False,
 ) -> None:
-    """Remove a key: links signed with it stop working, in all emails."""
+    """Remove a key, so that all links that it signed stop working."""
     with _refusals(stage):
         store = _store(stage)
         link_keys.refuse_to_retire(key_id, store.read(), leaked=now)
         if not yes:
             note(f"This cannot be undone. {_LEAKED if now else _KEPT_FOR_MAIL}")
             confirm(
-                f"End every link that {key_id} signed, also those to unsubscribe, in all emails "
-                f"of stage {stage} that are older than the key after it?"
+                f"Disable every link of stage {stage} that {key_id} signed, including unsubscribe "
+                "links?"
             )
-        left = link_keys.retire(key_id, store=store, draw_key=draw_key if now else None)
+        remaining = link_keys.retire(key_id, store=store, draw_key=draw_key if now else None)
     tell(
-        f"{key_id} of stage {stage} is retired: links signed with it stop within a minute",
+        f"{key_id} of stage {stage} is retired; links that it signed stop working within a minute",
         retired=key_id,
-        signs=left.newest,
-        keys=left.ids,
+        signs=remaining.newest,
+        keys=remaining.ids,
     )
-    note(f"Left: {', '.join(left.ids)}; {left.newest} signs.")
+    note(f"Remaining keys: {', '.join(remaining.ids)}. {remaining.newest} signs.")
 
 
 @contextmanager
 def _refusals(stage: str) -> Iterator[None]:
     try:
-        with refusals_in_words(f"the links' key of stage {stage}", service="secretsmanager"):
+        with refusals_in_words(f"the link keys of stage {stage}", service="secretsmanager"):
             yield
     except (InvalidKeys, Overtaken) as err:
         raise NotPossible(printable(str(err))) from err

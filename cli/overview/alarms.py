@@ -1,4 +1,4 @@
-"""The alarms of a stage that are raised, and which page says what to do."""
+"""The raised alarms of a stage, and their runbook pages."""
 
 import re
 from dataclasses import dataclass
@@ -15,37 +15,43 @@ _LAST = re.compile(r"\bSee (\S+\.md)\.?$")
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """An alarm in the state ALARM, by its name without that of the stage, and since when.
+    """An alarm in the state ALARM."""
 
-    `page`: where the runbook says what to do.
-    """
-
+    # The name without the prefix of the stage.
     name: str
+
     since: datetime
+
+    # The page of the runbook, as a path or a URL.
     page: str
 
 
 def page_of(alarm_text: str) -> str:
-    """The page with which the text of an alarm ends: its path, or where the stage says with
-    `runbook_url` that it is read. A text that ends otherwise is none of Gazette's: the index."""
-    found = _LAST.search(alarm_text)
-    return found[1] if found else INDEX
+    """Return the page at the end of an alarm's description.
+
+    It is a path, or a URL if the stage sets `runbook_url`. For descriptions without a page, return
+    the index of the runbook.
+    """
+    match = _LAST.search(alarm_text)
+    return match[1] if match else INDEX
 
 
 def raised(stage: str) -> list[Alarm]:
-    """Those that are raised, the longest first. One DescribeAlarms per hundred."""
+    """Return the raised alarms, the oldest first. One DescribeAlarms per hundred."""
     prefix = f"gazette-{stage}-"
     with refusals_in_words("alarms", service="cloudwatch"):
         pages = boto3.client("cloudwatch").get_paginator("describe_alarms")
-        asked = {"AlarmNamePrefix": prefix, "StateValue": "ALARM"}
-        found = [each for page in pages.paginate(**asked) for each in page.get("MetricAlarms", [])]
+        filters = {"AlarmNamePrefix": prefix, "StateValue": "ALARM"}
+        results = [
+            each for page in pages.paginate(**filters) for each in page.get("MetricAlarms", [])
+        ]
     alarms = [
         Alarm(
             each["AlarmName"].removeprefix(prefix),
             each["StateUpdatedTimestamp"],
             page_of(each.get("AlarmDescription", "")),
         )
-        for each in found
-        if each["StateValue"] == "ALARM"  # engines look at the prefix alone
+        for each in results
+        if each["StateValue"] == "ALARM"  # local engines filter only by prefix
     ]
     return sorted(alarms, key=lambda alarm: alarm.since)

@@ -1,4 +1,4 @@
-"""`gazette overview`: what is due, going out, stuck and unknown, and what is stopped or held."""
+"""`gazette overview`: the state of a stage on one screen."""
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -32,7 +32,7 @@ from cli.shared.pace import stream
 from cli.templates.listing import in_force_document, is_deployed_since
 
 LIVE = ("ingest", "followers", "shard", "immediate", "generate", "resend", "feedback", "sweep")
-"""The queues through which everything goes, in that order."""
+"""The queues that events and runs pass through, in order."""
 
 _DEAD = tuple(dead.name for dead in KNOWN)
 _AT_ONCE = 16
@@ -43,12 +43,13 @@ def overview(
     stage: StageName = "prod",
     once: Annotated[bool, typer.Option("--once", help="Show it once, without refreshing.")] = False,
 ) -> None:
-    """Show a stage on one screen, the worst first. A terminal refreshes until you press Ctrl-C.
+    """Show the state of a stage on one screen, with problems first. On a terminal, the output
+    refreshes until you press Ctrl-C.
 
-    It shows what is due next, what goes out and how fast, what is stuck or of unknown outcome, what
-    is stopped or held, and which alarms are raised, each with the command to run next. A look makes
-    187 calls with 16 shards: it reads the runs of the last three batches and the keys of all open
-    runs.
+    The lines are about the next digests, the current batches and their rate, stuck runs, unknown
+    outcomes, stopped streams, held categories and raised alarms. Each line has the command to run
+    next. A refresh makes 187 calls with 16 shards, because it reads the runs of the last three
+    batches and the keys of all open runs.
     """
     with refusals_of_tables(stage), ThreadPoolExecutor(_AT_ONCE) as workers:
         read_tables = build_overview(
@@ -56,13 +57,13 @@ def overview(
             settings_of(stage, "generate", GenerateSettings),
             workers=workers,
         )
-        found = [*queues(stage, *LIVE, *_DEAD, "quarantine", optional=OPTIONAL)]
-        dead = [queue.name.removeprefix(f"gazette-{stage}-") for queue in found[len(LIVE) : -1]]
+        existing = [*queues(stage, *LIVE, *_DEAD, "quarantine", optional=OPTIONAL)]
+        dead = [queue.name.removeprefix(f"gazette-{stage}-") for queue in existing[len(LIVE) : -1]]
         deployed = layers(stage, "generate")
 
-        def look() -> _Sight:
-            counts = _count(found, workers.map)
-            return _Sight(
+        def read() -> _Snapshot:
+            counts = _count(existing, workers.map)
+            return _Snapshot(
                 Seen(
                     stage=stage,
                     tables=read_tables(),
@@ -74,11 +75,11 @@ def overview(
                 )
             )
 
-        watch(look(), lambda _: look(), is_last=lambda _: once)
+        watch(read(), lambda _: read(), is_last=lambda _: once)
 
 
 def _templates(seen: Seen) -> Document:
-    """What is in force; nothing of it is known if its row cannot be read."""
+    """Return the templates in force for JSON, with empty fields if their row is unreadable."""
     in_force = seen.tables.templates
     if isinstance(in_force, UnreadableRow):
         return {**dict.fromkeys(in_force_document(NOTHING_PUSHED)), "deployed_since": False}
@@ -87,20 +88,20 @@ def _templates(seen: Seen) -> Document:
 
 
 def _count(
-    found: list[Queue], each: Callable[[Callable[[Queue], int], Iterable[Queue]], Iterable[int]]
+    existing: list[Queue], each: Callable[[Callable[[Queue], int], Iterable[Queue]], Iterable[int]]
 ) -> list[int]:
-    return [*each(Queue.waiting, found)]
+    return [*each(Queue.waiting, existing)]
 
 
 @dataclass(frozen=True, slots=True)
-class _Sight:
-    """One look, however it is shown."""
+class _Snapshot:
+    """The state of a stage at one time."""
 
     seen: Seen
 
     @property
     def document(self) -> Document:
-        """For programs."""
+        """The JSON output."""
         seen, tables = self.seen, self.seen.tables
         return {
             "at": tables.at,
@@ -127,16 +128,16 @@ class _Sight:
             "quarantine": seen.quarantine,
             "digest": stream(tables.streams.digest),
             "immediate": stream(tables.streams.immediate),
-            "held_categories": [*map(held_document, tables.held)],
+            "held_categories": [*map(held_document, tables.category_holds)],
             "templates": _templates(seen),
         }
 
     def lines(self) -> list[tuple[str, ...]]:
-        """Where it is piped: level, area, text, command."""
+        """Return the cells of each line for a pipe: level, area, text, command."""
         return [(each.level.value, each.area, each.text, each.command) for each in lines(self.seen)]
 
     def picture(self) -> RenderableType:
-        """For people."""
+        """Draw the lines as a table."""
         table = Table.grid(padding=(0, 2))
         table.add_column(no_wrap=True)
         table.add_column(no_wrap=True)

@@ -1,4 +1,4 @@
-"""An overview as lines: problems first, each with the command to run next."""
+"""The lines of an overview, with the command to run next."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,39 +20,53 @@ from cli.templates.listing import is_deployed_since
 from cli.templates.stage import in_words_of
 
 _LATE, _STUCK = timedelta(minutes=15), timedelta(hours=1)
-"""For how long a run may be open until somebody should look, and until that is a problem."""
+"""The ages of an open run from which it is a warning, and a problem."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """`area`: what it is about. `command`: what to run, or to read, next; may be empty."""
+    """A line of an overview."""
 
     level: Level
+
+    # The subject, such as `alarm` or `quarantine`.
     area: str
+
     text: str
+
+    # The command to run or the page to read next, or "".
     command: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One look at a stage. `queues` and `dead`: messages by queue. `layers`: those of generate."""
+    """The state of a stage at one time."""
 
     stage: str
     tables: Overview
+
+    # The number of messages by queue.
     queues: Mapping[str, int]
+
+    # The number of messages by dead-letter queue.
     dead: Mapping[str, int]
+
+    # The number of messages in quarantine.
     quarantine: int
+
     alarms: Sequence[Alarm]
+
+    # The ARNs of the layers of the function generate.
     layers: Collection[str]
 
     def to_run(self, words: str) -> str:
-        """A command for this stage."""
+        """Return a command for this stage."""
         return to_run(words, stage=self.stage)
 
 
 def lines(seen: Seen) -> list[Line]:
-    """Everything on one screen, the worst first."""
-    told = [
+    """Return all lines, the worst level first."""
+    unsorted = [
         *_alarms(seen),
         *_stops(seen),
         *_stuck(seen),
@@ -63,7 +77,7 @@ def lines(seen: Seen) -> list[Line]:
         *_templates(seen),
         *_queues(seen),
     ]
-    return sorted(told, key=lambda line: line.level.rank)
+    return sorted(unsorted, key=lambda line: line.level.rank)
 
 
 def _alarms(seen: Seen) -> Iterator[Line]:
@@ -71,7 +85,7 @@ def _alarms(seen: Seen) -> Iterator[Line]:
         text = f"{alarm.name}, since {moment(alarm.since)}"
         yield Line(Level.PROBLEM, "alarm", text, f"see {alarm.page}")
     if not seen.alarms:
-        yield Line(Level.OK, "alarm", "none is raised")
+        yield Line(Level.OK, "alarm", "no raised alarm")
 
 
 def _stops(seen: Seen) -> Iterator[Line]:
@@ -85,10 +99,10 @@ def _stops(seen: Seen) -> Iterator[Line]:
     if source := seen.tables.source:
         level = Level.WARNING if source.by_hand else Level.PROBLEM
         how = "by hand" if source.by_hand else "automatically"
-        text = f"recommendations: not asked since {moment(source.since)}, {how}: {source.why}"
+        text = f"recommendations: stopped {how} since {moment(source.since)}: {source.why}"
         yield Line(level, "stopped", printable(text), seen.to_run("sources status"))
-    for held in seen.tables.held:
-        text = f"category {held.category}, since {moment(held.since)}: {held.why}"
+    for hold in seen.tables.category_holds:
+        text = f"category {hold.category}, since {moment(hold.since)}: {hold.why}"
         yield Line(Level.WARNING, "held", printable(text), seen.to_run("sending status"))
 
 
@@ -98,15 +112,18 @@ def _stuck(seen: Seen) -> Iterator[Line]:
             text = f"{messages:,} in {name}"
             yield Line(Level.PROBLEM, "dead letters", text, seen.to_run(f"dlq show {name}"))
     if seen.quarantine:
-        text = f"{seen.quarantine:,} events do not fit the contract"
+        text = f"{seen.quarantine:,} events do not match the contract"
         yield Line(Level.PROBLEM, "quarantine", text, seen.to_run("quarantine list"))
-    found = seen.tables.standing
-    if found.held_by_day:
-        text = f"{found.held_by_day:,} emails wait for the next day: cap or quota is used up"
+    standing = seen.tables.standing
+    if standing.held_by_day:
+        text = (
+            f"{standing.held_by_day:,} emails wait for the next day because the daily cap or quota "
+            "is used up"
+        )
         yield Line(Level.WARNING, "held by day", text, seen.to_run("sending status"))
-    waits, due = found.age, found.due_at
+    waits, due = standing.age, standing.due_at
     if due is None:
-        yield Line(Level.OK, "oldest run", "none that may go is open")
+        yield Line(Level.OK, "oldest run", "no run is waiting to be sent")
         return
     level = Level.PROBLEM if waits > _STUCK else Level.WARNING if waits > _LATE else Level.OK
     since = timedelta(seconds=round(waits.total_seconds()))
@@ -117,7 +134,8 @@ def _stuck(seen: Seen) -> Iterator[Line]:
 def _unknown(seen: Seen) -> Iterator[Line]:
     for view in seen.tables.unknown:
         name, number = slot_id(view.batch.slot), view.number(Status.UNKNOWN)
-        text = f"{number:,} of batch {name} may or may not have been sent"
+        noun = "email" if number == 1 else "emails"
+        text = f"{number:,} {noun} of batch {name} may or may not have been sent"
         yield Line(Level.WARNING, "unknown", text, seen.to_run(f"batch show {name}"))
 
 
@@ -132,17 +150,17 @@ def _going_out(seen: Seen) -> Iterator[Line]:
 
 
 def _upcoming(seen: Seen) -> Iterator[Line]:
-    told = [f"{each.slot:%H:%M} {each.digests:,}" for each in seen.tables.upcoming]
+    counts = [f"{each.slot:%H:%M} {each.digests:,}" for each in seen.tables.upcoming]
     first = next((each.slot for each in seen.tables.upcoming if each.digests), None)
     command = seen.to_run(f"batch show {slot_id(first)}") if first else ""
-    yield Line(Level.OK, "due (UTC)", f"digests at {', '.join(told)}", command)
+    yield Line(Level.OK, "due (UTC)", f"digests at {', '.join(counts)}", command)
 
 
 def _rates(seen: Seen) -> Iterator[Line]:
     streams = seen.tables.streams
     for name, pace in (("digests", streams.digest), ("immediate", streams.immediate)):
         level = Level.WARNING if _is_used_up(pace) else Level.OK
-        yield Line(level, f"{name} go", rate_text(pace), seen.to_run("sending status"))
+        yield Line(level, f"{name} rate", rate_text(pace), seen.to_run("sending status"))
 
 
 def _is_used_up(pace: PaceReading) -> bool:
@@ -157,12 +175,12 @@ def _templates(seen: Seen) -> Iterator[Line]:
         return
     text = in_words_of(in_force)
     if is_deployed_since(in_force, seen.tables.pushed, seen.layers):
-        text = f"{text}; the stage was deployed since it was pushed"
+        text = f"{text}; the stage was deployed after the push"
         yield Line(Level.WARNING, "templates", text, command)
     else:
         yield Line(Level.OK, "templates", text, command)
 
 
 def _queues(seen: Seen) -> Iterator[Line]:
-    told = ", ".join(f"{name} {messages:,}" for name, messages in seen.queues.items())
-    yield Line(Level.OK, "queues", told, seen.to_run("dlq list"))
+    counts = ", ".join(f"{name} {messages:,}" for name, messages in seen.queues.items())
+    yield Line(Level.OK, "queues", counts, seen.to_run("dlq list"))

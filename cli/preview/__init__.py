@@ -1,1 +1,1 @@
-"""`gazette preview`: an email as it will look, before anybody gets it."""
+"""`gazette preview` and `gazette send-test`: render and send sample emails."""

@@ -1,4 +1,4 @@
-"""`gazette preview`: an email as it will look, from the templates of the working tree."""
+"""`gazette preview`: render an email with the templates of the working tree."""
 
 import webbrowser
 from dataclasses import replace
@@ -30,23 +30,24 @@ _PROJECT = Path(__file__).parents[2]
 
 
 def preview(
-    kind: Annotated[Kind, typer.Argument(help="Which kind of email.")] = Kind.DIGEST,
+    kind: Annotated[Kind, typer.Argument(help="The kind of email.")] = Kind.DIGEST,
     file: Annotated[
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Events to show, as `gazette event lint` reads them; - for standard input.",
+            help="A file with events, in the format of `gazette event lint`. - reads standard "
+            "input.",
         ),
     ] = None,
     user: Annotated[
         str | None,
         typer.Option(
-            metavar="USER", help="Show the events that wait for this reader. Changes nothing."
+            metavar="USER", help="Show the waiting events of this reader. Changes nothing."
         ),
     ] = None,
     stage: StageName = "prod",
     locale: Annotated[
-        str | None, typer.Option(metavar="TAG", help="In this language, such as de.")
+        str | None, typer.Option(metavar="TAG", help="The language, such as de.")
     ] = None,
     variation: Variation = 1,
     version: Version = None,
@@ -56,15 +57,18 @@ def preview(
             metavar="FOLDER", help="The folder to write to.", show_default="build/preview"
         ),
     ] = _PROJECT / "build" / "preview",
-    open_it: Annotated[bool, typer.Option("--open/--no-open", help="Open it in a browser.")] = True,
+    open_it: Annotated[
+        bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
+    ] = True,
 ) -> None:
-    """Render an email of a sample, a file or a reader: light, dark, on a phone, and as text.
+    """Render an email with sample events, events of a file, or the waiting events of a reader.
 
-    It takes the templates of the working tree and those that the stage has of its own, or with
-    `--version` those of a version, as workers render them. Links lead nowhere.
+    The page shows the email in light and dark, on a phone, and as text. The command renders with
+    the working tree and the stage's own templates. With `--version`, it renders with that version.
+    Links are placeholders.
     """
     if file is not None and user is not None:
-        raise NotPossible("--file and --user exclude each other: leave one of them out.")
+        raise NotPossible("--file and --user exclude each other. Remove one of them.")
     if user is not None:
         letter = _of_user(user, stage, kind)
     elif file is not None:
@@ -84,11 +88,16 @@ def preview(
         edition, tags = render_version(letter, version, stage, variation=variation)
         is_spoken = locale is None or is_one_of(locale, tags)
     if locale is not None and not is_spoken:
-        note(f"gazette: the templates have no language {printable(locale)!r}: this is English.")
+        note(
+            f"gazette: the templates are not translated into {printable(locale)!r}. The preview is "
+            "in English."
+        )
     try:
         index = folder.write(edition, to, sender=_sender(stage, kind))
     except OSError as err:
-        raise NotPossible(f"{to} cannot be written ({err.strerror}): name another --to.") from err
+        raise NotPossible(
+            f"{to} is not writable ({err.strerror}). Specify a different folder with --to."
+        ) from err
     say(f"subject: {edition.subject}")
     say(f"size: {folder.sizes(edition)}")
     say(f"page: {index}")
@@ -102,11 +111,11 @@ def preview(
         }
     )
     if open_it and not webbrowser.open(index.absolute().as_uri()):
-        note("gazette: there is no browser here: open the page yourself.")
+        note("gazette: no browser is available. Open the page by hand.")
 
 
 def _sender(stage: str, kind: Kind) -> str:
-    """The name that mail programs show, or the address where there is none."""
+    """Return the sender's display name, or the address if there is none."""
     chosen = stage_of(stage, _PROJECT)
     sender = chosen.immediate_sender if kind is Kind.IMMEDIATE else ""
     return next(filter(None, parseaddr(sender or chosen.sender)))
@@ -115,8 +124,8 @@ def _sender(stage: str, kind: Kind) -> str:
 def _of_user(user: str, stage: str, kind: Kind) -> EmailContent:
     if not USER_ID.fullmatch(user):
         raise NotPossible(
-            f"--user {printable(user)!r} cannot be a user id: give the user_id that your services "
-            "put, 1 to 64 ASCII characters without spaces."
+            f"--user {printable(user)!r} is not a valid user id. Specify the user_id of your "
+            "events, which has 1 to 64 ASCII characters without spaces."
         )
     settings = settings_of(stage, "generate", GenerateSettings)
     with refusals_of_tables(stage):

@@ -1,4 +1,4 @@
-"""What there is to show: a reader, and the events of one email to them."""
+"""The content of an email: its reader and events."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from cli.shared.console import NotPossible
 
 
 class Kind(StrEnum):
-    """The emails that there are."""
+    """The kinds of email."""
 
     DIGEST = "digest"
     IMMEDIATE = "immediate"
@@ -28,36 +28,43 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EmailContent:
-    """One email that is to be rendered. `schedule` says which kind, and why the reader gets it."""
+    """The content of an email."""
 
     reader: Subscriber
     events: tuple[Event, ...]
+
+    # The name of the schedule, which determines the kind and the footer of the email.
     schedule: str
 
     @property
     def due_at(self) -> datetime:
-        """When it is due, by which it calls days: as soon as the latest event has occurred."""
+        """The due time, from which the email names days. It is the time of the latest event."""
         return max(event.occurred_at for event in self.events)
 
 
 def sample(kind: Kind) -> EmailContent:
-    """With a bit of everything that makes an email look bad."""
+    """Return sample content, with texts that are difficult to lay out."""
     return _letter(READER, EVENTS, kind)
 
 
 def of_entries(entries: Sequence[Checked], kind: Kind) -> EmailContent:
-    """The events of a file, for the first reader of whom it has any. Raises NotPossible.
+    """Return the events of the first reader in a file. Raises NotPossible.
 
-    A profile of theirs in the file says how they read; without it, they read as the sample does.
+    The reader is the profile in the file, or else the sample reader.
     """
     commands = [each.command for each in entries if each.command]
     events = events_in(commands)
     if not events:
-        refused = sum(bool(each.problems) for each in entries)
-        why = f"; {refused} would be refused, and `gazette event lint` says why" if refused else ""
+        rejected = sum(bool(each.problems) for each in entries)
+        verb = "entry is" if rejected == 1 else "entries are"
+        why = (
+            f" {rejected} {verb} invalid; `gazette event lint` shows the problems."
+            if rejected
+            else ""
+        )
+        number = "1 entry" if len(entries) == 1 else f"{len(entries)} entries"
         raise NotPossible(
-            f"There is nothing to show among {len(entries)} entries{why}: put an event.created or "
-            "an activity.created among them."
+            f"No event to show in {number}.{why} Add an event.created or an activity.created."
         )
     user_id = events[0].user_id
     profiles = [
@@ -70,10 +77,10 @@ def of_entries(entries: Sequence[Checked], kind: Kind) -> EmailContent:
 
 
 def of_waiting(waiting: Waiting | None, user_id: str, kind: Kind) -> EmailContent:
-    """What a reader will get. Raises NotPossible where nothing waits for them."""
+    """Return the waiting events of a reader. Raises NotPossible if there are none."""
     if waiting is None:
         raise NotPossible(
-            f"There is no profile of {user_id}: `gazette explain {user_id}` says why."
+            f"{user_id} has no profile. `gazette explain {user_id}` shows the reason."
         )
     immediate = sorted(
         name for name in waiting.by_schedule if kind_of(name) is ScheduleKind.IMMEDIATE
@@ -82,12 +89,15 @@ def of_waiting(waiting: Waiting | None, user_id: str, kind: Kind) -> EmailConten
     for schedule in immediate if kind is Kind.IMMEDIATE else digests:
         if events := waiting.by_schedule.get(schedule):
             return EmailContent(waiting.subscriber, events, schedule)
-    what = "No immediate email" if kind is Kind.IMMEDIATE else "No digest"
-    raise NotPossible(f"{what} waits for {user_id}: `gazette explain {user_id}` says what does.")
+    email = "an immediate email" if kind is Kind.IMMEDIATE else "a digest"
+    raise NotPossible(
+        f"No event of {user_id} is waiting for {email}. `gazette explain {user_id}` shows the "
+        "waiting events."
+    )
 
 
 def _letter(reader: Subscriber, events: Sequence[Event], kind: Kind) -> EmailContent:
-    """An immediate email is about one entity: the one that would come first in a digest."""
+    """Return the content of an email. An immediate one is about the first entity of a digest."""
     if kind is Kind.DIGEST:
         return EmailContent(reader, tuple(events), DAILY)
     busiest = compose(events, max_blocks=1).blocks[0].latest.entity.key

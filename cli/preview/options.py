@@ -1,16 +1,17 @@
-"""The options of commands that show templates."""
+"""Options of the commands that render templates."""
 
 from typing import Annotated
 
 import typer
 
 Variation = Annotated[
-    int, typer.Option(min=1, metavar="NUMBER", help="This variation of the templates.")
+    int, typer.Option(min=1, metavar="NUMBER", help="The variation of the templates.")
 ]
 Version = Annotated[
     str | None,
     typer.Option(
         metavar="VERSION",
-        help="This version of the templates, its number or `deployed`, not the working tree.",
+        help="The number of a version of the templates, or `deployed`. By default, the working "
+        "tree.",
     ),
 ]

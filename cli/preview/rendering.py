@@ -1,4 +1,4 @@
-"""Letters through the templates of the working tree, as a function would render them."""
+"""Render emails with the templates of the working tree."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -25,13 +25,13 @@ LINKS = Links(
     updates="https://example.com/updates/preview",
     leave=lambda scope: f"https://example.com/leave/{scope.kind}",
 )
-"""Real ones would let whoever sees the preview act for the reader."""
+"""Placeholder links. With real links, anyone who sees the preview could act for the reader."""
 
 
 def render(letter: EmailContent, templates: Templates, *, variation: int = 1) -> Edition:
-    """The email, by the templates as they are now; of a variation its own files first.
+    """Render an email with the templates of the working tree.
 
-    Raises NotPossible, naming the file, the line and what is wrong there.
+    Raises NotPossible with the file, the line and the problem.
     """
     return by_tree(partial(render_with, letter), templates, variation=variation)
 
@@ -43,9 +43,9 @@ def by_tree(
     variation: int = 1,
     inlined: bool = True,
 ) -> ShownT:
-    """Return the result of `show` for the templates as they are now. Raises as `render`.
+    """Return the result of `show` for the templates of the working tree. Raises NotPossible.
 
-    `inlined`: with the styles that an email has, which take a while.
+    `inlined`: True to inline styles, which is slower.
     """
     check_variation(templates, variation)
     with built(templates, inlined=inlined) as folder:
@@ -59,12 +59,12 @@ def by_tree(
         try:
             return show(side)
         except RenderingFailed as err:
-            said = located(templates, lambda renderer: show(replace(side, renderer=renderer)))
-            raise NotPossible(said or f"The templates cannot show this: {err}.") from err
+            place = located(templates, lambda renderer: show(replace(side, renderer=renderer)))
+            raise NotPossible(place or f"The templates failed: {err}.") from err
 
 
 def render_with(letter: EmailContent, side: Side) -> Edition:
-    """The email by these templates and settings. Raises RenderingFailed."""
+    """Render an email with templates and settings. Raises RenderingFailed."""
     variation = side.variation or 1
     arrangement = side.renderer.arrangement(variation, side.arrangement)
     digest = compose(letter.events, max_blocks=side.max_blocks, arrangement=arrangement)

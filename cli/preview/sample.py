@@ -1,4 +1,4 @@
-"""A reader and events that look as they do where people write them, and worse."""
+"""A sample reader and sample events, with texts that are difficult to lay out."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -27,7 +27,7 @@ _PEOPLE = (
 )
 
 _LONG = (
-    "Why we moved the whole archive, twelve years of it, to the new storage, what went wrong on "
+    "Why we moved the whole archive of twelve years to the new storage, what went wrong on "
     "the first weekend, and what we would do differently next time"
 )
 
@@ -50,24 +50,24 @@ _PLACES: tuple[tuple[str, str, str, int, str], ...] = (
     ("follow", "u1", "You", 2, ""),
     ("build_failed", "b1", "gazette / main", 1, "3 of 214 tests failed."),
 )
-"""Category, id and title of an entity, how often, and what the latest of it says."""
+"""The category, the entity's id and title, the number of events, and the latest excerpt."""
 
-_BY_NOBODY = {"build_failed"}
+_WITHOUT_ACTOR = {"build_failed"}
 
 _AVATARS = {"Bo Berg": "https://example.com/avatars/bo.png"}
 
 _IMAGES = {"p1": Image("https://example.com/pictures/p1.jpg", "A heap of letters on a table")}
-"""They lead nowhere: mail programs show a reader as little until they may load pictures."""
+"""Pictures that do not exist. Mail programs also omit pictures until the reader allows them."""
 
 _FOLLOWED = {"a1", "p4"}
 
 
 def _events() -> tuple[Event, ...]:
-    made: list[Event] = []
+    events: list[Event] = []
     for place, (category, entity, title, count, excerpt) in enumerate(_PLACES):
         for number in range(count):
             name = _PEOPLE[(place + number) % len(_PEOPLE)]
-            made.append(
+            events.append(
                 Event(
                     user_id=READER.user_id,
                     id=f"{entity}.{number}",
@@ -80,14 +80,14 @@ def _events() -> tuple[Event, ...]:
                         _IMAGES.get(entity),
                     ),
                     actor=None
-                    if category in _BY_NOBODY
+                    if category in _WITHOUT_ACTOR
                     else Actor(f"{name} {number}", name, avatar=_AVATARS.get(name, "")),
                     occurred_at=_NOW - timedelta(hours=place, minutes=7 * number),
                     excerpt=excerpt.strip() if number == 0 else "",
                     via=(f"post#{entity}",) if entity in _FOLLOWED else (),
                 )
             )
-    return tuple(made)
+    return tuple(events)
 
 
 EVENTS = _events()

@@ -1,4 +1,4 @@
-"""`gazette send-test`: the sample digest to an address of yours, as the stage sends it."""
+"""`gazette send-test`: send the sample email to an address."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -27,51 +27,56 @@ from cli.templates.building import templates_of
 
 _PROJECT = Path(__file__).parents[2]
 _RUN = "test"
-"""The tag `run` of the email. It names no run, so feedback settles nothing by its events."""
+"""The tag `run` of the email. It is not the id of a run, so feedback ignores its events."""
 
 
 def send_test(
     to: Annotated[
-        str, typer.Argument(metavar="ADDRESS", help="Who gets it: a mailbox that you can read.")
+        str,
+        typer.Argument(metavar="ADDRESS", help="The address of a mailbox that you can read."),
     ],
-    kind: Annotated[Kind, typer.Option("--kind", help="As which kind of email.")] = Kind.DIGEST,
+    kind: Annotated[Kind, typer.Option("--kind", help="The kind of email.")] = Kind.DIGEST,
     stage: StageName = "prod",
 ) -> None:
-    """Send the sample of `gazette preview` to an address, as the stage sends its emails.
+    """Send the sample of `gazette preview` to an address, with the sender and the configuration set
+    of the stage.
 
-    From the sender of the stage through its configuration set, with the headers of a real one;
-    links lead nowhere. In the message's source, `Authentication-Results` says what your mailbox
-    provider makes of DKIM, SPF and DMARC. A suppressed address is refused.
+    The email has the headers of a real one, and its links are placeholders. In the message source,
+    `Authentication-Results` shows whether your mailbox provider accepts DKIM, SPF and DMARC. The
+    command does not send to suppressed addresses.
     """
     if not ADDRESS.fullmatch(to):
-        raise NotPossible(f"{printable(to)!r} is no address: write one such as ann@example.com.")
+        raise NotPossible(
+            f"{printable(to)!r} is not an email address. Use a form such as ann@example.com."
+        )
     settings = settings_of(stage, "generate", GenerateSettings)
     _refuse_suppressed(to, stage, settings)
     letter = sample(kind)
     mail = _mail(replace(letter, reader=replace(letter.reader, email=to)), stage, settings)
-    with refusals_in_words("the login of the SMTP server", service="secretsmanager"):
+    with refusals_in_words("the SMTP server's login", service="secretsmanager"):
         mailer = mailers(settings).of(letter.schedule)
     outcome = mailer.send(mail, 1)
     if not isinstance(outcome, Accepted):
         raise NotPossible(_in_words(outcome, stage))
     tell(
-        f"the provider took it: message {outcome.message_id}",
+        f"the provider accepted the email: message {outcome.message_id}",
         address=to,
         subject=mail.edition.subject,
         message_id=outcome.message_id,
     )
     note(
-        "Look into the message's source for Authentication-Results: dkim, spf and dmarc should "
-        "pass there, for the domain of the sender."
+        "In the message source, Authentication-Results should show that dkim, spf and dmarc pass "
+        "for the domain of the sender."
     )
 
 
 def _in_words(outcome: SendOutcome, stage: str) -> str:
-    said = printable(getattr(outcome, "detail", ""))
+    detail = printable(getattr(outcome, "detail", ""))
     if isinstance(outcome, Uncertain):
-        return f"Nobody knows whether it went out ({said}): look into the mailbox."
+        return f"The email may or may not have been sent ({detail}). Check the mailbox."
     return (
-        f"The provider refused it ({said}): `gazette doctor --stage {stage}` says what is missing."
+        f"The provider rejected the email ({detail}). `gazette doctor --stage {stage}` shows the "
+        "cause."
     )
 
 
@@ -79,11 +84,11 @@ def _refuse_suppressed(to: str, stage: str, settings: GenerateSettings) -> None:
     key = suppression_key(stage, settings.suppressions_secret)
     with refusals_of_tables(stage):
         suppressions = DynamoSuppressions(settings.suppressions_table, key=key, clock=now)
-        found = suppressions.get(address_hash(to))
-    if found:
+        suppression = suppressions.get(address_hash(to))
+    if suppression:
         raise NotPossible(
-            f"{to} is suppressed ({found.cause}): no email goes there. "
-            f"`gazette suppression remove {to} --stage {stage}` says what that means."
+            f"{to} is suppressed ({suppression.cause}). To allow it again, run `gazette "
+            f"suppression remove {to} --stage {stage}`."
         )
 
 

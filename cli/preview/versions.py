@@ -1,4 +1,4 @@
-"""An email as a version of the templates shows it, with the settings of the stage."""
+"""Render emails with a version of the templates and the settings of the stage."""
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
@@ -23,7 +23,7 @@ from cli.templates.stage import files_of, refusals, version_of
 def render_version(
     letter: EmailContent, given: str, stage: str, *, variation: int
 ) -> tuple[Edition, Collection[str]]:
-    """The email, and the languages that the version has. Raises NotPossible."""
+    """Render an email, and return it with the version's languages. Raises NotPossible."""
     return by_version(partial(render_with, letter), given, stage, variation=variation)
 
 
@@ -44,4 +44,4 @@ def by_version(
     try:
         return show(side), Languages(unpacked.path).tags
     except RenderingFailed as err:
-        raise NotPossible(f"Version {version.number} cannot show this: {err}.") from err
+        raise NotPossible(f"The templates of version {version.number} failed: {err}.") from err

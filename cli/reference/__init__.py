@@ -1,1 +1,1 @@
-"""docs/cli.md: what each command needs in AWS, an example of each, and the page itself."""
+"""The pages of docs/cli: the permissions, an example and the JSON shape of each command."""

@@ -1,4 +1,4 @@
-"""One example of each command, for docs/cli.md. A test parses them all."""
+"""An example of each command, for docs/cli. A test parses them all."""
 
 from collections.abc import Mapping
 

@@ -1,7 +1,8 @@
-"""`python -m cli.reference.page`: docs/cli.md, written from the commands and their permissions."""
+"""`python -m cli.reference.page`: write docs/cli from the commands and their permissions."""
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import typer
@@ -13,15 +14,17 @@ from cli.reference.permissions import IN_THE_CONSOLE, PERMISSIONS, Grant, policy
 from cli.reference.shapes import ONE_A_LINE, SHAPES
 from cli.shared.commands import paragraphs
 
-PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
+FOLDER = Path(__file__).parents[2] / "docs" / "cli"
+
+INDEX = "README.md"
 
 _INTRO = Path(__file__).with_name("introduction.md")
-
+_PROGRAMS = Path(__file__).with_name("programs.md")
 _CONSOLE = Path(__file__).with_name("console.md")
 
 
 def commands() -> dict[str, dict[str, TyperCommand]]:
-    """Every command by its path, by group; a command outside a group is a group of its own."""
+    """Return the commands by path, by group. A command outside a group is its own group."""
     return {
         name: {f"{name} {each}": inner for each, inner in _inner(group)}
         if isinstance(group, TyperGroup)
@@ -30,16 +33,32 @@ def commands() -> dict[str, dict[str, TyperCommand]]:
     }
 
 
-def page() -> str:
-    """The whole page."""
-    return "\n".join((_INTRO.read_text().rstrip(), *_contents(), *_groups(), *_console())) + "\n"
+def pages() -> Mapping[str, str]:
+    """Return the content of each page, by file name."""
+    written = {
+        INDEX: (_INTRO.read_text().rstrip(), *_index(), f"\n{_PROGRAMS.read_text().rstrip()}"),
+        "aws-console.md": (_CONSOLE.read_text().rstrip(), *_policy(IN_THE_CONSOLE)),
+        **{f"{name}.md": tuple(_group(name, group)) for name, group in _roots()},
+    }
+    return {name: "\n".join(lines) + "\n" for name, lines in written.items()}
+
+
+def write() -> None:
+    """Write the pages, and delete the page of each command that no longer exists."""
+    FOLDER.mkdir(exist_ok=True)
+    written = pages()
+    for page in FOLDER.glob("*.md"):
+        if page.name not in written:
+            page.unlink()
+    for name, text in written.items():
+        (FOLDER / name).write_text(text)
 
 
 def _roots() -> list[tuple[str, TyperGroup | TyperCommand]]:
     root = typer.main.get_command(app)
-    found = root.commands.items() if isinstance(root, TyperGroup) else ()
+    members = root.commands.items() if isinstance(root, TyperGroup) else ()
     return sorted(
-        (name, each) for name, each in found if isinstance(each, (TyperGroup, TyperCommand))
+        (name, each) for name, each in members if isinstance(each, (TyperGroup, TyperCommand))
     )
 
 
@@ -47,25 +66,36 @@ def _inner(group: TyperGroup) -> list[tuple[str, TyperCommand]]:
     return [(name, each) for name, each in group.commands.items() if isinstance(each, TyperCommand)]
 
 
-def _contents() -> Iterator[str]:
-    yield ""
-    yield "| command | what it is for |"
+def _index() -> Iterator[str]:
+    yield "\n| command | purpose |"
     yield "| --- | --- |"
-    for name, group in _roots():
-        yield f"| [`{name}`](#gazette-{name}) | {paragraphs(group.help or '').splitlines()[0]} |"
+    for name, group in commands().items():
+        for path, command in group.items():
+            anchor = "" if path == name else f"#gazette-{path.replace(' ', '-')}"
+            yield f"| [`{path}`]({name}.md{anchor}) | {_summary(command)} |"
 
 
-def _groups() -> Iterator[str]:
-    inner = commands()
-    for name, group in _roots():
-        yield f"\n## gazette {name}"
-        if isinstance(group, TyperGroup):
-            yield f"\n{paragraphs(group.help or '')}"
-        for path, command in inner[name].items():
-            if path != name:
-                yield f"\n### gazette {path}"
-            yield from _command(path, command)
-        yield from _policy(name)
+def _summary(command: TyperCommand) -> str:
+    """Return the first sentence of the help text."""
+    first = paragraphs(command.help or "").partition("\n")[0]
+    return re.split(r"(?<=[.!]) ", first, maxsplit=1)[0]
+
+
+def _group(name: str, group: TyperGroup | TyperCommand) -> Iterator[str]:
+    yield f"# gazette {name}"
+    if isinstance(group, TyperGroup):
+        yield f"\n{paragraphs(group.help or '')}"
+    inner = commands()[name]
+    for path, command in inner.items():
+        if path != name:
+            yield f"\n## gazette {path}"
+        yield from _command(path, command)
+    yield "\n## IAM policy"
+    granted = frozenset[Grant]().union(*(PERMISSIONS[path] for path in inner))
+    if granted:
+        yield from _policy(granted)
+    else:
+        yield "\nNone: the command does not call AWS."
 
 
 def _command(path: str, command: TyperCommand) -> Iterator[str]:
@@ -83,16 +113,16 @@ def _command(path: str, command: TyperCommand) -> Iterator[str]:
         yield "\n| argument or option | meaning | default |"
         yield "| --- | --- | --- |"
         yield from rows
-    lines = ", an object a line" if path in ONE_A_LINE else ""
+    lines = ", one object per line" if path in ONE_A_LINE else ""
     yield f"\nWith `--json`{lines}:\n\n```json\n{json.dumps(SHAPES[path], indent=2)}\n```"
 
 
 def _row(parameter: TyperArgument | TyperOption) -> Iterator[str]:
     if isinstance(parameter, TyperOption):
-        named = "/".join((*parameter.opts, *parameter.secondary_opts))
+        label = "/".join((*parameter.opts, *parameter.secondary_opts))
     else:
-        named = parameter.metavar or (parameter.name or "").upper()
-    yield f"| `{named}` | {paragraphs(parameter.help or '')} | {_default(parameter)} |"
+        label = parameter.metavar or (parameter.name or "").upper()
+    yield f"| `{label}` | {paragraphs(parameter.help or '')} | {_default(parameter)} |"
 
 
 def _default(parameter: TyperArgument | TyperOption) -> str:
@@ -105,23 +135,9 @@ def _default(parameter: TyperArgument | TyperOption) -> str:
     return "yes" if parameter.default is True else f"`{parameter.default}`"
 
 
-def _policy(group: str) -> Iterator[str]:
-    granted = frozenset[Grant]().union(*(PERMISSIONS[path] for path in commands()[group]))
-    if not granted:
-        yield "\nCalls nothing in AWS."
-        return
-    yield from _written(granted)
-
-
-def _console() -> Iterator[str]:
-    yield f"\n{_CONSOLE.read_text().rstrip()}"
-    yield from _written(IN_THE_CONSOLE)
-
-
-def _written(granted: frozenset[Grant]) -> Iterator[str]:
-    written = json.dumps(policy(granted, "prod"), indent=2)
-    yield f"\nIAM policy:\n\n```json\n{written}\n```"
+def _policy(granted: frozenset[Grant]) -> Iterator[str]:
+    yield f"\n```json\n{json.dumps(policy(granted, 'prod'), indent=2)}\n```"
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page())
+    write()

@@ -1,9 +1,9 @@
-"""What each command may do in AWS, as IAM names it. Tests run the commands and compare.
+"""The IAM permissions of each command. Tests run the commands and compare.
 
-A resource is named by its kind and short name: `table/runs`, `table/runs/index/*`,
-`queue/generate-dead`, `function/generate`, `bucket/templates`, `secret/links`. `queue/*` is any
-of the stage, and `*` alone any at all: the action has no resources to name. CloudFormation draws
-the names of tables, so the pattern for one fits its copies too, which have an end more.
+A resource has a kind and a short name, such as `table/runs`, `table/runs/index/*`,
+`queue/generate-dead`, `function/generate`, `bucket/templates` or `secret/links`. `queue/*` is any
+queue of the stage. `*` is for actions without resource-level permissions. CloudFormation generates
+the names of tables, so the pattern of a table also matches its copies, which have a suffix.
 """
 
 from collections import defaultdict
@@ -45,7 +45,7 @@ def _on(resource: str, *actions: str) -> frozenset[Grant]:
 
 
 def _anywhere(*actions: str) -> frozenset[Grant]:
-    """Actions that IAM knows without a resource."""
+    """Grant actions that do not support resource-level permissions."""
     return frozenset(("*", action) for action in actions)
 
 
@@ -54,7 +54,7 @@ def _settings_of(function: str) -> frozenset[Grant]:
 
 
 _SUPPRESSION_KEY = _on("secret/suppressions", "GetSecretValue")
-"""For whatever looks an address up. Who only lists needs no key, and must have none."""
+"""The permission of commands that look up an address. Commands that only list must not have it."""
 
 
 def _each(resources: Iterable[str], *actions: str) -> frozenset[Grant]:
@@ -80,7 +80,7 @@ _LOOK = (*_COUNT, "ReceiveMessage", "ChangeMessageVisibility")
 _READ_VERSIONS = _on("bucket/templates/versions/*", "GetObject") | _on(
     "bucket/templates", "ListBucket"
 )
-"""Who may not list a bucket is denied what is missing there, as if it were there.
+"""The permissions to read versions. Without ListBucket, S3 denies access to a missing object.
 https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html"""
 
 _DRY_RUN = (
@@ -94,7 +94,7 @@ _DRY_RUN = (
     | _on("table/control", "GetItem", "Query")
     | _on("table/pace", "GetItem")
 )
-"""To say what a redrive of a run would do."""
+"""The permissions to forecast the redrive of a run."""
 
 _RESTORABLE = [f"table/{each}" for each in Restorable]
 
@@ -260,7 +260,7 @@ PERMISSIONS: Mapping[str, frozenset[Grant]] = {
     | _on("table/runs/index/*", "Query")
     | _on("table/control", "Query"),
 }
-"""By the path of the command."""
+"""The permissions by the path of the command."""
 
 _OPEN = ("GetQueueAttributes", "GetQueueUrl", "ListDeadLetterSourceQueues", "ListQueueTags")
 _READ = (*_OPEN, "ReceiveMessage", "ChangeMessageVisibility")
@@ -272,43 +272,43 @@ IN_THE_CONSOLE = (
     | _each(_SOURCES, *_OPEN, "SendMessage")
     | _each([each for each in _DEAD if each not in _REDRIVEN], *_READ, "PurgeQueue")
 )
-"""The rights to redrive queues in the SQS console, without the command line: open a queue, read its
-messages, delete one that is wrong, redrive the others, and purge the ticks. SQS moves
-messages with the rights of the person who starts it.
+"""The permissions to redrive queues in the SQS console: open a queue, read its messages, delete a
+message, redrive the others, and purge the ticks. SQS moves messages with the permissions of the
+person who starts the redrive.
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-configure-dead-letter-queue-redrive.html
 """
 
 
 def policy(grants: frozenset[Grant], stage: str) -> dict[str, Any]:
-    """An IAM policy: one statement for all resources that need the same actions."""
+    """Return an IAM policy. Resources with the same actions share a statement."""
     actions: dict[str, set[str]] = defaultdict(set)
     for grant in grants:
         for arn in arns(grant, stage):
             actions[arn].add(grant[1])
     resources: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for arn, needed in sorted(actions.items()):
-        resources[tuple(sorted(needed))].append(arn)
+    for arn, names in sorted(actions.items()):
+        resources[tuple(sorted(names))].append(arn)
     return {
         "Version": "2012-10-17",
         "Statement": [
-            {"Effect": "Allow", "Action": list(needed), "Resource": named}
-            for needed, named in sorted(resources.items())
+            {"Effect": "Allow", "Action": list(names), "Resource": same_actions}
+            for names, same_actions in sorted(resources.items())
         ],
     }
 
 
 def arns(grant: Grant, stage: str) -> Iterator[str]:
-    """The ARNs of what is granted in a stage, in any region and account of the `aws` partition.
+    """Yield the ARNs of a grant in a stage, in any region and account of the `aws` partition.
 
-    Settings are asked of a function with its alias, and have two: AWS says for Invoke alone that
-    the ARN of the alias decides. What is about aliases and versions is asked of the function.
+    GetFunctionConfiguration has two ARNs, with and without the alias, because AWS documents only
+    for Invoke that the ARN of the alias is evaluated.
     https://docs.aws.amazon.com/lambda/latest/dg/lambda-api-permissions-ref.html
     """
     resource, action = grant
-    named = _arn(resource, stage)
-    yield named
+    arn = _arn(resource, stage)
+    yield arn
     if action == _SETTINGS:
-        yield f"{named}:{LIVE}"
+        yield f"{arn}:{LIVE}"
 
 
 def _arn(resource: str, stage: str) -> str:
@@ -320,8 +320,8 @@ def _arn(resource: str, stage: str) -> str:
         case "table":
             table, _, index = name.partition("/")
             short = table.title().replace("_", "").removesuffix("*")
-            named = f"GazetteData{stage.capitalize()}-{short}*"
-            return f"arn:aws:dynamodb:*:*:table/{named}" + (f"/{index}" if index else "")
+            pattern = f"GazetteData{stage.capitalize()}-{short}*"
+            return f"arn:aws:dynamodb:*:*:table/{pattern}" + (f"/{index}" if index else "")
         case "queue":
             return f"arn:aws:sqs:*:*:gazette-{stage}-{name}"
         case "function":
@@ -338,7 +338,7 @@ def _arn(resource: str, stage: str) -> str:
             return "arn:aws:lambda:*:*:event-source-mapping:*"
         case "layer":
             return "arn:aws:lambda:*:*:layer:*"
-        case "bucket":  # CloudFormation draws its name in lower case
+        case "bucket":  # CloudFormation generates its name in lower case
             bucket, _, inside = name.partition("/")
             return f"arn:aws:s3:::gazettedata{stage}-{bucket}*" + (f"/{inside}" if inside else "")
         case "identity":

@@ -1,16 +1,16 @@
-"""What each command prints with `--json`: its fields, and what kind of value each has.
+"""The JSON fields of each command, with the kinds of their values.
 
-A test runs the commands and compares. Field names are stable: add, but never rename or remove.
-`?` behind a kind: it may be null. An instant is ISO 8601 in UTC; a rate is emails a second.
+A test runs the commands and compares. Add fields, but never rename or remove one. `?` after a kind
+means that the value may be null. Instants are ISO 8601 in UTC, and rates are emails per second.
 """
 
 from collections.abc import Mapping
 
 Shape = str | list["Shape"] | Mapping[str, "Shape"]
-"""The kind of a value, a list of one kind, or an object by field; the field `*` is any name."""
+"""The kind of a value, a list of a kind, or an object by field. The field `*` is any name."""
 
 ONE_A_LINE = frozenset({"suppression export"})
-"""Commands that print such an object a line (https://jsonlines.org), because it may be long."""
+"""Commands with long output, which print one object per line (https://jsonlines.org)."""
 
 _STREAM: Shape = {
     "state": "text",
@@ -487,4 +487,4 @@ SHAPES: Mapping[str, Shape] = {
     "suppression import": {"new": "number", "there_already": "number"},
     "suppression export": {"address_hash": "text", "reason": "text", "since": "instant"},
 }
-"""By the path of the command."""
+"""The shapes by the path of the command."""

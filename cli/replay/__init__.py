@@ -1,1 +1,1 @@
-"""`gazette replay`: what a change of templates or settings would have done to sent emails."""
+"""`gazette replay`: render sent emails again with changed templates or settings."""

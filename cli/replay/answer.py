@@ -1,4 +1,4 @@
-"""What a replay has found, as rows and for programs."""
+"""The rows and the JSON output of a replay."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from cli.shared.answers import Document, Rows, Shown
 
 
 def rows(changed: Sequence[Compared]) -> Rows:
-    """The runs that change, for people."""
+    """Return the rows of changed emails."""
     return Rows(
         "changed",
         {
@@ -35,7 +35,7 @@ def rows(changed: Sequence[Compared]) -> Rows:
 
 
 def document(comparison: Comparison) -> Document:
-    """For programs: all emails, the most changed first."""
+    """Return the JSON output, with the most changed emails first."""
     sizes = medians(comparison)
     return {
         "replayed": len(comparison.emails),
@@ -80,5 +80,5 @@ def _side(seen: Seen) -> Document:
 
 def _same(each: Compared) -> str:
     if each.before.subject == each.after.subject:
-        return "the same"
+        return "unchanged"
     return each.after.subject or "-"

@@ -1,4 +1,4 @@
-"""`gazette replay`: sent emails rendered again, with other templates and settings."""
+"""`gazette replay`: render sent emails again with changed templates or settings."""
 
 import webbrowser
 from collections.abc import Sequence
@@ -30,19 +30,22 @@ from cli.templates.renderers import SidesOfRuns
 from cli.templates.stage import refusals
 
 BREAKS = 1
-"""The exit status where an email would fail, or lose something."""
+"""The exit status if an email would fail or lose content."""
 
 _ROWS = 20
-"""Runs in a table on the terminal."""
+"""The maximum number of rows on the terminal."""
 
 
 def replay(
     stage: StageName = "prod",
     days: Annotated[
-        int, typer.Option(min=1, max=200, help="Emails that were sent in so many days until now.")
+        int, typer.Option(min=1, max=200, help="Replay emails of this many days until now.")
     ] = 7,
     sample: Annotated[
-        int, typer.Option(min=1, max=10_000, help="How many emails, always the same ones.")
+        int,
+        typer.Option(
+            min=1, max=10_000, help="The number of emails. The sample is stable between replays."
+        ),
     ] = 200,
     user: Annotated[
         str | None, typer.Option(metavar="USER", help="Only the emails of this reader.")
@@ -50,53 +53,58 @@ def replay(
     templates: Annotated[
         Path | None,
         typer.Option(
-            metavar="FOLDER", help="Your own templates, in place of those that cdk.json names."
+            metavar="FOLDER", help="Your own templates. By default, the folder in cdk.json."
         ),
     ] = None,
     variation: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="NUMBER", help="Render all with this variation, not each with its own."
+            min=1,
+            metavar="NUMBER",
+            help="The variation for all emails. By default, each has its own.",
         ),
     ] = None,
     version: Annotated[
         str | None,
         typer.Option(
             metavar="VERSION",
-            help="After: this version of the templates, its number or `deployed`, not the tree.",
+            help="The version after the change: a number, or `deployed`. By default, the working "
+            "tree.",
         ),
     ] = None,
     as_sent: Annotated[
         bool,
         typer.Option(
             "--as-sent",
-            help="Before: the version that each email was sent with, not that in force.",
+            help="Use the version that each email was sent with as the version before the change, "
+            "instead of the version in force.",
         ),
     ] = False,
     to: Annotated[
         Path,
         typer.Option(
-            metavar="FOLDER", help="The folder to write the page to.", show_default="build/replay"
+            metavar="FOLDER", help="The folder for the page.", show_default="build/replay"
         ),
     ] = sides.PROJECT / "build" / "replay",
     open_it: Annotated[
         bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
     ] = True,
 ) -> None:
-    """Render sent emails again and show what a change of templates or settings would have changed.
+    """Render sent emails again, and show the effect of changed templates or settings.
 
-    Before: the settings with which the stage works now, and for each reader the version of the
-    templates that is in force for them. After: the templates of the working tree, and what cdk.json
-    says of the stage: ranking, category_weights, sections, max_blocks and full_blocks. It writes a
-    page that has the most changed emails side by side. It reads only, and its links lead nowhere.
-    Exit code 1: an email would fail, leave out an event, or be too large for all its blocks.
+    Each email is rendered before and after the change. Before the change, it has the deployed
+    settings and the templates in force for its reader. After the change, it has the templates of
+    the working tree, and the settings ranking, category_weights, sections, max_blocks and
+    full_blocks in cdk.json. The command writes a page with the most changed emails side by side. It
+    changes nothing, and its links are placeholders. Exit code 1 means that an email would fail,
+    omit an event, or be too large to show all its blocks.
     """
     if version is not None and templates is not None:
-        raise NotPossible("--version and --templates exclude each other: leave one of them out.")
+        raise NotPossible("--version and --templates exclude each other. Remove one of them.")
     if user is not None and not USER_ID.fullmatch(user):
         raise NotPossible(
-            f"--user {printable(user)!r} cannot be a user id: give the user_id that your services "
-            "put, 1 to 64 ASCII characters without spaces."
+            f"--user {printable(user)!r} is not a valid user id. Specify the user_id of your "
+            "events, which has 1 to 64 ASCII characters without spaces."
         )
     index = place_of_page(to)
     began = now()
@@ -108,14 +116,14 @@ def replay(
     with refusals(stage):
         context = build_templates(settings)
         before = SidesOfRuns(context=context, settings=settings, stage=stage, as_sent=as_sent)
-        made: AbstractContextManager[sides.After]
+        changed: AbstractContextManager[sides.After]
         if version is None:
-            made = sides.after_tree(tree, stage, variation, settings)
+            changed = sides.after_tree(tree, stage, variation, settings)
         else:
-            made = nullcontext(
+            changed = nullcontext(
                 sides.after_version(version, stage, variation, settings, context=context)
             )
-        with made as after:
+        with changed as after:
             reading = build_replay(settings)
             runs = sent_runs(
                 reading,
@@ -126,8 +134,8 @@ def replay(
             )
             if user is not None and not (runs.runs or runs.unreadable):
                 raise NotPossible(
-                    f"No email was sent to {user} in {days} days: `gazette explain {user}` says "
-                    "what there is; --days looks further back."
+                    f"No email was sent to {user} in {days} days. Specify a larger --days. "
+                    f"`gazette explain {user}` shows the reader's emails."
                 )
             comparison = compare(
                 progress(runs.runs, "rendering", total=len(runs.runs)),
@@ -140,9 +148,9 @@ def replay(
     notes = [*summary.not_compared(comparison), *summary.reading(runs, days)]
     content = page(
         comparison,
-        title=f"What {after.name} would change in the emails of {stage}",
+        title=f"Effect of {after.name} on the emails of {stage}",
         before=sides.before_in_words(stage, before.in_force, as_sent=as_sent),
-        after=after.told,
+        after=after.description,
         settings=settings_changed(comparison.versions or before.without_runs(), after.side),
         notes=notes,
         made_at=began,
@@ -150,7 +158,7 @@ def replay(
     write_page(index, content)
     _tell(comparison, runs, notes, index)
     if open_it and not webbrowser.open(index.absolute().as_uri()):
-        note("gazette: there is no browser here: open the page yourself.")
+        note("gazette: no browser is available. Open the page by hand.")
     if any(each.breaks for each in comparison.emails):
         raise typer.Exit(BREAKS)
 
@@ -165,7 +173,7 @@ def _tell(comparison: Comparison, runs: Sample, notes: Sequence[str], index: Pat
     give(
         {
             **answer.document(comparison),
-            "runs_found": runs.found,
+            "runs_found": runs.runs_seen,
             "parts_read": runs.read,
             "parts": runs.parts,
             "read_units": runs.read_units,

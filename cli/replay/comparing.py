@@ -1,4 +1,4 @@
-"""Renders each sent email before and after a change."""
+"""Render each sent email before and after a change."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -17,15 +17,15 @@ from cli.replay.comparison import Compared, Comparison, Problem, Seen
 from cli.templates.renderers import VersionSide
 
 _AT_ONCE, _AHEAD = 16, 64
-"""Emails that are read at the same time, and those that are read before they are rendered."""
+"""The number of emails that are read in parallel, and the number that are read ahead."""
 
 _LOCATED = 10
-"""Different mistakes whose file and line are looked for: each takes another build of templates."""
+"""The maximum number of mistakes that are located. Each location takes a build of the templates."""
 
 preheader_of = lru_cache(maxsize=2)(after_subject)
 
 Locate = Callable[[SentEmail, list[Event]], str]
-"""The file and line at which an email fails, or the events of it that alone cannot be shown."""
+"""A function that returns the file and line at which an email, or some of its events, fail."""
 
 
 def compare(
@@ -37,39 +37,39 @@ def compare(
     link_maker: LinkMaker,
     locate: Locate,
 ) -> Comparison:
-    """Read and render each run. Keeps few emails whole, however many there are.
+    """Read and render each run. Keep the content of only a few emails in memory.
 
-    `before`: the version of the templates that a run is rendered with before the change.
+    `before`: returns the version of the templates of a run before the change.
     """
-    found, mistakes = Comparison(), _Mistakes(locate)
+    comparison, mistakes = Comparison(), _Mistakes(locate)
     for run, email in _read_ahead(runs, read):
         if isinstance(email, Missing):
-            found.missing[email] += 1
+            comparison.missing[email] += 1
             continue
-        made = before(run)
-        if isinstance(made, Missing):
-            found.missing[made] += 1
+        old = before(run)
+        if isinstance(old, Missing):
+            comparison.missing[old] += 1
             continue
-        found.versions[made.version] = made.side
-        was, now = (render_again(email, side, link_maker=link_maker) for side in (made.side, after))
+        comparison.versions[old.version] = old.side
+        was, now = (render_again(email, side, link_maker=link_maker) for side in (old.side, after))
         variation = run.variant.variation if after.variation is None else after.variation
         compared = Compared(
             run,
-            made.version,
+            old.version,
             variation,
             changes_between(was, now, preheader_of=preheader_of),
             _has_same_categories(run, was),
             _seen(was, _plainly(was)),
             _seen(now, mistakes.of(email, now)),
         )
-        found.add(compared, was, now)
-    return found
+        comparison.add(compared, was, now)
+    return comparison
 
 
 def _read_ahead(
     runs: Iterable[Run], read: Callable[[Run], SentEmail | Missing]
 ) -> Iterator[tuple[Run, SentEmail | Missing]]:
-    """In the order of the runs, some of which are read while others are rendered."""
+    """Yield emails in the order of the runs. Read the next ones while an email is rendered."""
     ahead: deque[tuple[Run, Future[SentEmail | Missing]]] = deque()
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         for run in runs:
@@ -83,7 +83,7 @@ def _read_ahead(
 
 
 def _has_same_categories(run: Run, was: Rendition) -> bool:
-    """Whether it has the categories that the email had, by rank: the row tells no more."""
+    """Return True if the email still has the ranked categories that the run's row has stored."""
     return was.edition is not None and run.categories in {(), was.edition.categories}
 
 
@@ -101,15 +101,15 @@ def _seen(rendition: Rendition, problems: tuple[Problem, ...]) -> Seen:
 
 
 def _plainly(rendition: Rendition) -> tuple[Problem, ...]:
-    """What went wrong, without the place."""
+    """Return the problems of an email, without their place in the templates."""
     failed = (Problem(None, rendition.failed),) if rendition.failed else ()
     return (*failed, *(Problem(event.id, why) for event, why in rendition.excluded))
 
 
 class _Mistakes:
-    """Says where templates fail: for each mistake once, and not for more than a few.
+    """The places of mistakes in templates. Each mistake is located once, and only the first few.
 
-    The same words may be of two mistakes, in the templates of two categories or variations.
+    The same message in the templates of two categories or variations counts as two mistakes.
     """
 
     def __init__(self, locate: Locate) -> None:
@@ -117,7 +117,7 @@ class _Mistakes:
         self._known: dict[tuple[object, ...], str] = {}
 
     def of(self, email: SentEmail, rendition: Rendition) -> tuple[Problem, ...]:
-        """What went wrong, and where."""
+        """Return the problems of an email with their place."""
         events = {event.id: event for event in email.events}
         return tuple(
             replace(

@@ -1,4 +1,4 @@
-"""What a replay has found: sent emails before and after a change."""
+"""The result of a replay: sent emails before and after a change."""
 
 import heapq
 from collections import Counter
@@ -11,60 +11,70 @@ from gazette.domain.templates.versions import Version
 from gazette.steps.support.replay import Side
 
 WHOLE = 20
-"""The most changed emails, which are kept with all that they say; of the others a summary is."""
+"""The number of emails whose content is kept. For the others, only a summary is kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why an event of an email cannot be shown; None as `event`: nothing of it can."""
+    """The reason why an event or an email cannot be shown."""
 
+    # The id of the event, or None for the whole email.
     event: str | None
+
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """An email on one side, without its content. `blocks`: their titles, as they are shown."""
+    """The summary of an email on one side of the change."""
 
     subject: str
     preheader: str
     html_bytes: int
     text_bytes: int
+
+    # The titles of the blocks shown.
     blocks: tuple[str, ...]
+
+    # The number of blocks not shown.
     left_out: int
+
     problems: tuple[Problem, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A run, and what has changed. `version`: that of the templates before the change.
-
-    `same_categories`: before the change it has the categories, by rank, that it had when it was
-    sent. The row of the run tells no more of that email.
-    """
+    """A run before and after the change."""
 
     run: Run
+
+    # The version of the templates before the change.
     version: Version
+
     variation: int
     changes: frozenset[Change]
+
+    # True if the email before the change still has the ranked categories of the sent email. The
+    # run's row does not store more of the sent email.
     same_categories: bool
+
     before: Seen
     after: Seen
 
     @property
     def breaks(self) -> bool:
-        """Whether its reader would lose something."""
+        """True if the reader would lose content."""
         return not self.changes.isdisjoint(BREAKS)
 
     @property
     def place(self) -> tuple[int, str]:
-        """What lists are sorted by: the most changed first."""
+        """The sort key of lists, with the most changed emails first."""
         return -weight(self.changes), run_id(self.run.key)
 
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """One of the most changed emails, with its content on both sides."""
+    """An email with its content on both sides of the change."""
 
     compared: Compared
     was: Rendition
@@ -73,25 +83,27 @@ class Whole:
 
 @dataclass(slots=True)
 class Comparison:
-    """All of them. `missing`: how many runs cannot be rendered again.
-
-    `whole`: of those that change the first by place, `WHOLE` of them at most. `versions`: those of
-    the templates before the change, each with its settings.
-    """
+    """The result for all emails."""
 
     emails: list[Compared] = field(default_factory=list)
+
+    # The number of runs that could not be rendered again, by cause.
     missing: Counter[Missing] = field(default_factory=Counter)
+
+    # The most changed emails with their content, at most `WHOLE`.
     whole: list[Whole] = field(default_factory=list)
+
+    # The versions of the templates before the change, with their settings.
     versions: dict[Version, Side] = field(default_factory=dict)
 
     def add(self, compared: Compared, was: Rendition, now: Rendition) -> None:
-        """Keeps the email, and its content while it is among the most changed."""
+        """Add an email. Keep its content while it is one of the most changed."""
         self.emails.append(compared)
         if compared.changes:
-            found = [*self.whole, Whole(compared, was, now)]
-            self.whole = heapq.nsmallest(WHOLE, found, key=lambda each: each.compared.place)
+            candidates = [*self.whole, Whole(compared, was, now)]
+            self.whole = heapq.nsmallest(WHOLE, candidates, key=lambda each: each.compared.place)
 
     @property
     def changed(self) -> list[Compared]:
-        """Those that change, the most changed first."""
+        """The changed emails, the most changed first."""
         return sorted((each for each in self.emails if each.changes), key=lambda each: each.place)

@@ -1,7 +1,7 @@
-"""A replay as one page: what changes, and the most changed emails side by side.
+"""The page of a replay, with the changes and the most changed emails side by side.
 
-It needs nothing else, loads nothing and runs nothing. The emails in it are in frames without any
-rights, and their links lead nowhere.
+The page has no external resources and no scripts. Emails are in sandboxed frames, and their links
+are placeholders.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,19 +19,19 @@ from cli.replay.side_by_side import Fact, side_by_side
 from cli.shared.answers import moment
 
 _ROWS = 500
-"""Emails that change less, and of which the page has a row each."""
+"""The maximum number of less changed emails in the table of the page."""
 
 _MEANINGS = {
     Change.FAILS: "can no longer be rendered",
-    Change.SKIPPED: "have nothing left to show, and would not be sent",
-    Change.EXCLUDED: "leave out an event that no template can show",
-    Change.CUT: f"show fewer blocks, because their HTML would be above {LONGEST_HTML // 1000} KB",
+    Change.SKIPPED: "have no events left to show, and would not be sent",
+    Change.EXCLUDED: "omit an event that templates cannot show",
+    Change.CUT: f"show fewer blocks, because their HTML would exceed {LONGEST_HTML // 1000} KB",
     Change.MENDED: "could not be rendered before",
-    Change.SUBJECT: "have another subject",
-    Change.PREHEADER: "say something else behind the subject",
-    Change.BLOCKS: "show other blocks",
-    Change.ORDER: "show the same blocks in another order",
-    Change.LINES: "have a block with other lines, or in another order",
+    Change.SUBJECT: "have a different subject",
+    Change.PREHEADER: "have a different preheader",
+    Change.BLOCKS: "show different blocks",
+    Change.ORDER: "show the same blocks in a different order",
+    Change.LINES: "have a block with different lines, or with its lines in a different order",
     Change.TEXT: "differ in their text part",
     Change.HTML: "differ in their HTML part",
 }
@@ -47,10 +47,10 @@ def page(
     notes: Sequence[str],
     made_at: datetime,
 ) -> str:
-    """The page as HTML.
+    """Return the page as HTML.
 
-    `before`, `after`: what emails were rendered with. `settings`: of each that differs the name,
-    and what it was and is.
+    `before`, `after`: descriptions of the templates and settings. `settings`: the name and the two
+    values of each setting that differs.
     """
     templates = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
@@ -59,7 +59,7 @@ def page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found = summary.counts(comparison)
+    counts = summary.counts(comparison)
     others = comparison.changed[len(comparison.whole) :]
     return templates.get_template("page.html").render(
         title=title,
@@ -68,7 +68,7 @@ def page(
         after=after,
         headline=summary.headline(comparison),
         tiles=[*_tiles(comparison)],
-        changes=[(each.value, found[each], _MEANINGS[each]) for each in Change if found[each]],
+        changes=[(each.value, counts[each], _MEANINGS[each]) for each in Change if counts[each]],
         settings=[Fact(*each) for each in settings],
         problems=summary.problems(comparison),
         emails=[
@@ -83,14 +83,14 @@ def page(
 
 
 def _tiles(comparison: Comparison) -> Iterator[tuple[str, str]]:
-    """Key figures: a name and a figure each."""
-    found, sizes = summary.counts(comparison), summary.medians(comparison)
+    """Yield the name and the value of each key figure."""
+    counts, sizes = summary.counts(comparison), summary.medians(comparison)
     yield "emails rendered again", f"{len(comparison.emails):,}"
-    yield "change", f"{len(comparison.changed):,}"
-    yield "fail", f"{found[Change.FAILS]:,}"
-    yield "skipped", f"{found[Change.SKIPPED]:,}"
-    yield "lose an event", f"{found[Change.EXCLUDED]:,}"
-    yield f"larger than {LONGEST_HTML // 1000} KB", f"{found[Change.CUT]:,}"
+    yield "changed", f"{len(comparison.changed):,}"
+    yield "failed", f"{counts[Change.FAILS]:,}"
+    yield "skipped", f"{counts[Change.SKIPPED]:,}"
+    yield "without an event", f"{counts[Change.EXCLUDED]:,}"
+    yield f"larger than {LONGEST_HTML // 1000} KB", f"{counts[Change.CUT]:,}"
     if comparison.emails:
         was, now = (summary.kilobytes(sizes[side]) for side in ("before", "after"))
         yield "median size of the HTML", f"{was} → {now}"

@@ -1,4 +1,4 @@
-"""Where the page of a replay goes."""
+"""The file of a replay's page."""
 
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -7,9 +7,9 @@ from cli.shared.console import NotPossible
 
 
 def place_of_page(folder: Path) -> Path:
-    """Where the page goes, in a folder that takes files: seen before minutes of reading.
+    """Return the path of the page in a writable folder. Raises NotPossible.
 
-    Raises NotPossible.
+    This is checked first, because the replay takes minutes.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -20,7 +20,7 @@ def place_of_page(folder: Path) -> Path:
 
 
 def write_page(index: Path, content: str) -> None:
-    """Raises NotPossible."""
+    """Write the page. Raises NotPossible."""
     try:
         index.write_text(content, encoding="utf-8", newline="")
     except OSError as err:
@@ -28,4 +28,6 @@ def write_page(index: Path, content: str) -> None:
 
 
 def _unwritable(folder: Path, err: OSError) -> NotPossible:
-    return NotPossible(f"--to {folder} cannot be written ({err.strerror}): name another folder.")
+    return NotPossible(
+        f"--to {folder} is not writable ({err.strerror}). Specify a different folder."
+    )

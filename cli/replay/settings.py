@@ -1,4 +1,4 @@
-"""Settings of digests that a change of templates or settings changes."""
+"""The settings of digests that differ in a replay."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -12,10 +12,10 @@ _NOT_SET = "not set"
 
 
 def settings_changed(before: Mapping[Version, Side], after: Side) -> list[tuple[str, str, str]]:
-    """Settings that differ: a name, and its value before and after.
+    """Return the name and the two values of each setting that differs.
 
-    `before`: the versions that emails were rendered with. Where they differ, it has each value,
-    such as `by version: 20 (what was deployed), 5 (version 7)`. Nothing without a version.
+    `before`: the versions that emails were rendered with. If they have different values, the result
+    has all of them, such as `by version: 20 (the deployed templates), 5 (version 7)`.
     """
     were, now = {version: _settings(side) for version, side in before.items()}, _settings(after)
     names = dict.fromkeys(name for each in (*were.values(), now) for name in each)
@@ -32,8 +32,8 @@ def _value(name: str, were: Mapping[Version, Mapping[str, str]]) -> str:
         versions[were[version].get(name, _NOT_SET)].append(named(version))
     if len(versions) == 1:
         return next(iter(versions))
-    told = (f"{value} ({', '.join(some)})" for value, some in versions.items())
-    return f"by version: {', '.join(told)}"
+    values = (f"{value} ({', '.join(names)})" for value, names in versions.items())
+    return f"by version: {', '.join(values)}"
 
 
 def _settings(side: Side) -> dict[str, str]:
@@ -47,6 +47,6 @@ def _settings(side: Side) -> dict[str, str]:
         "sections": arrangement.sections.value,
         "max_blocks": str(side.max_blocks),
         "full_blocks": str(arrangement.full_blocks),
-        "variation": "that of each run" if side.variation is None else str(side.variation),
+        "variation": "the run's own" if side.variation is None else str(side.variation),
         **weights,
     }

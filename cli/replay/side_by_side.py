@@ -1,4 +1,4 @@
-"""An email of a replay side by side: what the page has of it."""
+"""The content of a replay's page for an email, side by side."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from cli.shared.answers import moment
 from cli.templates.stage import named
 
 _LINES, _WIDTH = 60, 300
-"""Lines of a difference of text parts, and characters of each."""
+"""The maximum number of lines in the diff of text parts, and their maximum length."""
 
 _ANCHOR = re.compile(r"<(?:a|area)\s(?:[^>\"']|\"[^\"]*\"|'[^']*')*>", re.IGNORECASE)
 _HREF = re.compile(r"(\shref\s*=\s*)(?:\"[^\"]*\"|'[^']*'|[^\s>\"']+)", re.IGNORECASE)
@@ -22,7 +22,7 @@ _HREF = re.compile(r"(\shref\s*=\s*)(?:\"[^\"]*\"|'[^']*'|[^\s>\"']+)", re.IGNOR
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A row of a table: the same thing on both sides."""
+    """A row with a value on both sides."""
 
     name: str
     before: str
@@ -30,33 +30,40 @@ class Fact:
 
     @property
     def is_changed(self) -> bool:
-        """Whether it differs."""
+        """True if the values differ."""
         return self.before != self.after
 
 
 @dataclass(frozen=True, slots=True)
 class BlockRow:
-    """A block in the list of one side. `note`: what the other side makes of it."""
+    """A block in the list of a side."""
 
     title: str
     lines: str
+
+    # The difference from the other side.
     note: str
 
 
 @dataclass(frozen=True, slots=True)
 class HalfShown:
-    """One side of an email. `html`: None where there is no email."""
+    """A side of an email."""
 
     name: str
+
+    # The HTML, or None if there is no email.
     html: str | None
+
     blocks: Sequence[BlockRow]
     problems: Sequence[Problem]
+
+    # The text to show if there is no email.
     nothing: str
 
 
 @dataclass(frozen=True, slots=True)
 class EmailShown:
-    """An email side by side. `text`: lines of its text parts that differ, each with its mark."""
+    """An email side by side."""
 
     run: str
     about: str
@@ -64,15 +71,19 @@ class EmailShown:
     same_categories: bool
     facts: Sequence[Fact]
     halves: Sequence[HalfShown]
+
+    # The marks and the lines in the diff of the text parts.
     text: Sequence[tuple[str, str]]
+
+    # The number of lines that `text` omits.
     more_text: int
 
 
 def side_by_side(whole: Whole, *, names_version: bool) -> EmailShown:
-    """One of the most changed emails. `names_version`: says of which version it was before."""
+    """Return an email side by side. `names_version`: True to name the version before."""
     each, run = whole.compared, whole.compared.run
     sent = f"sent {moment(run.sent_at)}" if run.sent_at else "sent at an unknown time"
-    version = f", before by {named(each.version)}" if names_version else ""
+    version = f", before with {named(each.version)}" if names_version else ""
     text = [*_difference(_text(whole.was), _text(whole.now))]
     return EmailShown(
         run=run_id(run.key),
@@ -84,7 +95,7 @@ def side_by_side(whole: Whole, *, names_version: bool) -> EmailShown:
         same_categories=each.same_categories,
         facts=[*_facts(whole)],
         halves=(
-            _half("before", whole.was, each.before, other=whole.now, missing="gone after"),
+            _half("before", whole.was, each.before, other=whole.now, missing="removed"),
             _half("after", whole.now, each.after, other=whole.was, missing="new"),
         ),
         text=text[:_LINES],
@@ -100,7 +111,7 @@ def _facts(whole: Whole) -> Iterator[Fact]:
     yield Fact("text", f"{was.text_bytes:,} bytes", f"{now.text_bytes:,} bytes")
     yield Fact("blocks shown", str(len(was.blocks)), str(len(now.blocks)))
     yield Fact("blocks not shown", str(was.left_out), str(now.left_out))
-    yield Fact("of these for its size", str(whole.was.cut), str(whole.now.cut))
+    yield Fact("not shown because of size", str(whole.was.cut), str(whole.now.cut))
     yield Fact("events excluded", str(len(whole.was.excluded)), str(len(whole.now.excluded)))
 
 
@@ -110,14 +121,18 @@ def _half(name: str, own: Rendition, seen: Seen, *, other: Rendition, missing: s
         html=without_links(own.edition.html) if own.edition else None,
         blocks=[*_blocks(own.blocks, other.blocks, missing, name)],
         problems=seen.problems,
-        nothing="It fails." if own.failed else "Nothing is left to show: it is skipped.",
+        nothing=(
+            "The email fails."
+            if own.failed
+            else "The email is skipped because it has no events to show."
+        ),
     )
 
 
 def _blocks(
     own: Sequence[BlockShown], other: Sequence[BlockShown], missing: str, side: str
 ) -> Iterator[BlockRow]:
-    """What moved is said once, in the list of the side after."""
+    """Yield the blocks of a side. A moved or changed block has its note on the side after."""
     places = {each.key: place for place, each in enumerate(other, start=1)}
     lines = {each.key: each.lines for each in other}
     for place, each in enumerate(own, start=1):
@@ -128,14 +143,14 @@ def _blocks(
             if places[each.key] != place:
                 notes.append(f"was number {places[each.key]}")
             if lines[each.key] != each.lines:
-                notes.append("other lines")
+                notes.append("different lines")
         yield BlockRow(each.title or each.key, ", ".join(each.lines), ", ".join(notes))
 
 
 def without_links(html: str) -> str:
-    """The email with links that lead nowhere: they look the same, and name nothing of the reader.
+    """Replace the links of an email by placeholders, which do not identify the reader.
 
-    The frame and the policy of the page stop a link as well; who opens it in a new tab passes both.
+    The frame and the policy of the page block links too, but not if they open in a new tab.
     """
     return _ANCHOR.sub(lambda tag: _HREF.sub(r'\1"#"', tag[0]), html)
 
@@ -145,7 +160,7 @@ def _text(rendition: Rendition) -> list[str]:
 
 
 def _difference(was: Sequence[str], now: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The lines that differ, with one around each; none where one side has no email."""
+    """Yield the lines that differ, with one line of context, if both sides have an email."""
     if was and now:
         for line in [*unified_diff(was, now, n=1, lineterm="")][2:]:
             mark, text = line[:1], line[1:]

@@ -1,4 +1,4 @@
-"""The two sides of a replay: what a stage has, and the working tree or a version in its place."""
+"""The two sides of a replay: the stage, and the working tree or a version."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -32,31 +32,39 @@ PROJECT = Path(__file__).parents[2]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class After:
-    """What emails are rendered with after the change.
+    """The templates and settings after the change."""
 
-    `name`: what it is, such as `version 7`. `told`: the same with its settings. `tree`: the folders
-    of its templates; None for a version, whose files are in no folder that somebody could mend.
-    """
-
+    # The name, such as `version 7`.
     name: str
-    told: str
+
+    # The name with the settings.
+    description: str
+
     side: Side
+
+    # The folders of the templates, or None for a version, whose files are not in a folder.
     tree: Templates | None = None
 
 
 def before_in_words(stage: str, in_force: InForce, *, as_sent: bool) -> str:
-    """What emails are rendered with before the change."""
+    """Describe the templates and settings before the change."""
     if as_sent:
-        return f"as {stage} works now, but by the version of the templates each was sent with"
-    return f"as {stage} works now; {in_words_of(in_force)}"
+        return f"the settings of {stage}, and the version that each email was sent with"
+    return f"the settings of {stage}, where {in_words_of(in_force)}"
 
 
 def templates_of_tree(stage: str, *, own: Path | None, variation: int | None) -> Templates:
-    """Those of the working tree; with `own` in place of the stage's. Raises NotPossible."""
+    """Return the templates of the working tree, with `own` instead of the stage's own templates.
+
+    Raises NotPossible.
+    """
     tree = templates_of(stage, PROJECT)
     if own is not None:
         if not own.is_dir():
-            raise NotPossible(f"--templates {own} is no folder: name one that has templates.")
+            raise NotPossible(
+                f"--templates {own} is not a folder. Specify the folder that contains your "
+                "templates."
+            )
         tree = replace(tree, overlay=own)
     if variation is not None:
         with _of_option(f"--variation {variation}"):
@@ -68,12 +76,13 @@ def templates_of_tree(stage: str, *, own: Path | None, variation: int | None) ->
 def after_tree(
     tree: Templates, stage: str, variation: int | None, settings: GenerateSettings
 ) -> Iterator[After]:
-    """What the working tree has. Raises NotPossible."""
+    """Build the templates of the working tree. Raises NotPossible."""
     with built(tree) as folder:
         says = settings_in(folder)
         yield After(
             name="this working tree",
-            told=f"the templates of the working tree, and the settings of {stage} in cdk.json",
+            description=f"the templates of the working tree, and the settings of {stage} in "
+            "cdk.json",
             side=Side(
                 renderer=JinjaRenderer(folder).for_sending(
                     tracks_clicks=bool(settings.track_clicks), measured=nullcontext
@@ -87,7 +96,7 @@ def after_tree(
 
 
 def check_version(given: str) -> None:
-    """Raise NotPossible if that names no version, whatever the stage has."""
+    """Raise NotPossible if the text is not a version. The stage may not have the version."""
     with _of_option(f"--version {printable(given)}"):
         number_of(given)
 
@@ -100,7 +109,7 @@ def after_version(
     *,
     context: TemplatesContext,
 ) -> After:
-    """What a version of the stage has. Raises NotPossible."""
+    """Read a version of the stage. Raises NotPossible."""
     with _of_option(f"--version {given}"):
         version = version_of(given, context)
     files = files_of(version, context, stage)
@@ -110,15 +119,15 @@ def after_version(
     name = "the deployed templates" if version.is_deployed else f"version {version.number}"
     return After(
         name=name,
-        told=f"{name}, and of settings that it does not have those with which {stage} works now",
+        description=f"{name}, and the deployed settings of {stage} that it does not set",
         side=replace(side_of(version, files, settings), variation=variation),
     )
 
 
 def locator(after: After, link_maker: LinkMaker) -> Callable[[SentEmail, list[Event]], str]:
-    """Finds the file and the line at which some events of an email cannot be shown.
+    """Return a function that finds the file and the line at which events of an email fail.
 
-    Of a version it finds none.
+    For a version, the function returns "".
     """
 
     def locate(email: SentEmail, events: list[Event]) -> str:
@@ -133,7 +142,7 @@ def locator(after: After, link_maker: LinkMaker) -> Callable[[SentEmail, list[Ev
 
 @contextmanager
 def _of_option(option: str) -> Iterator[None]:
-    """Lets an error say which option is wrong."""
+    """Add the wrong option to an error."""
     try:
         yield
     except (NotPossible, InvalidRollout) as err:

@@ -1,1 +1,1 @@
-"""`gazette restore`: bring a table back to what a copy of it holds."""
+"""`gazette restore`: restore a table from a copy."""

@@ -1,4 +1,4 @@
-"""`gazette restore`: bring a table back to what a copy of it holds."""
+"""`gazette restore`: restore a table from a copy."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -14,11 +14,11 @@ from cli.shared.console import NotPossible, note
 from cli.shared.deployed import StageName, settings_of
 
 COPY = "-restored"
-"""Ends the name of a copy."""
+"""The suffix of the name of a copy."""
 
 
 class Restorable(StrEnum):
-    """The tables whose rows tell what is sent to whom."""
+    """The tables that determine what is sent to each reader."""
 
     SUBSCRIBERS = "subscribers"
     SCHEDULES = "schedules"
@@ -31,12 +31,12 @@ class Restorable(StrEnum):
 
     @property
     def is_by_reader(self) -> bool:
-        """Whether the rows of one reader are one partition."""
+        """True if all rows of a reader are in one partition."""
         return self in {self.SUBSCRIBERS, self.SCHEDULES, self.EVENTS, self.RUNS}
 
     @property
     def only_gains(self) -> bool:
-        """Whether what came since stays, because readers have left since."""
+        """True if newer rows stay, because readers have unsubscribed since the copy."""
         return self is self.SUPPRESSIONS
 
 
@@ -51,7 +51,7 @@ def restore(
         typer.Option(
             "--from",
             metavar="NAME",
-            help="The whole name of the copy.",
+            help="The full name of the copy.",
             show_default=f"the table's name with {COPY}",
         ),
     ] = "",
@@ -60,35 +60,39 @@ def restore(
     ] = "",
     yes: Yes = False,
 ) -> None:
-    """Bring a table back to what a copy of it holds.
+    """Restore the rows of a table from a copy of it.
 
-    Writes the rows that differ, and deletes those that came since; of suppressions it only brings
-    back what was lost. Stop email and the functions first: docs/runbook/restore.md.
+    The command writes the rows that differ, and deletes rows that are not in the copy. For
+    suppressions, it only adds missing rows. Stop email and the functions first, see
+    docs/runbook/restore.md.
     """
     if user and not table.is_by_reader:
-        raise NotPossible(f"The rows of {table} are not by reader: leave out --user.")
+        raise NotPossible(f"The rows of {table} are not stored by reader. Remove --user.")
     name = getattr(settings_of(stage, "ingest", IngestSettings), f"{table}_table")
     copy = copy or f"{name}{COPY}"
     with refusals_in_words(f"{name} or {copy}", service="dynamodb"):
         live = Rows.of(boto3.client("dynamodb"), name, user or None)
-        kept = Rows.of(boto3.client("dynamodb", region_name=region), copy, user or None)
-        if live.key != kept.key:
-            raise NotPossible(f"{copy} is no copy of {name}: its rows have other keys.")
-        found = compare(live, kept)
+        saved = Rows.of(boto3.client("dynamodb", region_name=region), copy, user or None)
+        if live.key != saved.key:
+            raise NotPossible(
+                f"{copy} is not a copy of {name}, because its rows have different keys. Specify "
+                "the copy with --from."
+            )
+        difference = compare(live, saved)
         if table.only_gains:
-            found = Difference(found.lost)
-        said = (
-            f"{len(found.lost)} rows come back, {len(found.changed)} change, "
-            f"{len(found.new)} that the copy does not have are deleted"
+            difference = Difference(difference.lost)
+        summary = (
+            f"{len(difference.lost)} rows to add, {len(difference.changed)} to change, "
+            f"{len(difference.new)} to delete because the copy does not have them"
         )
         if not yes:
-            confirm(f"Table {table} of stage {stage}: {said}. Do it?")
-        written = bring_back(live, kept, found)
+            confirm(f"Table {table} of stage {stage}: {summary}. Restore?")
+        written = bring_back(live, saved, difference)
     tell(
-        f"table {table} of stage {stage} is as {copy}: {said}",
-        back=len(found.lost),
-        changed=len(found.changed),
-        deleted=len(found.new),
+        f"table {table} of stage {stage} is restored from {copy}: {summary}",
+        back=len(difference.lost),
+        changed=len(difference.changed),
+        deleted=len(difference.new),
         written=written,
     )
-    note("Rows that somebody wrote meanwhile may have been missed: run it again, it finds none.")
+    note("Rows that were written meanwhile may be missing. Repeat the command until it finds none.")

@@ -1,4 +1,4 @@
-"""A table and a copy of it: which rows differ, and how they are made the same."""
+"""Compare a table with a copy, and restore the rows that differ."""
 
 import hashlib
 import json
@@ -14,40 +14,46 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 Item = Mapping[str, Any]
-"""A row as DynamoDB's API has it: a type and a value by attribute."""
+"""A row in the form of the DynamoDB API, with a type and a value for each attribute."""
 
 Write = Mapping[str, Any]
-"""A row to put or to delete, as BatchWriteItem has it."""
+"""A put or a delete in the form of BatchWriteItem."""
 
 _A_CALL = 25
-"""The most writes that BatchWriteItem takes.
+"""The maximum number of writes in a BatchWriteItem.
 https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchWriteItem.html
 """
 
 _PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
-"""Seconds until what DynamoDB did not take is written again."""
+"""The delays before retries of unprocessed rows, in seconds."""
 
 _SETS = ("SS", "NS", "BS")
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A table by its name and its key; those of one partition only, where `partition` is given."""
+    """The rows of a table."""
 
     client: "DynamoDBClient"
+
+    # The name of the table.
     name: str
+
+    # The names of the key attributes.
     key: tuple[str, ...]
+
+    # The only partition to read, or None for all of them.
     partition: str | None = None
 
     @classmethod
     def of(cls, client: "DynamoDBClient", name: str, partition: str | None = None) -> "Rows":
-        """One DescribeTable."""
+        """Look up the key of a table. One DescribeTable."""
         schema = client.describe_table(TableName=name)["Table"]["KeySchema"]
         key = sorted(schema, key=lambda part: part["KeyType"])  # HASH comes before RANGE
         return cls(client, name, tuple(part["AttributeName"] for part in key), partition)
 
     def __iter__(self) -> Iterator[Item]:
-        """One strongly consistent Scan per megabyte; a Query for one partition."""
+        """Read the rows. One strongly consistent Scan per megabyte, or a Query for a partition."""
         if self.partition is None:
             scanned = self.client.get_paginator("scan").paginate(
                 TableName=self.name, ConsistentRead=True
@@ -66,57 +72,66 @@ class Rows:
             yield from each["Items"]
 
     def named(self, item: Item) -> tuple[str, ...]:
-        """The key of a row. All keys are text."""
+        """Return the key of a row. All keys are strings."""
         return tuple(item[name]["S"] for name in self.key)
 
     def write(self, requests: Iterable[Write]) -> int:
-        """One BatchWriteItem per 25; returns how many rows were written. Raises NotPossible."""
+        """Write rows, and return their number. One BatchWriteItem per 25. Raises NotPossible."""
         written, remaining = 0, iter(requests)
-        while some := list(islice(remaining, _A_CALL)):
-            self._write(some)
-            written += len(some)
+        while chunk := list(islice(remaining, _A_CALL)):
+            self._write(chunk)
+            written += len(chunk)
         return written
 
     def _write(self, requests: list[Write]) -> None:
-        left: Any = {self.name: requests}
+        unprocessed: Any = {self.name: requests}
         for pause in (*_PAUSES, 0):
-            left = self.client.batch_write_item(RequestItems=left).get("UnprocessedItems", {})
-            if not left:
+            answer = self.client.batch_write_item(RequestItems=unprocessed)
+            unprocessed = answer.get("UnprocessedItems", {})
+            if not unprocessed:
                 return
             time.sleep(pause)
-        raise NotPossible(f"DynamoDB does not take all rows of {self.name}: run it again.")
+        raise NotPossible(
+            f"DynamoDB did not process all rows of {self.name}. Run the command again."
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """By key: rows that the table has lost, rows that are otherwise in it, rows that came since."""
+    """The keys of rows that differ between a table and its copy."""
 
+    # Rows that only the copy has.
     lost: frozenset[tuple[str, ...]]
+
+    # Rows with different content.
     changed: frozenset[tuple[str, ...]] = frozenset()
+
+    # Rows that only the table has.
     new: frozenset[tuple[str, ...]] = frozenset()
 
 
 def compare(table: Rows, copy: Rows) -> Difference:
-    """Read both. Holds key and digest of each row in memory, some 300 bytes."""
-    kept = {copy.named(item): _digest(item) for item in copy}
+    """Compare all rows. A row takes about 300 bytes of memory, for its key and digest."""
+    digests = {copy.named(item): _digest(item) for item in copy}
     new, changed, same = set(), set(), set()
     for item in table:
         key = table.named(item)
-        if key not in kept:
+        if key not in digests:
             new.add(key)
-        elif kept[key] != _digest(item):
+        elif digests[key] != _digest(item):
             changed.add(key)
         else:
             same.add(key)
-    return Difference(frozenset(kept.keys() - changed - same), frozenset(changed), frozenset(new))
+    lost = digests.keys() - changed - same
+    return Difference(frozenset(lost), frozenset(changed), frozenset(new))
 
 
-def bring_back(table: Rows, copy: Rows, found: Difference) -> int:
-    """Write what differs as the copy has it, and delete what came since. Safe to repeat."""
-    wanted = found.lost | found.changed
-    put = (_put(item) for item in copy if copy.named(item) in wanted)
-    gone = (_delete(zip(table.key, key, strict=True)) for key in sorted(found.new))
-    return table.write(put) + table.write(gone)
+def bring_back(table: Rows, copy: Rows, difference: Difference) -> int:
+    """Write the rows of the copy that differ, and delete new rows. Safe to repeat."""
+    keys = difference.lost | difference.changed
+    puts = (_put(item) for item in copy if copy.named(item) in keys)
+    deletes = (_delete(zip(table.key, key, strict=True)) for key in sorted(difference.new))
+    return table.write(puts) + table.write(deletes)
 
 
 def _put(item: Item) -> Write:

@@ -1,1 +1,1 @@
-"""`gazette rollback`."""
+"""`gazette rollback`: return all functions to an earlier deployment."""

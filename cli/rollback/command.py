@@ -1,4 +1,4 @@
-"""`gazette rollback`: let all functions work as an earlier deployment published them."""
+"""`gazette rollback`: return all functions to an earlier deployment."""
 
 from typing import Annotated
 
@@ -14,92 +14,99 @@ def rollback(
     deployment: Annotated[
         str | None,
         typer.Argument(
-            metavar="DEPLOYMENT", help="Its name, as --list shows it. Without it: the one before."
+            metavar="DEPLOYMENT",
+            help="The name of a deployment, from the output of --list. By default, the previous "
+            "deployment.",
         ),
     ] = None,
     stage: StageName = "prod",
     only_list: Annotated[
-        bool, typer.Option("--list", help="List the deployments, and change nothing.")
+        bool, typer.Option("--list", help="List the deployments without changing anything.")
     ] = False,
     yes: Yes = False,
 ) -> None:
-    """Let all functions run as an earlier deployment published them.
+    """Return all functions to an earlier deployment, within seconds and without a build.
 
-    That is their code, their layers with the templates, and their settings. It takes seconds and
-    builds nothing. Tables and their rows, queues, schedules, alarms and policies stay as they are.
-    The next deployment that changes something puts its own version to work; deploying the same once
-    more does not.
+    A rollback restores the code, the layers with the templates, and the settings of the functions.
+    Tables, queues, schedules, alarms and policies do not change. The next deployment replaces the
+    versions only if it changes a function, so deploying the same code again does not undo the
+    rollback.
 
-    If a rollback broke off, finish it first, with the name of its deployment.
+    If a rollback was interrupted, repeat it with the name of its deployment.
     """
-    found = read_deployments(stage)
+    deployments = read_deployments(stage)
     if only_list:
-        _show(found)
+        _show(deployments)
         return
-    goal = _goal(found, deployment)
-    if found.live == goal.versions:
-        note(f"Deployment {goal.name} works already.")
-        _show(found)
+    goal = _goal(deployments, deployment)
+    if deployments.live == goal.versions:
+        note(f"Deployment {goal.name} is already live.")
+        _show(deployments)
         return
     if not yes:
-        confirm(f"Let all functions of stage {stage} work as deployment {goal.name}?")
+        confirm(f"Return all functions of stage {stage} to deployment {goal.name}?")
     try:
         point_to(goal, stage)
     except BaseException:
         note(
-            f"It broke off: some functions may work as deployment {goal.name}, and others not. "
-            f"`gazette rollback {goal.name}` finishes it."
+            "The rollback was interrupted, so the functions may be of different deployments. "
+            f"`gazette rollback {goal.name}` completes it."
         )
         raise
-    say(f"All functions of stage {stage} work as deployment {goal.name}.")
-    note("Tables, queues, schedules and policies are as before. Mend what was wrong, then deploy.")
-    _show(Deployments(found.all, goal.versions))
+    say(f"All functions of stage {stage} run deployment {goal.name}.")
+    note("Tables, queues, schedules and policies did not change. Fix the cause, then deploy.")
+    _show(Deployments(deployments.all, goal.versions))
 
 
-def _goal(found: Deployments, name: str | None) -> Deployment:
+def _goal(deployments: Deployments, name: str | None) -> Deployment:
     if name is None:
-        if found.working is None:
-            raise NotPossible(_which_to_finish(found))
-        if found.before is None:
+        if deployments.working is None:
+            raise NotPossible(_which_to_finish(deployments))
+        if deployments.before is None:
             raise NotPossible(
-                "There is no whole deployment before the one that works: "
-                "`gazette rollback --list` shows those that there are."
+                "There is no complete deployment before the live one. "
+                "`gazette rollback --list` shows all deployments."
             )
-        return found.before
-    goal = next((each for each in found.all if each.name == name), None)
+        return deployments.before
+    goal = next((each for each in deployments.all if each.name == name), None)
     if goal is None:
-        raise NotPossible(f"There is no deployment {name}: `gazette rollback --list` names them.")
+        raise NotPossible(
+            f"Deployment {name} does not exist. `gazette rollback --list` shows all deployments."
+        )
     if not goal.is_whole:
         raise NotPossible(
-            f"Deployment {name} does not have every function: choose one that is whole."
+            f"Deployment {name} does not have a version of every function. Choose a complete "
+            "deployment."
         )
     return goal
 
 
-def _which_to_finish(found: Deployments) -> str:
-    """What to run where the functions are of several deployments: none is the one before them."""
-    commands = [f"`gazette rollback {each.name}`" for each in found.begun]
-    said = "The functions do not all work as one deployment, as after a rollback that broke off."
+def _which_to_finish(deployments: Deployments) -> str:
+    """Return the remedy if the functions are of different deployments."""
+    commands = [f"`gazette rollback {each.name}`" for each in deployments.begun]
+    problem = (
+        "The functions are of different deployments, for example after an interrupted rollback."
+    )
     if not commands:
-        return f"{said} Name one of `gazette rollback --list` that is whole."
-    return f"{said} Let them all work as one of those that some work as: {' or '.join(commands)}."
+        return f"{problem} Specify a complete deployment from `gazette rollback --list`."
+    return f"{problem} Choose one of them for all functions: {' or '.join(commands)}."
 
 
-def _show(found: Deployments) -> None:
-    working = found.working
+def _show(deployments: Deployments) -> None:
+    working = deployments.working
     rows = [
         (
             each.name,
             each.published_at,
-            Shown(each == working, "works" if each == working else ""),
+            Shown(each == working, "live" if each == working else ""),
             Shown(each.is_whole, "yes" if each.is_whole else "no"),
         )
-        for each in found.all
+        for each in deployments.all
     ]
     columns = {
         "deployment": "deployment",
         "published_at": "published at",
-        "is_live": "works",
-        "is_whole": "whole",
+        "is_live": "live",
+        "is_whole": "complete",
     }
     Rows("deployments", columns, rows).show()

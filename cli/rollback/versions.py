@@ -1,4 +1,4 @@
-"""The deployments of a stage: which versions of its functions belong together, and which work."""
+"""The deployments of a stage, and the versions of the functions in each."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -18,46 +18,51 @@ if TYPE_CHECKING:
 FUNCTIONS = tuple(step.name for step in STEPS)
 
 _OPTIONAL = (CONTENT.name,)
-"""Functions of some stages only. A deployment without them is whole, and leaves them as they are.
-"""
+"""Functions that only some stages have. A deployment without them is complete, and a rollback to it
+does not change them."""
 
 _NAMED = "deployment "
-"""So begins the description of a version; the deployment's name follows."""
+"""The prefix of a version's description, before the name of the deployment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """`versions`: the version of each function; fewer than all are no deployment to go back to."""
+    """A deployment of the functions."""
 
     name: str
     published_at: datetime
+
+    # The version of each function.
     versions: Mapping[str, int]
 
     @property
     def is_whole(self) -> bool:
-        """Whether it has a version of every function that every stage has."""
+        """True if it has a version of every function that all stages have."""
         return self.versions.keys() >= set(FUNCTIONS)
 
     def works(self, live: Mapping[str, int]) -> bool:
-        """Whether each function works as it published it."""
+        """Return True if every function runs the version of this deployment."""
         return self.is_whole and all(live.get(name) == at for name, at in self.versions.items())
 
 
 @dataclass(frozen=True, slots=True)
 class Deployments:
-    """`all`: newest first. `live`: to which version the alias of each function points."""
+    """All deployments of a stage."""
 
+    # The deployments, newest first.
     all: tuple[Deployment, ...]
+
+    # The version behind the alias of each function.
     live: Mapping[str, int]
 
     @property
     def working(self) -> Deployment | None:
-        """The one that works; None while the functions are of several."""
+        """The live deployment, or None while the functions are of different deployments."""
         return next((each for each in self.all if each.works(self.live)), None)
 
     @property
     def begun(self) -> tuple[Deployment, ...]:
-        """The whole ones to which some alias points, newest first."""
+        """The complete deployments with at least one live version, newest first."""
         return tuple(
             each
             for each in self.all
@@ -66,7 +71,7 @@ class Deployments:
 
     @property
     def before(self) -> Deployment | None:
-        """The newest whole one whose versions are all older than those that work."""
+        """The newest complete deployment whose versions are all older than the live versions."""
         return next(
             (
                 each
@@ -79,7 +84,8 @@ class Deployments:
 
 
 def read_deployments(stage: str) -> Deployments:
-    """One GetAlias a function, and one ListVersionsByFunction for fifty versions of it."""
+    """Read the deployments. One GetAlias, and one ListVersionsByFunction per fifty versions, for
+    each function."""
     versions: dict[str, dict[str, int]] = defaultdict(dict)
     published: dict[str, datetime] = {}
     live: dict[str, int] = {}
@@ -95,21 +101,21 @@ def read_deployments(stage: str) -> Deployments:
                 raise
             live[function] = int(alias["FunctionVersion"])
             pages = client.get_paginator("list_versions_by_function").paginate(FunctionName=name)
-            found = [version for page in pages for version in page["Versions"]]
-        for version in found:
-            said = version.get("Description", "")
-            if version["Version"].isdigit() and said.startswith(_NAMED):
-                named, number = said.removeprefix(_NAMED), int(version["Version"])
+            summaries = [version for page in pages for version in page["Versions"]]
+        for version in summaries:
+            description = version.get("Description", "")
+            if version["Version"].isdigit() and description.startswith(_NAMED):
+                label, number = description.removeprefix(_NAMED), int(version["Version"])
                 at = datetime.fromisoformat(version["LastModified"])
-                versions[named][function] = max(number, versions[named].get(function, 0))
-                published[named] = max(at, published.get(named, at))
-    every = [Deployment(name, published[name], versions[name]) for name in versions]
+                versions[label][function] = max(number, versions[label].get(function, 0))
+                published[label] = max(at, published.get(label, at))
+    every = [Deployment(label, published[label], versions[label]) for label in versions]
     newest = sorted(every, key=lambda each: (each.published_at, each.name), reverse=True)
     return Deployments(tuple(newest), live)
 
 
 def point_to(deployment: Deployment, stage: str) -> None:
-    """One UpdateAlias a function. What broke off is finished by the same once more."""
+    """Move the alias of each function. One UpdateAlias per function. Safe to repeat."""
     for function, version in deployment.versions.items():
         name = f"gazette-{stage}-{function}"
         with refusals_in_words(name, service="lambda"):

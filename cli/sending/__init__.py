@@ -1,1 +1,1 @@
-"""`gazette sending`: show whether email goes out, stop it, resume it."""
+"""`gazette sending`: show, stop and resume sending."""

@@ -1,4 +1,4 @@
-"""`gazette sending --category`: the categories that are held, and how to hold and resume one."""
+"""`gazette sending --category`: show, hold and resume categories."""
 
 from datetime import datetime
 
@@ -17,16 +17,16 @@ _TAKES_EFFECT = "Takes effect within a minute."
 
 
 def check_category(category: str) -> None:
-    """Raises NotPossible for a malformed name. Does not check that events of it exist."""
+    """Raise NotPossible for an invalid category name. The category may have no events."""
     if category != NEW_LINK and not CATEGORY_NAME.fullmatch(category):
         raise NotPossible(
-            f"--category {category!r} is not a category name, such as comment: use 1 to 32 of a-z, "
-            "0-9 and _, beginning with a letter."
+            f"--category {category!r} is not a valid category name. Use 1 to 32 characters of a-z, "
+            "0-9 and _, and begin with a letter, such as comment."
         )
 
 
 def row(held: CategoryHold) -> tuple[str, str]:
-    """Its name, and since when and why it is held."""
+    """Return the name of a held category, with the time and the reason."""
     how = "held by hand" if held.by_hand else "held"
     return (
         f"category {held.category}",
@@ -35,7 +35,7 @@ def row(held: CategoryHold) -> tuple[str, str]:
 
 
 def held_document(held: CategoryHold) -> Document:
-    """The same for programs."""
+    """Return a held category for JSON."""
     return {
         "category": held.category,
         "by_hand": held.by_hand,
@@ -51,42 +51,43 @@ def stopped(
     changed: bool = True,
     since: datetime | None = None,
 ) -> Document:
-    """What a stop or a resume did, for programs; `since`: since when it was stopped before."""
+    """Return the outcome of a stop or a resume for JSON. `since`: the time of the stop before."""
     return {"category": category, "stopped": is_stopped, "changed": changed, "since": since}
 
 
 def stop_category(
     category: str, reason: str, *, context: SendingContext, stage: str, yes: bool
 ) -> None:
-    """Hold one category, after confirmation."""
+    """Hold a category, after confirmation."""
     if not yes:
         confirm(
-            f"Send no events of category {category} in stage {stage} until somebody runs "
+            f"Hold the events of category {category} in stage {stage} until someone runs "
             f"`gazette sending resume --category {category} --stage {stage}`?"
         )
     if not hold_category(category, reason, context=context):
-        sentence = f"category {category} of stage {stage} is already held: nothing was changed"
+        sentence = f"category {category} of stage {stage} is already on hold"
         tell(sentence, **stopped(category=category, changed=False))
         return
     tell(
-        f"category {category} of stage {stage} is held: its events wait until you resume it",
+        f"category {category} of stage {stage} is on hold; its events wait until you resume it",
         **stopped(category=category),
     )
-    note(f"{_TAKES_EFFECT} If no events of this category exist, nothing changes.")
+    note(f"{_TAKES_EFFECT} If the category has no events, nothing changes.")
 
 
 def resume_category(category: str, *, stage: str) -> None:
-    """Send one category again, and reset its counts of bounces and complaints."""
+    """Resume a category, and reset its counts of bounces and complaints."""
     resume = build_category_resume(settings_of(stage, "feedback", FeedbackSettings))
     if not resume(category):
-        sentence = f"category {category} of stage {stage} was not held"
+        sentence = f"category {category} of stage {stage} was not on hold"
         tell(sentence, **stopped(False, category=category, changed=False))
         return
     tell(
-        f"category {category} of stage {stage} is sent again; its bounces and complaints are reset",
+        f"category {category} of stage {stage} is resumed, and its bounce and complaint counts are "
+        "reset",
         **stopped(False, category=category),
     )
     note(
-        f"{_TAKES_EFFECT} Waiting events go with the next digest; immediate email goes out within "
+        f"{_TAKES_EFFECT} Waiting events go into the next digest. Immediate email goes out within "
         "15 minutes."
     )

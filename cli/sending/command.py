@@ -1,4 +1,4 @@
-"""`gazette sending`: show whether digests, immediate email and categories go out; stop, resume."""
+"""`gazette sending`: show, stop and resume digests, immediate email and categories."""
 
 from typing import Annotated
 
@@ -32,33 +32,32 @@ from cli.shared.pace import next_try, rate_text, state, stream
 
 Category = Annotated[
     str | None,
-    typer.Option("--category", metavar="NAME", help="Only this category, not all email."),
+    typer.Option("--category", metavar="NAME", help="This category instead of all email."),
 ]
 
 sending = typer.Typer(
-    help="Show whether email goes out, stop it, and resume it.", no_args_is_help=True
+    help="Show whether the stage sends email, and stop or resume sending.", no_args_is_help=True
 )
 
 
 @sending.command("status", cls=Command)
 def status(stage: StageName = "prod") -> None:
-    """Show whether digests and immediate email go out, at which rate, and which categories are
-    held.
+    """Show the state and the rate of digests and immediate email, and the held categories.
 
-    For a stream that is stopped: why, since when, and when the next email is tried.
+    For a stopped stream, the output also has the reason, the start, and the next attempt.
     """
     with refusals_of_tables(stage):
         context = _context(stage)
-        found, categories = read_streams(context=context), held_categories(context=context)
+        readings, categories = read_streams(context=context), held_categories(context=context)
     facts(
         {
-            "digest": stream(found.digest),
-            "immediate": stream(found.immediate),
+            "digest": stream(readings.digest),
+            "immediate": stream(readings.immediate),
             "held_categories": [*map(held_document, categories)],
         },
-        [*rows(found), *map(row, categories)],
+        [*rows(readings), *map(row, categories)],
     )
-    if found.digest.breaker or found.immediate.breaker:
+    if readings.digest.breaker or readings.immediate.breaker:
         note(f"`gazette sending resume --stage {stage}` resumes all email at once.")
     if categories:
         note(f"`gazette sending resume --category NAME --stage {stage}` resumes a category.")
@@ -67,15 +66,16 @@ def status(stage: StageName = "prod") -> None:
 @sending.command("stop", cls=Command)
 def stop(
     reason: Annotated[
-        str, typer.Argument(metavar="REASON", help="Why; `gazette sending status` shows it.")
+        str,
+        typer.Argument(metavar="REASON", help="The reason, shown by `gazette sending status`."),
     ],
     stage: StageName = "prod",
     category: Category = None,
     yes: Yes = False,
 ) -> None:
-    """Stop all email of the stage, or one category, until somebody resumes it. Nothing is lost."""
+    """Stop all email of the stage, or one category, until someone resumes it. No event is lost."""
     if not reason.strip():
-        raise NotPossible("REASON is empty: say in a few words why you stop sending.")
+        raise NotPossible("REASON is empty. Describe in a few words why you stop sending.")
     if category is not None:
         check_category(category)
     with refusals_of_tables(stage):
@@ -86,12 +86,12 @@ def stop(
             return
         if not yes:
             confirm(
-                f"Stop all email of stage {stage} until somebody runs "
+                f"Stop all email of stage {stage} until someone runs "
                 f"`gazette sending resume --stage {stage}`?"
             )
         stop_sending(printable(reason.strip()), context=context)
     tell(f"all email of stage {stage} is stopped until you resume it", **stopped())
-    note("Emails that workers already prepared may still go out for some seconds.")
+    note("Workers may send emails that they have already prepared for some more seconds.")
 
 
 @sending.command("resume", cls=UnaskedChange)
@@ -109,26 +109,26 @@ def resume(stage: StageName = "prod", category: Category = None) -> None:
         return
     since = min(each.breaker.since for each in (before.digest, before.immediate) if each.breaker)
     tell(
-        f"all email of stage {stage} is sent again; it was stopped since {moment(since)}",
+        f"all email of stage {stage} is resumed; it was stopped at {moment(since)}",
         **stopped(False, since=since),
     )
     note("Waiting email goes out within 15 minutes.")
 
 
-def rows(found: Streams[PaceReading]) -> list[tuple[str, str]]:
-    """A name and a value each: digests first, then immediate email."""
-    return [*_of("digest", found.digest), *_of("immediate", found.immediate)]
+def rows(readings: Streams[PaceReading]) -> list[tuple[str, str]]:
+    """Return names and values, of digests first and then of immediate email."""
+    return [*_of("digest", readings.digest), *_of("immediate", readings.immediate)]
 
 
-def _of(name: str, found: PaceReading) -> list[tuple[str, str]]:
-    rate = (f"{name} rate", rate_text(found))
-    if found.breaker is None:
+def _of(name: str, readings: PaceReading) -> list[tuple[str, str]]:
+    rate = (f"{name} rate", rate_text(readings))
+    if readings.breaker is None:
         return [(name, state(None)), rate]
     return [
-        (name, state(found.breaker)),
-        (f"{name} reason", found.breaker.why),
-        (f"{name} since", moment(found.breaker.since)),
-        (f"{name} next try", next_try(found.breaker)),
+        (name, state(readings.breaker)),
+        (f"{name} reason", readings.breaker.why),
+        (f"{name} since", moment(readings.breaker.since)),
+        (f"{name} next try", next_try(readings.breaker)),
         rate,
     ]
 

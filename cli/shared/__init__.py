@@ -1,1 +1,1 @@
-"""What all commands share: the stage, errors, words and tables."""
+"""Code shared by the commands: stages, errors, descriptions and tables."""

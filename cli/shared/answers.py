@@ -1,8 +1,8 @@
-"""What a command answers: for people tables and sentences, for programs lines with tabs or JSON.
+"""The output of a command: tables and sentences for people, tab-separated lines or JSON.
 
-A command says each thing once, with its values: this module chooses how it is shown. Piped, a row
-is a line, its cells separated by tabs. With `--json` it is one document, whose field names are
-those of `cli.reference.shapes`.
+A command passes its values once, and this module chooses the format. A terminal gets a table. A
+pipe gets one line per row, with cells separated by tabs. With `--json`, the output is one document,
+whose field names are listed in `cli.reference.shapes`.
 """
 
 import json
@@ -20,84 +20,88 @@ from rich.text import Text
 from cli.shared.console import NotPossible, printable, say, wants_json
 
 NOTHING = "-"
-"""A cell without a value, where a column may have none."""
+"""The text of a cell without a value."""
 
 
 class Level(StrEnum):
-    """How bad a thing is that a command found, the worst first: one scale for all commands."""
+    """The severity of a finding, the worst first. All commands use this scale."""
 
     PROBLEM = "problem"
-    """It does not work: email does not go out or is not taken, what becomes of it is lost, or
-    messages wait for somebody to act."""
+    """A failure: email is not sent or not accepted, its delivery events are lost, or messages
+    need an operator."""
 
     UNSEEN = "unseen"
-    """Nobody could look: it may be well or not."""
+    """A check that could not be made. Its subject may or may not work."""
 
     WARNING = "warning"
-    """It works, or somebody stopped it on purpose; somebody should look."""
+    """A finding to review. The subject works, or an operator stopped it on purpose."""
 
     OK = "ok"
 
     @property
     def rank(self) -> int:
-        """0 for the worst: what lists are sorted by."""
+        """The sort key of lists. The worst level has 0."""
         return [*Level].index(self)
 
 
 Document = Mapping[str, object]
-"""What a program reads: strings, numbers, booleans, instants, None, and lists and mappings."""
+"""JSON output: strings, numbers, booleans, instants, None, and lists and mappings of these."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A value for programs that people see as `text`."""
+    """A value with a text for people."""
 
+    # The value in JSON.
     value: object
+
+    # The text on a terminal and in a pipe.
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A list of things of one kind, called `name` in JSON.
+    """A list of similar things."""
 
-    `columns`: the heading of each field, in order; empty where only JSON has the field. `rows`: as
-    many values each.
-    """
-
+    # The name of the list in JSON.
     name: str
+
+    # The heading of each field, in order. A field with an empty heading appears only in JSON.
     columns: Mapping[str, str]
+
+    # The values of each row, one per column.
     rows: Sequence[Sequence[object]]
 
     @property
     def document(self) -> list[Document]:
-        """For programs: an object a row."""
+        """The JSON output, one object per row."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
     @property
     def lines(self) -> list[tuple[str, ...]]:
-        """For people: the cells of the columns with a heading."""
-        shown = [bool(heading) for heading in self.columns.values()]
+        """The cells of the columns with a heading, by row."""
+        headings = self.columns.values()
         return [
-            tuple(cell(value) for value, is_shown in zip(row, shown, strict=True) if is_shown)
+            tuple(cell(value) for value, heading in zip(row, headings, strict=True) if heading)
             for row in self.rows
         ]
 
     def table(self) -> Table:
-        """The columns with a heading, numbers to the right."""
-        found = Table()
+        """Draw the columns with a heading, with numbers aligned to the right."""
+        table = Table()
         for place, heading in enumerate(self.columns.values()):
             if heading:
                 values = [_bare(row[place]) for row in self.rows]
                 is_number = all(isinstance(each, int | float) for each in values)
-                found.add_column(heading, justify="right" if is_number else "left")
+                table.add_column(heading, justify="right" if is_number else "left")
         for line in self.lines:
-            found.add_row(*map(Text, line))
-        return found
+            table.add_row(*map(Text, line))
+        return table
 
-    def show(self, **beside: object) -> None:
-        """Answer with them, and with what else JSON has `beside` them."""
+    def show(self, **others: object) -> None:
+        """Print the rows. The JSON output has the fields of `others` too."""
         picture = self.table() if self.rows else None
-        answer({self.name: self.document, **beside}, lines=self.lines, picture=lambda: picture)
+        answer({self.name: self.document, **others}, lines=self.lines, picture=lambda: picture)
 
 
 def answer(
@@ -106,7 +110,7 @@ def answer(
     lines: Iterable[Sequence[str]],
     picture: Callable[[], RenderableType | None],
 ) -> None:
-    """The document with `--json`; a picture on a terminal; where it is piped, lines with tabs."""
+    """Print the document with `--json`, the picture on a terminal, and the lines into a pipe."""
     give(document)
     console = Console()
     if wants_json():
@@ -114,53 +118,56 @@ def answer(
     if not console.is_terminal:
         for line in lines:
             typer.echo("\t".join(map(printable, line)))
-    elif (drawn := picture()) is not None:
-        console.print(drawn)
+    elif (renderable := picture()) is not None:
+        console.print(renderable)
 
 
 def facts(document: Document, named: Sequence[tuple[str, str]]) -> None:
-    """Answer with names and a value each, in two columns."""
+    """Print names and values in two columns."""
     answer(document, lines=named, picture=lambda: grid(named))
 
 
 def grid(named: Iterable[tuple[str, str]]) -> Table:
-    """Names and a value each, for people."""
-    found = Table.grid(padding=(0, 2))
+    """Draw names and values in two columns."""
+    table = Table.grid(padding=(0, 2))
     for name, value in named:
-        found.add_row(Text(printable(name), style="dim"), Text(printable(value)))
-    return found
+        table.add_row(Text(printable(name), style="dim"), Text(printable(value)))
+    return table
 
 
 def tell(sentence: str, **fields: object) -> None:
-    """Answer with one sentence; with `--json` with its `fields`."""
+    """Print a sentence, or its `fields` with `--json`."""
     say(sentence)
     give(fields)
 
 
 def give(document: Document) -> None:
-    """Print the document with `--json`. The text is ASCII: nothing in it steers a terminal."""
+    """Print the document with `--json`. ASCII output contains no control characters."""
     if wants_json():
         typer.echo(json.dumps(plain(document), indent=2))
 
 
 def give_line(document: Document) -> None:
-    """Print one of many documents, a line each (https://jsonlines.org)."""
+    """Print a document on one line, for JSON Lines (https://jsonlines.org)."""
     typer.echo(json.dumps(plain(document)))
 
 
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
-"""The option of a command that asks before it changes something."""
+"""The option of a command that asks before it makes a change."""
 
 
 def confirm(question: str) -> None:
-    """Ask; No ends the command. A program is not asked: it has to say `--yes`."""
+    """Ask for confirmation, and end the command if the answer is no.
+
+    Raises NotPossible with `--json`, because a program cannot answer.
+    """
     if wants_json():
-        raise NotPossible("--json asks nothing: add --yes to do it without confirmation.")
+        raise NotPossible("--json cannot ask for confirmation. Add --yes to run without it.")
     typer.confirm(question, abort=True)
 
 
 def cell(value: object) -> str:
-    """A value as people read it, on one line."""
+    """Format a value for people, on one line."""
     match value:
         case None:
             return NOTHING
@@ -173,7 +180,7 @@ def cell(value: object) -> str:
 
 
 def moment(instant: datetime) -> str:
-    """An instant, to the second."""
+    """Format an instant in UTC, to the second."""
     return f"{instant.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
@@ -182,7 +189,7 @@ def _bare(value: object) -> object:
 
 
 def plain(value: object) -> object:
-    """A value as JSON has it: an instant as ISO 8601 in UTC, a time span in seconds."""
+    """Convert a value to JSON types: instants to ISO 8601 in UTC, durations to seconds."""
     match value:
         case datetime():
             return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
@@ -199,4 +206,4 @@ def plain(value: object) -> object:
         case Iterable():
             return [plain(each) for each in value]
         case _:
-            raise TypeError(f"{type(value).__name__} has no form in JSON")
+            raise TypeError(f"{type(value).__name__} cannot be converted to JSON")

@@ -1,4 +1,4 @@
-"""What AWS or the SDK refused, in one line with what to do."""
+"""Errors of AWS and the SDK as one line with the remedy."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -19,7 +19,7 @@ from gazette.domain.errors import Unavailable
 
 from cli.shared.console import NotPossible, printable
 
-_LOG_IN = "log in, or set AWS_PROFILE"
+_LOG_IN = "Log in, or set AWS_PROFILE"
 _NOT_LOGGED_IN = (
     NoCredentialsError,
     PartialCredentialsError,
@@ -48,52 +48,52 @@ _MISSING = frozenset(
     )
 )
 _NOT_HERE = {
-    "sqs": "There is no queue {name} here",
-    "lambda": "There is no function {name} here",
-    "dynamodb": "There is no such table among {name}",
-    "secretsmanager": "There is no secret with {name} here",
-    "ses": "There is no {name} here",
-    "cloudwatch": "There are no {name} here",
-    "s3": "There is no bucket for {name} here",
+    "sqs": "Queue {name} does not exist",
+    "lambda": "Function {name} does not exist",
+    "dynamodb": "A table is missing among {name}",
+    "secretsmanager": "The secret of {name} does not exist",
+    "ses": "SES does not have {name}",
+    "cloudwatch": "CloudWatch does not have {name}",
+    "s3": "The bucket of {name} does not exist",
 }
-"""By the service as IAM names it."""
+"""Messages for a missing resource, by the IAM prefix of the service."""
 
 
 @contextmanager
 def refusals_in_words(name: str, *, service: str = "sqs") -> Iterator[None]:
-    """Makes NotPossible of what goes wrong with `name`: a queue, a function, some tables."""
+    """Convert errors of AWS to NotPossible. `name`: the resource, such as a queue or tables."""
     try:
         yield
     except (BotoCoreError, ClientError) as err:
         raise NotPossible(printable(in_words(err, name, service))) from err
     except Unavailable as err:
         cause = of_aws(err)
-        said = in_words(cause, name, service) if cause else f"{err}: try again."
-        raise NotPossible(printable(said)) from err
-    except ValueError as err:  # an endpoint that is no URL
-        raise NotPossible(f"{printable(str(err))}: check AWS_ENDPOINT_URL.") from err
+        message = in_words(cause, name, service) if cause else f"{err}. Try again."
+        raise NotPossible(printable(message)) from err
+    except ValueError as err:  # the endpoint is not a URL
+        raise NotPossible(f"{printable(str(err))}. Check AWS_ENDPOINT_URL.") from err
 
 
 def refusals_of_tables(stage: str) -> AbstractContextManager[None]:
-    """Makes NotPossible of what goes wrong with the tables of a stage."""
+    """Convert errors of the tables of a stage to NotPossible."""
     return refusals_in_words(f"the tables of stage {stage}", service="dynamodb")
 
 
 def in_words(err: BotoCoreError | ClientError, name: str, service: str = "sqs") -> str:
-    """What is wrong, and what to do."""
+    """Return a sentence with the problem and the remedy."""
     if isinstance(err, ClientError):
         return _answer(err, name, service)
     if isinstance(err, NoRegionError):
-        return "No region is set: set AWS_DEFAULT_REGION to that of the stage."
+        return "No region is set. Set AWS_DEFAULT_REGION to the region of the stage."
     if isinstance(err, _NOT_LOGGED_IN):
-        return f"No AWS credentials ({err}): {_LOG_IN}."
+        return f"No AWS credentials ({err}). {_LOG_IN}."
     if isinstance(err, (ConnectionError, HTTPClientError)):
-        return f"AWS does not answer ({err}): check the network, the region and AWS_ENDPOINT_URL."
-    return f"AWS cannot be asked ({err}): check your AWS configuration."
+        return f"AWS does not respond ({err}). Check the network, the region and AWS_ENDPOINT_URL."
+    return f"The call to AWS failed ({err}). Check your AWS configuration."
 
 
 def of_aws(err: BaseException) -> BotoCoreError | ClientError | None:
-    """What AWS said behind an error of ours; PynamoDB keeps it in `cause`."""
+    """Return the AWS error that caused an error, or None. PynamoDB stores it in `cause`."""
     cause: BaseException | None = err
     while cause is not None and not isinstance(cause, (BotoCoreError, ClientError)):
         cause = cause.__cause__ or getattr(cause, "cause", None)
@@ -104,10 +104,10 @@ def _answer(err: ClientError, name: str, service: str) -> str:
     code = err.response.get("Error", {}).get("Code", "")
     if code in _MISSING:
         not_here = _NOT_HERE[service].format(name=name)
-        return f"{not_here}: check --stage, account and region."
+        return f"{not_here}. Check --stage, the account and the region."
     if code in _DENIED:
         action = f"{service}:{err.operation_name}"
-        return f"Access denied: your credentials need {action} on {name}."
+        return f"Access denied. Your credentials need {action} on {name}."
     if code in _EXPIRED:
-        return f"AWS does not accept your credentials ({code}): {_LOG_IN}."
-    return f"AWS refused {err.operation_name} on {name} ({err}): mend that, and try again."
+        return f"AWS rejected your credentials ({code}). {_LOG_IN}."
+    return f"AWS rejected {err.operation_name} on {name} ({err}). Fix the cause, and try again."

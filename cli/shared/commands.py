@@ -1,4 +1,4 @@
-"""The classes of commands: their errors, exit codes, help, `--json`, and `--yes`."""
+"""The base classes of commands, with their errors, exit codes, help, `--json` and `--yes`."""
 
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
@@ -11,7 +11,7 @@ from cli.shared.next_commands import DEFAULT_STAGE
 
 
 class Command(TyperCommand):
-    """A command that ends with one line where it cannot go on, and answers in JSON if asked."""
+    """A command that reports an expected error in one line, and accepts `--json`."""
 
     def __init__(self, name: str | None, **options: Any) -> None:
         super().__init__(name, **options)
@@ -21,7 +21,7 @@ class Command(TyperCommand):
     def make_context(
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
     ) -> Any:
-        """As for any command; with `--json`, a wrong option is told in JSON too."""
+        """Parse the arguments. With `--json`, report a wrong option in JSON."""
         is_json = "--json" in _options(args)
         try:
             return super().make_context(info_name, args, parent, **extra)
@@ -32,16 +32,16 @@ class Command(TyperCommand):
             raise typer.Exit(NOT_POSSIBLE) from err
 
     def invoke(self, ctx: Any) -> Any:
-        """Run it."""
+        """Run the command."""
         stage = ctx.params.get("stage") or DEFAULT_STAGE
         with one_line_errors(in_json=ctx.params.pop("as_json", False), stage=stage):
             return super().invoke(ctx)
 
 
 class UnaskedChange(Command):
-    """A command that changes a stage without a question, because that can be undone or repeated.
+    """A command that changes a stage without confirmation, because it can be undone or repeated.
 
-    It accepts `--yes`, so that a script can pass it to every command that changes a stage.
+    It accepts `--yes` so that a script can pass it to every command that changes a stage.
     """
 
     def __init__(self, name: str | None, **options: Any) -> None:
@@ -49,26 +49,26 @@ class UnaskedChange(Command):
         self.params.insert(-1, _yes_option())
 
     def invoke(self, ctx: Any) -> Any:
-        """Run it."""
+        """Run the command."""
         ctx.params.pop("yes", None)
         return super().invoke(ctx)
 
 
 def paragraphs(text: str) -> str:
-    """Each paragraph on one line, so that a terminal wraps it at its own width."""
+    """Join each paragraph into one line, so that a terminal wraps it at its own width."""
     return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
 
 
 def _options(args: Sequence[str]) -> list[str]:
-    """The words before `--`, behind which everything is an argument."""
+    """Return the words before `--`. The words after it are arguments."""
     return list(args[: args.index("--")] if "--" in args else args)
 
 
 def _json_option() -> TyperOption:
     def command(
-        as_json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
+        as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     ) -> None:
-        """Has the option."""
+        """Declare the option."""
 
     return _only_option(command)
 
@@ -76,19 +76,19 @@ def _json_option() -> TyperOption:
 def _yes_option() -> TyperOption:
     def command(
         yes: Annotated[
-            bool, typer.Option("--yes", help="Accepted for scripts: this command never asks.")
+            bool, typer.Option("--yes", help="No effect; accepted so that scripts can pass it.")
         ] = False,
     ) -> None:
-        """Has the option."""
+        """Declare the option."""
 
     return _only_option(command)
 
 
 def _only_option(command: Callable[..., None]) -> TyperOption:
-    """A fresh option, as Typer makes it of the parameter of a function."""
+    """Return a new option, which Typer makes from the only parameter of a function."""
     probe = typer.Typer(add_completion=False)
     probe.command()(command)
-    (found,) = (
+    (option,) = (
         each for each in typer.main.get_command(probe).params if isinstance(each, TyperOption)
     )
-    return found
+    return option

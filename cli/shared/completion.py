@@ -1,4 +1,4 @@
-"""Values that a shell completes. Nothing here asks AWS: Tab must answer at once, also offline."""
+"""Shell completion of values. It never calls AWS, so it is fast and works offline."""
 
 import json
 from datetime import UTC, datetime
@@ -8,11 +8,11 @@ from gazette.domain.scheduling.calendar import SLOT, slot_id, slot_of
 
 _CDK = Path(__file__).parents[2] / "cdk.json"
 _SLOTS = range(1, -18, -1)
-"""The next one, then those of the last three hours."""
+"""The next slot, the current one, and those of the last three hours."""
 
 
 def known_stages(incomplete: str) -> list[str]:
-    """The stages of cdk.json; none where it cannot be read."""
+    """Return the stages of cdk.json, or none if the file is unreadable."""
     try:
         stages = json.loads(_CDK.read_text())["context"]["stages"]
     except (OSError, ValueError, KeyError, TypeError):
@@ -21,7 +21,7 @@ def known_stages(incomplete: str) -> list[str]:
 
 
 def recent_slots(incomplete: str) -> list[str]:
-    """Slots that may be a batch, the next first."""
+    """Return slots that may have a batch, the next one first."""
     now = slot_of(datetime.now(UTC))
     return _of([slot_id(now + number * SLOT) for number in _SLOTS], incomplete)
 

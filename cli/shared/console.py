@@ -1,4 +1,4 @@
-"""The output of the command: plain lines, and one line with what to do if it cannot go on."""
+"""Lines on standard output and standard error, and errors of one line."""
 
 import json
 from collections.abc import Iterator
@@ -13,46 +13,46 @@ from rich.text import Text
 from cli.shared.next_commands import DEFAULT_STAGE, aimed
 
 NOT_POSSIBLE = 2
-"""The exit status where the command could not do what it was asked, as for a wrong option."""
+"""The exit status if the command could not run, for example because of a wrong option."""
 
 _IN_JSON = ContextVar("in_json", default=False)
-"""Whether the command that runs was given `--json`."""
+"""True while a command with `--json` runs."""
 
 _STAGE = ContextVar("stage", default=DEFAULT_STAGE)
-"""The stage of the command that runs. Commands in its lines are for that stage."""
+"""The stage of the running command. The commands that its lines name act on that stage."""
 
 _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-"""Categories of characters that steer a terminal or cannot be seen: controls, those that turn the
-direction of text or join it, halves of pairs, separators of lines.
+"""Categories of characters that control a terminal or are invisible: control and format characters,
+surrogates, line and paragraph separators.
 https://www.unicode.org/reports/tr44/#General_Category_Values"""
 
 _BLANK = set("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-"""Of other categories, and drawn as nothing."""
+"""Characters of other categories that a terminal draws as a blank."""
 
 
 class NotPossible(Exception):
-    """The command cannot go on. Each text is one line: what is wrong, and what to do."""
+    """An expected failure of a command. Each text is one line: the problem and the remedy."""
 
     def __str__(self) -> str:
-        """All of them on one line."""
+        """Join the texts into one line."""
         return " ".join(self.args)
 
 
 def printable(text: str) -> str:
-    """`text` on one line; `?` for what would steer a terminal or cannot be seen."""
+    """Return `text` on one line, with `?` for each control or invisible character."""
     if text.isascii() and text.isprintable():
         return text
     return "".join("?" if category(each) in _UNSEEN or each in _BLANK else each for each in text)
 
 
 def say(text: str, *, style: str = "") -> None:
-    """One line of the answer for people, never wrapped; nothing with `--json`."""
+    """Print one line for people, without wrapping it. Do nothing with `--json`."""
     if not wants_json():
         _line(Console(), text, style)
 
 
 def note(text: str, *, style: str = "") -> None:
-    """One line beside the answer, on standard error; with `--json`, an object."""
+    """Print a note on standard error, as one line, or as an object with `--json`."""
     text = aimed(text, stage=_STAGE.get())
     if wants_json():
         _object(note=text)
@@ -61,7 +61,7 @@ def note(text: str, *, style: str = "") -> None:
 
 
 def failed(*texts: str, in_json: bool) -> None:
-    """Why the command cannot go on, on standard error: a line for each reason."""
+    """Print the reasons for a failure on standard error, one per line, or as one object."""
     reasons = [aimed(text, stage=_STAGE.get()) for text in texts]
     if in_json:
         _object(error=" ".join(reasons), exit_code=NOT_POSSIBLE)
@@ -71,14 +71,17 @@ def failed(*texts: str, in_json: bool) -> None:
 
 
 def wants_json() -> bool:
-    """Whether the command that runs was given `--json`."""
+    """Return True if the running command has `--json`."""
     return _IN_JSON.get()
 
 
 @contextmanager
 def one_line_errors(*, in_json: bool = False, stage: str = DEFAULT_STAGE) -> Iterator[None]:
-    """Ends the command with one line where it cannot go on; `in_json`: its answer, notes and error
-    are JSON. Commands that its notes and its error name between backticks are for `stage`."""
+    """Print the reasons of a NotPossible, and exit with `NOT_POSSIBLE`.
+
+    `in_json`: the output, the notes and the error are JSON. `stage`: the stage of the commands that
+    notes and errors name in backticks.
+    """
     before, stage_before = _IN_JSON.set(in_json), _STAGE.set(stage)
     try:
         yield

@@ -1,7 +1,8 @@
-"""The settings of a stage's functions, from which the command learns names and defaults.
+"""The settings of a stage's deployed functions.
 
-The names of tables and queues are made by CloudFormation; a function has them all, and with them
-the settings that the same answer needs, such as the defaults. There is no second place to keep.
+CloudFormation generates the names of tables. Each function has the names that it needs in its
+environment, together with the other settings of the stage. Commands read them there, so that they
+need no configuration of their own.
 """
 
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -22,38 +23,38 @@ SettingsT = TypeVar("SettingsT", bound=Settings)
 
 StageName = Annotated[
     str,
-    typer.Option("--stage", help="The stage, as in cdk.json.", autocompletion=known_stages),
+    typer.Option("--stage", help="The name of the stage in cdk.json.", autocompletion=known_stages),
 ]
 
 
 def environment(stage: str, step: str) -> dict[str, str]:
-    """The environment of the function `gazette-<stage>-<step>`, as it works. Raises NotPossible.
+    """Return the environment of the live function `gazette-<stage>-<step>`.
 
-    One GetFunctionConfiguration. Where Lambda may not decrypt the variables for the caller, it
-    answers with an error in their place:
+    One GetFunctionConfiguration. Raises NotPossible. If the caller may not decrypt the variables,
+    Lambda returns an error instead:
     https://docs.aws.amazon.com/lambda/latest/api/API_EnvironmentResponse.html
     """
-    given = _configuration(stage, step).get("Environment", {})
-    if refused := given.get("Error"):
+    response = _configuration(stage, step).get("Environment", {})
+    if error := response.get("Error"):
         raise NotPossible(
-            f"The settings of gazette-{stage}-{step} cannot be read "
-            f"({refused.get('ErrorCode', 'no code')}): your credentials need kms:Decrypt on its "
+            f"The settings of gazette-{stage}-{step} are unreadable "
+            f"({error.get('ErrorCode', 'no code')}). Your credentials need kms:Decrypt on its "
             "key."
         )
-    return given.get("Variables", {})
+    return response.get("Variables", {})
 
 
 def layers(stage: str, step: str) -> list[str]:
-    """The ARNs of the layers with which the function works, the smallest first.
+    """Return the ARNs of the live function's layers, the smallest first.
 
     One GetFunctionConfiguration. Raises NotPossible.
     """
-    found = _configuration(stage, step).get("Layers", [])
-    return [each["Arn"] for each in sorted(found, key=lambda each: each.get("CodeSize", 0))]
+    layers = _configuration(stage, step).get("Layers", [])
+    return [each["Arn"] for each in sorted(layers, key=lambda each: each.get("CodeSize", 0))]
 
 
 def _configuration(stage: str, step: str) -> "FunctionConfigurationResponseTypeDef":
-    """Of the version to which the alias `live` points, also after a rollback."""
+    """Return the configuration of the version behind the alias `live`, also after a rollback."""
     name = f"gazette-{stage}-{step}"
     with refusals_in_words(name, service="lambda"):
         client: LambdaClient = boto3.client("lambda")
@@ -61,12 +62,12 @@ def _configuration(stage: str, step: str) -> "FunctionConfigurationResponseTypeD
 
 
 def settings_of(stage: str, step: str, kind: type[SettingsT]) -> SettingsT:
-    """The settings with which the function of a stage runs. Raises NotPossible."""
+    """Return the settings of a deployed function. Raises NotPossible."""
     variables = environment(stage, step)
     try:
         return kind.from_env(variables)
     except InvalidSetting as err:
         raise NotPossible(
-            f"gazette-{stage}-{step} was deployed from another version than this command ({err}): "
-            "use the command of that version, or deploy this one."
+            f"gazette-{stage}-{step} was deployed from a different version than this command "
+            f"({err}). Use the command of that version, or deploy this version."
         ) from err

@@ -1,4 +1,4 @@
-"""What a command does, in one line."""
+"""Descriptions of domain commands, in one line each."""
 
 from datetime import datetime
 from typing import assert_never
@@ -25,7 +25,7 @@ DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sun
 
 
 def in_words(command: Command) -> str:
-    """What Gazette does on `command`."""
+    """Describe the effect of `command`."""
     match command:
         case CreateEvents(events=(event,)):
             return f"{_happening(event)} for {event.user_id}"
@@ -35,11 +35,10 @@ def in_words(command: Command) -> str:
         case CreateActivity(activity):
             return f"{_happening(activity)} for the followers of {' and '.join(activity.sides)}"
         case RetractEvent(user_id, event_id):
-            return f"takes back the event {event_id} of {user_id}, unless it was sent"
+            return f"retracts event {event_id} of {user_id}, unless it was sent"
         case RetractActivity(entity, activity_id):
             return (
-                f"takes back the activity {activity_id} on {entity} from all followers, unless it "
-                "was sent"
+                f"retracts activity {activity_id} on {entity} for all followers, unless it was sent"
             )
         case ChangeSubscriber(subscriber):
             return _profile(subscriber)
@@ -56,7 +55,7 @@ def in_words(command: Command) -> str:
 
 
 def instant(at: datetime) -> str:
-    """An instant as readers see it, in UTC."""
+    """Format an instant in UTC for readers."""
     return f"{at.day} {at:%B %Y, %H:%M} UTC"
 
 
@@ -79,27 +78,27 @@ def _profile(subscriber: Subscriber) -> str:
 
 
 def _choice(command: ChoosePreferences) -> str:
-    choice, said = command.choice, []
+    choice, parts = command.choice, []
     if choice.frequency:
-        said.append(f"everything else {choice.frequency}")
+        parts.append(f"everything else {choice.frequency}")
     if choice.frequencies:
-        said.append(listed([f"{category} {often}" for category, often in choice.frequencies]))
+        parts.append(listed([f"{category} {often}" for category, often in choice.frequencies]))
     if choice.clock:
         hour, minute = choice.clock
-        said.append(
+        parts.append(
             f"between {hour:02}:00 and {hour:02}:50"
             if minute is None
             else f"at {hour:02}:{minute:02}"
         )
     if choice.weekly_on:
-        said.append(f"weekly on {DAYS[choice.weekly_on - 1]}")
+        parts.append(f"weekly on {DAYS[choice.weekly_on - 1]}")
     if choice.custom_on:
-        said.append(f"custom {_on(choice.custom_on)}")
+        parts.append(f"custom {_on(choice.custom_on)}")
     if choice.paused_until:
-        said.append(f"no email before {choice.paused_until.day} {choice.paused_until:%B %Y}")
+        parts.append(f"no email before {choice.paused_until.day} {choice.paused_until:%B %Y}")
     if choice.time_zone:
-        said.append(choice.time_zone)
-    return f"{command.user_id} chose at {instant(command.at)}: {'; '.join(said) or 'nothing'}"
+        parts.append(choice.time_zone)
+    return f"{command.user_id} chose at {instant(command.at)}: {'; '.join(parts) or 'nothing'}"
 
 
 def _often(subscriber: Subscriber, frequency: Frequency) -> str:
@@ -125,7 +124,7 @@ def _follow(change: ChangeFollow) -> str:
 
 
 def listed(names: list[str]) -> str:
-    """Names in a sentence; of many, the first."""
+    """Join names into a phrase, or the first three and the number of the others."""
     if len(names) > 7:  # a week fits
         return f"{', '.join(names[:3])} and {len(names) - 3} others"
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -1,4 +1,4 @@
-"""What a terminal shows while it lasts: a view that refreshes, and the bar of a long task."""
+"""Terminal output that refreshes: a live view, and the progress bar of a long task."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -13,48 +13,51 @@ from cli.shared.answers import Document, answer
 from cli.shared.console import wants_json
 
 _BETWEEN_LOOKS = 2.0
-"""Seconds, at least: looking takes a quarter of the time at most."""
+"""The minimum interval between reads, in seconds. Reading takes at most a quarter of the time."""
 
 Item = TypeVar("Item")
 
 
-class Sight(Protocol):
-    """What was seen at one look."""
+class Snapshot(Protocol):
+    """The state at one time."""
 
     @property
     def document(self) -> Document:
-        """For programs."""
+        """The JSON output."""
 
     def lines(self) -> Sequence[Sequence[str]]:
-        """Where it is piped."""
+        """Return the cells of each line for a pipe."""
 
     def picture(self) -> RenderableType:
-        """For people."""
+        """Draw the state for a terminal."""
 
 
-SightT = TypeVar("SightT", bound=Sight)
+SnapshotT = TypeVar("SnapshotT", bound=Snapshot)
 
 
 def watch(
-    first: SightT, again: Callable[[SightT], SightT], *, is_last: Callable[[SightT], bool]
+    first: SnapshotT,
+    refresh: Callable[[SnapshotT], SnapshotT],
+    *,
+    is_last: Callable[[SnapshotT], bool],
 ) -> None:
-    """Answer with the first look; on a terminal look `again` until `is_last`, or Ctrl-C."""
+    """Print the first snapshot. On a terminal, refresh it until `is_last` or Ctrl-C."""
     console = Console()
     if wants_json() or not console.is_terminal:
         answer(first.document, lines=first.lines(), picture=first.picture)
         return
-    sight, took = first, 0.0
-    with suppress(KeyboardInterrupt), Live(sight.picture(), console=console) as live:
-        while not is_last(sight):
-            _pause(max(_BETWEEN_LOOKS, 3 * took))
+    snapshot, duration = first, 0.0
+    with suppress(KeyboardInterrupt), Live(snapshot.picture(), console=console) as live:
+        while not is_last(snapshot):
+            _pause(max(_BETWEEN_LOOKS, 3 * duration))
             began = time.monotonic()
-            sight = again(sight)
-            live.update(sight.picture())
-            took = time.monotonic() - began
+            snapshot = refresh(snapshot)
+            live.update(snapshot.picture())
+            duration = time.monotonic() - began
 
 
 def progress(items: Iterable[Item], doing: str, *, total: int | None = None) -> Iterable[Item]:
-    """The items, with a bar on standard error while that is a terminal."""
+    """Iterate over items, with a progress bar if standard error is a terminal."""
     console = Console(stderr=True)
     return track(
         items,

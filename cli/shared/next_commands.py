@@ -1,4 +1,4 @@
-"""The commands that texts tell people to run: pasted, they act on the stage that the text is of."""
+"""Commands that messages recommend, with the option for the stage of the message."""
 
 import re
 
@@ -6,8 +6,9 @@ DEFAULT_STAGE = "prod"
 """The stage of a command without `--stage`."""
 
 PUT_BACK = "make deploy REVERT_DRIFT=1"
-"""Puts back what somebody changed or deleted. CloudFormation compares template with template
-otherwise, so a deployment mends nothing; docs/runbook/put-back.md says what it cannot read.
+"""The command that restores resources that were changed or deleted by hand.
+
+An ordinary deployment compares two templates, so it does not restore them.
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/drift-aware-change-sets.html"""
 PUT_BACK_PAGE = "docs/runbook/put-back.md"
 
@@ -15,13 +16,13 @@ _QUOTED = re.compile(r"`gazette ([^`]+)`")
 
 
 def to_run(words: str, *, stage: str) -> str:
-    """The command `gazette <words>` for a stage, such as `gazette dlq list --stage test`."""
-    is_said = stage == DEFAULT_STAGE or "--stage" in words
-    return f"gazette {words}" if is_said else f"gazette {words} --stage {stage}"
+    """Return the command `gazette <words>` for a stage, such as `gazette dlq list --stage test`."""
+    is_complete = stage == DEFAULT_STAGE or "--stage" in words
+    return f"gazette {words}" if is_complete else f"gazette {words} --stage {stage}"
 
 
 def aimed(text: str, *, stage: str) -> str:
-    """The same text, with each command that it has between backticks for a stage."""
+    """Add the stage to each command in backticks."""
     if stage != DEFAULT_STAGE:
         text = text.replace(f"`{PUT_BACK}`", f"`{PUT_BACK} STAGE={stage}`")
-    return _QUOTED.sub(lambda found: f"`{to_run(found[1], stage=stage)}`", text)
+    return _QUOTED.sub(lambda match: f"`{to_run(match[1], stage=stage)}`", text)

@@ -1,4 +1,4 @@
-"""How fast a stream of email goes out, and why it is stopped, for people and for programs."""
+"""The rate of a stream of email, and the reason if it is stopped."""
 
 from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.pace import PaceReading
@@ -8,7 +8,7 @@ from cli.shared.console import printable
 
 
 def stream(pace: PaceReading) -> Document:
-    """The rate of a stream, and why it is stopped, for programs."""
+    """Return the rate of a stream and the reason if it is stopped, for JSON."""
     breaker, quota = pace.breaker, pace.quota
     return {
         "state": state(breaker),
@@ -25,40 +25,40 @@ def stream(pace: PaceReading) -> Document:
 
 
 def state(breaker: OpenBreaker | None) -> str:
-    """Whether a stream goes out, in a word."""
+    """Return the state of a stream in a few words."""
     if breaker is None:
         return "sending"
     return "stopped by hand" if breaker.by_hand else "stopped automatically"
 
 
 def pace_text(pace: PaceReading) -> str:
-    """The rate of all digests together, and why they are stopped, if they are."""
+    """Describe the rate of a stream, and the reason if it is stopped."""
     stopped = f"; {stopped_text(pace.breaker)}" if pace.breaker else ""
     return f"{rate_text(pace)}{stopped}"
 
 
 def rate_text(pace: PaceReading) -> str:
-    """How fast a stream goes, and what it has of the day."""
+    """Describe the rate of a stream and its share of the day."""
     of = "" if pace.rate == pace.full_rate else f" of {pace.full_rate:g}"
     cap = "" if pace.cap is None else f" of {pace.cap}, the cap of a new sending domain"
     quota = ""
     if pace.quota and pace.quota.daily is not None and pace.quota.left is not None:
-        left, daily = pace.quota.left, pace.quota.daily
-        quota = f"; {left:,} left for it of the account's {daily:,} in 24 hours"
-    return f"at most {pace.rate:g}{of} emails a second; {pace.taken}{cap} today (UTC){quota}"
+        remaining, daily = pace.quota.left, pace.quota.daily
+        quota = f"; {remaining:,} of its share of the account's {daily:,} per 24 hours remain"
+    return f"at most {pace.rate:g}{of} emails per second; {pace.taken}{cap} today (UTC){quota}"
 
 
 def stopped_text(breaker: OpenBreaker) -> str:
-    """Why nothing is sent, since when, and when the next email is tried."""
+    """Describe the start and the reason of a stop, and the time of the next attempt."""
     how = "by hand" if breaker.by_hand else "automatically"
     why = f" ({printable(breaker.why)})" if breaker.why else ""
-    return f"stopped {how} since {moment(breaker.since)}{why}: {next_try(breaker)}"
+    return f"stopped {how} since {moment(breaker.since)}{why}; next email: {next_try(breaker)}"
 
 
 def next_try(breaker: OpenBreaker) -> str:
-    """When the next email is tried."""
+    """Describe the time of the next attempt to send."""
     if breaker.by_hand:
         return "none until you resume sending"
     if breaker.is_probed:
-        return f"one email is being tried now, the next at {moment(breaker.until)} or later"
-    return f"one email at {moment(breaker.until)} or later"
+        return f"a test email is being sent now, the next one at {moment(breaker.until)} or later"
+    return f"a test email at {moment(breaker.until)} or later"

@@ -1,4 +1,4 @@
-"""How the commands name a batch: by its slot."""
+"""Slots as the ids of batches."""
 
 from datetime import datetime
 
@@ -9,14 +9,14 @@ from cli.shared.console import NotPossible, printable
 
 
 def named_slot(text: str, *, name: str = "ID") -> datetime:
-    """Any instant names the slot that it lies in; its zone must be there. Raises NotPossible."""
+    """Return the slot that contains an instant with a time zone. Raises NotPossible."""
     try:
         instant = read_instant(text)
     except ValueError:
         instant = None
     if instant is None or instant.tzinfo is None:
         raise NotPossible(
-            f"{name} {printable(text)!r} is no batch: write its slot in UTC, such as "
-            "2026-11-22T06:10Z, as `gazette batch list` does."
+            f"{name} {printable(text)!r} is not a batch. Specify its slot in UTC, such as "
+            "2026-11-22T06:10Z. `gazette batch list` shows the slots."
         )
     return slot_of(instant)

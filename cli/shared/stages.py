@@ -1,4 +1,4 @@
-"""Stages as cdk.json has them, for commands that ask nothing of AWS."""
+"""Stages of cdk.json, for commands that do not call AWS."""
 
 import json
 from collections.abc import Mapping
@@ -14,12 +14,12 @@ from infra.stages import StageError, read_stage
 
 
 def stage_of(
-    name: str, project: Path, *, instead: Mapping[str, object] = MappingProxyType({})
+    name: str, project: Path, *, overrides: Mapping[str, object] = MappingProxyType({})
 ) -> Stage:
-    """A stage in the cdk.json of a project, with some settings `instead`. Raises NotPossible."""
+    """Read a stage from the cdk.json of a project, and override settings. Raises NotPossible."""
     stages = json.loads((project / "cdk.json").read_text())["context"]["stages"]
     if name in stages:
-        stages[name] = {**stages[name], **instead}
+        stages[name] = {**stages[name], **overrides}
     try:
         return read_stage(name, stages)
     except StageError as err:
@@ -27,10 +27,10 @@ def stage_of(
 
 
 def sources_of(name: str, project: Path) -> Sources:
-    """Which sources may put a detail type on the bus of a stage. Raises NotPossible."""
+    """Return the sources that may publish each detail type in a stage. Raises NotPossible."""
     return Sources.of(stage_of(name, project).sources)
 
 
 def hosts_of(name: str, project: Path) -> LinkHosts:
-    """The hosts to which a stage lets links of events lead. Raises NotPossible."""
+    """Return the hosts that the links of events may lead to in a stage. Raises NotPossible."""
     return LinkHosts.of(stage_of(name, project).link_hosts)

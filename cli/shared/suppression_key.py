@@ -1,4 +1,4 @@
-"""The key of the suppressions of a stage, for the commands that look an address up."""
+"""The hash key of a stage's suppressions, for commands that look up an address."""
 
 from gazette.adapters.aws.suppression_key import read_suppression_key
 from gazette.domain.errors import InvalidKeys
@@ -8,8 +8,8 @@ from cli.shared.console import NotPossible, printable
 
 
 def suppression_key(stage: str, secret: str) -> bytes:
-    """The key in the secret that the settings of a stage name. Raises NotPossible."""
-    name = f"the key of the suppressions of stage {stage}"
+    """Read the key from the secret in a stage's settings. Raises NotPossible."""
+    name = f"the suppression key of stage {stage}"
     try:
         with refusals_in_words(name, service="secretsmanager"):
             return read_suppression_key(secret)

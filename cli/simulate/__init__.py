@@ -1,1 +1,1 @@
-"""`gazette simulate`: whether a day fits, what it costs, and what breaks first."""
+"""`gazette simulate`: simulate a day of a stage."""

@@ -1,4 +1,4 @@
-"""What a forecast says, in sentences and rows, and as a document."""
+"""The output of a simulation, as sentences, rows and JSON."""
 
 from cli.shared.answers import NOTHING, Document, Rows, Shown
 from cli.simulate.ceilings import Ceiling
@@ -8,87 +8,87 @@ _MINUTE = 60
 _TEN = 10
 
 
-def last_line(told: Outcome) -> str:
-    """The sum, for whoever compares runs."""
+def last_line(result: Outcome) -> str:
+    """Return the line with the main figures, for comparisons of simulations."""
     return (
-        f"simulate: readers={told.readers} emails={told.emails} in_hour={told.in_hour:.4f} "
-        f"usd={told.dollars['total']:.2f} peak_mb={told.peak_mb:.0f} wall_s={told.wall_s:.0f}"
+        f"simulate: readers={result.readers} emails={result.emails} in_hour={result.in_hour:.4f} "
+        f"usd={result.dollars['total']:.2f} peak_mb={result.peak_mb:.0f} wall_s={result.wall_s:.0f}"
     )
 
 
-def sentences(told: Outcome) -> list[str]:
-    """The answers, the most important first."""
-    found = [_on_time(told), _first_to_break(told.ceilings[0])]
+def sentences(result: Outcome) -> list[str]:
+    """Return the results as sentences, the most important first."""
+    lines = [_on_time(result), _first_to_break(result.ceilings[0])]
     for number, what in (
-        (told.too_late, "are skipped as too late (max_lateness)"),
-        (told.over_cap, "are skipped because the day's cap is used up"),
-        (told.failed, "fail, refused by SES six times"),
+        (result.too_late, "are skipped as too late (max_lateness)"),
+        (result.over_cap, "are skipped because the daily cap is used up"),
+        (result.failed, "fail because SES rejects them six times"),
     ):
         if number:
-            found.append(f"{number:,} emails {what}.")
-    dollars = told.dollars
-    found.append(
-        f"A month of such days, with the emails that go out, costs ${dollars['total']:,.0f}: "
-        f"SES ${dollars['ses']:,.0f}, what else grows with use ${dollars['grows']:,.0f}, "
-        f"fixed ${dollars['fixed']:,.0f}."
+            lines.append(f"{number:,} emails {what}.")
+    dollars = result.dollars
+    lines.append(
+        f"A month of such days costs ${dollars['total']:,.0f} for the emails sent: "
+        f"SES ${dollars['ses']:,.0f}, other variable cost ${dollars['grows']:,.0f}, "
+        f"fixed cost ${dollars['fixed']:,.0f}."
     )
-    return found
+    return lines
 
 
-def _on_time(told: Outcome) -> str:
-    if not told.due:
-        return "No digest is due: nothing waits for any reader."
+def _on_time(result: Outcome) -> str:
+    if not result.due:
+        return "No digest is due, because no reader has waiting events."
     return (
-        f"{_verdict(told)}: {told.in_hour:.2%} of {told.due:,} digests go out in the hour that "
-        f"their readers chose, and {told.soon_after:.2%} in the ten minutes after it. "
-        f"The last one that goes out: {told.last_at:%Y-%m-%d %H:%M} UTC."
+        f"{_verdict(result)}: {result.in_hour:.2%} of {result.due:,} digests go out in the hour "
+        f"that their readers chose, and {result.soon_after:.2%} in the ten minutes after it. "
+        f"The last digest goes out at {result.last_at:%Y-%m-%d %H:%M} UTC."
     )
 
 
 def _first_to_break(first: Ceiling) -> str:
     if not first.load:
-        return "Nothing breaks: there is no load."
+        return "No limit is reached, because there is no load."
     return (
-        f"First to break: {first.name}, at {first.multiple:,.2f} times this load "
+        f"First limit: {first.name}, at {first.multiple:,.2f} times this load "
         f"({_short(first.load)} of {_short(first.limit)} {first.unit}). "
-        f"What helps: {first.to_do}."
+        f"To raise it: {first.to_do}."
     )
 
 
 def _short(number: float) -> str:
-    """Whole, unless it is so small that this would say nothing."""
+    """Format a number without decimals, unless it is small."""
     return f"{number:,.0f}" if number >= _TEN else f"{number:.2g}"
 
 
-def _verdict(told: Outcome) -> str:
-    if told.is_on_time:
+def _verdict(result: Outcome) -> str:
+    if result.is_on_time:
         return "Yes"
-    return "Nearly" if told.in_hour + told.soon_after >= ALL else "No"
+    return "Nearly" if result.in_hour + result.soon_after >= ALL else "No"
 
 
-def figures(told: Outcome) -> list[tuple[str, str]]:
-    """Names and values, for people."""
-    half, most = told.digest_delay
-    found = [
-        ("readers", f"{told.readers:,}"),
-        ("emails", f"{told.emails:,} ({told.immediate:,} immediate)"),
-        ("in their hour", f"{told.in_hour:.2%} of {told.due:,} digests"),
-        ("delay of a digest", f"{_span(half)} (half), {_span(most)} (99 of 100)"),
-        ("delay of an immediate email", f"{_span(told.immediate_delay)} (99 of 100)"),
-        ("requeues of an email", f"{told.requeues_per_email:.2f}"),
-        ("refused by SES for now", f"{told.refused:,}"),
-        ("write units", f"{told.write_units:,}"),
-        ("a month", f"${told.dollars['total']:,.2f}"),
+def figures(result: Outcome) -> list[tuple[str, str]]:
+    """Return the names and values of the figures."""
+    half, most = result.digest_delay
+    lines = [
+        ("readers", f"{result.readers:,}"),
+        ("emails", f"{result.emails:,} ({result.immediate:,} immediate)"),
+        ("in the chosen hour", f"{result.in_hour:.2%} of {result.due:,} digests"),
+        ("delay of a digest", f"{_span(half)} (median), {_span(most)} (99th percentile)"),
+        ("delay of an immediate email", f"{_span(result.immediate_delay)} (99th percentile)"),
+        ("requeues per email", f"{result.requeues_per_email:.2f}"),
+        ("temporary rejections by SES", f"{result.refused:,}"),
+        ("write units", f"{result.write_units:,}"),
+        ("cost per month", f"${result.dollars['total']:,.2f}"),
     ]
-    service = told.found.service
+    service = result.forecast.service
     if service:
-        found += [
-            ("requests to the service behind", f"{service.total:,}, at most {service.peak:,}/s"),
-            ("… that timed out", f"{service.failed:,}"),
-            ("… acts of its autoscaler", f"{service.ups} up, {service.downs} down"),
-            ("… seconds overloaded", f"{service.overloaded:,}"),
+        lines += [
+            ("requests to the service", f"{service.total:,}, at most {service.peak:,}/s"),
+            ("… timed out", f"{service.failed:,}"),
+            ("… autoscaler actions", f"{service.ups} up, {service.downs} down"),
+            ("… seconds of overload", f"{service.overloaded:,}"),
         ]
-    return found
+    return lines
 
 
 def _span(seconds: float) -> str:
@@ -99,17 +99,17 @@ def _span(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02} h" if hours else f"{minutes}:{rest:02} min"
 
 
-def ceiling_rows(told: Outcome) -> Rows:
-    """What breaks first, at the top."""
+def ceiling_rows(result: Outcome) -> Rows:
+    """Return the rows of limits, the first one to be reached at the top."""
     return Rows(
         "ceilings",
         {
-            "name": "what breaks",
-            "multiple": "at times this load",
+            "name": "limit of",
+            "multiple": "reached at (× load)",
             "load": "load",
             "limit": "limit",
             "unit": "unit",
-            "to_do": "what helps",
+            "to_do": "to raise it",
         },
         [
             (
@@ -120,50 +120,50 @@ def ceiling_rows(told: Outcome) -> Rows:
                 each.unit,
                 each.to_do,
             )
-            for each in told.ceilings
+            for each in result.ceilings
         ],
     )
 
 
-def queue_rows(told: Outcome) -> Rows:
-    """What the queues do."""
+def queue_rows(result: Outcome) -> Rows:
+    """Return the rows of queues."""
     columns = {
         "queue": "queue",
         "most_messages": "most messages",
         "at": "at",
-        "minutes_in_use": "longest in use (minutes)",
+        "minutes_in_use": "longest use (minutes)",
     }
     rows = [
         (each.name, Shown(each.most, f"{each.most:,}"), each.at, each.minutes)
-        for each in told.queues
+        for each in result.queues
     ]
     return Rows("queues", columns, rows)
 
 
-def document(told: Outcome) -> Document:
-    """For programs."""
-    half, most = told.digest_delay
-    service = told.found.service
+def document(result: Outcome) -> Document:
+    """Return the JSON output."""
+    half, most = result.digest_delay
+    service = result.forecast.service
     return {
-        "readers": told.readers,
-        "emails": told.emails,
-        "digests": told.digests,
-        "immediate": told.immediate,
-        "due": told.due,
-        "in_hour": told.in_hour,
-        "soon_after": told.soon_after,
-        "on_time": told.is_on_time,
+        "readers": result.readers,
+        "emails": result.emails,
+        "digests": result.digests,
+        "immediate": result.immediate,
+        "due": result.due,
+        "in_hour": result.in_hour,
+        "soon_after": result.soon_after,
+        "on_time": result.is_on_time,
         "digest_delay_p50": half,
         "digest_delay_p99": most,
-        "immediate_delay_p99": told.immediate_delay,
-        "too_late": told.too_late,
-        "over_cap": told.over_cap,
-        "refused": told.refused,
-        "failed": told.failed,
-        "requeues_per_email": told.requeues_per_email,
-        "last_at": told.last_at,
-        "queues": queue_rows(told).document,
-        "ceilings": ceiling_rows(told).document,
+        "immediate_delay_p99": result.immediate_delay,
+        "too_late": result.too_late,
+        "over_cap": result.over_cap,
+        "refused": result.refused,
+        "failed": result.failed,
+        "requeues_per_email": result.requeues_per_email,
+        "last_at": result.last_at,
+        "queues": queue_rows(result).document,
+        "ceilings": ceiling_rows(result).document,
         "service": service
         and {
             "requests": service.total,
@@ -173,13 +173,13 @@ def document(told: Outcome) -> Document:
             "scaled_down": service.downs,
             "seconds_overloaded": service.overloaded,
         },
-        "write_units": dict(told.found.writes),
-        "dollars": told.dollars,
-        "peak_mb": told.peak_mb,
-        "wall_s": told.wall_s,
+        "write_units": dict(result.forecast.writes),
+        "dollars": result.dollars,
+        "peak_mb": result.peak_mb,
+        "wall_s": result.wall_s,
     }
 
 
 def _multiple(each: Ceiling) -> Shown:
-    """JSON has no infinity, and neither have people."""
+    """Return the multiple, or None without load, because JSON has no infinity."""
     return Shown(each.multiple, f"{each.multiple:,.2f}") if each.load else Shown(None, NOTHING)

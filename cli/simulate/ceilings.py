@@ -1,4 +1,4 @@
-"""What breaks first: how much of each limit the busiest time takes, and when it would not do."""
+"""The limits of a stage, and the share of each that the busiest time uses."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -21,60 +21,77 @@ _HOUR, _DAY = 3600.0, 86_400.0
 _SLOTS_AN_HOUR = 6
 _TEN = 10
 _UNEVEN = 2
-"""Events come unevenly, as settings.concurrency leaves room for; emails go out evenly."""
+"""The peak of events relative to their average, as in settings.concurrency. Emails have no peak."""
 
 A_PARTITION = 1000
-"""Write units a second of one partition key.
+"""The write units per second of a partition key.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ceiling:
-    """A limit, and what the busiest time takes of it, both in `unit`. `to_do`: what raises it."""
+    """A limit, with the load at the busiest time."""
 
     name: str
+
+    # The load at the busiest time, in `unit`.
     load: float
+
+    # The limit, in `unit`.
     limit: float
+
     unit: str
+
+    # The means to raise the limit.
     to_do: str
 
     @property
     def multiple(self) -> float:
-        """At which multiple of this load it would not do; infinite where there is no load."""
+        """The multiple of this load that reaches the limit, or infinity without load."""
         return self.limit / self.load if self.load else inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peaks:
-    """The busiest times. Rates are a second; `hour` and `slot`: digests, and schedules due."""
+    """The load at the busiest times."""
 
+    # Digests due in the busiest hour.
     hour: float
+
+    # Digests due in the busiest slot.
     slot: float
+
+    # Schedules due in the busiest slot.
     schedules: float
+
+    # Immediate emails per second.
     immediate: float
+
+    # Events per second.
     events: float
+
     emails_a_day: float
 
     @property
     def digests(self) -> float:
-        """Digests a second for the busiest hour."""
+        """The digests per second of the busiest hour."""
         return self.hour / _HOUR
 
     @property
     def emails(self) -> float:
-        """Emails a second, of both streams."""
+        """The emails per second of both streams."""
         return self.digests + self.immediate
 
 
-def peaks(found: Forecast) -> Peaks:
-    """Of what came due, whatever became of it."""
-    slots = [0.0] * int(found.question.days * _DAY / A_SLOT)
-    for due, number in found.due.items():
+def peaks(forecast: Forecast) -> Peaks:
+    """Compute the peaks from the due digests, regardless of their outcome."""
+    slots = [0.0] * int(forecast.question.days * _DAY / A_SLOT)
+    for due, number in forecast.due.items():
         slots[int(due // A_SLOT)] += number
-    schedules = sum(found.due.values()) + found.quiet
-    digests = sum(found.due.values())
+    schedules = sum(forecast.due.values()) + forecast.quiet
+    digests = sum(forecast.due.values())
     hours = (sum(slots[at : at + _SLOTS_AN_HOUR]) for at in range(len(slots)))
-    traffic = found.question.traffic
+    traffic = forecast.question.traffic
     events = traffic.readers * traffic.events / _DAY
     return Peaks(
         hour=max(hours, default=0),
@@ -82,33 +99,35 @@ def peaks(found: Forecast) -> Peaks:
         schedules=max(slots, default=0) * (schedules / digests if digests else 0),
         immediate=events * traffic.immediate,
         events=events,
-        emails_a_day=(digests + found.at_once) / found.question.days,
+        emails_a_day=(digests + forecast.at_once) / forecast.question.days,
     )
 
 
-def ceilings(found: Forecast, times: Times | None = None) -> list[Ceiling]:
-    """All of them, what breaks first at the top."""
-    return sorted(_ceilings(found, peaks(found), times or Times()), key=lambda one: one.multiple)
+def ceilings(forecast: Forecast, times: Times | None = None) -> list[Ceiling]:
+    """Return all limits, the first one to be reached at the top."""
+    return sorted(
+        _ceilings(forecast, peaks(forecast), times or Times()), key=lambda one: one.multiple
+    )
 
 
-def _ceilings(found: Forecast, peak: Peaks, times: Times) -> Iterator[Ceiling]:
-    yield from _of_sending(found, peak)
-    yield from _of_functions(found, peak, times)
-    yield from _of_tables(found, peak)
-    if found.service and (plan := found.service.plan):
+def _ceilings(forecast: Forecast, peak: Peaks, times: Times) -> Iterator[Ceiling]:
+    yield from _of_sending(forecast, peak)
+    yield from _of_functions(forecast, peak, times)
+    yield from _of_tables(forecast, peak)
+    if forecast.service and (plan := forecast.service.plan):
         yield Ceiling(
-            name="the service behind",
+            name="the service",
             load=peak.digests,
             limit=plan.most * plan.each,
-            unit="requests a second",
+            unit="requests per second",
             to_do="more instances (--service-most)",
         )
 
 
-def _of_sending(found: Forecast, peak: Peaks) -> Iterator[Ceiling]:
-    account, plan = found.question.account, found.question.installation.plan
-    shares = divided(found.question.installation.immediate_share)
-    pace = Pace(quota=Quota(rate=account.rate), quota_at=found.begin)
+def _of_sending(forecast: Forecast, peak: Peaks) -> Iterator[Ceiling]:
+    account, plan = forecast.question.account, forecast.question.installation.plan
+    shares = divided(forecast.question.installation.immediate_share)
+    pace = Pace(quota=Quota(rate=account.rate), quota_at=forecast.begin)
     digests = full_rate(pace, replace(plan, share=shares.digest))
     immediate = full_rate(pace, replace(plan, share=shares.immediate))
     more = "a higher sending rate of SES and emails_per_second"
@@ -116,21 +135,21 @@ def _of_sending(found: Forecast, peak: Peaks) -> Iterator[Ceiling]:
         name="rate of digests",
         load=peak.digests,
         limit=digests,
-        unit="emails a second",
+        unit="emails per second",
         to_do=f"{more}, or a smaller immediate_share",
     )
     yield Ceiling(
         name="rate of immediate emails",
         load=peak.immediate,
         limit=immediate,
-        unit="emails a second",
+        unit="emails per second",
         to_do=f"{more}, or a larger immediate_share",
     )
     yield Ceiling(
         name="sending rate of SES",
         load=peak.emails,
         limit=account.rate,
-        unit="emails a second",
+        unit="emails per second",
         to_do="ask AWS for a higher sending rate",
     )
     if account.daily is not None:
@@ -139,20 +158,20 @@ def _of_sending(found: Forecast, peak: Peaks) -> Iterator[Ceiling]:
             load=peak.emails_a_day,
             limit=account.daily,
             unit="emails in 24 hours",
-            to_do="ask AWS for a larger daily quota",
+            to_do="request a larger daily quota",
         )
-    if (cap := plan.cap_on(found.question.begin)) is not None:
+    if (cap := plan.cap_on(forecast.question.begin)) is not None:
         yield Ceiling(
             name="warm-up",
             load=peak.emails_a_day,
             limit=cap,
-            unit="emails a day",
-            to_do="wait: it doubles each day; or begin with fewer readers",
+            unit="emails per day",
+            to_do="wait, because it doubles each day, or begin with fewer readers",
         )
 
 
-def _of_functions(found: Forecast, peak: Peaks, times: Times) -> Iterator[Ceiling]:
-    installation = found.question.installation
+def _of_functions(forecast: Forecast, peak: Peaks, times: Times) -> Iterator[Ceiling]:
+    installation = forecast.question.installation
     sizes = installation.sizes
     at_once = min(installation.shards, sizes["fanout"].concurrency)
     yield Ceiling(
@@ -164,7 +183,7 @@ def _of_functions(found: Forecast, peak: Peaks, times: Times) -> Iterator[Ceilin
         if installation.shards <= sizes["fanout"].concurrency
         else "more concurrency of fanout",
     )
-    asking = found.service.plan.latency if found.service else 0.0
+    asking = forecast.service.plan.latency if forecast.service else 0.0
     for name, load, waits in (
         ("generate", peak.digests, asking),
         ("immediate", peak.immediate, 0.0),
@@ -173,7 +192,7 @@ def _of_functions(found: Forecast, peak: Peaks, times: Times) -> Iterator[Ceilin
             name=f"concurrency of {name}",
             load=load,
             limit=_emails_a_second(sizes[name], times, waits=waits),
-            unit="emails a second",
+            unit="emails per second",
             to_do=f"emails_per_second, or more concurrency of {name}",
         )
     for name, load, ten in (
@@ -184,41 +203,41 @@ def _of_functions(found: Forecast, peak: Peaks, times: Times) -> Iterator[Ceilin
             name=f"concurrency of {name}",
             load=load,
             limit=sizes[name].concurrency * _TEN / ten,
-            unit="messages a second",
+            unit="messages per second",
             to_do=f"more concurrency of {name}",
         )
 
 
 def _emails_a_second(size: Size, times: Times, *, waits: float) -> float:
-    """As many as the workers send where none waits for its permits.
+    """Return the emails per second of the workers without waits for permits.
 
-    `waits`: seconds for the service behind, while it keeps up.
+    `waits`: the response time of the service in seconds, while it is not overloaded.
     """
-    took = times.start + times.prepare + (size.batch - 1) * times.more + waits + times.send
-    return size.concurrency * size.batch / took
+    duration = times.start + times.prepare + (size.batch - 1) * times.more + waits + times.send
+    return size.concurrency * size.batch / duration
 
 
-def _of_tables(found: Forecast, peak: Peaks) -> Iterator[Ceiling]:
+def _of_tables(forecast: Forecast, peak: Peaks) -> Iterator[Ceiling]:
     yield Ceiling(
         name="row of the pace",
         load=peak.emails,
         limit=MAX_RATE,
-        unit="emails a second",
-        to_do="a second stage, for a part of the readers",
+        unit="emails per second",
+        to_do="a second stage for a part of the readers",
     )
     of_index = 2
     yield Ceiling(
         name="partitions of a batch",
         load=peak.slot * of_index / A_SLOT,
         limit=PARTITIONS * A_PARTITION,
-        unit="write units a second",
-        to_do="a second stage, for a part of the readers",
+        unit="write units per second",
+        to_do="a second stage for a part of the readers",
     )
     each = (WRITES["a due schedule, in fan-out"] - 3) / A_SLOT
     yield Ceiling(
         name="partitions of the due index",
         load=peak.schedules * each,
-        limit=found.question.installation.shards * A_PARTITION,
-        unit="write units a second",
+        limit=forecast.question.installation.shards * A_PARTITION,
+        unit="write units per second",
         to_do="more shards",
     )

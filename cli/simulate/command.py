@@ -1,4 +1,4 @@
-"""`gazette simulate`: a day of a stage, before it comes."""
+"""`gazette simulate`: simulate a day of a stage."""
 
 import json
 import time
@@ -38,48 +38,55 @@ _YEARS = range(2000, 2101)
 
 
 def simulate(
-    readers: Annotated[int, typer.Option(min=1, help="Readers with a daily digest.")],
+    readers: Annotated[int, typer.Option(min=1, help="The number of readers with a daily digest.")],
     events: Annotated[
         float,
         typer.Option(
-            min=0, max=_MOST_EVENTS, help="Events that each reader hears of in a day, on average."
+            min=0, max=_MOST_EVENTS, help="The average number of events per reader and day."
         ),
     ] = 3,
     immediate: Annotated[
         float,
-        typer.Option(min=0, max=1, help="Share of events that go out at once, as one email each."),
+        typer.Option(min=0, max=1, help="The share of events that are sent as immediate email."),
     ] = 0,
     hour: Annotated[int, typer.Option(min=0, max=23, help="The hour of the digest.")] = 8,
     on_the_hour: Annotated[
         float,
         typer.Option(
-            min=0, max=1, help="Share of readers who chose the first minute, not just the hour."
+            min=0,
+            max=1,
+            help="The share of readers who chose the first minute of the hour. The others chose "
+            "only the hour.",
         ),
     ] = 0,
     zone: Annotated[
         list[str] | None,
         typer.Option(
             metavar="ZONE=PARTS",
-            help="Where readers live, such as Europe/Berlin=3; give it once for each zone.",
+            help="A time zone with its share of the readers, such as Europe/Berlin=3. Repeat the "
+            "option for each zone.",
             show_default="the world",
         ),
     ] = None,
     quota: Annotated[
         float,
         typer.Option(
-            min=0.01, max=_MOST_A_SECOND, help="Emails a second that SES lets the account send."
+            min=0.01, max=_MOST_A_SECOND, help="The account's sending rate in SES, per second."
         ),
     ] = 14,
     daily_quota: Annotated[
         int | None,
-        typer.Option(min=1, help="Emails that SES lets it send in 24 hours.", show_default="any"),
+        typer.Option(
+            min=1, help="The account's quota in SES, per 24 hours.", show_default="no limit"
+        ),
     ] = None,
     instead: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="SETTING=VALUE",
-            help="Another value of a setting of the stage, such as emails_per_second=450.",
+            help="A setting that overrides the stage's, such as emails_per_second=450. Repeat the "
+            "option for more settings.",
         ),
     ] = None,
     service: Annotated[
@@ -87,45 +94,55 @@ def simulate(
         typer.Option(
             min=0,
             max=_MOST_A_SECOND,
-            help="Requests a second of one instance of a service that each digest asks once; "
-            "0: none.",
+            help="The requests per second that an instance of your service can answer. Each digest "
+            "makes one request. 0 means no service.",
         ),
     ] = 0,
-    service_least: Annotated[int, typer.Option(min=1, help="Its fewest instances.")] = 2,
-    service_most: Annotated[int, typer.Option(min=1, help="Its most instances.")] = 100,
+    service_least: Annotated[
+        int, typer.Option(min=1, help="The minimum number of instances of the service.")
+    ] = 2,
+    service_most: Annotated[
+        int, typer.Option(min=1, help="The maximum number of instances of the service.")
+    ] = 100,
     service_boots: Annotated[
-        float, typer.Option(min=0, max=_A_DAY, help="Seconds until a new instance answers.")
+        float,
+        typer.Option(min=0, max=_A_DAY, help="The start time of a new instance, in seconds."),
     ] = 120,
-    days: Annotated[int, typer.Option(min=1, max=_MOST_DAYS, help="Days to simulate.")] = 1,
+    days: Annotated[
+        int, typer.Option(min=1, max=_MOST_DAYS, help="The number of days to simulate.")
+    ] = 1,
     begin: Annotated[
         str, typer.Option(metavar="DATE", help="The first day, in UTC.", show_default="today")
     ] = "",
-    seed: Annotated[int, typer.Option(help="Another seed, other random numbers.")] = 1,
+    seed: Annotated[int, typer.Option(help="The seed of the random numbers.")] = 1,
     plan: Annotated[
-        str, typer.Option(help="Price plan of SES: none, essentials, pro or enterprise.")
+        str, typer.Option(help="The SES price plan: none, essentials, pro or enterprise.")
     ] = "none",
     prices: Annotated[
-        Path, typer.Option(help="The file of prices.", show_default="cli/cost/prices.json")
+        Path, typer.Option(help="The file with prices.", show_default="cli/cost/prices.json")
     ] = OURS,
     stage: StageName = "prod",
     to_html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Also write a page with plots.")
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Also write an HTML page with plots."),
     ] = None,
 ) -> None:
-    """Simulate a day: does everyone get their digest in time, what does it cost, what breaks first?
+    """Simulate a day of a stage: the delays of digests, the cost, and the first limit.
 
-    The calendar, the stagger, the rate limiter and the retries are those of Gazette itself; the
-    settings are those of the stage in cdk.json. What it assumes is in docs/forecast.md.
+    The simulation uses Gazette's own code for the calendar, the stagger, the rate limiter and the
+    retries, and the settings of the stage in cdk.json. docs/forecast.md lists its assumptions.
     """
     began = time.monotonic()
     check_writable("--html", to_html)
     charged = read_prices(prices)
     if plan not in charged.plans:
-        raise NotPossible(f"There is no --plan {plan!r}: {', '.join(charged.plans)}.")
+        raise NotPossible(
+            f"--plan {plan!r} does not exist. Specify one of {', '.join(charged.plans)}."
+        )
     if service and service_least > service_most:
         raise NotPossible(
-            f"--service-least {service_least} is more than --service-most {service_most}: "
-            "lower the one or raise the other."
+            f"--service-least {service_least} is greater than --service-most {service_most}. Lower "
+            "the first or raise the second."
         )
     settings = settings_in(instead or [])
     question = Question(
@@ -148,65 +165,65 @@ def simulate(
         else None,
         seed=seed,
     )
-    found = forecast(question)
+    simulated = forecast(question)
     usage = usage_of(stage, settings, plan=plan)
-    told = outcome(found, usage, charged, wall_s=time.monotonic() - began)
-    give(document(told))
+    result = outcome(simulated, usage, charged, wall_s=time.monotonic() - began)
+    give(document(result))
     if not wants_json():
-        for sentence in sentences(told):
+        for sentence in sentences(result):
             say(sentence)
-        for rows in (figures(told), ceiling_rows(told), queue_rows(told)):
+        for rows in (figures(result), ceiling_rows(result), queue_rows(result)):
             answer(
                 {},
                 lines=rows if isinstance(rows, list) else rows.lines,
                 picture=lambda rows=rows: grid(rows) if isinstance(rows, list) else rows.table(),  # type: ignore[misc]
             )
     if to_html:
-        write("--html", to_html, page(told, made_at=now()))
-    say(last_line(told))
+        write("--html", to_html, page(result, made_at=now()))
+    say(last_line(result))
 
 
-def zones_in(given: Sequence[str]) -> Mapping[str, float]:
-    """Parts of the readers by zone. Raises NotPossible."""
+def zones_in(arguments: Sequence[str]) -> Mapping[str, float]:
+    """Read the parts of the readers by zone. Raises NotPossible."""
     from zoneinfo import available_timezones
 
-    known, found = available_timezones(), {}
-    for each in given:
-        name, is_there, parts = each.partition("=")
+    known, zones = available_timezones(), {}
+    for each in arguments:
+        name, separator, parts = each.partition("=")
         if name not in known:
             raise NotPossible(
-                f"--zone {each!r}: there is no time zone {name!r}. Write one such as "
+                f"--zone {each!r}: time zone {name!r} does not exist. Use a form such as "
                 "Europe/Berlin=3."
             )
-        if name in found:
-            raise NotPossible(f"--zone {each!r}: {name} is there twice. Name each zone once.")
+        if name in zones:
+            raise NotPossible(f"--zone {each!r}: {name} occurs twice. Specify each zone once.")
         try:
-            found[name] = float(parts) if is_there else 1.0
+            zones[name] = float(parts) if separator else 1.0
         except ValueError as err:
             raise NotPossible(
-                f"--zone {each!r}: {parts!r} is no number. Write how many parts of the readers "
-                f"live there, such as {name}=3."
+                f"--zone {each!r}: {parts!r} is not a number. Specify the share of the readers in "
+                f"the zone, such as {name}=3."
             ) from err
-        if not 0 < found[name] < float("inf"):
-            raise NotPossible(f"--zone {each!r}: the parts must be more than 0.")
-    return found
+        if not 0 < zones[name] < float("inf"):
+            raise NotPossible(f"--zone {each!r}: the share must be greater than 0.")
+    return zones
 
 
-def settings_in(given: Sequence[str]) -> Mapping[str, object]:
-    """Settings of a stage, their values as JSON or as text. Raises NotPossible."""
-    found: dict[str, object] = {}
-    for each in given:
-        name, is_there, value = each.partition("=")
-        if not is_there:
+def settings_in(arguments: Sequence[str]) -> Mapping[str, object]:
+    """Read settings of a stage, with values as JSON or text. Raises NotPossible."""
+    settings: dict[str, object] = {}
+    for each in arguments:
+        name, separator, value = each.partition("=")
+        if not separator:
             raise NotPossible(
-                f"--set {each!r} has no value. Write SETTING=VALUE, such as spread=300; "
+                f"--set {each!r} has no value. Use the form SETTING=VALUE, such as spread=300. "
                 "docs/configuration.md lists the settings."
             )
         try:
-            found[name] = json.loads(value)
+            settings[name] = json.loads(value)
         except ValueError:
-            found[name] = value
-    return found
+            settings[name] = value
+    return settings
 
 
 def _day(given: str) -> date:
@@ -215,7 +232,9 @@ def _day(given: str) -> date:
     try:
         day = date.fromisoformat(given)
     except ValueError as err:
-        raise NotPossible(f"--begin {given!r} is no date such as 2026-11-24.") from err
+        raise NotPossible(
+            f"--begin {given!r} is not a date. Use a form such as 2026-11-24."
+        ) from err
     if day.year not in _YEARS:
-        raise NotPossible(f"--begin {given} is in no year from {_YEARS[0]} to {_YEARS[-1]}.")
+        raise NotPossible(f"--begin {given} must have a year from {_YEARS[0]} to {_YEARS[-1]}.")
     return day

@@ -1,5 +1,6 @@
-"""Readers and events one by one, where all of them are known: to hold a forecast against what was
-measured (docs/forecast.md). The rest of the simulation is the same.
+"""A population of known readers and events, to compare a forecast with a measurement.
+
+See docs/forecast.md. The rest of the simulation is the same.
 """
 
 import json
@@ -21,7 +22,7 @@ _HOUR = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
-    """A reader with a daily digest, and when it is due by their own clock."""
+    """A reader with a daily digest, and its time in the reader's zone."""
 
     name: str
     zone: str
@@ -31,7 +32,7 @@ class Reader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
-    """An event of a reader, and the instant at which it was stored, in UTC."""
+    """An event of a reader, with the time of storage in UTC."""
 
     reader: str
     at: datetime
@@ -39,28 +40,34 @@ class Stored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Week:
-    """What happened: all readers, all events, and the ticks of the clock, in order.
-
-    Beside it what else was written: `follows`; `activities` that ingest stored, and `pointers` that
-    it stored under their parents; `at_once`: events that were emails of their own.
-    """
+    """The readers, events and ticks of a measured week."""
 
     readers: Sequence[Reader]
     events: Sequence[Stored]
+
+    # The times of the ticks, in order.
     ticks: Sequence[datetime]
+
+    # The number of stored follows.
     follows: int = 0
+
+    # The number of stored activities.
     activities: int = 0
+
+    # The number of pointers to activities, stored at their parents.
     pointers: int = 0
+
+    # The number of events that were sent as immediate email.
     at_once: int = 0
 
     @property
     def begin(self) -> datetime:
-        """The first instant of which anything is known."""
+        """The time of the first event or tick."""
         return min([each.at for each in self.events[:1]] + [self.ticks[0]])
 
     @property
-    def beside(self) -> Counter[str]:
-        """Write units of what is no digest."""
+    def other_writes(self) -> Counter[str]:
+        """The write units of profiles, follows and activities."""
         return Counter(
             {
                 "profiles": int(WRITES["a new profile"]) * len(self.readers),
@@ -72,77 +79,90 @@ class Week:
 
 @dataclass(slots=True)
 class _Schedule:
-    """A schedule as the due index knows it. `waiting`: events that no digest has shown yet."""
+    """A schedule of a reader."""
 
-    wanted: Recurrence
+    recurrence: Recurrence
+
+    # The due time, or None for an idle schedule.
     due_at: datetime | None = None
+
+    # The number of waiting events.
     waiting: int = 0
+
+    # True if an event has armed the schedule since the last digest.
     is_first: bool = False
 
 
 @dataclass(slots=True)
 class ExactPopulation:
-    """The readers of a week. `begin`: where the seconds of cohorts begin."""
+    """The readers of a measured week."""
 
     week: Week
+
+    # The origin of the seconds of cohorts.
     begin: datetime
+
     schedules: dict[str, _Schedule] = field(default_factory=dict)
-    left: Iterator[Stored] = field(init=False)
+
+    # The later events, in order.
+    later: Iterator[Stored] = field(init=False)
+
+    # The next event, or None after the last one.
     ahead: Stored | None = None
 
     def __post_init__(self) -> None:
         for each in self.week.readers:
-            wanted = Recurrence(each.hour, each.minute, each.zone)
-            self.schedules[each.name] = _Schedule(wanted)
-        self.left = iter(sorted(self.week.events, key=lambda each: each.at))
-        self.ahead = next(self.left, None)
+            recurrence = Recurrence(each.hour, each.minute, each.zone)
+            self.schedules[each.name] = _Schedule(recurrence)
+        self.later = iter(sorted(self.week.events, key=lambda each: each.at))
+        self.ahead = next(self.later, None)
 
     def due_in(self, slot: datetime) -> Iterator[Occurrences]:
-        """Let a slot come, and store what happened until its tick reaches it."""
+        """Store the events before a slot, and yield the schedules that are due in it."""
         self._store(slot)
-        found: dict[Cohort, Counter[str]] = {}
+        cohorts: dict[Cohort, Counter[str]] = {}
         for schedule in self.schedules.values():
             if schedule.due_at is None or slot_of(schedule.due_at) != slot:
                 continue
-            wanted_until = schedule.due_at - timedelta(minutes=schedule.wanted.minute) + _HOUR
+            wanted_until = schedule.due_at - timedelta(minutes=schedule.recurrence.minute) + _HOUR
             cohort = Cohort(DIGEST, self._seconds(schedule.due_at), self._seconds(wanted_until))
-            counts = found.setdefault(cohort, Counter())
+            counts = cohorts.setdefault(cohort, Counter())
             counts["digests" if schedule.waiting else "quiet"] += 1
             counts["first"] += bool(schedule.waiting and schedule.is_first)
             if schedule.waiting:
-                schedule.due_at = next_occurrence(schedule.wanted, after=schedule.due_at)
+                schedule.due_at = next_occurrence(schedule.recurrence, after=schedule.due_at)
             else:
                 schedule.due_at = None
             schedule.waiting, schedule.is_first = 0, False
-        for cohort, counts in found.items():
+        for cohort, counts in cohorts.items():
             yield Occurrences(cohort, counts["digests"], counts["quiet"], counts["first"])
 
     def _store(self, until: datetime) -> None:
-        """The first event for an idle schedule arms it."""
+        """Store the events before an instant. The first event of an idle schedule arms it."""
         while self.ahead and self.ahead.at < until:
             schedule = self.schedules[self.ahead.reader]
             if schedule.due_at is None:
-                schedule.due_at = next_occurrence(schedule.wanted, after=self.ahead.at)
+                schedule.due_at = next_occurrence(schedule.recurrence, after=self.ahead.at)
                 schedule.is_first = True
             schedule.waiting += 1
-            self.ahead = next(self.left, None)
+            self.ahead = next(self.later, None)
 
     def _seconds(self, instant: datetime) -> float:
         return (instant - self.begin).total_seconds()
 
 
 def written(week: Week) -> str:
-    """A week as JSON, which `read_week` reads."""
+    """Convert a week to JSON for `read_week`."""
     return json.dumps(asdict(week), default=lambda at: at.isoformat(), indent=1)
 
 
 def read_week(path: Path) -> Week:
-    """A week from a file that the demo wrote. Raises ValueError, KeyError, TypeError or OSError."""
+    """Read a week from a file of the demo. Raises ValueError, KeyError, TypeError or OSError."""
     return week_in(json.loads(path.read_text()))
 
 
 def week_in(found: Mapping[str, Any]) -> Week:
-    """A week from what `written` wrote, decoded. Raises ValueError, KeyError or TypeError."""
+    """Convert the decoded JSON of `written` to a week. Raises ValueError, KeyError or TypeError."""
     return Week(
         **{
             **found,

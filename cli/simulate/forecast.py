@@ -1,4 +1,4 @@
-"""A day, or several: everything joined."""
+"""The simulation of one or more days."""
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -35,46 +35,67 @@ _TICK = "a tick"
 
 @dataclass(slots=True)
 class Depths:
-    """How many messages wait, by queue and minute."""
+    """The waiting messages by queue and minute."""
 
     by_minute: dict[str, list[int]] = field(default_factory=dict)
 
     def add(self, name: str, number: int) -> None:
-        """The next minute of a queue."""
+        """Record the next minute of a queue."""
         self.by_minute.setdefault(name, []).append(number)
 
 
 @dataclass(slots=True)
 class Forecast:
-    """What came of it. `writes`: write units, by what they are for. `due`: digests, by instant."""
+    """The result of a simulation."""
 
     question: Question
     begin: datetime
     tally: Tally = field(default_factory=Tally)
     depths: Depths = field(default_factory=Depths)
+
+    # Write units by purpose.
     writes: Counter[str] = field(default_factory=Counter)
+
+    # Digests by due time, in seconds since `begin`.
     due: Counter[float] = field(default_factory=Counter)
+
+    # Due schedules without a waiting event.
     quiet: int = 0
+
+    # Digests whose schedule was armed by their first event.
     first: int = 0
+
+    # Published events.
     events: int = 0
+
+    # Events that were sent as immediate email.
     at_once: int = 0
+
+    # The longest time from a tick until its last schedule was read, in seconds.
     fanout_behind: float = 0.0
+
+    # The working time of fan-out, in seconds.
     fanout_busy: float = 0.0
+
     service: Service | None = None
+
+    # The largest number of blocks in a queue.
     blocks: int = 0
+
+    # The number of acts on the timeline.
     acts: int = 0
 
 
 def simulate(
     question: Question, *, times: Times | None = None, week: Week | None = None
 ) -> Forecast:
-    """Let the days of the question pass, and then whatever is still to be sent.
+    """Simulate the days of the question, and then the emails that remain.
 
-    `week`: instead of readers and events that are drawn, those that are known, with their clock.
+    `week`: known readers, events and ticks, instead of random ones.
     """
     simulation = _Simulation(question, times or Times(), week)
     simulation.run()
-    return simulation.found
+    return simulation.forecast
 
 
 class _Simulation:
@@ -84,7 +105,7 @@ class _Simulation:
         installation, account = question.installation, question.account
         begin = slot_of(week.begin) if week else datetime.combine(question.begin, time(), UTC)
         self.next_slot = begin
-        self.found = Forecast(question, begin)
+        self.forecast = Forecast(question, begin)
         self.random = Random(question.seed)
         self.timeline = Timeline(begin)
         self.population: ExactPopulation | Population = (
@@ -106,7 +127,7 @@ class _Simulation:
         )
         self.provider = Provider(account.rate, account.daily)
         self.service = Service(question.service) if question.service else None
-        self.found.service = self.service
+        self.forecast.service = self.service
         self.queues: Streams[Queue[Cohort]] = Streams(
             digest=Queue(self.timeline), immediate=Queue(self.timeline)
         )
@@ -118,7 +139,7 @@ class _Simulation:
             resend=self.resend,
             provider=self.provider,
             service=self.service,
-            tally=self.found.tally,
+            tally=self.forecast.tally,
             random=self.random,
             max_lateness=installation.max_lateness,
             times=times,
@@ -140,19 +161,19 @@ class _Simulation:
         )
 
     def run(self) -> None:
-        """Until the last email is out."""
+        """Run until the last email is sent."""
         for tick in self.ticks:
             self.timeline.at(tick, self._tick)
         self.timeline.at(self.end, self._learn_quota)
         self.timeline.at(0, self._look)
         self.timeline.at(0, self._immediate)
         self.timeline.run()
-        found, traffic = self.found, self.question.traffic
-        found.fanout_behind, found.fanout_busy = self.fanout.behind, self.fanout.busy
-        found.blocks = max(queue.most_blocks for queue in self._queues())
-        found.acts = self.timeline.planned
+        forecast, traffic = self.forecast, self.question.traffic
+        forecast.fanout_behind, forecast.fanout_busy = self.fanout.behind, self.fanout.busy
+        forecast.blocks = max(queue.most_blocks for queue in self._queues())
+        forecast.acts = self.timeline.planned
         mean = traffic.readers * traffic.events * self.question.days
-        found.events = len(self.week.events) if self.week else poisson(self.random, mean)
+        forecast.events = len(self.week.events) if self.week else poisson(self.random, mean)
         self._count_writes()
         if self.service:
             self.service.advance(self.timeline.now)
@@ -169,15 +190,15 @@ class _Simulation:
         while self.next_slot <= self.timeline.instant:
             due = []
             for each in self.population.due_in(self.next_slot):
-                self.found.due[each.cohort.due] += each.digests
-                self.found.quiet += each.quiet
-                self.found.first += each.first
+                self.forecast.due[each.cohort.due] += each.digests
+                self.forecast.quiet += each.quiet
+                self.forecast.first += each.first
                 due.append((each.cohort, each.digests, each.quiet))
             self.fanout.tick(due)
             self.next_slot += SLOT
 
     def _learn_quota(self) -> None:
-        """Every ten minutes, also behind the last day while anything is still to be sent."""
+        """Update the quota every ten minutes, until the last email is sent."""
         timeline, rows = self.timeline, self.rows
         quota = self.provider.quota(timeline.now)
         for row, share in (
@@ -192,15 +213,15 @@ class _Simulation:
         return any(queue.waiting for queue in self._queues()) or bool(self.fanout.jobs)
 
     def _look(self) -> None:
-        """Every minute."""
+        """Record the depths of the queues every minute."""
         names = ("generate", "immediate", "resend")
         for name, queue in zip(names, self._queues(), strict=True):
-            self.found.depths.add(name, queue.waiting)
+            self.forecast.depths.add(name, queue.waiting)
         if self.timeline.now < self.end or self._is_busy():
             self.timeline.at(self.timeline.now + _MINUTE, self._look)
 
     def _immediate(self) -> None:
-        """The immediate emails of each second: one event, one email."""
+        """Queue the immediate emails of each second, one per event."""
         timeline, traffic = self.timeline, self.question.traffic
         mean = traffic.readers * traffic.events * traffic.immediate / _DAY
         if not mean or self.week:
@@ -210,24 +231,24 @@ class _Simulation:
             cohort = Cohort(IMMEDIATE, timeline.now, _NEVER)
             hold = self.question.installation.hold.total_seconds()
             self.queues.immediate.put(cohort, number, timeline.now + hold)
-            self.found.at_once += number
+            self.forecast.at_once += number
         if timeline.now + 1 < self.end:
             timeline.at(timeline.now + 1, self._immediate)
 
     def _count_writes(self) -> None:
-        """Units of everything but delivery events, as tests measure them (docs/tables.md)."""
-        found, tally, ticks = self.found, self.found.tally, len(self.ticks)
+        """Count the write units except for delivery events, by docs/tables.md."""
+        forecast, tally, ticks = self.forecast, self.forecast.tally, len(self.ticks)
         at_once = self.week.at_once if self.week else tally.sent[IMMEDIATE]
         if self.week:
-            found.at_once = at_once
+            forecast.at_once = at_once
         permit = 1
-        found.writes = Counter(
+        forecast.writes = Counter(
             {
-                "events": int(WRITES["an event"]) * (found.events - found.at_once),
-                "events at once": int(WRITES["an event for an immediate email"]) * found.at_once,
-                "arming": int(WRITES["… the first for an idle schedule"]) * found.first,
-                "fan-out": int(WRITES["a due schedule, in fan-out"]) * sum(found.due.values()),
-                "going idle": int(WRITES["… for which no event waits"]) * found.quiet,
+                "events": int(WRITES["an event"]) * (forecast.events - forecast.at_once),
+                "events at once": int(WRITES["an event for an immediate email"]) * forecast.at_once,
+                "arming": int(WRITES["… the first for an idle schedule"]) * forecast.first,
+                "fan-out": int(WRITES["a due schedule, in fan-out"]) * sum(forecast.due.values()),
+                "going idle": int(WRITES["… for which no event waits"]) * forecast.quiet,
                 "batches": self.fanout.batches,
                 "permits": self.rows.digest.writes + self.rows.immediate.writes,
                 "digests": (int(WRITES["a digest, in generate"]) - permit) * tally.sent["digest"],
@@ -237,4 +258,4 @@ class _Simulation:
             }
         )
         if self.week:
-            found.writes.update(self.week.beside)
+            forecast.writes.update(self.week.other_writes)

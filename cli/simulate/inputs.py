@@ -1,4 +1,4 @@
-"""What is asked: readers and what happens to them, the account of SES, the stage."""
+"""The inputs of a simulation: traffic, the SES account and the stage."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -34,60 +34,79 @@ WORLD: Mapping[str, float] = MappingProxyType(
         "America/Denver": 1,
     }
 )
-"""Of a hundred readers, how many live in each time zone, if nobody says otherwise: an assumption,
-roughly as the users of the Internet live. https://data.worldbank.org/indicator/IT.NET.USER.ZS"""
+"""The default percentage of readers in each time zone. It is an assumption that roughly follows the
+number of Internet users. https://data.worldbank.org/indicator/IT.NET.USER.ZS"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traffic:
-    """Readers, and what happens to them.
-
-    `events`: of each reader in a day. `immediate`: the share of them that go out at once, as one
-    email each. `hour`: that of the digest, by the reader's clock. `on_the_hour`: the share of
-    readers who chose its first minute; all others have one of six slots. `zones`: parts of the
-    readers.
-    """
+    """Readers and their events."""
 
     readers: int
+
+    # Events per reader and day.
     events: float = 3
+
+    # The share of events that are sent as immediate email.
     immediate: float = 0
+
+    # The hour of the digest, in the reader's time zone.
     hour: int = 8
+
+    # The share of readers who chose the first minute of the hour. The others have one of six slots.
     on_the_hour: float = 0
+
+    # The share of readers by time zone, in any unit.
     zones: Mapping[str, float] = field(default_factory=lambda: WORLD)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """What SES lets the account send: emails a second, and in 24 hours; None: any number."""
+    """The SES account."""
 
+    # Emails per second.
     rate: float
+
+    # Emails per 24 hours, or None without a limit.
     daily: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installation:
-    """What counts of a stage. `plan`: of both streams. `hold`: of immediate email. `sizes`: of each
-    function, by name. `reports`: delivery events of an email. Nothing is about what emails show.
-    """
+    """The settings of a stage that affect sending."""
 
+    # The rate plan of both streams together.
     plan: PacePlan
+
     immediate_share: int
     shards: int
     spread: timedelta
     max_lateness: timedelta
+
+    # The time for which an immediate email waits.
     hold: timedelta
+
+    # The size of each function, by name.
     sizes: Mapping[str, Size]
+
+    # Delivery events per email.
     reports: int = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """All of it. `begin`: the first day, in UTC. `service`: what each digest asks, if anything."""
+    """The inputs of a simulation."""
 
     traffic: Traffic
     account: Account
     installation: Installation
+
+    # The first day, in UTC.
     begin: date
+
     days: int = 1
+
+    # The service that each digest queries, or None.
     service: ServicePlan | None = None
+
     seed: int = 1

@@ -1,4 +1,4 @@
-"""What a forecast comes to: the figures that its answer is made of."""
+"""The figures of a simulation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,69 +15,100 @@ from cli.simulate.forecast import Forecast
 
 _MONTH = 30
 ALL = 0.999
-"""Of the digests of a day, the share that counts as all of them."""
+"""The share of a day's digests that counts as all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queue:
-    """A queue: the most messages that waited, when that was, and how long any waited in a row."""
+    """The load of a queue."""
 
     name: str
+
+    # The largest number of waiting messages.
     most: int
+
+    # The time of the largest number.
     at: datetime
+
+    # The longest time in minutes without an empty queue.
     minutes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The figures. Delays are in seconds: of digests since they were due, of immediate emails since
-    their event. `dollars`: of a month, by part. `peak_mb`, `wall_s`: of the simulation itself.
-    """
+    """The figures of a simulation."""
 
-    found: Forecast
+    forecast: Forecast
     readers: int
+
+    # Digests and immediate emails that were sent.
     digests: int
     immediate: int
+
+    # Digests that were due.
     due: int
+
+    # The shares of due digests that were sent in the chosen hour, and in the ten minutes after it.
     in_hour: float
     soon_after: float
+
+    # The median and the 99th percentile of the delay since the due time, in seconds.
     digest_delay: tuple[float, float]
+
+    # The 99th percentile of the delay since the event, in seconds.
     immediate_delay: float
+
+    # Emails that were skipped because of max_lateness.
     too_late: int
+
+    # Emails that were skipped because of the daily cap.
     over_cap: int
+
+    # Temporary rejections.
     refused: int
+
+    # Emails that were rejected too often.
     failed: int
+
     requeues_per_email: float
+
+    # The time of the last digest.
     last_at: datetime
+
     queues: Sequence[Queue]
     ceilings: Sequence[Ceiling]
+
+    # The cost per month by part.
     dollars: dict[str, float]
+
     write_units: int
+
+    # The memory and the duration of the simulation itself.
     peak_mb: float
     wall_s: float
 
     @property
     def emails(self) -> int:
-        """Emails of both streams."""
+        """The number of emails of both streams."""
         return self.digests + self.immediate
 
     @property
     def is_on_time(self) -> bool:
-        """Whether everyone gets the digest in their hour."""
+        """True if all digests go out in the chosen hour."""
         return self.in_hour >= ALL
 
 
-def outcome(found: Forecast, usage: Usage, prices: Prices, *, wall_s: float) -> Outcome:
-    """What came of it. `usage`: with the settings of the stage, and nothing that was simulated."""
-    tally = found.tally
+def outcome(forecast: Forecast, usage: Usage, prices: Prices, *, wall_s: float) -> Outcome:
+    """Compute the figures. `usage`: the settings of the stage, without simulated usage."""
+    tally = forecast.tally
     digests, immediate = tally.sent["digest"], tally.sent["immediate"]
-    due = sum(found.due.values())
+    due = sum(forecast.due.values())
     late = tally.late["digest"]
     emails = digests + immediate
     requeues = sum(tally.requeued.values()) / emails if emails else 0.0
     return Outcome(
-        found=found,
-        readers=found.question.traffic.readers,
+        forecast=forecast,
+        readers=forecast.question.traffic.readers,
         digests=digests,
         immediate=immediate,
         due=due,
@@ -90,19 +121,21 @@ def outcome(found: Forecast, usage: Usage, prices: Prices, *, wall_s: float) -> 
         refused=tally.refused,
         failed=tally.skipped["failed"],
         requeues_per_email=requeues,
-        last_at=found.begin + timedelta(seconds=tally.last_at),
-        queues=[_queue(found, name, depths) for name, depths in found.depths.by_minute.items()],
-        ceilings=ceilings(found),
-        dollars=sums(bill(_month(found, usage, requeues), prices)),
-        write_units=sum(found.writes.values()),
+        last_at=forecast.begin + timedelta(seconds=tally.last_at),
+        queues=[
+            _queue(forecast, name, depths) for name, depths in forecast.depths.by_minute.items()
+        ],
+        ceilings=ceilings(forecast),
+        dollars=sums(bill(_month(forecast, usage, requeues), prices)),
+        write_units=sum(forecast.writes.values()),
         peak_mb=_peak_mb(),
         wall_s=wall_s,
     )
 
 
-def _month(found: Forecast, usage: Usage, requeues: float) -> Usage:
-    """The simulated days, thirty of them."""
-    traffic, tally, days = found.question.traffic, found.tally, found.question.days
+def _month(forecast: Forecast, usage: Usage, requeues: float) -> Usage:
+    """Scale the simulated days to thirty days."""
+    traffic, tally, days = forecast.question.traffic, forecast.tally, forecast.question.days
     digests = tally.sent["digest"]
     return replace(
         usage,
@@ -110,31 +143,34 @@ def _month(found: Forecast, usage: Usage, requeues: float) -> Usage:
         events=traffic.events,
         immediate=traffic.immediate,
         digests=digests / traffic.readers / days,
-        quiet=min(1.0, found.quiet / digests) if digests else 0,
+        quiet=min(1.0, forecast.quiet / digests) if digests else 0,
         days=_MONTH,
-        digests_together=_together(found, "generate", digests),
-        immediate_together=_together(found, "immediate", tally.sent["immediate"]),
+        digests_together=_together(forecast, "generate", digests),
+        immediate_together=_together(forecast, "immediate", tally.sent["immediate"]),
         requeues=requeues,
     )
 
 
-def _together(found: Forecast, name: str, emails: int) -> int:
-    """Emails of an invocation that sends, as the simulation made them."""
-    invoked = found.tally.sending[name]
+def _together(forecast: Forecast, name: str, emails: int) -> int:
+    """Return the simulated emails per invocation that sends."""
+    invoked = forecast.tally.sending[name]
     return max(1, round(emails / invoked)) if invoked else 1
 
 
-def _queue(found: Forecast, name: str, depths: Sequence[int]) -> Queue:
+def _queue(forecast: Forecast, name: str, depths: Sequence[int]) -> Queue:
     most = max(depths, default=0)
     longest = now = 0
     for depth in depths:
         now = now + 1 if depth else 0
         longest = max(longest, now)
-    at = found.begin + timedelta(minutes=depths.index(most) if depths else 0)
+    at = forecast.begin + timedelta(minutes=depths.index(most) if depths else 0)
     return Queue(name=name, most=most, at=at, minutes=longest)
 
 
 def _peak_mb() -> float:
-    """Of this process, since it began. https://man7.org/linux/man-pages/man2/getrusage.2.html"""
+    """Return the peak memory of this process.
+
+    https://man7.org/linux/man-pages/man2/getrusage.2.html
+    """
     unit = 1024**2 if platform == "darwin" else 1024
     return getrusage(RUSAGE_SELF).ru_maxrss / unit

@@ -1,4 +1,4 @@
-"""A forecast as one page that needs nothing else: figures, tables, and plots as SVG within it."""
+"""The HTML page of a simulation, with figures, tables and inline SVG plots."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -15,11 +15,11 @@ from cli.simulate.plots import BOTTOM, HEIGHT, LEFT, WIDTH, Plot, plot
 
 _MINUTE = 60
 _A_SLOT = 10
-"""Minutes."""
+"""The length of a slot in minutes."""
 
 
-def page(told: Outcome, *, made_at: datetime) -> str:
-    """The page as HTML. It loads nothing and runs nothing, and its own policy forbids both."""
+def page(result: Outcome, *, made_at: datetime) -> str:
+    """Return the page as HTML. It has no external resources and no scripts."""
     templates = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -28,28 +28,28 @@ def page(told: Outcome, *, made_at: datetime) -> str:
         lstrip_blocks=True,
     )
     return templates.get_template("page.html").render(
-        title=f"Forecast for {told.readers:,} readers",
+        title=f"Forecast for {result.readers:,} readers",
         made_at=moment(made_at),
-        sentences=sentences(told),
-        figures=figures(told),
-        plots=[*plots(told.found)],
+        sentences=sentences(result),
+        figures=figures(result),
+        plots=[*plots(result.forecast)],
         tables=[
-            ("What breaks first", ceiling_rows(told)),
-            ("What the queues do", queue_rows(told)),
+            ("Limits", ceiling_rows(result)),
+            ("Queues", queue_rows(result)),
         ],
         size={"width": WIDTH, "height": HEIGHT, "left": LEFT, "bottom": HEIGHT - BOTTOM + 8},
     )
 
 
-def plots(found: Forecast) -> Iterator[Plot]:
-    """Over the days, and what was left of them: emails, queues, and the service behind."""
-    depths = found.depths.by_minute
+def plots(forecast: Forecast) -> Iterator[Plot]:
+    """Yield the plots of emails, queues and the service over time."""
+    depths = forecast.depths.by_minute
     minutes = max((len(line) for line in depths.values()), default=1)
-    due = _due_a_minute(found)
-    sent = found.tally.by_minute
+    due = _due_a_minute(forecast)
+    sent = forecast.tally.by_minute
     yield plot(
         "Emails",
-        "a minute",
+        "per minute",
         {
             "digests due": _over(due, minutes),
             "digests sent": _over(sent["digest"], minutes),
@@ -58,28 +58,28 @@ def plots(found: Forecast) -> Iterator[Plot]:
         minutes=minutes,
     )
     yield plot(
-        "Messages that wait",
+        "Waiting messages",
         "by queue",
         {name: line for name, line in depths.items() if any(line)},
         minutes=minutes,
     )
-    if found.service:
-        service = found.service
+    if forecast.service:
+        service = forecast.service
         each = service.plan.each * _MINUTE
-        asked = [service.requests[at] / _MINUTE for at in range(minutes)]
-        can = [service.by_minute.get(at, 0) * each / _MINUTE for at in range(minutes)]
+        requests = [service.requests[at] / _MINUTE for at in range(minutes)]
+        capacity = [service.by_minute.get(at, 0) * each / _MINUTE for at in range(minutes)]
         yield plot(
-            "The service behind",
-            "requests a second",
-            {"asked": asked, "can be answered": can},
+            "Service",
+            "requests per second",
+            {"requests": requests, "capacity": capacity},
             minutes=minutes,
         )
 
 
-def _due_a_minute(found: Forecast) -> dict[int, float]:
-    """What is due in a slot, spread over its ten minutes."""
+def _due_a_minute(forecast: Forecast) -> dict[int, float]:
+    """Return the due digests by minute, distributed over the ten minutes of their slot."""
     due: defaultdict[int, float] = defaultdict(float)
-    for at, number in found.due.items():
+    for at, number in forecast.due.items():
         for minute in range(_A_SLOT):
             due[int(at // _MINUTE) + minute] += number / _A_SLOT
     return due

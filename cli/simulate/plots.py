@@ -1,4 +1,4 @@
-"""Lines over a day as SVG that needs no script."""
+"""Line plots as SVG without scripts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,16 +11,20 @@ _STEPS = (1, 2, 2.5, 5, 10)
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a plot: `d` of its path, and a number by which the page gives it its colour."""
+    """A line of a plot."""
 
     name: str
+
+    # The number that determines its colour.
     number: int
+
+    # The attribute `d` of the SVG path.
     d: str
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A tick of an axis: where it is, and what it says."""
+    """A tick of an axis."""
 
     place: float
     label: str
@@ -28,17 +32,24 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A plot. `says` tells those what is in it who cannot see it."""
+    """A plot."""
 
     title: str
+
+    # The text alternative.
     says: str
+
     lines: tuple[Line, ...]
+
+    # The ticks of the horizontal axis.
     across: tuple[Mark, ...]
+
+    # The ticks of the vertical axis.
     up: tuple[Mark, ...]
 
 
 def plot(title: str, unit: str, values: Mapping[str, Sequence[float]], *, minutes: int) -> Plot:
-    """Values a minute; of several minutes that share a point, the greatest."""
+    """Plot values by minute. If several minutes share a point, it has the largest value."""
     every = max(1, ceil(minutes / _MOST_POINTS))
     thinned = {
         name: [max(line[at : at + every]) for at in range(0, len(line), every)]
@@ -62,10 +73,10 @@ def plot(title: str, unit: str, values: Mapping[str, Sequence[float]], *, minute
 
 def _path(line: Sequence[float], top: float, points: float) -> str:
     wide = WIDTH - LEFT
-    found = (
+    coordinates = (
         f"{LEFT + at * wide / points:.1f} {_up(value, top):.1f}" for at, value in enumerate(line)
     )
-    return "M" + "L".join(found)
+    return "M" + "L".join(coordinates)
 
 
 def _up(value: float, top: float) -> float:

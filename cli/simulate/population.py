@@ -1,4 +1,4 @@
-"""Readers by the instant at which their digests are due."""
+"""A population of readers, grouped by the time of their digests."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,15 +18,19 @@ _HOUR = timedelta(hours=1)
 
 @dataclass(slots=True)
 class Group:
-    """Readers of one zone and minute. `armed`: those whose schedule is in the due index.
+    """Readers of the same zone and minute.
 
-    `due_at`: their next digest. A schedule is armed by the first event, and idle again after an
-    occurrence at which nothing waited (docs/tables.md, rule 23).
+    The first event arms a schedule. The schedule becomes idle after an occurrence without waiting
+    events (docs/tables.md, rule 23).
     """
 
     recurrence: Recurrence
     readers: int
+
+    # The due time of the next digest.
     due_at: datetime
+
+    # The number of readers whose schedule is in the due index.
     armed: int = 0
 
     @property
@@ -37,19 +41,23 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Occurrences:
-    """What comes due in one slot: `digests` have something waiting, `quiet` ones do not; `first`:
-    of the digests those whose first event armed the schedule.
-    """
+    """The schedules of a cohort that are due in a slot."""
 
     cohort: Cohort
+
+    # Schedules with waiting events.
     digests: int
+
+    # Schedules without waiting events.
     quiet: int
+
+    # The digests whose first event armed the schedule.
     first: int
 
 
 @dataclass(slots=True)
 class Population:
-    """All readers, whose events come independently, at one rate for everybody."""
+    """All readers. Their events are independent, with the same rate for each reader."""
 
     traffic: Traffic
     random: Random
@@ -67,18 +75,18 @@ class Population:
         just_before = self.begin - timedelta(microseconds=1)
         for (zone, minute, _), readers in zip(parts, numbers, strict=True):
             if readers:
-                wanted = Recurrence(traffic.hour, minute, zone)
-                due_at = next_occurrence(wanted, after=just_before)
+                recurrence = Recurrence(traffic.hour, minute, zone)
+                due_at = next_occurrence(recurrence, after=just_before)
                 armed = binomial(self.random, readers, self.chance)
-                self.groups.append(Group(wanted, readers, due_at, armed))
+                self.groups.append(Group(recurrence, readers, due_at, armed))
 
     @property
     def chance(self) -> float:
-        """Of a reader, that something waits a day after the last digest."""
+        """The probability that a reader has waiting events a day after the last digest."""
         return 1 - exp(-self.traffic.events * (1 - self.traffic.immediate))
 
     def due_in(self, slot: datetime) -> Iterator[Occurrences]:
-        """Let a slot come: who is due in it, and what waits. Each moves on to the next day."""
+        """Yield the schedules that are due in a slot, and move them to their next occurrence."""
         for group in self.groups:
             if slot_of(group.due_at) != slot:
                 continue
@@ -95,7 +103,7 @@ class Population:
 
 
 def _minutes(on_the_hour: float) -> Iterator[tuple[int, float]]:
-    """The minute of readers who chose only the hour is even (`minute_of`)."""
+    """Yield each minute with its share of readers. Those who chose only the hour are even."""
     for minute in _TENS:
         share = (1 - on_the_hour) / len(_TENS)
         yield minute, share + (on_the_hour if minute == 0 else 0)

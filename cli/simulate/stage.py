@@ -1,4 +1,4 @@
-"""What a forecast takes from a stage of cdk.json."""
+"""The inputs of a simulation from a stage of cdk.json."""
 
 from collections.abc import Mapping
 from datetime import date, timedelta
@@ -14,13 +14,13 @@ from cli.simulate.inputs import Installation
 _PROJECT = Path(__file__).parents[2]
 
 
-def installation_of(name: str, instead: Mapping[str, object]) -> Installation:
-    """How a stage sends, with some settings `instead`. Raises NotPossible."""
-    stage = stage_of(name, _PROJECT, instead=instead)
+def installation_of(name: str, overrides: Mapping[str, object]) -> Installation:
+    """Return the settings of a stage, with some overridden. Raises NotPossible."""
+    stage = stage_of(name, _PROJECT, overrides=overrides)
     if stage.mail_provider != "ses":
         raise NotPossible(
-            f"Stage {name!r} sends by {stage.mail_provider}, and only SES can be simulated. "
-            "Add --set mail_provider=ses to see what SES would do."
+            f"Stage {name!r} sends by {stage.mail_provider}, but the simulation supports only SES. "
+            "To simulate SES, add --set mail_provider=ses."
         )
     return Installation(
         plan=PacePlan(
@@ -40,9 +40,9 @@ def installation_of(name: str, instead: Mapping[str, object]) -> Installation:
     )
 
 
-def usage_of(name: str, instead: Mapping[str, object], *, plan: str) -> Usage:
-    """The settings of a stage that change its bill; nothing that happens. Raises NotPossible."""
-    stage = stage_of(name, _PROJECT, instead=instead)
+def usage_of(name: str, overrides: Mapping[str, object], *, plan: str) -> Usage:
+    """Return the settings of a stage that affect its bill, without usage. Raises NotPossible."""
+    stage = stage_of(name, _PROJECT, overrides=overrides)
     return Usage(
         readers=0,
         plan=plan,

@@ -1,1 +1,1 @@
-"""The commands about content sources."""
+"""`gazette sources`: show, stop and resume requests to content sources."""

@@ -1,4 +1,4 @@
-"""`gazette sources`: whether the recommendation service is asked; stop, resume, and arm readers."""
+"""`gazette sources`: show, stop and resume requests to the recommendation service."""
 
 from collections import Counter
 from typing import Annotated
@@ -19,36 +19,38 @@ from cli.shared.console import NotPossible, note, printable
 from cli.shared.deployed import StageName, settings_of
 
 sources = typer.Typer(
-    help="Show whether the recommendation service is asked, stop and resume its requests, and give "
-    "existing readers the content sources of the stage.",
+    help="Show, stop and resume requests to the recommendation service, and give existing readers "
+    "the content sources of the stage.",
     no_args_is_help=True,
 )
 
 
 @sources.command("status", cls=Command)
 def status(stage: StageName = "prod") -> None:
-    """Show whether the recommendation service is asked, at which rate, and how many fetches wait.
+    """Show the state and the rate of requests to the recommendation service, and the number of
+    waiting fetches.
 
-    While the circuit breaker is open: why, since when, and when the next request is tried.
+    While requests are stopped, the output also has the reason, the start, and the time of the next
+    attempt.
     """
     settings = _settings(stage)
     with refusals_of_tables(stage):
-        found = build_permits(settings).read(now())
+        reading = build_permits(settings).read(now())
     waiting, dead = (each.waiting() for each in queues(stage, "content", "content-dead"))
-    breaker = found.breaker
+    breaker = reading.breaker
     facts(
         {
             "state": _state(breaker),
             "reason": breaker.why if breaker else None,
             "since": breaker.since if breaker else None,
             "next_try_at": breaker.until if breaker and not breaker.by_hand else None,
-            "per_second": found.rate,
-            "at_most_per_second": found.full_rate,
-            "requests_today": found.taken,
+            "per_second": reading.rate,
+            "at_most_per_second": reading.full_rate,
+            "requests_today": reading.taken,
             "waiting": waiting,
             "dead_letters": dead,
         },
-        _rows(found, waiting, dead),
+        _rows(reading, waiting, dead),
     )
     if breaker and breaker.by_hand:
         note(f"`gazette sources resume --stage {stage}` resumes the requests at once.")
@@ -57,21 +59,23 @@ def status(stage: StageName = "prod") -> None:
 @sources.command("stop", cls=Command)
 def stop(
     reason: Annotated[
-        str, typer.Argument(metavar="REASON", help="Why; `gazette sources status` shows it.")
+        str,
+        typer.Argument(metavar="REASON", help="The reason, shown by `gazette sources status`."),
     ],
     stage: StageName = "prod",
     yes: Yes = False,
 ) -> None:
-    """Stop all requests to the recommendation service until somebody resumes them.
+    """Stop all requests to the recommendation service until someone resumes them.
 
-    Digests wait for their items as `recommendations_policy` says, and then go without them.
+    Digests wait for their items for the time in `recommendations_policy`, and are then sent without
+    them.
     """
     if not reason.strip():
-        raise NotPossible("REASON is empty: say in a few words why you stop the requests.")
+        raise NotPossible("REASON is empty. Describe in a few words why you stop the requests.")
     settings = _settings(stage)
     if not yes:
         confirm(
-            f"Stop all requests to the service of stage {stage} until somebody runs "
+            f"Stop all requests to the service of stage {stage} until someone runs "
             f"`gazette sources resume --stage {stage}`?"
         )
     with refusals_of_tables(stage):
@@ -82,12 +86,12 @@ def stop(
         changed=True,
         since=None,
     )
-    note("Requests that are in progress are still answered.")
+    note("Requests that are already in progress still complete.")
 
 
 @sources.command("resume", cls=UnaskedChange)
 def resume(stage: StageName = "prod") -> None:
-    """Resume the requests, whether they were stopped by hand or automatically."""
+    """Resume requests that were stopped by hand or automatically."""
     settings = _settings(stage)
     with refusals_of_tables(stage):
         permits = build_permits(settings)
@@ -98,10 +102,10 @@ def resume(stage: StageName = "prod") -> None:
         text = f"requests to the service of stage {stage} were not stopped"
     else:
         since = moment(before.since)
-        text = f"the service of stage {stage} is asked again; requests were stopped since {since}"
+        text = f"requests to the service of stage {stage} are resumed; they were stopped at {since}"
     tell(text, stopped=False, changed=before is not None, since=before.since if before else None)
     if before:
-        note("The rate begins at recommendations_ramp_from, and doubles while there is work.")
+        note("The rate starts at recommendations_ramp_from, and doubles while fetches are waiting.")
 
 
 @sources.command("arm", cls=Command)
@@ -111,9 +115,10 @@ def arm(
 ) -> None:
     """Give the digests of existing readers the content sources of the stage.
 
-    Run it after you have changed content_sources, or the default frequency of a source's category.
-    Without it, each reader gets the change with their next profile. Reads every reader; safe to
-    repeat. Without `--yes` it first counts the readers it would change, and asks.
+    Run this after you change content_sources or the default frequency of a source's category.
+    Otherwise each reader gets the change with their next profile. The command reads every reader,
+    and is safe to repeat. Without `--yes`, it counts the readers to change and asks for
+    confirmation.
     """
     settings = _settings(stage)
     with refusals_of_tables(stage):
@@ -121,37 +126,40 @@ def arm(
         if not yes:
             number = arm_sources(readers, context=context, dry_run=True)[Armed.ARMED]
             confirm(f"Change the content sources of {number:,} readers of stage {stage}?")
-        done = arm_sources(readers, context=context)
-    tell(_in_words(done), **{each.value: done[each] for each in Armed})
-    if done[Armed.UNREADABLE]:
-        note("Rows that cannot be read are in the metric `unreadable_rows`, once they are due.")
-    if done[Armed.CHANGING]:
+        counts = arm_sources(readers, context=context)
+    tell(_in_words(counts), **{each.value: counts[each] for each in Armed})
+    if counts[Armed.UNREADABLE]:
+        note("The metric `unreadable_rows` counts unreadable rows once they are due.")
+    if counts[Armed.CHANGING]:
         raise NotPossible(
-            f"The schedules of {done[Armed.CHANGING]:,} readers kept changing: run "
+            f"The schedules of {counts[Armed.CHANGING]:,} readers kept changing. Run "
             f"`gazette sources arm --stage {stage}` again."
         )
 
 
-def _in_words(done: Counter[Armed]) -> str:
+def _in_words(counts: Counter[Armed]) -> str:
     return (
-        f"{done[Armed.ARMED]:,} readers have their content sources now, {done[Armed.RIGHT]:,} had "
-        f"them; {done[Armed.INACTIVE]:,} get no digests, {done[Armed.UNREADABLE]:,} cannot be read"
+        f"{counts[Armed.ARMED]:,} readers updated, {counts[Armed.RIGHT]:,} already up to date, "
+        f"{counts[Armed.INACTIVE]:,} without digests, {counts[Armed.UNREADABLE]:,} unreadable"
     )
 
 
-def _rows(found: PaceReading, waiting: int, dead: int) -> list[tuple[str, str]]:
-    of = "" if found.rate == found.full_rate else f" of {found.full_rate:g}"
-    rows = [("recommendations", _state(found.breaker))]
-    if found.breaker:
+def _rows(reading: PaceReading, waiting: int, dead: int) -> list[tuple[str, str]]:
+    of = "" if reading.rate == reading.full_rate else f" of {reading.full_rate:g}"
+    rows = [("recommendations", _state(reading.breaker))]
+    if reading.breaker:
         rows += [
-            ("reason", found.breaker.why),
-            ("since", moment(found.breaker.since)),
-            ("next request", _next_try(found.breaker)),
+            ("reason", reading.breaker.why),
+            ("since", moment(reading.breaker.since)),
+            ("next request", _next_try(reading.breaker)),
         ]
     return [
         *rows,
-        ("rate", f"at most {found.rate:g}{of} requests a second; {found.taken:,} today (UTC)"),
-        ("fetches that wait", f"{waiting:,}"),
+        (
+            "rate",
+            f"at most {reading.rate:g}{of} requests per second; {reading.taken:,} today (UTC)",
+        ),
+        ("waiting fetches", f"{waiting:,}"),
         ("dead letters", f"{dead:,}"),
     ]
 
@@ -165,7 +173,7 @@ def _state(breaker: OpenBreaker | None) -> str:
 def _next_try(breaker: OpenBreaker) -> str:
     if breaker.by_hand:
         return "none until you resume them"
-    return f"one at {moment(breaker.until)} or later"
+    return f"a test request at {moment(breaker.until)} or later"
 
 
 def _settings(stage: str) -> ContentSettings:
@@ -173,5 +181,5 @@ def _settings(stage: str) -> ContentSettings:
         return settings_of(stage, "content", ContentSettings)
     except NotPossible as err:
         raise NotPossible(
-            f"{err} A stage has this function only if its content_sources name recommendations."
+            f"{err} A stage has this function only if content_sources contains recommendations."
         ) from err

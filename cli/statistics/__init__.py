@@ -1,1 +1,1 @@
-"""Reports: what became of emails, for the terminal, as CSV, and as a page."""
+"""`gazette statistics`: reports on emails for the terminal, as CSV and as HTML."""

@@ -1,4 +1,4 @@
-"""`gazette statistics`: counts and shares for emails of a batch, week, experiment or rollout."""
+"""`gazette statistics`: counts and rates of emails of a batch, week, experiment or rollout."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -31,7 +31,7 @@ from cli.statistics.summary import answer
 from cli.statistics.terminal import show
 
 _AT_ONCE = 32
-"""Slots that are read at the same time. A week has 1,008, each in sixteen partitions."""
+"""The number of slots that are read in parallel. A week has 1,008 slots with 16 partitions each."""
 
 
 def statistics(
@@ -40,16 +40,16 @@ def statistics(
         typer.Option(
             "--batch",
             metavar="SLOT",
-            help="A slot in UTC: 2026-11-22T06:10Z.",
+            help="The slot of a batch in UTC, such as 2026-11-22T06:10Z.",
             autocompletion=recent_slots,
         ),
     ] = None,
     week: Annotated[
-        str | None, typer.Option("--week", metavar="WEEK", help="A week in UTC: 2026-W47.")
+        str | None, typer.Option("--week", metavar="WEEK", help="A week in UTC, such as 2026-W47.")
     ] = None,
     experiment: Annotated[
         str | None,
-        typer.Option("--experiment", metavar="NAME", help="An experiment, and what it shows."),
+        typer.Option("--experiment", metavar="NAME", help="An experiment, with its result."),
     ] = None,
     rollout: Annotated[
         int | None,
@@ -57,32 +57,34 @@ def statistics(
             "--rollout",
             min=1,
             metavar="VERSION",
-            help="A version of the templates beside the one that other readers had meanwhile.",
+            help="A version of the templates, compared with the version of the other readers.",
         ),
     ] = None,
     stage: StageName = "prod",
     to_csv: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Also write them to this CSV file.")
+        Path | None,
+        typer.Option("--csv", metavar="FILE", help="Also write the report to a CSV file."),
     ] = None,
     to_html: Annotated[
         Path | None,
-        typer.Option("--html", metavar="FILE", help="Also write them to this HTML page."),
+        typer.Option("--html", metavar="FILE", help="Also write the report to an HTML page."),
     ] = None,
 ) -> None:
-    """Show what became of the emails of a week (this one by default), a batch, an experiment or a
+    """Show the outcomes of the emails of this week, or of another week, a batch, an experiment or a
     rollout.
 
-    Sent, delivered, bounced, complained of, opened, clicked, and left by: in total, and by
-    frequency, category, locale, variation and version of the templates.
+    The outcomes are sent, delivered, bounced, complained, opened, clicked and unsubscribed. The
+    command shows totals, and counts by frequency, category, locale, variation and version of the
+    templates.
     """
-    given = {
+    options = {
         "--batch": batch,
         "--week": week,
         "--experiment": experiment,
         "--rollout": rollout,
     }
-    if len(names := [name for name, value in given.items() if value is not None]) > 1:
-        raise NotPossible(f"{' and '.join(names)} are separate statistics: give one of them.")
+    if len(names := [name for name, value in options.items() if value is not None]) > 1:
+        raise NotPossible(f"{' and '.join(names)} exclude each other. Specify one of them.")
     for option, file in (("--csv", to_csv), ("--html", to_html)):
         check_writable(option, file)
     began = now()
@@ -94,39 +96,42 @@ def statistics(
             span = of_experiment(experiment, context.experiments.periods(), now=began)
         if rollout is not None:
             span = of_rollout(rollout, context.versions.changes(), now=began)
-        found = collect_statistics(
+        collected = collect_statistics(
             span.slots,
             engagements=context.engagements,
             arm_of=span.arm_of,
             each=_many_at_once,
         )
-        unreported = 0 if batch is None else _unreported(span, found, context)
-    told = answer(span, found)
-    show(told, beside={"since": span.since, "until": span.until, "unreported": unreported})
-    if not told.counts:
-        note("Nothing was reported of any. Where mail_provider is smtp, nothing ever is.")
+        unreported = 0 if batch is None else _unreported(span, collected, context)
+    report = answer(span, collected)
+    show(report, more={"since": span.since, "until": span.until, "unreported": unreported})
+    if not report.counts:
+        note("No delivery events yet. With mail_provider smtp, there are never any.")
     if unreported:
-        note(f"Digests that were sent, and of which nothing was reported yet: {unreported}.")
+        note(f"{unreported} sent digests have no delivery event yet.")
     if to_csv:
-        write_csv("--csv", to_csv, table(told.counts))
-        if told.arms:
-            write_csv("--csv", readers_file(to_csv), readers_table(told.arms, told.findings))
-            note(f"What readers did is in {readers_file(to_csv)}.")
+        write_csv("--csv", to_csv, table(report.counts))
+        if report.arms:
+            write_csv("--csv", readers_file(to_csv), readers_table(report.arms, report.findings))
+            note(f"The table of readers is in {readers_file(to_csv)}.")
     if to_html:
-        write("--html", to_html, page(told, made_at=began))
+        write("--html", to_html, page(report, made_at=began))
 
 
-def _unreported(span: Span, found: Statistics, context: StatisticsContext) -> int:
-    """Digests of a batch that were sent and have no row. Immediate emails are in no batch."""
-    sent = found.counts[Dimension.TOTAL, "", Measure.SENT]
-    immediate = found.counts[Dimension.FREQUENCY, IMMEDIATE, Measure.SENT]
+def _unreported(span: Span, collected: Statistics, context: StatisticsContext) -> int:
+    """Return the number of sent digests of a batch without a delivery event.
+
+    Immediate emails do not belong to a batch.
+    """
+    sent = collected.counts[Dimension.TOTAL, "", Measure.SENT]
+    immediate = collected.counts[Dimension.FREQUENCY, IMMEDIATE, Measure.SENT]
     return max(0, digests_sent(span.since, runs=context.runs) - (sent - immediate))
 
 
 def _many_at_once(
     read: Callable[[datetime], Statistics], slots: Iterable[datetime]
 ) -> Iterator[Statistics]:
-    """Reads many slots at once, with a progress bar on a terminal. Ctrl-C reads no more."""
-    wanted = list(slots)
+    """Read slots in parallel, with a progress bar on a terminal. Ctrl-C stops reading."""
+    all_slots = list(slots)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        yield from progress(pool.map(read, wanted), "reading", total=len(wanted))
+        yield from progress(pool.map(read, all_slots), "reading", total=len(all_slots))

@@ -1,6 +1,6 @@
-"""What an experiment shows: the difference between variations, and whether there is one.
+"""The differences between the variations of an experiment, with confidence intervals.
 
-docs/decisions/0029 says why it is made of readers, and with which interval.
+docs/decisions/0029 explains the choice of readers as the unit, and of the interval.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,55 +11,55 @@ from gazette.domain.feedback.experiment_readers import Arm
 from gazette.domain.feedback.statistics import Measure
 
 CONFIDENCE = 0.95
-"""That all intervals of one outcome hold the true difference together."""
+"""The probability that all intervals of an outcome contain the true differences."""
 
 _OUTCOMES = (Measure.CLICKED, Measure.UNSUBSCRIBED, Measure.COMPLAINED, Measure.OPENED)
-"""The first that is tracked decides; opens are last, because mail programs fetch pictures too."""
+"""The outcomes by priority. The first tracked outcome decides. Opens are last, because mail
+programs load pictures too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Of the readers of `arm`, the share who did `outcome`, less that share of `base`.
-
-    `low` and `high` bound the true difference; both are shares, from -1 to 1.
-    """
+    """The difference of the shares of readers with an outcome, between `arm` and `base`."""
 
     outcome: Measure
     base: Arm
     arm: Arm
+
+    # The bounds of the true difference, as shares from -1 to 1.
     low: float
     high: float
 
     @property
     def is_shown(self) -> bool:
-        """Whether there is a difference: no difference would lie outside of the interval."""
+        """True if the difference is significant, because the interval does not contain zero."""
         return not self.low <= 0 <= self.high
 
     @property
     def words(self) -> str:
-        """What it shows, in one line."""
-        which = f"{self.arm.of} {self.arm.number} against {self.base.number}"
+        """The verdict in one line."""
+        which = f"{self.arm.of} {self.arm.number} compared with {self.base.number}"
         if not self.is_shown:
             span = _points(self.low, self.high)
-            return f"{which}: no difference shown ({span} percentage points)"
+            return f"{which}: no significant difference ({span} percentage points)"
         more = "more" if self.low > 0 else "fewer"
         span = _points(*sorted((abs(self.low), abs(self.high))))
         return f"{which}: {span} percentage points {more} readers {self.outcome}"
 
 
 Findings = Mapping[Measure, Sequence[Verdict]]
-"""By outcome, the one that decides first; no verdicts where there is one variation."""
+"""Verdicts by outcome, the deciding outcome first. There are none for a single variation."""
 
 
 def compare(arms: Sequence[Arm]) -> Findings:
-    """Each arm against the first. What nobody did may not be tracked, and is left out.
+    """Compare each arm with the first one. Omit outcomes without readers if they may be untracked.
 
-    The intervals of several are made wider, by Bonferroni, so that those of one outcome hold
-    together with CONFIDENCE.
+    With several arms, the Bonferroni correction widens the intervals, so that all intervals of an
+    outcome together have CONFIDENCE.
     """
     always = {Measure.UNSUBSCRIBED, Measure.COMPLAINED}
-    told = [each for each in _OUTCOMES if each in always or any(arm.did[each] for arm in arms)]
-    return {outcome: [*_verdicts(outcome, arms)] for outcome in told} if arms else {}
+    outcomes = [each for each in _OUTCOMES if each in always or any(arm.did[each] for arm in arms)]
+    return {outcome: [*_verdicts(outcome, arms)] for outcome in outcomes} if arms else {}
 
 
 def _verdicts(outcome: Measure, arms: Sequence[Arm]) -> Iterator[Verdict]:
@@ -69,12 +69,12 @@ def _verdicts(outcome: Measure, arms: Sequence[Arm]) -> Iterator[Verdict]:
 
 
 def _verdict(outcome: Measure, base: Arm, arm: Arm, alpha: float) -> Verdict:
-    """Newcombe's hybrid score interval.
+    """Compute Newcombe's hybrid score interval.
 
-    Method and comparison are named, because the defaults might still change:
+    The call names method and comparison, because the defaults might change:
     https://www.statsmodels.org/stable/generated/statsmodels.stats.proportion.confint_proportions_2indep.html
     """
-    # Here, because it takes seconds: only who asks for an experiment waits for it.
+    # The import takes seconds, and only experiments need it.
     from statsmodels.stats.proportion import confint_proportions_2indep
 
     low, high = confint_proportions_2indep(
@@ -90,7 +90,7 @@ def _verdict(outcome: Measure, base: Arm, arm: Arm, alpha: float) -> Verdict:
 
 
 def _points(low: float, high: float) -> str:
-    """Percentage points, so exact that neither bound that is not zero reads as zero."""
+    """Format bounds in percentage points, with enough digits to show bounds that are not zero."""
     least = min((abs(bound) for bound in (low, high) if bound), default=0.01) * 100
     digits = min(6, max(1, -floor(log10(least))))
     return f"{low * 100:.{digits}f} to {high * 100:.{digits}f}"

@@ -1,4 +1,4 @@
-"""Where a report is written, and what is wrong where it cannot be."""
+"""Write reports to files."""
 
 import csv
 import io
@@ -9,30 +9,30 @@ from cli.shared.console import NotPossible
 
 
 def check_writable(option: str, file: Path | None) -> None:
-    """Before a minute of reading. Raises NotPossible."""
+    """Check a path before the report is read, which takes a minute. Raises NotPossible."""
     if file is None:
         return
     if file.is_dir():
-        raise NotPossible(f"{option} {file} is a folder: name a file in it.")
+        raise NotPossible(f"{option} {file} is a folder. Specify a file.")
     if not file.parent.is_dir():
-        raise NotPossible(f"{option} {file}: there is no folder {file.parent}: make it first.")
+        raise NotPossible(f"{option} {file}: folder {file.parent} does not exist. Create it first.")
 
 
 def readers_file(file: Path) -> Path:
-    """Beside `file`: `report.csv` and `report.readers.csv`. One file holds one table."""
+    """Return the path of the table of readers, such as `report.readers.csv` for `report.csv`."""
     return file.with_name(f"{file.stem}.readers{file.suffix}")
 
 
 def write_csv(option: str, file: Path, lines: Iterable[tuple[str, ...]]) -> None:
-    """RFC 4180, but with line feeds alone. Raises NotPossible."""
+    """Write CSV (RFC 4180, but with line feeds only). Raises NotPossible."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(lines)
     write(option, file, text.getvalue())
 
 
 def write(option: str, file: Path, text: str) -> None:
-    """As UTF-8. Raises NotPossible."""
+    """Write text in UTF-8. Raises NotPossible."""
     try:
         file.write_text(text, encoding="utf-8", newline="")
     except OSError as err:
-        raise NotPossible(f"{option} {file} cannot be written: {err.strerror}.") from err
+        raise NotPossible(f"{option} {file} is not writable: {err.strerror}.") from err

@@ -1,4 +1,4 @@
-"""All differences that an experiment may show, on one scale. Pure."""
+"""The forest plot of an experiment's differences, on one scale. Pure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,43 +9,50 @@ from gazette.domain.feedback.statistics import Measure
 from cli.statistics.comparisons import Findings, Verdict
 
 _TICKS = 4
-"""At most so many on each side of no difference."""
+"""The maximum number of ticks on each side of zero."""
 
 _MARGIN = 4.0
-"""Percent of the width beside the outermost ticks: half of a label."""
+"""The space outside the outermost ticks in percent of the width. It fits half of a label."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A label of the scale, in percentage points, and its place in percent of the width."""
+    """A tick of the scale."""
 
+    # In percentage points.
     label: str
+
+    # In percent of the width.
     place: float
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """One difference: places in percent of the width. `is_shown`: it is not by chance."""
+    """The interval of a difference."""
 
     outcome: Measure
     which: str
     words: str
+
+    # The bounds in percent of the width.
     low: float
     high: float
+
+    # True if the difference is significant.
     is_shown: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """Every interval of every outcome, and the scale that all of them have."""
+    """All intervals, with their common scale."""
 
     ticks: tuple[Tick, ...]
     intervals: tuple[Interval, ...]
 
 
 def forest(findings: Findings) -> Forest | None:
-    """None where there is nothing to compare."""
-    verdicts = [verdict for some in findings.values() for verdict in some]
+    """Draw the intervals, or return None without a comparison."""
+    verdicts = [verdict for verdicts in findings.values() for verdict in verdicts]
     if not verdicts:
         return None
     widest = max(abs(bound) for each in verdicts for bound in (each.low, each.high)) * 100
@@ -66,12 +73,12 @@ def _intervals(verdicts: list[Verdict], end: float) -> Iterator[Interval]:
 
 
 def _place(value: float, end: float) -> float:
-    """`-end` to `end` as percent of the width."""
+    """Scale a value from `-end` to `end` to percent of the width."""
     return 50 + (50 - _MARGIN) * value / end
 
 
 def _step(widest: float) -> float:
-    """The least of 1, 2 and 5 times a power of ten of which a few reach `widest`."""
+    """Return the least of 1, 2 and 5 times a power of ten with at most `_TICKS` steps."""
     if not widest:
         return 1.0
     power = 10.0 ** floor(log10(widest / _TICKS))

@@ -1,4 +1,4 @@
-"""A report as one page that needs nothing else: tables, and plots as SVG within it."""
+"""The HTML page of a report, with tables and inline SVG plots."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -27,16 +27,18 @@ _TILES = (
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """`length` is percent of the width of the plot."""
+    """A bar of a plot."""
 
     name: str
     text: str
+
+    # In percent of the width.
     length: float
 
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """A plot of shares."""
+    """A bar chart of shares."""
 
     title: str
     bars: tuple[Bar, ...]
@@ -44,15 +46,17 @@ class Bars:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A key figure. `beside`: how many that are, or of what."""
+    """A key figure."""
 
     name: str
     figure: str
-    beside: str = ""
+
+    # A second figure, such as the number of emails.
+    detail: str = ""
 
 
 def page(answer: Answer, *, made_at: datetime) -> str:
-    """The page as HTML. It loads nothing and runs nothing, and its own policy forbids both."""
+    """Return the page as HTML. It has no external resources and no scripts."""
     templates = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -62,15 +66,17 @@ def page(answer: Answer, *, made_at: datetime) -> str:
     )
     templates.filters["percent"] = percent
     counts = answer.counts
-    shown = [measure for measure in Measure if _is_shown(counts, measure)]
-    zero = [each for each in Measure if each not in shown and is_tracked(counts, each)]
+    measures = [measure for measure in Measure if _is_shown(counts, measure)]
+    zero = [each for each in Measure if each not in measures and is_tracked(counts, each)]
     return templates.get_template("page.html").render(
         answer=answer,
         made_at=moment(made_at),
         tiles=[*_tiles(answer)] if counts else [],
         forest=forest(answer.findings),
-        measures=[measure.value for measure in shown],
-        groups=[(each.value, [*_cut(rows(counts, each), shown)]) for each in Dimension if counts],
+        measures=[measure.value for measure in measures],
+        groups=[
+            (each.value, [*_cut(rows(counts, each), measures)]) for each in Dimension if counts
+        ],
         zero=[measure.value for measure in zero] if counts else [],
         bars=[*_bars(counts)] if counts else [],
         notes=[_without_dash(note) for note in answer.notes],
@@ -78,19 +84,19 @@ def page(answer: Answer, *, made_at: datetime) -> str:
 
 
 def _is_shown(counts: Counts, measure: Measure) -> bool:
-    """A column of which no email has anything says nothing; one sentence names all of them."""
+    """Return True for a measure with a column. Measures that are zero have one sentence instead."""
     return measure in _ALWAYS or (
         is_tracked(counts, measure) and counts[Dimension.TOTAL, "", measure] > 0
     )
 
 
-def _cut(found: Sequence[Row], shown: Sequence[Measure]) -> Iterator[Row]:
-    for row in found:
-        yield replace(row, cells=tuple(cell for cell in row.cells if cell.measure in shown))
+def _cut(all_rows: Sequence[Row], measures: Sequence[Measure]) -> Iterator[Row]:
+    for row in all_rows:
+        yield replace(row, cells=tuple(cell for cell in row.cells if cell.measure in measures))
 
 
 def _tiles(answer: Answer) -> Iterator[Tile]:
-    """What was sent, to whom, and what readers made of it: what is not tracked has none."""
+    """Yield the key figures. Untracked measures have none."""
     if answer.arms:
         among = f"in {len(answer.arms)} {answer.arms[0].of}s"
         yield Tile("readers", f"{sum(arm.readers for arm in answer.arms):,}", among)
@@ -107,21 +113,21 @@ def _tiles(answer: Answer) -> Iterator[Tile]:
 
 
 def _without_dash(note: str) -> str:
-    """The page leaves out what the terminal shows as a dash."""
+    """Remove the explanation of the dash, which only the terminal shows."""
     plain = note.removeprefix(f"{UNTRACKED}: ")
     return plain[0].upper() + plain[1:]
 
 
 def _bars(counts: Counts) -> Iterator[Bars]:
-    """From sent to left; then what readers did with emails, by all that tells those apart.
+    """Yield a chart of all outcomes, then the deciding outcome by each dimension.
 
-    The longest bar of the first is all emails sent; all others have one scale.
+    The scale of the first chart is the number of sent emails. All others share a scale.
     """
     (total,) = rows(counts, Dimension.TOTAL)
-    told = [cell for cell in total.cells if cell.rate]
+    cells = [cell for cell in total.cells if cell.rate]
     yield Bars(
-        "What became of all emails",
-        tuple(Bar(each.measure, _number_and_share(each), 100 * (each.rate or 0)) for each in told),
+        "Outcomes of all emails",
+        tuple(Bar(each.measure, _number_and_share(each), 100 * (each.rate or 0)) for each in cells),
     )
     did = next(
         measure
@@ -129,15 +135,15 @@ def _bars(counts: Counts) -> Iterator[Bars]:
         if is_tracked(counts, measure)
     )
     compared = {
-        dimension: found
+        dimension: largest
         for dimension in Dimension
         if dimension is not Dimension.TOTAL
-        and len(found := rows(counts, dimension)[:_MOST_BARS]) > 1
+        and len(largest := rows(counts, dimension)[:_MOST_BARS]) > 1
     }
-    longest = max((_share(row, did) for found in compared.values() for row in found), default=0)
-    for dimension, found in compared.items():
+    longest = max((_share(row, did) for group in compared.values() for row in group), default=0)
+    for dimension, group in compared.items():
         title = f"Share {did} of the emails delivered or unconfirmed, by {dimension}"
-        shares = ((row.value, _share(row, did)) for row in found)
+        shares = ((row.value, _share(row, did)) for row in group)
         yield Bars(
             title,
             tuple(Bar(name, percent(each), 100 * each / (longest or 1)) for name, each in shares),

@@ -1,4 +1,4 @@
-"""Which slots a report is of: those of a batch, a week, an experiment or a rollout. Pure."""
+"""The slots of a report: a batch, a week, an experiment or a rollout. Pure."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,32 +19,37 @@ from cli.shared.console import NotPossible, printable
 _WEEK = re.compile(r"([12][0-9]{3})-W([0-9]{2})")
 
 _BEFORE = timedelta(days=1)
-"""How long before it was sent an email of an experiment may have been due."""
+"""The maximum time between the due time and the sending of an email in an experiment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The slots from `since` on and before `until`.
-
-    `arm_of`: of which emails alone, and what of them is compared; `base`: the variation or version
-    that the others are compared with, if it is not that of the lowest number.
-    """
+    """The slots of a report, and the comparison to make."""
 
     title: str
+
+    # The start of the first slot.
     since: datetime
+
+    # The end of the last slot.
     until: datetime
+
+    # Returns the arm of an email, or None for an email outside the comparison.
     arm_of: ArmOf | None = None
+
     compared: Compared = Compared.VARIATION
+
+    # The number of the arm that the others are compared with, or None for the lowest number.
     base: int | None = None
 
     @property
     def slots(self) -> list[datetime]:
-        """Each by its beginning."""
+        """The start of each slot."""
         return [self.since + number * SLOT for number in range((self.until - self.since) // SLOT)]
 
 
 def of_batch(text: str) -> Span:
-    """The slot that an instant lies in; its zone must be there. Raises NotPossible."""
+    """Return the slot that contains an instant with a time zone. Raises NotPossible."""
     try:
         instant = read_instant(text)
         slot = slot_of(instant)
@@ -52,40 +57,43 @@ def of_batch(text: str) -> Span:
         instant = None
     if instant is None or instant.tzinfo is None:
         raise NotPossible(
-            f"--batch {printable(text)!r} is no batch: write its slot in UTC, such as "
-            "2026-11-22T06:10Z, as `gazette batch list` does."
+            f"--batch {printable(text)!r} is not a batch. Specify its slot in UTC, such as "
+            "2026-11-22T06:10Z. `gazette batch list` shows the slots."
         )
     return Span(f"Emails due in the slot {slot_id(slot)}", slot, slot + SLOT)
 
 
 def of_week(text: str | None, *, now: datetime) -> Span:
-    """A week of ISO 8601 in UTC, up to now; None: that of now. Raises NotPossible."""
+    """Return an ISO 8601 week in UTC up to now, or this week for None. Raises NotPossible."""
     this_week = "{:04d}-W{:02d}".format(*now.astimezone(UTC).isocalendar())
-    wanted = this_week if text is None else text
-    monday = _monday(wanted)
+    week = this_week if text is None else text
+    monday = _monday(week)
     if monday is None:
         raise NotPossible(
-            f"--week {printable(wanted)!r} is no week: write it as ISO 8601 does, such as 2026-W47."
+            f"--week {printable(week)!r} is not an ISO 8601 week. Use a form such as 2026-W47."
         )
     since = datetime.combine(monday, time(), UTC)
     end = since + timedelta(days=7)
     if since > now:
-        raise NotPossible(f"--week {wanted} has not begun: choose one up to {this_week}.")
+        raise NotPossible(f"--week {week} is in the future. Specify a week up to {this_week}.")
     until = min(end, slot_of(now) + SLOT)
     so_far = " so far" if until < end else ""
-    return Span(f"Emails due in the week {wanted}{so_far} (UTC)", since, until)
+    return Span(f"Emails due in the week {week}{so_far} (UTC)", since, until)
 
 
 def of_experiment(name: str, periods: Mapping[str, ExperimentPeriod], *, now: datetime) -> Span:
-    """From a day before it began, for what was due then and late. Raises NotPossible."""
+    """Return the slots of an experiment and of the day before, whose emails may have been late.
+
+    Raises NotPossible.
+    """
     if name not in periods:
-        known = ", ".join(sorted(periods)) or "none yet"
+        known = ", ".join(sorted(periods)) or "none"
         raise NotPossible(
-            f"--experiment {printable(name)!r} never ran: there was {known}. "
-            "`gazette experiment start` starts one."
+            f"--experiment {printable(name)!r} never ran. Past experiments: {known}. "
+            "`gazette experiment start` starts a new one."
         )
     period = periods[name]
-    ended = f"until {period.until:%Y-%m-%d %H:%M}" if period.until else "and still runs"
+    ended = f"until {period.until:%Y-%m-%d %H:%M}" if period.until else "and still running"
     return Span(
         f"Experiment {name}, since {period.since:%Y-%m-%d %H:%M} {ended} (UTC)",
         slot_of(period.since - _BEFORE),
@@ -95,31 +103,32 @@ def of_experiment(name: str, periods: Mapping[str, ExperimentPeriod], *, now: da
 
 
 def of_rollout(number: int, changes: Sequence[Change], *, now: datetime) -> Span:
-    """The last rollout of a version, as long as some readers had it and others had not.
+    """Return the last rollout of a version, while only a part of the readers had the version.
 
     Raises NotPossible.
     """
-    found = last_rollout(number, changes)
-    if found is None:
+    rollout = last_rollout(number, changes)
+    if rollout is None:
         raise NotPossible(
-            f"--rollout {number}: that version was never given to a part of the readers alone, so "
-            "there is nothing to compare it with. `gazette templates list --log` shows what was."
+            f"--rollout {number}: this version was never rolled out to a part of the readers, so "
+            "there is no comparison. `gazette templates list --log` shows all rollouts."
         )
-    ended = f"until {found.until:%Y-%m-%d %H:%M}" if found.until else "and still goes on"
-    against = f"version {found.current}" if found.current else "what was deployed"
+    ended = f"until {rollout.until:%Y-%m-%d %H:%M}" if rollout.until else "and still running"
+    current = f"version {rollout.current}" if rollout.current else "the deployed templates"
     return Span(
-        f"Version {number} beside {against}, since {found.since:%Y-%m-%d %H:%M} {ended} (UTC)",
-        slot_of(found.since - _BEFORE),
-        slot_of(min(now, (found.until or now) + SLOT)) + SLOT,
-        steps.of_versions(number, found.current),
+        f"Version {number} compared with {current}, since {rollout.since:%Y-%m-%d %H:%M} {ended} "
+        "(UTC)",
+        slot_of(rollout.since - _BEFORE),
+        slot_of(min(now, (rollout.until or now) + SLOT)) + SLOT,
+        steps.of_versions(number, rollout.current),
         Compared.VERSION,
-        found.current,
+        rollout.current,
     )
 
 
 def _monday(week: str) -> date | None:
-    found = _WEEK.fullmatch(week)
+    match = _WEEK.fullmatch(week)
     try:
-        return date.fromisocalendar(int(found[1]), int(found[2]), 1) if found else None
+        return date.fromisocalendar(int(match[1]), int(match[2]), 1) if match else None
     except ValueError:
         return None

@@ -1,4 +1,4 @@
-"""A report as rows: the same ones for the terminal, for CSV, and for the page. Pure."""
+"""The rows of a report, for the terminal, CSV and the page. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ _RATES = [measure for measure in Measure if measure is not Measure.SENT]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """How many emails of a row, and what share they are; both None where nothing was tracked."""
+    """The number and the share of emails in a row, or None for an untracked measure."""
 
     measure: Measure
     number: int | None
     rate: float | None
 
     def __str__(self) -> str:
-        """For people."""
+        """Format the cell for people."""
         if self.number is None:
             return UNTRACKED
         if self.measure is Measure.SENT or self.rate is None:
@@ -32,7 +32,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """All emails, or those of one value of a dimension."""
+    """All emails, or the emails with a value of a dimension."""
 
     dimension: Dimension
     value: str
@@ -40,7 +40,7 @@ class Row:
 
 
 def rows(counts: Counts, dimension: Dimension) -> list[Row]:
-    """Those of the most emails first."""
+    """Return the rows of a dimension, those with the most emails first."""
     return [
         Row(dimension, printable(value), tuple(_cells(counts, dimension, value)))
         for value in values(counts, dimension)
@@ -48,14 +48,14 @@ def rows(counts: Counts, dimension: Dimension) -> list[Row]:
 
 
 def percent(share: float) -> str:
-    """Two digits after the point below one percent, where complaints are."""
+    """Format a share in percent, with two decimals below one percent, as for complaints."""
     return f"{share:.2%}" if 0 < share < 0.01 else f"{share:.1%}"
 
 
 def table(counts: Counts) -> Iterator[tuple[str, ...]]:
-    """The header, and a row for each value: numbers, then shares.
+    """Yield the header, then a row for each value, with numbers and shares.
 
-    Empty: not tracked, or of none.
+    A cell is empty if the measure is untracked, or if a share has no base.
     """
     yield (
         "group",
@@ -71,19 +71,19 @@ def table(counts: Counts) -> Iterator[tuple[str, ...]]:
 
 
 def readers_table(arms: Sequence[Arm], findings: Findings) -> Iterator[tuple[str, ...]]:
-    """The header, and a row for each outcome and variation, the outcome that decides first.
+    """Yield the header, then a row for each outcome and arm, the deciding outcome first.
 
-    `low` and `high` bound the difference to the first variation or version, whose own are empty.
+    `low` and `high` bound the difference from the first variation or version, and are empty there.
     """
     of = arms[0].of.value if arms else Compared.VARIATION.value
     yield ("outcome", of, "readers", "did", "share", "low", "high", "verdict")
     for outcome, verdicts in findings.items():
-        found = {each.arm.number: each for each in verdicts}
+        by_arm = {each.arm.number: each for each in verdicts}
         for arm in arms:
             did = arm.did[outcome]
             numbers = (arm.number, arm.readers, did)
             share = f"{did / arm.readers:.6f}"
-            yield (outcome.value, *map(str, numbers), share, *_told(found.get(arm.number)))
+            yield (outcome.value, *map(str, numbers), share, *_bounds(by_arm.get(arm.number)))
 
 
 def _cells(counts: Counts, dimension: Dimension, value: str) -> Iterator[Cell]:
@@ -98,12 +98,12 @@ def _cells(counts: Counts, dimension: Dimension, value: str) -> Iterator[Cell]:
             yield Cell(measure, None, None)
 
 
-def _told(verdict: Verdict | None) -> tuple[str, str, str]:
+def _bounds(verdict: Verdict | None) -> tuple[str, str, str]:
     if verdict is None:
         return "", "", ""
     return f"{verdict.low:.6f}", f"{verdict.high:.6f}", verdict.words
 
 
 def column(measure: Measure) -> str:
-    """The name of a measure as a column."""
+    """Return the column name of a measure."""
     return measure.value.replace(" ", "_")

@@ -1,4 +1,4 @@
-"""What a report says, however it is shown. Pure."""
+"""The content of a report. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,21 +14,25 @@ from cli.statistics.rows import UNTRACKED
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Emails in `counts`; of an experiment or rollout also its readers, and what they show.
-
-    `arms` and `findings` are empty where neither was asked for. `notes` are what somebody
-    has to know to read the rest.
-    """
+    """The content of a report."""
 
     title: str
+
+    # The numbers of emails.
     counts: Counts
+
+    # The readers of an experiment or rollout by arm, or empty.
     arms: Sequence[Arm]
+
+    # The comparison of the arms, or empty.
     findings: Findings
+
+    # Explanations for readers of the report.
     notes: Sequence[str]
 
     @property
     def verdicts(self) -> list[str]:
-        """What it shows, a line each, the outcome that decides first."""
+        """The verdicts in one line each, the deciding outcome first."""
         lines = [
             f"{outcome}: {verdict.words}"
             for outcome, verdicts in self.findings.items()
@@ -36,48 +40,52 @@ class Answer:
         ]
         if lines or not self.arms:
             return lines
-        return [f"There is one {self.arms[0].of} only: nothing to compare."]
+        return [f"There is only one {self.arms[0].of}, so there is no comparison."]
 
 
-def answer(span: Span, found: Statistics) -> Answer:
-    """What was found in the slots of `span`."""
-    arms = sorted(found.readers.arms(span.compared), key=lambda arm: arm.number != span.base)
-    notes = [*_notes(found.counts, arms, len(found.readers.moved))]
-    return Answer(span.title, found.counts, arms, compare(arms), notes)
+def answer(span: Span, collected: Statistics) -> Answer:
+    """Return the report on the slots of `span`."""
+    arms = sorted(collected.readers.arms(span.compared), key=lambda arm: arm.number != span.base)
+    notes = [*_notes(collected.counts, arms, len(collected.readers.moved))]
+    return Answer(span.title, collected.counts, arms, compare(arms), notes)
 
 
 def _notes(counts: Counts, arms: Sequence[Arm], moved: int) -> Iterator[str]:
     yield (
-        "Delivered, bounced, rejected, delayed and unconfirmed are shares of the emails sent, the "
-        "others of those delivered or unconfirmed. Unconfirmed: the provider accepted the email "
-        "and has reported nothing since. An email counts in each category that it showed."
+        "Delivered, bounced, rejected, delayed and unconfirmed are shares of the emails sent. The "
+        "others are shares of the emails delivered or unconfirmed. Unconfirmed means that the "
+        "provider accepted the email but has not reported its delivery. An email counts in each "
+        "category that it showed."
     )
     untracked = [measure.value for measure in Measure if not is_tracked(counts, measure)]
     if untracked:
         yield (
-            f"{UNTRACKED}: not tracked: none was reported as {' or '.join(untracked)}, which a "
-            "stage has to ask for (track_opens, track_clicks)."
+            f"{UNTRACKED}: not tracked. A stage tracks {' and '.join(untracked)} emails only with "
+            "its settings track_opens and track_clicks."
         )
     others = len(arms) - 1
     if others > 0:
         yield (
-            "Readers are compared, not emails. Each counts once, where they began. The first "
-            "outcome decides: of several, one shows a difference by chance more often."
+            "The comparison is of readers, not emails. Each reader counts once, in the arm where "
+            "they began. Only the first outcome decides, because with several outcomes one of "
+            "them is more likely to differ by chance."
         )
     if others > 1:
         yield (
-            f"Each interval is of {1 - (1 - CONFIDENCE) / others:.2%}, so that the {others} of an "
-            f"outcome hold together with {CONFIDENCE:.0%} (Bonferroni)."
+            f"Each interval has a confidence of {1 - (1 - CONFIDENCE) / others:.2%}, so that the "
+            f"{others} intervals of an outcome together have {CONFIDENCE:.0%} (Bonferroni)."
         )
     if moved and arms[0].of is Compared.VERSION:
         yield (
-            f"The percent was changed: {moved:,} readers were sent both versions, and count in the "
-            "one that they began with. Those who began before the change had longer to do "
-            "anything, so what is shown may come from that: compare while the percent stays."
+            "The percentage changed during the rollout. Readers who got both versions count in the "
+            f"version that they began with ({moved:,} in total). Readers who began before the "
+            "change had more time to act, which may explain a difference. For a reliable result, "
+            "compare while the percentage is constant."
         )
     elif moved:
         yield (
-            f"Weights were changed: {moved:,} readers were sent more than one variation. Those who "
-            "began before the change had longer to do anything, so what is shown may come from "
-            "that: start anew, under another name, to be sure."
+            "The weights changed during the experiment. Readers who got more than one variation "
+            f"count in the one that they began with ({moved:,} in total). Readers who began before "
+            "the change had more time to act, which may explain a difference. For a reliable "
+            "result, start an experiment with a new name."
         )

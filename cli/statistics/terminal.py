@@ -1,4 +1,4 @@
-"""A report in the terminal: tables for people, lines with tabs where it is piped."""
+"""The terminal output of a report, as tables, tab-separated lines or JSON."""
 
 from collections.abc import Iterator
 
@@ -14,58 +14,58 @@ from cli.statistics.rows import column, percent, readers_table, rows, table
 from cli.statistics.summary import Answer
 
 _IF_ANY = (Measure.REJECTED, Measure.DELAYED)
-"""Columns that are left out where they are zero in all."""
+"""Columns that are omitted if they are zero in all rows."""
 
 
-def show(told: Answer, *, beside: Document) -> None:
-    """All of it; where it is piped, a line per row, its section first; `beside`: in JSON alone."""
+def show(report: Answer, *, more: Document) -> None:
+    """Print a report. Lines begin with the name of their section. `more`: fields for JSON only."""
     answer(
         {
-            "title": told.title,
-            **beside,
-            "emails": [*_emails_document(told)],
-            "readers": [*_readers_document(told)],
-            "verdicts": told.verdicts,
-            "notes": told.notes,
+            "title": report.title,
+            **more,
+            "emails": [*_emails_document(report)],
+            "readers": [*_readers_document(report)],
+            "verdicts": report.verdicts,
+            "notes": report.notes,
         },
-        lines=_lines(told),
-        picture=lambda: Group(*_picture(told)),
+        lines=_lines(report),
+        picture=lambda: Group(*_picture(report)),
     )
 
 
-def _picture(told: Answer) -> Iterator[RenderableType]:
-    yield Text(told.title, style="bold")
-    for number, line in enumerate(told.verdicts):
+def _picture(report: Answer) -> Iterator[RenderableType]:
+    yield Text(report.title, style="bold")
+    for number, line in enumerate(report.verdicts):
         yield Text(line, style="" if number else "bold")
-    if told.arms:
-        yield _readers(told)
-    if told.counts:
-        yield _emails(told)
-    for note in told.notes:
+    if report.arms:
+        yield _readers(report)
+    if report.counts:
+        yield _emails(report)
+    for note in report.notes:
         yield Text(note, style="dim")
 
 
-def _lines(told: Answer) -> Iterator[tuple[str, ...]]:
-    for row in table(told.counts):
+def _lines(report: Answer) -> Iterator[tuple[str, ...]]:
+    for row in table(report.counts):
         yield ("emails", *row)
-    if told.arms:
-        for row in readers_table(told.arms, told.findings):
+    if report.arms:
+        for row in readers_table(report.arms, report.findings):
             yield ("readers", *row)
 
 
-def _emails_document(told: Answer) -> Iterator[Document]:
-    """What is not tracked is null, not zero."""
+def _emails_document(report: Answer) -> Iterator[Document]:
+    """Yield the counts of emails. Untracked measures are null, not zero."""
     for dimension in Dimension:
-        for row in rows(told.counts, dimension):
+        for row in rows(report.counts, dimension):
             numbers = {column(cell.measure): cell.number for cell in row.cells}
             yield {"group": dimension.value, "value": row.value, **numbers}
 
 
-def _readers_document(told: Answer) -> Iterator[Document]:
-    for outcome, verdicts in told.findings.items():
-        found = {each.arm.number: each for each in verdicts}
-        for arm in told.arms:
-            verdict = found.get(arm.number)
+def _readers_document(report: Answer) -> Iterator[Document]:
+    for outcome, verdicts in report.findings.items():
+        by_arm = {each.arm.number: each for each in verdicts}
+        for arm in report.arms:
+            verdict = by_arm.get(arm.number)
             yield {
                 "outcome": outcome.value,
                 "variation": arm.number if arm.of is Compared.VARIATION else None,
@@ -80,36 +80,36 @@ def _readers_document(told: Answer) -> Iterator[Document]:
 
 def _readers(answer: Answer) -> Table:
     of = answer.arms[0].of.value
-    found = _table(1, of, "readers", *(f"who {outcome}" for outcome in answer.findings))
+    grid = _table(1, of, "readers", *(f"who {outcome}" for outcome in answer.findings))
     for arm in answer.arms:
         did = [arm.did[outcome] for outcome in answer.findings]
         cells = (f"{number:,} {percent(number / arm.readers)}" for number in did)
-        found.add_row(str(arm.number), f"{arm.readers:,}", *cells)
-    return found
+        grid.add_row(str(arm.number), f"{arm.readers:,}", *cells)
+    return grid
 
 
 def _emails(answer: Answer) -> Table:
-    shown = [
+    measures = [
         measure
         for measure in Measure
         if measure not in _IF_ANY or answer.counts[Dimension.TOTAL, "", measure]
     ]
-    found = _table(2, "", "", *(measure.value for measure in shown))
+    grid = _table(2, "", "", *(measure.value for measure in measures))
     for dimension in Dimension:
         name = dimension.value
         for row in rows(answer.counts, dimension):
-            cells = (str(cell) for cell in row.cells if cell.measure in shown)
-            found.add_row(name, Text(row.value), *cells)
+            cells = (str(cell) for cell in row.cells if cell.measure in measures)
+            grid.add_row(name, Text(row.value), *cells)
             name = ""
-        found.add_section()
-    return found
+        grid.add_section()
+    return grid
 
 
 def _table(names: int, *columns: str) -> Table:
-    """Numbers stand to the right of so many columns of names; nothing is cut off."""
+    """Create a table without truncation. The first `names` columns are aligned to the left."""
     side: JustifyMethod
-    found = Table(box=SIMPLE, padding=0)
+    grid = Table(box=SIMPLE, padding=0)
     for place, heading in enumerate(columns):
         side = "left" if place < names else "right"
-        found.add_column(heading, justify=side, overflow="fold", no_wrap=not place)
-    return found
+        grid.add_column(heading, justify=side, overflow="fold", no_wrap=not place)
+    return grid

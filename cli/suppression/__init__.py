@@ -1,1 +1,1 @@
-"""`gazette suppression`: addresses that get no email."""
+"""`gazette suppression`: addresses that do not get email."""

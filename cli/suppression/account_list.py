@@ -1,4 +1,4 @@
-"""The suppression list of the SES account, from which `remove` takes an address too."""
+"""The account-level suppression list of SES."""
 
 from gazette.bootstrap.support.suppression import build_ses_suppressions
 
@@ -7,22 +7,22 @@ from cli.shared.console import note
 
 
 def remove_in_ses(given: str) -> None:
-    """Let SES send to an address again, in every spelling that it has of it.
+    """Remove all spellings of an address from SES's list. Raises NotPossible.
 
-    Of a hash nobody can tell which entry of SES it is.
-
-    Raises NotPossible.
+    SES stores addresses, so a hash does not identify an entry.
     """
     address = given.strip()
     if "@" not in address:
         note(
-            "SES may still keep its own entry, which it stores by address: run this with the "
-            "address to remove that too."
+            "SES may still have an entry in its own suppression list. To remove that entry too, "
+            "run this command with the address instead of its hash."
         )
         return
-    with refusals_in_words("SES's own suppression list", service="ses"):
+    with refusals_in_words("the SES suppression list", service="ses"):
         removed = build_ses_suppressions().remove(address)
     if removed > 1:
-        note(f"SES's own {removed} entries, in several spellings, are removed too")
+        note(f"Removed {removed} spellings of the address from the SES suppression list.")
+    elif removed:
+        note("Removed the address from the SES suppression list.")
     else:
-        note(f"SES's own entry {'is removed too' if removed else 'was not there'}")
+        note("The address was not in the SES suppression list.")

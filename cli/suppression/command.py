@@ -1,4 +1,4 @@
-"""`gazette suppression`: the addresses that get no email, and why."""
+"""`gazette suppression`: addresses that do not get email, and the reasons."""
 
 import sys
 from collections.abc import Iterator
@@ -27,28 +27,28 @@ from cli.suppression.account_list import remove_in_ses
 from cli.suppression.lists import Unreadable, hash_of, instant_of, read_list, write_json, write_list
 
 _MEANING = {
-    Cause.UNSUBSCRIBED: "The reader left: only they can subscribe again.",
+    Cause.UNSUBSCRIBED: "The reader unsubscribed. Only they can subscribe again.",
     Cause.BOUNCED: (
-        "The provider could not deliver to it. If the mailbox does not exist, the next email "
-        "bounces again, and bounces cost the reputation of your domain."
+        "An email to the address bounced. If the mailbox does not exist, the next email bounces "
+        "too, and bounces damage the reputation of your domain."
     ),
     Cause.COMPLAINED: (
-        "The reader marked an email as spam. Write to them again only if they ask you to: one "
-        "complaint in a thousand emails is too many for most providers."
+        "The reader marked an email as spam. Send to them again only if they ask you to. For most "
+        "mailbox providers, one complaint per thousand emails is too many."
     ),
-    Cause.MANUAL: "An operator suppressed it, with this command or by an import.",
+    Cause.MANUAL: "An operator suppressed it, with this command or an import.",
 }
 
 _COLUMNS = {"address_hash": "address", "reason": "reason", "since": "since"}
 
 suppression = typer.Typer(
-    help="List, add, remove, import and export addresses that get no email.",
+    help="List, add, remove, import and export addresses that do not get email.",
     no_args_is_help=True,
 )
 Address = Annotated[
     str,
     typer.Argument(
-        metavar="ADDRESS", help="An address, its hash as `list` shows it, or its plain SHA-256."
+        metavar="ADDRESS", help="An address, its hash in the output of `list`, or its SHA-256."
     ),
 ]
 
@@ -57,18 +57,21 @@ Address = Annotated[
 def show(
     stage: StageName = "prod",
     reason: Annotated[
-        Cause | None, typer.Option("--reason", help="Only those with this reason.")
+        Cause | None, typer.Option("--reason", help="Only addresses with this reason.")
     ] = None,
     since: Annotated[
-        str, typer.Option("--since", help="Only those suppressed since this date, YYYY-MM-DD.")
+        str,
+        typer.Option(
+            "--since", help="Only addresses suppressed on or after this date, YYYY-MM-DD."
+        ),
     ] = "",
-    page: Annotated[int, typer.Option("--page", min=1, help="Which page.")] = 1,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Lines on a page.")] = 50,
+    page: Annotated[int, typer.Option("--page", min=1, help="The number of the page.")] = 1,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Rows per page.")] = 50,
 ) -> None:
-    """List suppressed addresses by their hash, with reason and date, newest first."""
+    """List the hashes of suppressed addresses, with reason and date, newest first."""
     with _problems(stage):
         earliest = instant_of(since) if since else None
-        found = nlargest(
+        newest = nlargest(
             page * limit + 1,
             (
                 each
@@ -77,27 +80,28 @@ def show(
             ),
             key=lambda each: (each.since, each.address),
         )
-    shown = found[(page - 1) * limit : page * limit]
-    rows = [(each.address, each.cause, each.since) for each in shown]
-    Rows("addresses", _COLUMNS, rows).show(more=len(found) > page * limit)
-    if len(found) > page * limit:
-        note(f"There are more: `--page {page + 1}`.")
-    elif len(found) <= (page - 1) * limit:
-        note("No suppressed addresses here.")
+    on_page = newest[(page - 1) * limit : page * limit]
+    rows = [(each.address, each.cause, each.since) for each in on_page]
+    Rows("addresses", _COLUMNS, rows).show(more=len(newest) > page * limit)
+    if len(newest) > page * limit:
+        note(f"`--page {page + 1}` shows more.")
+    elif len(newest) <= (page - 1) * limit:
+        note("No suppressed addresses match.")
 
 
 @suppression.command("add", cls=UnaskedChange)
 def add(
     address: Address,
     stage: StageName = "prod",
-    reason: Annotated[Cause, typer.Option("--reason", help="Why.")] = Cause.MANUAL,
+    reason: Annotated[Cause, typer.Option("--reason", help="The reason.")] = Cause.MANUAL,
 ) -> None:
-    """Suppress an address: it gets no more email. Only its keyed hash leaves this machine."""
+    """Suppress an address, so that it does not get more email. The command sends only the keyed
+    hash of the address to AWS."""
     with _problems(stage):
         hashed, context = _opened(stage, address)
         suppressions = context.suppressions
         is_new = suppressions.add(hashed, reason, now())
-        there = None if is_new else suppressions.get(hashed)
+        existing = None if is_new else suppressions.get(hashed)
     if is_new:
         tell(
             f"{hashed} of stage {stage} is suppressed: {reason}",
@@ -106,14 +110,14 @@ def add(
             changed=True,
             reason=reason,
         )
-        note("Emails that workers already prepared may still go out for some seconds.")
-    elif there:
+        note("Workers may send emails that they have already prepared for some more seconds.")
+    elif existing:
         tell(
-            f"{hashed} of stage {stage} was suppressed already: {there.cause}",
+            f"{hashed} of stage {stage} was already suppressed: {existing.cause}",
             address_hash=hashed,
             suppressed=True,
             changed=False,
-            reason=there.cause,
+            reason=existing.cause,
         )
 
 
@@ -123,58 +127,65 @@ def remove(
     stage: StageName = "prod",
     yes: Yes = False,
 ) -> None:
-    """Allow an address again, in SES too, and say what makes its reader active again."""
+    """Allow an address again, also in SES, and explain how its reader becomes active again."""
     _allow(address, stage, yes=yes)
     remove_in_ses(address)
 
 
 @suppression.command("import", cls=UnaskedChange)
 def take(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV: address, reason, since.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="A CSV file with a heading. Columns: address or address_hash, reason, since.",
+        ),
+    ],
     stage: StageName = "prod",
 ) -> None:
     """Suppress every address in a CSV file, or none if a line is invalid.
 
-    A hash that begins with `h` must come out of an export of this stage, or of one with the same
-    key: under another key it stands for nobody.
+    A hash that begins with `h` must be from an export of this stage, or of a stage with the same
+    key. With a different key, it does not match any address.
     """
     try:
         with file.open(encoding="utf-8-sig", newline="") as lines:
-            wanted = read_list(lines, now=now())
+            entries = read_list(lines, now=now())
     except OSError as err:
-        raise NotPossible(f"{file} cannot be read: {err.strerror}.") from err
+        raise NotPossible(f"{file} is unreadable: {err.strerror}.") from err
     except Unreadable as err:
         for line in err.lines:
             note(f"{file}, {line}", style="red")
         raise NotPossible(
-            "nothing was imported: fix these lines, then import the file again."
+            "No address was imported. Fix these lines, then import the file again."
         ) from err
-    done = 0
+    number = 0
     try:
         with _problems(stage):
             context, _ = _context(stage)
             suppressions = context.suppressions
             changed = 0
-            for done, each in enumerate(wanted):  # noqa: B007 -- says how far it came
+            for number, each in enumerate(entries):  # noqa: B007 -- the error reports the progress
                 changed += suppressions.add(each.address, each.cause, each.since)
     except NotPossible as err:
         raise NotPossible(
-            f"{err} {done} of {len(wanted)} lines were imported: import the file again, what is "
-            "there stays as it is."
+            f"{err} {number} of {len(entries)} lines were imported. Import the file again; this "
+            "does not change imported addresses."
         ) from err
-    there = len(wanted) - changed
+    existing = len(entries) - changed
     tell(
-        f"imported into stage {stage}: {changed} new, {there} there already",
+        f"imported into stage {stage}: {changed} new, {existing} already suppressed",
         new=changed,
-        there_already=there,
+        there_already=existing,
     )
 
 
 @suppression.command("export", cls=Command)
 def give(stage: StageName = "prod") -> None:
-    """Write all suppressed addresses as CSV for `import`: keyed hashes, never addresses.
+    """Write all suppressed addresses as CSV for `import`. The file contains keyed hashes, never
+    addresses.
 
-    With `--json` an object a line.
+    With `--json`, the output has one object per line.
     """
     with _problems(stage):
         write = write_json if wants_json() else partial(write_list, to=sys.stdout)
@@ -182,41 +193,44 @@ def give(stage: StageName = "prod") -> None:
     note(f"{number} addresses")
 
 
-def _told(sentence: str, hashed: str, *, changed: bool) -> None:
-    """It is not suppressed."""
+def _tell_allowed(sentence: str, hashed: str, *, changed: bool) -> None:
+    """Print that the address is not suppressed."""
     tell(sentence, address_hash=hashed, suppressed=False, changed=changed, reason=None)
 
 
 def _allow(address: str, stage: str, *, yes: bool) -> None:
-    """Lift the suppression of the stage."""
+    """Remove the suppression of the stage."""
     with _problems(stage):
         hashed, context = _opened(stage, address)
-        found = context.suppressions.get(hashed)
-        if found is None:
-            _told(f"{hashed} of stage {stage} was not suppressed", hashed, changed=False)
+        before = context.suppressions.get(hashed)
+        if before is None:
+            _tell_allowed(f"{hashed} of stage {stage} was not suppressed", hashed, changed=False)
             return
-        meaning = _MEANING.get(found.cause, "Another release of Gazette suppressed it.")
-        note(f"{found.cause} since {moment(found.since)}. {meaning}")
+        meaning = _MEANING.get(before.cause, "A different release of Gazette suppressed it.")
+        note(f"{before.cause} since {moment(before.since)}. {meaning}")
         if not yes:
             confirm(f"Allow email to {hashed} of stage {stage} again?")
-        remove_suppression(found, context=context)
-        left = context.suppressions.get(hashed)
-    if left and left.cause is Cause.UNSUBSCRIBED and found.cause is not left.cause:
+        remove_suppression(before, context=context)
+        after = context.suppressions.get(hashed)
+    if after and after.cause is Cause.UNSUBSCRIBED and before.cause is not after.cause:
         tell(
-            f"{hashed} of stage {stage} is no longer suppressed for {found.cause}",
+            f"{hashed} of stage {stage} is no longer suppressed for {before.cause}",
             address_hash=hashed,
             suppressed=True,
             changed=True,
-            reason=left.cause,
+            reason=after.cause,
         )
-        note("A reader of it has unsubscribed as well: it stays suppressed for that.")
+        note("The address stays suppressed because a reader with it also unsubscribed.")
         return
-    if left:
-        raise NotPossible(f"It was suppressed for {left.cause} in the meantime: look again.")
-    _told(f"{hashed} of stage {stage} is no longer suppressed", hashed, changed=True)
+    if after:
+        raise NotPossible(
+            f"The address was suppressed for {after.cause} in the meantime. Check it, and run the "
+            "command again."
+        )
+    _tell_allowed(f"{hashed} of stage {stage} is no longer suppressed", hashed, changed=True)
     note(
-        "Its reader still gets nothing until subscriber.changed is put with a newer changed_at, "
-        "or until they start again on their preference page; who unsubscribed, only there."
+        "To send to its reader again, publish subscriber.changed with a newer changed_at. Readers "
+        "can also start again on their preference page; readers who unsubscribed must do so."
     )
 
 
@@ -234,19 +248,19 @@ def _settings(stage: str) -> FeedbackSettings:
 
 
 def _listed(stage: str) -> Iterator[Suppression]:
-    """All of them. Who lists needs no key, and learns nothing of an address that they know."""
+    """Iterate over all suppressions. This needs no key, so it does not reveal known addresses."""
     return readable(build_suppression_list(_settings(stage)).each())
 
 
 def _context(stage: str) -> tuple[SuppressionContext, bytes]:
-    """What is suppressed, and the key of the stage."""
+    """Open the suppressions and the hash key of the stage."""
     settings = _settings(stage)
     key = suppression_key(stage, settings.suppressions_secret)
     return build_suppression(settings, key), key
 
 
 def _opened(stage: str, address: str) -> tuple[str, SuppressionContext]:
-    """What `list` shows of an address, and what is suppressed. Raises Unreadable."""
+    """Return the keyed hash of an address, and the suppressions. Raises Unreadable."""
     hashed = hash_of(address)
     context, key = _context(stage)
     return keyed_hash(hashed, key), context

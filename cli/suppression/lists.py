@@ -1,4 +1,4 @@
-"""Lists of suppressed addresses as files: CSV that an export writes and an import reads."""
+"""Read and write lists of suppressed addresses as CSV."""
 
 import csv
 import re
@@ -21,7 +21,7 @@ _REASONS = ", ".join(Cause)
 
 
 class Unreadable(Exception):
-    """A list that cannot be imported. Each of `lines` says where, what is wrong, and what to do."""
+    """A list with invalid lines. Each text has the line, the problem and the remedy."""
 
     def __init__(self, *lines: str) -> None:
         super().__init__(*lines)
@@ -29,7 +29,7 @@ class Unreadable(Exception):
 
 
 def hash_of(given: str) -> str:
-    """The hash of an address, or a hash as it is, keyed or not. Raises Unreadable."""
+    """Hash an address, or return a hash, keyed or not, unchanged. Raises Unreadable."""
     text = given.strip()
     hashed = text.lower()
     if _HASH.fullmatch(hashed) or KEYED_HASH.fullmatch(hashed):
@@ -37,35 +37,35 @@ def hash_of(given: str) -> str:
     if _ADDRESS.fullmatch(text):
         return address_hash(text)
     raise Unreadable(
-        f"{printable(text)!r} is neither an address, such as ann@example.com, nor the hash of one, "
-        "64 hex digits, which `list` shows with an h before them"
+        f"{printable(text)!r} is neither an address, such as ann@example.com, nor a hash, which "
+        "has 64 hexadecimal digits, after an h in the output of `list`"
     )
 
 
 def instant_of(given: str) -> datetime:
-    """A date of UTC, or an instant with its zone. Raises Unreadable."""
+    """Read a date in UTC, or an instant with its time zone. Raises Unreadable."""
     try:
         instant = read_instant(given.strip())
     except ValueError as err:
         raise Unreadable(
-            f"{printable(given)!r} is no date: write 2026-11-21 or 2026-11-21T08:00:00Z"
+            f"{printable(given)!r} is not a date. Use a form such as 2026-11-21 or "
+            "2026-11-21T08:00:00Z"
         ) from err
     if instant.tzinfo is None:
         if len(given.strip()) > len("2026-11-21"):
-            raise Unreadable(f"{printable(given)!r} names no time zone: end it with Z for UTC")
+            raise Unreadable(f"{printable(given)!r} has no time zone. Add Z for UTC")
         instant = instant.replace(tzinfo=UTC)
     return instant
 
 
 def read_list(lines: Iterable[str], *, now: datetime) -> list[Suppression]:
-    """Everything in a CSV with a heading: `address` or `address_hash`, and `reason`, `since`.
+    """Read a CSV with a heading: `address` or `address_hash`, and optionally `reason` and `since`.
 
-    Without a reason it is `manual`, without an instant since `now`. Raises Unreadable with every
-    line that is wrong: then none is to be taken.
+    The defaults are the reason `manual`, and `now`. Raises Unreadable with every invalid line.
     """
     rows = csv.reader(lines, strict=True)
-    found: list[Suppression] = []
-    wrong: list[str] = []
+    entries: list[Suppression] = []
+    problems: list[str] = []
     try:
         heading = [name.strip().lower() for name in next(rows, [])]
         _check(heading)
@@ -73,28 +73,28 @@ def read_list(lines: Iterable[str], *, now: datetime) -> list[Suppression]:
             if not any(cell.strip() for cell in row):
                 continue
             try:
-                found.append(_suppression(heading, row, now))
+                entries.append(_suppression(heading, row, now))
             except Unreadable as err:
-                wrong.append(f"line {rows.line_num}: {err}")
+                problems.append(f"line {rows.line_num}: {err}")
     except (csv.Error, UnicodeDecodeError) as err:
-        wrong.append(f"line {rows.line_num + 1}: not CSV in UTF-8 ({err})")
-    if wrong:
-        raise Unreadable(*wrong)
-    return found
+        problems.append(f"line {rows.line_num + 1}: not CSV in UTF-8 ({err})")
+    if problems:
+        raise Unreadable(*problems)
+    return entries
 
 
-def write_list(found: Iterable[Suppression], to: TextIO) -> Iterator[Suppression]:
+def write_list(entries: Iterable[Suppression], to: TextIO) -> Iterator[Suppression]:
     """Write the heading, then each suppression as it is read."""
     rows = csv.writer(to, lineterminator="\n")
     rows.writerow(COLUMNS)
-    for each in found:
+    for each in entries:
         rows.writerow((each.address, each.cause.value, each.since.isoformat()))
         yield each
 
 
-def write_json(found: Iterable[Suppression]) -> Iterator[Suppression]:
-    """The same as an object a line."""
-    for each in found:
+def write_json(entries: Iterable[Suppression]) -> Iterator[Suppression]:
+    """Write one JSON object per line."""
+    for each in entries:
         give_line({"address_hash": each.address, "reason": each.cause, "since": each.since})
         yield each
 
@@ -104,8 +104,8 @@ def _check(heading: list[str]) -> None:
     named = {"address", "address_hash"} & set(heading)
     if unknown or len(named) != 1 or len(set(heading)) != len(heading):
         raise Unreadable(
-            "line 1: the heading must name address or address_hash, and may name reason and "
-            f"since; it is {printable(','.join(heading))!r}"
+            "line 1: the heading must have the column address or address_hash, and may have reason "
+            f"and since; it is {printable(','.join(heading))!r}"
         )
 
 

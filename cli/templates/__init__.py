@@ -1,1 +1,1 @@
-"""`gazette templates`: versions of the templates, put in force without a deployment."""
+"""`gazette templates`: manage versions of the templates without a deployment."""

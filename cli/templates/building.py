@@ -1,7 +1,4 @@
-"""The templates of the working tree, built as synthesis builds them.
-
-The only place of the command that knows how templates are built.
-"""
+"""Build the templates of the working tree in the same way as synthesis."""
 
 import shutil
 import tempfile
@@ -33,40 +30,40 @@ from infra.assets.trial import render_all, try_out
 from infra.assets.version_settings import read_version_settings
 
 _MAX_BLOCKS = 20
-"""As a stage has it that says nothing else."""
+"""The default of the setting `max_blocks`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """Folders of templates: a file of `overlay` goes before the one that it names in `source`.
-
-    `arrangement` and `max_blocks`: what the stage says of its digests.
-    """
+    """Folders of templates, and the settings of digests."""
 
     source: Path
+
+    # The stage's own templates, which replace files of `source`.
     overlay: Path | None = None
+
     arrangement: Arrangement = DEFAULT
     max_blocks: int = _MAX_BLOCKS
 
     def origin(self, name: Path) -> Path:
-        """The file that is shown as `name`."""
+        """Return the file behind `name`."""
         own = self.overlay / name if self.overlay else None
         return own if own and own.exists() else self.source / name
 
     def speak(self, tag: str) -> bool:
-        """Whether they have the language `tag`, or one that `tag` is a kind of."""
+        """Return True if the templates have the language `tag`, or its base language."""
         folders = filter(None, (self.source, self.overlay))
-        spoken = {spoken for folder in folders for spoken in Languages(folder).tags}
-        return is_one_of(tag, spoken)
+        languages = {language for folder in folders for language in Languages(folder).tags}
+        return is_one_of(tag, languages)
 
 
-def is_one_of(tag: str, spoken: Collection[str]) -> bool:
-    """Whether `spoken` has the language `tag`, or one that `tag` is a kind of."""
-    return not {tag.lower(), tag.lower().partition("-")[0]}.isdisjoint(spoken)
+def is_one_of(tag: str, languages: Collection[str]) -> bool:
+    """Return True if `languages` contains `tag` or its base language."""
+    return not {tag.lower(), tag.lower().partition("-")[0]}.isdisjoint(languages)
 
 
 def templates_of(stage: str, project: Path) -> Templates:
-    """What a stage in cdk.json is deployed with. Raises NotPossible."""
+    """Return the templates of a stage in cdk.json. Raises NotPossible."""
     chosen = stage_of(stage, project)
     return Templates(
         project / "templates",
@@ -82,33 +79,32 @@ def templates_of(stage: str, project: Path) -> Templates:
 
 
 def check_variation(templates: Templates, variation: int) -> None:
-    """Raises NotPossible if the templates have no such variation."""
+    """Raise NotPossible if the templates do not have the variation."""
     own = Path(VARIATIONS) / str(variation)
     if variation != 1 and not templates.origin(own).is_dir():
         raise NotPossible(
-            f"There is no variation {variation}: put what it says otherwise into "
+            f"Variation {variation} does not exist. To create it, add its files to "
             f"{templates.source / own}."
         )
 
 
 @contextmanager
 def built(templates: Templates, *, inlined: bool = True) -> Iterator[Path]:
-    """A folder with the templates as the layer ships them, for a while. Raises NotPossible."""
+    """Build the templates, as in the layer, into a temporary folder. Raises NotPossible."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             build_templates(
                 templates.source, Path(folder), overlay=templates.overlay, inlined=inlined
             )
         except (TemplateError, OSError) as err:
-            raise NotPossible(f"The templates cannot be built. {err}") from err
+            raise NotPossible(f"The build of the templates failed. {err}") from err
         yield Path(folder)
 
 
 def tried_out(templates: Templates, folder: Path, kind: type[Environment]) -> None:
-    """Render everything that synthesis renders, in an environment of this kind.
+    """Render the same emails and pages as synthesis, in an environment of this kind.
 
-    `folder`: the templates as they were built. Raises NotPossible, naming the file, the line and
-    what is wrong there.
+    `folder`: the built templates. Raises NotPossible with the file, the line and the problem.
     """
     try:
         try_out(folder, kind=kind)
@@ -121,7 +117,7 @@ def tried_out(templates: Templates, folder: Path, kind: type[Environment]) -> No
 
 
 def settings_in(folder: Path) -> VersionSettings:
-    """The settings that belong to a version of these built templates. Raises NotPossible."""
+    """Read the settings of a version from its built templates. Raises NotPossible."""
     try:
         return read_version_settings(folder)
     except TemplateError as err:
@@ -134,13 +130,14 @@ def located(
     *,
     kind: type[Environment] | None = None,
 ) -> str:
-    """The file and the line at which `show` fails, and why; empty if that is in no template.
+    """Return the file, the line and the reason of a failure of `show`.
 
-    Where CSS is inlined, lines move: so what the authors wrote takes its place first.
+    Return "" if the failure is not in a template. Inlining CSS moves lines, so this uses the source
+    files.
     """
     with built(templates, inlined=False) as folder:
-        for written in filter(None, (templates.source, templates.overlay)):
-            shutil.copytree(written, folder, dirs_exist_ok=True)
+        for source in filter(None, (templates.source, templates.overlay)):
+            shutil.copytree(source, folder, dirs_exist_ok=True)
         try:
             show(JinjaRenderer(folder, kind=kind))
         except RenderingFailed as err:

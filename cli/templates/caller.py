@@ -1,4 +1,4 @@
-"""Who runs the command, as AWS knows them."""
+"""The identity of the caller in AWS."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from cli.shared.aws_errors import refusals_in_words
 
 
 def caller() -> str:
-    """The ARN of the user or of the session of a role. One GetCallerIdentity. Raises NotPossible.
+    """Return the ARN of the user or role session. One GetCallerIdentity. Raises NotPossible.
 
-    It takes no permission, and answers also where a policy denies it:
+    The operation needs no permission, and works even if a policy denies it:
     https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html
     """
     with refusals_in_words("your credentials", service="sts"):

@@ -1,4 +1,4 @@
-"""Whether other code or templates were deployed since a version in force was pushed."""
+"""Check that the stage was not deployed after the push of a version in force."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -18,15 +18,15 @@ _PAGE = "docs/templates.md"
 
 
 def check_deployment(stage: str, context: TemplatesContext) -> Iterator[Finding]:
-    """Nothing where no version was pushed. Whether one can be read is another check."""
+    """Compare the versions in force with the deployment, if a version was pushed."""
     try:
-        found = asked("dynamodb:GetItem on the table control", partial(_in_force, context))
+        answer = asked("dynamodb:GetItem on the table control", partial(_in_force, context))
     except UnreadableRow:
-        return  # which that other check tells
-    if not isinstance(found, tuple):
-        yield unseen(_CHECK, found or Unseen("there is no table `control`"))
+        return  # `check_templates` reports it
+    if not isinstance(answer, tuple):
+        yield unseen(_CHECK, answer or Unseen("the table `control` does not exist"))
         return
-    in_force, pushed = found
+    in_force, pushed = answer
     if not pushed:
         return
     if todo := deployed_since(in_force, pushed, layers(stage, "generate")):

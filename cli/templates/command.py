@@ -1,4 +1,4 @@
-"""`gazette templates`: push a version of the templates, roll it out, and take it back."""
+"""`gazette templates`: push, roll out and roll back versions of the templates."""
 
 from pathlib import Path
 from typing import Annotated
@@ -36,7 +36,7 @@ from cli.templates.telling import (
 _LONGEST_NOTE = 200
 
 templates = typer.Typer(
-    help="Change the templates without a deployment: push, compare, roll out, take back.",
+    help="Push, compare, roll out and roll back templates without a deployment.",
     no_args_is_help=True,
 )
 templates.command("list", cls=Command)(show)
@@ -48,28 +48,35 @@ def push(
     folder: Annotated[
         Path | None,
         typer.Argument(
-            metavar="FOLDER", help="Your own templates. Without it: those that cdk.json names."
+            metavar="FOLDER", help="Your own templates. By default, the folder in cdk.json."
         ),
     ] = None,
     percent: Annotated[
         int,
-        typer.Option(min=1, max=EVERYBODY, help="Of the readers who get it, always the same."),
+        typer.Option(
+            min=1,
+            max=EVERYBODY,
+            help="The percentage of readers who get it. A reader's version does not alternate.",
+        ),
     ] = EVERYBODY,
     remark: Annotated[
-        str, typer.Option("--note", metavar="TEXT", help="What it changes, for those who list it.")
+        str,
+        typer.Option(
+            "--note", metavar="TEXT", help="A description of the change, shown by `list`."
+        ),
     ] = "",
     stage: StageName = "prod",
     yes: Yes = False,
 ) -> None:
     """Push the templates of the working tree, and put them in force within a minute.
 
-    They are built and checked as for a deployment, and rendered in the sandbox as workers will. A
-    template that fails is named with file and line, and then nothing is uploaded. What needs a
-    deployment is refused: other schemas of data, another brand, other web pages or sentences of
-    them, or another release of the code.
+    The command builds and checks them as in a deployment, and renders them in the sandbox of the
+    workers. If a template fails, the error has its file and line, and the templates are not
+    uploaded. A push is refused if it needs a deployment, because the schemas of data, the brand,
+    the web pages or their translations, or the release of the code changed.
     """
     if len(remark) > _LONGEST_NOTE:
-        raise NotPossible(f"--note has {len(remark)} characters: {_LONGEST_NOTE} at most.")
+        raise NotPossible(f"--note has {len(remark)} characters. The limit is {_LONGEST_NOTE}.")
     with refusals(stage):
         context = versions_of(stage)
         before = context.versions.in_force()
@@ -80,15 +87,14 @@ def push(
         layer = read_layer(stage)
         refuse_what_needs_a_deployment(bundle, layer, stage)
         old = _files_in_force(before.current, layer, context, stage)
-        found = differences(old or {}, bundle.files, named=("", ""))
-        if not found and _is_of(before.current, layer, context):
+        changes = differences(old or {}, bundle.files, named=("", ""))
+        if not changes and _is_of(before.current, layer, context):
             nothing_to_push(before, percent, bundle)
             return
-        show_changes(before, found, bundle.settings)
+        show_changes(before, changes, bundle.settings)
         if not yes:
-            whom = "everybody" if percent == EVERYBODY else f"{percent} % of the readers"
-            confirm(f"Put this in force for {whom} of stage {stage}?")
-        done = steps.push(
+            confirm(f"Put this in force for {_readers(percent)} of stage {stage}?")
+        outcome = steps.push(
             Bundle(
                 content=bundle.content,
                 checksum=checksum_of(bundle.content),
@@ -102,7 +108,7 @@ def push(
             context=context,
             seen=before,
         )
-    tell_pushed(done, before, found, stage)
+    tell_pushed(outcome, before, changes, stage)
 
 
 @templates.command("rollout", cls=Command)
@@ -110,15 +116,18 @@ def rollout(
     percent: Annotated[
         int,
         typer.Argument(
-            metavar="PERCENT", min=0, max=EVERYBODY, help="Of the readers; 100: everybody."
+            metavar="PERCENT",
+            min=0,
+            max=EVERYBODY,
+            help="The percentage of readers who get the candidate.",
         ),
     ],
     stage: StageName = "prod",
     yes: Yes = False,
 ) -> None:
-    """Give the candidate to more readers, or to fewer; 100 ends the rollout.
+    """Change the percentage of readers who get the candidate. 100 ends the rollout.
 
-    Whoever has it keeps it when the percent is raised.
+    If you raise the percentage, readers who have the candidate keep it.
     """
     with refusals(stage):
         context = versions_of(stage)
@@ -127,8 +136,8 @@ def rollout(
             tell_in_force(before, stage, changed=False)
             return
         if before.candidate and not yes:
-            whom = "everybody" if percent == EVERYBODY else f"{percent} % of the readers"
-            confirm(f"Give {named(before.candidate.version)} to {whom} of stage {stage}?")
+            version = named(before.candidate.version)
+            confirm(f"Give {version} to {_readers(percent)} of stage {stage}?")
         after = steps.roll_out(percent, by=caller(), context=context, seen=before)
     tell_in_force(after, stage, changed=True)
     note(SOON)
@@ -140,16 +149,16 @@ def rollback(
         str | None,
         typer.Argument(
             metavar="VERSION",
-            help="A version: its number, or `deployed`. Without it: what was in force before.",
+            help="The number of a version, or `deployed`. By default, the version before.",
         ),
     ] = None,
     stage: StageName = "prod",
     yes: Yes = False,
 ) -> None:
-    """Take the candidate back, or put an earlier version in force for everybody.
+    """Withdraw the candidate, or put an earlier version in force for all readers.
 
-    Without a version it takes back the candidate; if there is none, everybody gets what was in
-    force before. It takes effect within a minute, and builds nothing.
+    Without VERSION, the command withdraws the candidate. If there is no candidate, all readers get
+    the previous version. The change takes effect within a minute, without a build.
     """
     to = None if version is None else number_of(version)
     with refusals(stage):
@@ -157,22 +166,26 @@ def rollback(
         seen = None
         if not yes:
             seen = context.versions.in_force()
-            confirm(f"In stage {stage} {in_words_of(seen)}. {_question(to)}")
+            confirm(f"In stage {stage}, {in_words_of(seen)}. {_question(to)}")
         after = steps.roll_back(to, by=caller(), context=context, seen=seen)
     tell_in_force(after, stage, changed=True)
     note(SOON)
 
 
+def _readers(percent: int) -> str:
+    return "all readers" if percent == EVERYBODY else f"{percent} % of the readers"
+
+
 def _question(to: int | None) -> str:
     if to is None:
         return "Go back?"
-    return f"Put {f'version {to}' if to else 'what was deployed'} in force for everybody?"
+    return f"Put {f'version {to}' if to else 'the deployed templates'} in force for all readers?"
 
 
 def _files_in_force(
     current: Version, layer: DeployedLayer, context: TemplatesContext, stage: str
 ) -> Files | None:
-    """What a push is compared with; None where that is lost, which a push may mend."""
+    """Return the files to compare a push with, or None if they are lost. A push may fix that."""
     try:
         return layer.templates if current.is_deployed else files_of(current, context, stage)
     except NotPossible as err:
@@ -181,6 +194,6 @@ def _files_in_force(
 
 
 def _is_of(current: Version, layer: DeployedLayer, context: TemplatesContext) -> bool:
-    """Whether a version was pushed since the stage was deployed. What was deployed always is."""
+    """Return True if a version was pushed after the deployment, or is the deployed one."""
     pushed = context.versions.find(current.number)
     return current.is_deployed or (pushed is not None and pushed.layer == layer.arn)

@@ -1,4 +1,4 @@
-"""`gazette templates diff`: what differs between two versions of the templates."""
+"""`gazette templates diff`: compare two versions of the templates."""
 
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +14,7 @@ from cli.templates.pushing import packed, tree_of
 from cli.templates.stage import files_of, refusals, version_of, versions_of
 
 DIFFERENT = 1
-"""The exit status where something differs, as that of diff."""
+"""The exit status if the versions differ, like that of diff."""
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -23,26 +23,27 @@ def diff(
     before: Annotated[
         str | None,
         typer.Argument(
-            metavar="A", help="A version: its number, or `deployed`. Without it: that in force."
+            metavar="A",
+            help="The number of a version, or `deployed`. By default, the version in force.",
         ),
     ] = None,
     after: Annotated[
         str | None,
-        typer.Argument(metavar="B", help="Another. Without it: the working tree."),
+        typer.Argument(metavar="B", help="The other version. By default, the working tree."),
     ] = None,
     stage: StageName = "prod",
     templates: Annotated[
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Your own templates in the working tree, in place of those that cdk.json names.",
+            help="Your own templates in the working tree. By default, the folder in cdk.json.",
         ),
     ] = None,
 ) -> None:
-    """Show what differs between two versions, file by file; settings.json is one of the files.
+    """Show the differences between two versions, file by file, including settings.json.
 
-    Files are compared as they are built: with their CSS inlined, and catalogues as sentences.
-    Exit code 0: nothing differs, 1: something does, 2: they could not be compared.
+    The command compares built files, with inlined CSS, and the sentences of compiled catalogues.
+    Exit code 0 means no difference, 1 a difference, and 2 that the comparison failed.
     """
     with refusals(stage):
         context = versions_of(stage)
@@ -51,16 +52,16 @@ def diff(
             new, new_name = packed(tree_of(stage, templates)).files, "tree"
         else:
             new, new_name = _version(after, context, stage)
-    found = differences(old, new, named=(old_name, new_name))
-    for each in found:
+    changes = differences(old, new, named=(old_name, new_name))
+    for each in changes:
         _say(each)
-    give({"before": old_name, "after": new_name, "files": [*map(document, found)]})
-    if found:
+    give({"before": old_name, "after": new_name, "files": [*map(document, changes)]})
+    if changes:
         raise typer.Exit(DIFFERENT)
 
 
 def document(each: FileDifference) -> dict[str, object]:
-    """For programs. `added` and `removed`: lines."""
+    """Return a difference for JSON. `added` and `removed` are numbers of lines."""
     return {
         "file": each.path,
         "change": each.change.value,
@@ -70,7 +71,7 @@ def document(each: FileDifference) -> dict[str, object]:
 
 
 def _version(given: str | None, context: TemplatesContext, stage: str) -> tuple[Files, str]:
-    """What is in it, and what it is called."""
+    """Return the files of a version, and its number."""
     version = version_of(given, context) if given else context.versions.in_force().current
     return files_of(version, context, stage), f"{version.number}"
 

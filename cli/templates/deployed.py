@@ -1,4 +1,4 @@
-"""The templates and the code that a stage has now: from the layer with which its functions work."""
+"""The deployed templates and code of a stage, read from a layer of its functions."""
 
 import hashlib
 import io
@@ -26,57 +26,58 @@ if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
 
 _TEMPLATES, _CODE = "python/gazette_templates/", "python/gazette/"
-"""Where the layer has them."""
+"""The folders of the templates and the code in the layer."""
 
 _MODULE = ".py"
 _PATIENCE = 60
-"""Seconds until a layer that does not come is given up."""
+"""The timeout of a download, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeployedLayer:
-    """What the layer `arn` has. `release`: a fingerprint of the code. `templates`: by path.
-
-    Of the templates it has what a bundle would have: neither the package that they are there, nor
-    settings of a version, because what is deployed goes by those of the stage.
-    """
+    """The layer with the code and the templates of a stage."""
 
     arn: str
+
+    # The fingerprint of the code.
     release: str
+
+    # The files that a bundle would have. Settings of a version are not among them, because the
+    # deployed templates use the settings of the stage.
     templates: Files
 
 
 def fetch(link: str) -> bytes:
-    """What a link of Lambda leads to. Raises OSError."""
+    """Download a layer from the link that Lambda returned. Raises OSError."""
     with urllib.request.urlopen(link, timeout=_PATIENCE) as answer:  # noqa: S310 -- Lambda made it
         return bytes(answer.read())
 
 
 def read_layer(stage: str) -> DeployedLayer:
-    """The layer with our code and the templates of a stage. Raises NotPossible.
+    """Read the layer with the code and the templates of a stage. Raises NotPossible.
 
-    One GetLayerVersionByArn for each layer, the smallest first, until one has templates.
+    One GetLayerVersionByArn per layer, the smallest first, until a layer has templates.
     """
     client: LambdaClient = boto3.client("lambda")
     for arn in layers(stage, "generate"):
         with refusals_in_words(arn, service="lambda"):
-            found = client.get_layer_version_by_arn(Arn=arn)
+            layer = client.get_layer_version_by_arn(Arn=arn)
         try:
-            with zipfile.ZipFile(io.BytesIO(fetch(found["Content"]["Location"]))) as archive:
+            with zipfile.ZipFile(io.BytesIO(fetch(layer["Content"]["Location"]))) as archive:
                 templates = _of_a_version(_below(_TEMPLATES, archive))
                 code = _below(_CODE, archive) if templates else {}
         except (OSError, zipfile.BadZipFile) as err:
-            raise NotPossible(f"The layer {arn} cannot be read ({err}): try again.") from err
+            raise NotPossible(f"The layer {arn} is unreadable ({err}). Try again.") from err
         if templates:
             return DeployedLayer(arn, _fingerprint(code.items()), templates)
     raise NotPossible(
-        f"No layer of gazette-{stage}-generate has templates: deploy the stage from this version."
+        f"No layer of gazette-{stage}-generate has templates. Deploy the stage from this version."
     )
 
 
 @cache
 def release_here() -> str:
-    """The release of the code that this command was started from."""
+    """Return the release of this command's code."""
     root = Path(gazette.__path__[0])
     return _fingerprint(
         (str(file.relative_to(root)), file.read_bytes()) for file in root.rglob(f"*{_MODULE}")
@@ -84,7 +85,7 @@ def release_here() -> str:
 
 
 def schemas_of(templates: Files) -> Mapping[str, object]:
-    """The schema of the data of each category that has one, as parsed JSON."""
+    """Return the parsed schemas of `data`, by category."""
     return {
         path.split("/")[1]: json.loads(content)
         for path, content in templates.items()
@@ -101,17 +102,17 @@ def _below(folder: str, archive: zipfile.ZipFile) -> dict[str, bytes]:
 
 
 def _of_a_version(templates: Files) -> Files:
-    found = {}
+    files = {}
     for name, content in templates.items():
         with suppress(BundleError):
             check_path(name)
-            found[name] = content
-    found.pop(SETTINGS_FILE, None)
-    return found
+            files[name] = content
+    files.pop(SETTINGS_FILE, None)
+    return files
 
 
 def _fingerprint(code: Iterable[tuple[str, bytes]]) -> str:
-    """Of the modules of our package, whose names and content are the release."""
+    """Hash our modules. Their names and contents identify the release."""
     digest = hashlib.sha256()
     for name, content in sorted(code):
         if name.endswith(_MODULE):

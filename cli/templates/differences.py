@@ -1,4 +1,4 @@
-"""What differs between two versions of the templates, file by file. Pure."""
+"""Compare two versions of the templates, file by file. Pure."""
 
 import io
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ _COMPILED = ".mo"
 
 
 class FileChange(StrEnum):
-    """What happened to a file."""
+    """The kind of a file's change."""
 
     ADDED = "added"
     REMOVED = "removed"
@@ -25,25 +25,27 @@ class FileChange(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FileDifference:
-    """A file that differs. `lines`: a unified diff, without line breaks."""
+    """A file that differs."""
 
     path: str
     change: FileChange
+
+    # The lines of a unified diff, without line breaks.
     lines: tuple[str, ...]
 
     @property
     def added(self) -> int:
-        """How many lines are only in the later version."""
+        """The number of lines that only the later version has."""
         return sum(line.startswith("+") for line in self.lines[2:])
 
     @property
     def removed(self) -> int:
-        """How many lines are only in the earlier version."""
+        """The number of lines that only the earlier version has."""
         return sum(line.startswith("-") for line in self.lines[2:])
 
 
 def differences(before: Files, after: Files, *, named: tuple[str, str]) -> list[FileDifference]:
-    """The files that differ, by path. `named`: what the two versions are called in the diff."""
+    """Return the files that differ, by path. `named`: the names of the versions in the diff."""
     return [
         FileDifference(
             path, _change(path, before, after), tuple(_lines(path, before, after, named))
@@ -65,12 +67,12 @@ def _lines(path: str, before: Files, after: Files, named: tuple[str, str]) -> It
         f"{name}/{path}" if text is not None else "/dev/null"
         for name, text in zip(named, (old, new), strict=True)
     )
-    found = [*unified_diff(old or [], new or [], was, becomes, lineterm="")]
-    yield from found or (f"--- {was}", f"+++ {becomes}", " only the ends of lines differ")
+    lines = [*unified_diff(old or [], new or [], was, becomes, lineterm="")]
+    yield from lines or (f"--- {was}", f"+++ {becomes}", " only the line endings differ")
 
 
 def _text(path: str, content: bytes) -> list[str]:
-    """Its lines; of a compiled catalogue, its sentences and their translations."""
+    """Return the lines of a file, or the sentences and translations of a compiled catalogue."""
     if path.endswith(_COMPILED):
         return [*_sentences(read_mo(io.BytesIO(content)))]
     return content.decode("utf-8", "replace").splitlines()
@@ -83,6 +85,6 @@ def _sentences(catalogue: Catalog) -> Iterator[str]:
 
 
 def _joined(text: object) -> str:
-    """A sentence on one line, its plural forms behind each other."""
+    """Join the plural forms of a sentence into one line."""
     forms = text if isinstance(text, (list, tuple)) else (text,)
     return " | ".join(" ".join(str(form).split()) for form in forms)

@@ -1,4 +1,4 @@
-"""`gazette templates list`: the versions, what is in force, and who changed it."""
+"""`gazette templates list`: the versions, their readers, and the log of changes."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated
@@ -12,7 +12,7 @@ from cli.shared.deployed import StageName, layers
 from cli.templates.stage import in_words_of, named, refusals, versions_of
 
 _SHORT = 12
-"""Characters of a checksum that tell versions apart for people."""
+"""The number of characters of a checksum that people see."""
 
 _COLUMNS = {
     "version": "version",
@@ -41,12 +41,14 @@ _LOG_COLUMNS = {
 def show(
     stage: StageName = "prod",
     log: Annotated[
-        bool, typer.Option("--log", help="Show who changed what is in force, the latest first.")
+        bool,
+        typer.Option("--log", help="Show all changes of the versions in force, the latest first."),
     ] = False,
 ) -> None:
-    """List the versions of the templates, who pushed them, and which readers get them.
+    """List the versions of the templates, with their authors and the readers who get them.
 
-    Version 0 is what was deployed. With `--log`: each change of what is in force.
+    Version 0 is the deployed version. With `--log`, list the changes of the versions
+    in force instead.
     """
     with refusals(stage):
         context = versions_of(stage)
@@ -54,13 +56,13 @@ def show(
         changes = context.versions.changes()
     deployed = layers(stage, "generate")
     say(f"{in_words_of(in_force)}{_since(in_force)}")
-    beside = {
+    state = {
         "in_force": in_force_document(in_force),
         "deployed_since": is_deployed_since(in_force, history, deployed),
     }
     versions, entries = _versions(in_force, history), _log(changes)
     if wants_json():
-        versions.show(log=entries.document, **beside)
+        versions.show(log=entries.document, **state)
     elif log:
         entries.show()
     else:
@@ -70,7 +72,7 @@ def show(
 
 
 def in_force_document(in_force: InForce) -> Document:
-    """What is in force, for programs. `percent`: of the readers who get the candidate."""
+    """Return the versions in force for JSON. `percent`: the share of readers with the candidate."""
     candidate = in_force.candidate
     return {
         "version": in_force.current.number,
@@ -84,9 +86,9 @@ def in_force_document(in_force: InForce) -> Document:
 def is_deployed_since(
     in_force: InForce, history: Sequence[PushedVersion], layers: Collection[str]
 ) -> bool:
-    """Whether other code or templates were deployed since a version in force was pushed.
+    """Return True if the stage was deployed after the push of a version in force.
 
-    `layers`: the ARNs of those that the stage works with.
+    `layers`: the ARNs of the stage's layers.
     """
     candidate = in_force.candidate
     versions = {in_force.current, *([candidate.version] if candidate else ())}
@@ -98,23 +100,23 @@ def is_deployed_since(
 def deployed_since(
     in_force: InForce, history: Sequence[PushedVersion], layers: Collection[str]
 ) -> str:
-    """What that means and what to do; empty if it is not so."""
+    """Explain the effect of such a deployment and the remedy, or return ""."""
     if not is_deployed_since(in_force, history, layers):
         return ""
     if in_force.current.is_deployed:
         return (
-            "The stage was deployed since the candidate was pushed, which stays with its readers. "
-            "End its rollout, and push it anew from the release that is deployed."
+            "The stage was deployed after the push of the candidate, and its readers still get the "
+            "candidate. End its rollout, and push it again from the deployed release."
         )
     return (
-        f"The stage was deployed since {named(in_force.current)} was pushed, which stays in force: "
-        "the templates of the deployment reach nobody. `gazette templates rollback deployed` puts "
-        "them in force; a push from the release that is deployed takes in both."
+        f"The stage was deployed after the push of {named(in_force.current)}, which is still in "
+        "force, so readers do not get the deployed templates. `gazette templates rollback "
+        "deployed` puts them in force. A push from the deployed release includes both changes."
     )
 
 
 def settings_text(settings: Mapping[str, object]) -> str:
-    """Such as `max_blocks 5, ranking latest`."""
+    """Format settings, such as `max_blocks 5, ranking latest`."""
     return ", ".join(f"{name} {value}" for name, value in settings.items())
 
 
@@ -140,7 +142,7 @@ def _versions(in_force: InForce, history: Sequence[PushedVersion]) -> Rows:
         )
         for each in history
     ]
-    deployed = Shown(None, "what was deployed")
+    deployed = Shown(None, "the deployed templates")
     rows.append(
         (0, _share(DEPLOYED, in_force), None, None, deployed, _settings(DEPLOYED), *(None,) * 4)
     )
@@ -148,14 +150,14 @@ def _versions(in_force: InForce, history: Sequence[PushedVersion]) -> Rows:
 
 
 def _share(version: Version, in_force: InForce) -> Shown:
-    """The percent of the readers who get it."""
+    """Return the percentage of readers who get a version."""
     candidate = in_force.candidate
     of_candidate = candidate.percent if candidate else 0
     if candidate and version == candidate.version:
         return Shown(of_candidate, f"{of_candidate} %")
     if version == in_force.current:
         rest = 100 - of_candidate
-        return Shown(rest, "everybody" if rest == 100 else f"{rest} %")
+        return Shown(rest, "all" if rest == 100 else f"{rest} %")
     return Shown(0, "")
 
 

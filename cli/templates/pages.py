@@ -1,7 +1,7 @@
-"""The files from which web pages are rendered. Pages use only those that were deployed.
+"""The template files of web pages, which always use the deployed version.
 
-The preference function names its style sheet and the origins of its logos in a header, and knows
-no version of a reader before it has read them.
+The preference function sends the hash of its style sheet and the origins of its logos in a header,
+before it has read the reader, whose version it therefore does not know.
 """
 
 import io
@@ -18,13 +18,13 @@ _BRAND = "brand.json"
 _PAGES = "preferences/"
 _NAMES = "categories/*/name.txt"
 _QUOTED = "parts/quoted.txt"
-"""The quotation marks of a language, which pages have too."""
+"""The quotation marks of a language, which pages use too."""
 
 _CATALOGUES = "locales/*/LC_MESSAGES/messages.mo"
 
 
 def differing(ours: Files, theirs: Files) -> list[str]:
-    """Return the files by which pages would differ, and one sentence of each such catalogue."""
+    """Return the changed files of pages, and a changed sentence of each catalogue."""
     either = sorted(ours.keys() | theirs.keys())
     changed = [each for each in either if ours.get(each) != theirs.get(each)]
     different = [each for each in changed if each == _BRAND or _is_of_pages(each)]
@@ -46,7 +46,7 @@ def _is_of_pages(name: str) -> bool:
 
 
 def _sentences(files: Files) -> Iterator[str]:
-    """Yield the sentences of pages that catalogues translate; of a plural, the first form."""
+    """Yield the translated sentences of pages, and the first form of each plural."""
     templates = QuickEnvironment(
         extensions=["jinja2.ext.i18n"], trim_blocks=True, lstrip_blocks=True
     )
@@ -60,7 +60,7 @@ def _sentences(files: Files) -> Iterator[str]:
 
 
 def _translations(catalogue: bytes | None) -> dict[str, object]:
-    """By the sentence, or by the first form of a plural."""
+    """Read translations, by the sentence or the first form of a plural."""
     if catalogue is None:
         return {}
     return {

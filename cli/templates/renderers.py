@@ -1,4 +1,4 @@
-"""Renderers of the versions of a stage, as its functions have them."""
+"""The renderers of a stage's versions, configured like those of its functions."""
 
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -23,23 +23,28 @@ from cli.templates.stage import files_of, named
 
 
 def renderer_of(version: Version, files: Files) -> JinjaRenderer:
-    """What was deployed as it is; what was pushed in the sandbox. Raises NotPossible."""
+    """Return a renderer, in the sandbox for a pushed version. Raises NotPossible."""
     unpacked = Unpacked(files)
     kind = None if version.is_deployed else SandboxedTemplates
     try:
         return JinjaRenderer(unpacked.path, kind=kind, held=unpacked)
     except (BrandError, VariationError) as err:
         raise NotPossible(
-            f"This command cannot use the templates of {named(version)} "
-            f"({str(err).replace(f'{unpacked.path}/', '')}): use the command of the release that "
+            f"This command cannot use {_templates(version)} "
+            f"({str(err).replace(f'{unpacked.path}/', '')}). Use the command of the release that "
             "they were made for."
         ) from err
 
 
-def side_of(version: Version, files: Files, settings: GenerateSettings) -> Side:
-    """A version as it is sent with, on the settings of the stage. Raises NotPossible.
+def _templates(version: Version) -> str:
+    name = named(version)
+    return name if version.is_deployed else f"the templates of {name}"
 
-    SES removes the marks of links that it does not count: they are no change.
+
+def side_of(version: Version, files: Files, settings: GenerateSettings) -> Side:
+    """Return a version with the settings of the stage, as used for sending. Raises NotPossible.
+
+    SES removes its marks of untracked links, so they are not a difference.
     """
     says = version.settings
     return Side(
@@ -52,24 +57,24 @@ def side_of(version: Version, files: Files, settings: GenerateSettings) -> Side:
 
 
 def check_variation_of(version: Version, files: Files, variation: int) -> None:
-    """Raise NotPossible if a version has no such variation."""
+    """Raise NotPossible if a version does not have the variation."""
     folder = f"{VARIATIONS}/{variation}/"
     if variation != 1 and not any(name.startswith(folder) for name in files):
-        raise NotPossible(f"Version {version.number} has no variation {variation}.")
+        raise NotPossible(f"Version {version.number} does not have variation {variation}.")
 
 
 @dataclass(frozen=True, slots=True)
 class VersionSide:
-    """A version, and emails by it."""
+    """A version with its renderer and settings."""
 
     version: Version
     side: Side
 
 
 class SidesOfRuns:
-    """What a stage makes of the emails of runs. Each version is fetched once.
+    """The versions that runs are rendered with before a change. Each version is fetched once.
 
-    By the version that is in force for the reader of a run, or `as_sent`, by that of the run.
+    It is the version in force for the reader of a run, or with `as_sent` the version of the run.
     """
 
     def __init__(
@@ -85,22 +90,22 @@ class SidesOfRuns:
         self._as_sent = as_sent
         self._made, self._version = cache(self._make), cache(self._find)
         if not as_sent:
-            self._made(self.in_force.current)  # what it cannot read is told before all else
+            self._made(self.in_force.current)  # reports an unreadable version before all else
 
     def __call__(self, run: Run) -> VersionSide | Missing:
-        """The version of a run; Missing if that with which it was sent is no longer stored."""
+        """Return the version of a run, or Missing if its version is no longer stored."""
         if not self._as_sent:
             return self._made(version_for(run.key.user_id, self.in_force))
         version = self._version(run.templates)
         return self._made(version) if version else Missing.TEMPLATES
 
     def without_runs(self) -> dict[Version, Side]:
-        """What the stage makes of emails if there are none: the current version."""
+        """Return the current version, for a comparison without runs."""
         current = self.in_force.current
         return {} if self._as_sent else {current: self._made(current).side}
 
     def _find(self, number: int) -> Version | None:
-        """The version by its number, if it is still stored."""
+        """Return the version with a number, or None if it is no longer stored."""
         if number == DEPLOYED.number:
             return DEPLOYED
         pushed = self._context.versions.find(number)

@@ -1,4 +1,4 @@
-"""The versions of the templates that a stage has: what is in force, and what is in each."""
+"""The versions of the templates of a stage, and their files."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,7 +23,7 @@ _OF_S3 = {"GetObject", "PutObject"}
 
 @contextmanager
 def refusals(stage: str) -> Iterator[None]:
-    """Makes NotPossible of what goes wrong with the versions of a stage."""
+    """Convert errors of the versions of a stage to NotPossible."""
     with refusals_of_tables(stage):
         try:
             yield
@@ -34,34 +34,34 @@ def refusals(stage: str) -> Iterator[None]:
         except Unavailable as err:
             cause = of_aws(err)
             if isinstance(cause, ClientError) and cause.operation_name in _OF_S3:
-                said = in_words(cause, f"the templates of stage {stage}", "s3")
-                raise NotPossible(printable(said)) from err
+                message = in_words(cause, f"the templates of stage {stage}", "s3")
+                raise NotPossible(printable(message)) from err
             raise
 
 
 def versions_of(stage: str) -> TemplatesContext:
-    """From the settings of generate. Raises NotPossible."""
+    """Open the versions of a stage. Raises NotPossible."""
     return build_templates(settings_of(stage, "generate", GenerateSettings))
 
 
 def number_of(given: str) -> int:
-    """The number of a version as people write it: `7`, or `deployed` for 0. Raises NotPossible."""
+    """Read the number of a version, such as `7`, or `deployed` for 0. Raises NotPossible."""
     if given == "deployed":
         return DEPLOYED.number
     if not given.isascii() or not given.isdigit():
         raise NotPossible(
-            f"{printable(given)!r} is no version: give its number, such as 7, or `deployed`."
+            f"{printable(given)!r} is not a version. Specify a number, such as 7, or `deployed`."
         )
     return int(given)
 
 
 def version_of(given: str, context: TemplatesContext) -> Version:
-    """The version that people name. Raises NotPossible and InvalidRollout."""
+    """Return the version with a number or name. Raises NotPossible and InvalidRollout."""
     return version_by_number(number_of(given), versions=context.versions)
 
 
 def files_of(version: Version, context: TemplatesContext, stage: str) -> Files:
-    """What is in a version: as its bundle has it, or the layer. Raises NotPossible."""
+    """Return the files of a version, from its bundle or the layer. Raises NotPossible."""
     if version.is_deployed:
         return read_layer(stage).templates
     content = context.bundles.get(version)
@@ -69,28 +69,26 @@ def files_of(version: Version, context: TemplatesContext, stage: str) -> Files:
         raise NotPossible(f"The bundle of version {version.number} is no longer stored.")
     if checksum_of(content) != version.checksum:
         raise NotPossible(
-            f"The bundle of version {version.number} is damaged: its checksum differs. "
-            "`gazette templates push` of the same folder stores it again."
+            f"The bundle of version {version.number} is damaged, because its checksum differs. To "
+            "store it again, run `gazette templates push` with the same folder."
         )
     try:
         return unpack(content)
     except BundleError as err:
-        raise NotPossible(f"The bundle of version {version.number} cannot be read: {err}.") from err
+        raise NotPossible(f"The bundle of version {version.number} is unreadable: {err}.") from err
 
 
 def in_words_of(in_force: InForce) -> str:
-    """Who gets which version, such as `5 % of the readers get version 7, all others version 6`."""
+    """Return a text such as `5 % of the readers get version 7, others version 6`."""
     current = named(in_force.current)
     if (candidate := in_force.candidate) is None:
-        return f"{current} is in force for everybody"
-    return (
-        f"{candidate.percent} % of the readers get {named(candidate.version)}, all others {current}"
-    )
+        return f"all readers get {current}"
+    return f"{candidate.percent} % of the readers get {named(candidate.version)}, others {current}"
 
 
 def named(version: Version) -> str:
-    """Such as `version 7`."""
-    return "what was deployed" if version.is_deployed else f"version {version.number}"
+    """Return the name of a version, such as `version 7`."""
+    return "the deployed templates" if version.is_deployed else f"version {version.number}"
 
 
 def _sentence(err: Exception) -> str:

@@ -1,4 +1,4 @@
-"""What a push, a rollout and a rollback tell: what differs, and which readers get what."""
+"""The output of a push, a rollout and a rollback."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,21 +16,24 @@ from cli.templates.pushing import Packed
 from cli.templates.stage import in_words_of, named
 
 _FEW = 10
-"""Files that are named one by one."""
+"""The maximum number of files that are listed by name."""
 
 SOON = (
-    "Workers take it up within a minute. An email that was claimed before keeps its version, also "
-    "when it is sent again."
+    "Workers use the change within a minute. An email that a worker has already claimed keeps its "
+    "version, also if it is sent again."
 )
 
 
 def nothing_to_push(before: InForce, percent: int, bundle: Packed) -> None:
-    """The same as what is in force. A pipeline that pushes each commit goes on."""
-    same = f"{named(before.current)} is the same, and in force for everybody"
+    """Report that the bundle equals the version in force. This is not an error, for pipelines.
+
+    Raises NotPossible if a rollout was requested.
+    """
+    same = f"these templates are the same as {named(before.current)}, which all readers get"
     if percent != EVERYBODY:
-        raise NotPossible(f"{same[:1].upper()}{same[1:]}: there is nothing to roll out.")
+        raise NotPossible(f"{same[:1].upper()}{same[1:]}. There is nothing to roll out.")
     tell(
-        f"{same}: nothing to push",
+        f"nothing to push: {same}",
         **_document(before, changed=False),
         pushed=None,
         uploaded=False,
@@ -42,21 +45,23 @@ def nothing_to_push(before: InForce, percent: int, bundle: Packed) -> None:
 
 
 def show_changes(
-    before: InForce, found: Sequence[FileDifference], settings: VersionSettings
+    before: InForce, changes: Sequence[FileDifference], settings: VersionSettings
 ) -> None:
-    """Which files and settings differ from what is in force."""
-    for each in found[:_FEW]:
+    """Print the files and settings that differ from the version in force."""
+    for each in changes[:_FEW]:
         say(f"{each.change}: {each.path} (+{each.added} -{each.removed})")
-    if len(found) > _FEW:
-        note(f"And {len(found) - _FEW} files more: `gazette templates diff` shows all of them.")
+    if len(changes) > _FEW:
+        note(
+            f"{len(changes) - _FEW} more files differ. `gazette templates diff` shows all of them."
+        )
     for name, was, becomes in _settings_changes(before.current.settings, settings):
-        say(f"setting {name}: {_said(was)} -> {_said(becomes)}")
+        say(f"setting {name}: {_value(was)} -> {_value(becomes)}")
 
 
 def _settings_changes(
     before: VersionSettings, after: VersionSettings
 ) -> list[tuple[str, object, object]]:
-    """Name, value before and after; None: as the stage has it."""
+    """Return names with the values before and after. None means the value of the stage."""
     was, becomes = before.as_written(), after.as_written()
     return [
         (name, was.get(name), becomes.get(name))
@@ -65,20 +70,23 @@ def _settings_changes(
     ]
 
 
-def _said(value: object) -> str:
-    return "as the stage" if value is None else str(value)
+def _value(value: object) -> str:
+    return "the stage's value" if value is None else str(value)
 
 
-def tell_pushed(done: Pushed, before: InForce, found: Sequence[FileDifference], stage: str) -> None:
-    pushed = done.version
+def tell_pushed(
+    outcome: Pushed, before: InForce, changes: Sequence[FileDifference], stage: str
+) -> None:
+    """Print the outcome of a push."""
+    pushed = outcome.version
     tell(
-        f"{in_words_of(done.in_force)}, in stage {stage}",
-        **_document(done.in_force, changed=done.changes),
+        f"{in_words_of(outcome.in_force)}, in stage {stage}",
+        **_document(outcome.in_force, changed=outcome.changes),
         pushed=pushed.version.number,
-        uploaded=done.is_new,
+        uploaded=outcome.is_new,
         checksum=pushed.version.checksum,
         bytes=pushed.size,
-        files=[*map(document, found)],
+        files=[*map(document, changes)],
         settings=[
             {"setting": name, "before": was, "after": becomes}
             for name, was, becomes in _settings_changes(
@@ -87,12 +95,12 @@ def tell_pushed(done: Pushed, before: InForce, found: Sequence[FileDifference], 
         ],
     )
     note(SOON)
-    if not done.is_new:
-        note(f"Version {pushed.version.number} was stored before: it was not uploaded again.")
+    if not outcome.is_new:
+        note(f"Version {pushed.version.number} was already stored, so it was not uploaded again.")
 
 
 def tell_in_force(in_force: InForce, stage: str, *, changed: bool) -> None:
-    """Which readers get which version now."""
+    """Print the versions in force."""
     tell(f"{in_words_of(in_force)}, in stage {stage}", **_document(in_force, changed=changed))
 
 

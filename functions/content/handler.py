@@ -1,4 +1,4 @@
-"""Process fetches from the content queue: ask the recommendation service for one digest each."""
+"""Fetches from the content queue, each of which requests the recommendations of one digest."""
 
 from typing import Any
 
@@ -10,41 +10,41 @@ from gazette.observability import Message, TimeLeft, count, each_message, logger
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Process up to ten fetches, one after the other: one request is in progress at a time."""
+    """Process up to ten fetches in sequence, so that one request is in progress at a time."""
     with observed(context):
         return each_message(event, context, _fetch, come_back=come_back)
 
 
 def _fetch(message: Message, time_left: TimeLeft) -> None:
-    done = build()(message.body, time_left)
-    count(f"fetch_{done.outcome}")
-    if done.requests:
-        count("source_requests", done.requests)
-    if done.opened:
+    result = build()(message.body, time_left)
+    count(f"fetch_{result.outcome}")
+    if result.requests:
+        count("source_requests", result.requests)
+    if result.opened:
         count("source_breaker_opened")
-    left_out = len({broken.place for broken in done.broken if broken.is_left_out})
+    left_out = len({broken.place for broken in result.broken if broken.is_left_out})
     if left_out:
         count("items_left_out", left_out)
-    if done.broken:
-        first = done.broken[0]
+    if result.broken:
+        first = result.broken[0]
         logger().warning(
             "items do not fit their schema",
             left_out=left_out,
             place=first.place,
             field=first.field,
             why=first.why,
-            problems=len(done.broken),
+            problems=len(result.broken),
         )
     logger().info(
-        "source asked" if done.requests else "source not asked",
-        outcome=done.outcome,
-        user_id=done.fetch.user_id,
-        schedule=done.fetch.schedule,
-        due_at=done.fetch.due_at.isoformat(),
-        items=done.items,
-        requests=done.requests,
-        tries=done.fetch.tries,
-        why=done.why,
+        "source asked" if result.requests else "source not asked",
+        outcome=result.outcome,
+        user_id=result.fetch.user_id,
+        schedule=result.fetch.schedule,
+        due_at=result.fetch.due_at.isoformat(),
+        items=result.items,
+        requests=result.requests,
+        tries=result.fetch.tries,
+        why=result.why,
     )
 
 

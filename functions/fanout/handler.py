@@ -1,4 +1,4 @@
-"""Handle ticks of the clock, and the shards into which each tick is split."""
+"""Ticks of the clock, and the shards into which each tick is split."""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -38,16 +38,16 @@ def _learn_quota() -> None:
 
 
 def _fan_out(message: Message, time_left: TimeLeft) -> None:
-    done = build_fan_out()(message.body, time_left)
-    count("due", done.due)
-    record_skipped("too_late", done.late)
-    record_skipped("dormant", done.dormant)
-    if done.cancelled:
-        count("run_cancelled", done.cancelled)
-    record_unreadable_rows(done.unreadable)
-    if not done.handed_on and build_is_beat()(message.body):
+    result = build_fan_out()(message.body, time_left)
+    count("due", result.due)
+    record_skipped("too_late", result.late)
+    record_skipped("dormant", result.dormant)
+    if result.cancelled:
+        count("run_cancelled", result.cancelled)
+    record_unreadable_rows(result.unreadable)
+    if not result.handed_on and build_is_beat()(message.body):
         count("shards_done")
-    logger().info("shard fanned out", shard=message.body, **asdict(done))
+    logger().info("shard fanned out", shard=message.body, **asdict(result))
 
 
 during_init(build_tick, build_fan_out)

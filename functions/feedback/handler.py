@@ -1,4 +1,4 @@
-"""Delivery events of SES, from the feedback queue."""
+"""Delivery events of SES from the feedback queue."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from gazette.observability import Message, TimeLeft, count, each_message, logger
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """One invocation of up to ten delivery events; each succeeds or is retried by itself."""
+    """Process up to ten delivery events; each succeeds or is retried separately."""
     with observed(context):
         answer = each_message(event, context, _process, come_back=come_back_of_few)
         _finish()
@@ -20,9 +20,9 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 
 
 def _finish() -> None:
-    """Write what the messages counted.
+    """Write the counts of the messages.
 
-    Where the function cannot be built nothing was counted, and each message failed by itself.
+    If the function cannot be built, there are no counts, and each message has already failed.
     """
     try:
         build().finish()
@@ -31,20 +31,20 @@ def _finish() -> None:
 
 
 def _process(message: Message, _: TimeLeft) -> None:
-    done = build().process(message.body)
-    if done is None:
+    result = build().process(message.body)
+    if result is None:
         logger().info("not an event of one of our emails", message_id=message.id)
         return
-    event, run = done.event, done.recorded.run
+    event, run = result.event, result.recorded.run
     correlation_id = run_id(event.run) if event.run else ""
     count(f"mail_{event.type}")
-    if done.recorded.is_of_unknown_attempt:
+    if result.recorded.is_of_unknown_attempt:
         count("unknown_attempt_events")
         logger().warning("delivery event of an unknown attempt", correlation_id=correlation_id)
     if event.is_by_policy:
         count("mail_refused_by_policy")
-    if done.suppressed:
-        count(f"suppressed_{done.suppressed}")
+    if result.suppressed:
+        count(f"suppressed_{result.suppressed}")
     logger().info(
         "delivery event processed",
         correlation_id=correlation_id,
@@ -55,7 +55,7 @@ def _process(message: Message, _: TimeLeft) -> None:
         fault=event.fault or "",
         cause=event.cause,
         by_policy=event.is_by_policy,
-        suppressed=done.suppressed or "",
+        suppressed=result.suppressed or "",
     )
 
 

@@ -1,4 +1,4 @@
-"""Messages from the bus, by way of the ingest queue, into the tables."""
+"""Messages from the bus that arrive through the ingest queue and are stored in the tables."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,24 +12,24 @@ from gazette.observability import Message, TimeLeft, all_messages, count, logger
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """One invocation of up to ten messages; each succeeds or is delivered again by itself."""
+    """Process up to ten messages; each succeeds or is retried separately."""
     with observed(context):
         return all_messages(event, context, _ingest, come_back=come_back)
 
 
 def _ingest(messages: Sequence[Message], time_left: TimeLeft) -> list[Exception | None]:
-    done = build()([message.body for message in messages], time_left)
+    results = build()([message.body for message in messages], time_left)
     alike: dict[tuple[str, ...], list[str]] = {}
-    for message, each in zip(messages, done, strict=True):
+    for message, each in zip(messages, results, strict=True):
         if not isinstance(each, Exception):
             alike.setdefault(tuple(sorted(each)), []).append(message.id)
     for outcomes, message_ids in alike.items():
         _record(Counter(outcomes), message_ids)
-    return [each if isinstance(each, Exception) else None for each in done]
+    return [each if isinstance(each, Exception) else None for each in results]
 
 
 def _record(outcomes: Mapping[str, int], message_ids: Sequence[str]) -> None:
-    """Count and log what became of these messages, of each the same: mostly one line for all."""
+    """Count and log messages with equal outcomes, so that most batches need only one line."""
     for outcome, number in outcomes.items():
         count(f"ingest_{outcome}", number * len(message_ids))
     logger().info("messages ingested", outcomes=outcomes, message_ids=message_ids)

@@ -1,4 +1,4 @@
-"""The links in emails: unsubscribe, the preference page, and past emails in the browser."""
+"""The links in emails, to unsubscribe, set preferences, and view past emails in the browser."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -22,7 +22,7 @@ from gazette.http import (
 from gazette.observability import TimeLeft, count, logger, observed, time_left_of
 
 _STATUS = {Notice.NOT_SAVED: 503, Notice.UNSURE: 503, Notice.UNREADABLE: 400, Notice.WRONG: 400}
-"""Of what the preference page tells; 200 where it is not here."""
+"""The status of a preference page by its notice; 200 for all others."""
 
 _SHOWS = ("GET", "HEAD", "OPTIONS")
 _ACTS = ("GET", "HEAD", "POST", "OPTIONS")
@@ -31,12 +31,12 @@ _METHODS = {"unsubscribe": _ACTS, "preferences": _ACTS, "email": _SHOWS, "update
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> Answer:
-    """One HTTP request that the HTTP API let in."""
+    """Answer a request that the HTTP API accepted."""
     with observed(context):
         request = read_http(event)
         if request.method != "HEAD":
             return _answer(request, time_left_of(context))
-        # The whole page is made: its status is only known then (RFC 9110, section 9.3.2).
+        # The page is rendered because only then its status is known (RFC 9110, section 9.3.2).
         return without_content(_answer(replace(request, method="GET"), time_left_of(context)))
 
 
@@ -73,40 +73,41 @@ def _routed(request: Request, time_left: TimeLeft) -> Answer:
 
 
 def _confirm(request: Request, token: str) -> Answer:
-    """Change nothing: link scanners open every link of an email."""
+    """Show the confirmation page. Change nothing, because link scanners open every link."""
     return _page(200, build().confirm_page(token, request.languages))
 
 
 def _leave(request: Request, token: str, time_left: TimeLeft) -> Answer:
-    """The page's buttons and RFC 8058's one-click: no login, no redirect, any body whatever.
+    """Handle the page's buttons and one-click unsubscribes (RFC 8058).
 
-    503 where it may not have been done.
+    These need no login, no redirect and no particular body. Answer 503 if the request may not have
+    been carried out.
     """
     preferences = build()
     link = preferences.unsubscribe_link(token)
     try:
-        left = preferences.press(link, lambda: _form(request), time_left)
+        result = preferences.press(link, lambda: _form(request), time_left)
     except (NotYet, Unavailable, UnreadableRow):
         return _page(503, preferences.pages.went_wrong(request.languages))
-    count("unsubscribed", int(left.is_unsubscribed))
-    logger().info("reader left", scope=left.scope.kind.name, act=left.act)
-    return _page(200, preferences.left_page(token, left, request.languages))
+    count("unsubscribed", int(result.is_unsubscribed))
+    logger().info("reader left", scope=result.scope.kind.name, act=result.act)
+    return _page(200, preferences.left_page(token, result, request.languages))
 
 
 def _show(request: Request, token: str) -> Answer:
-    """The preference page, or the offer of a new link. Changes nothing."""
+    """Show the preference page, or offer a new link. Change nothing."""
     preferences = build()
     try:
-        shown = preferences.show(preferences.preferences_link(token), _follows_after(request))
+        overview = preferences.show(preferences.preferences_link(token), _follows_after(request))
     except EndedLink:
         return _page(410, preferences.pages.ended_link(request.languages, is_mailed=False))
-    return _page(200, preferences.preference_page(shown))
+    return _page(200, preferences.preference_page(overview))
 
 
 def _choose(request: Request, token: str, time_left: TimeLeft) -> Answer:
-    """A button of the preference page. The token is the only proof of who presses it.
+    """Handle a button of the preference page. The token is the only proof of the reader's identity.
 
-    If its link has ended, a new one is mailed, and the same is answered whatever became of that.
+    If its link has ended, mail a new one. The answer is the same whether or not that succeeds.
     """
     preferences = build()
     try:
@@ -118,20 +119,20 @@ def _choose(request: Request, token: str, time_left: TimeLeft) -> Answer:
 
 def _chosen(request: Request, token: str, time_left: TimeLeft) -> Answer:
     preferences = build()
-    shown = preferences.submit(
+    overview = preferences.submit(
         preferences.preferences_link(token),
         lambda: _form(request),
         time_left,
         _follows_after(request),
     )
-    count(f"preferences_{shown.notice}")
-    logger().info("preference page answered", notice=shown.notice)
-    status = _STATUS.get(shown.notice, 200) if shown.notice else 200
-    return _page(status, preferences.preference_page(shown))
+    count(f"preferences_{overview.notice}")
+    logger().info("preference page answered", notice=overview.notice)
+    status = _STATUS.get(overview.notice, 200) if overview.notice else 200
+    return _page(status, preferences.preference_page(overview))
 
 
 def _follows_after(request: Request) -> str:
-    """Behind which entity the follows on the page begin; a page of the first ones has none."""
+    """Return the entity after which the page's follows begin; empty for the first page."""
     return request.query.get(FOLLOWS_AFTER, ("",))[0]
 
 
@@ -141,13 +142,13 @@ def _form(request: Request) -> Mapping[str, Sequence[str]]:
 
 
 def _missing(request: Request) -> Answer:
-    """The same for another path, a link that is wrong, and one whose subscriber is gone."""
+    """Answer unknown paths, invalid links and links of deleted subscribers alike."""
     return _page(404, build().pages.invalid_link(request.languages))
 
 
 def _found(html: str | None) -> str:
     if html is None:
-        raise InvalidToken("Nothing is known of this run.")
+        raise InvalidToken("The run is unknown.")
     return html
 
 

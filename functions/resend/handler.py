@@ -1,4 +1,4 @@
-"""Process runs from the resend queue: retry what the provider refused for now."""
+"""Runs from the resend queue, whose email the provider rejected for now."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from gazette.run_metrics import record_fragments, record_resend
 
 
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Process up to ten runs; each ends, or its message is hidden and comes again."""
+    """Process up to ten runs; each ends, or its message is hidden until the next attempt."""
     with observed(context):
         answer = each_message(
             event, context, _resend, come_back=come_back, run_all=coalescer().side_by_side
@@ -23,8 +23,8 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 
 
 def _resend(message: Message, time_left: TimeLeft) -> None:
-    done = build()(message.body, message.receipt_handle, time_left)
-    record_resend(done, message.id)
+    result = build()(message.body, message.receipt_handle, time_left)
+    record_resend(result, message.id)
 
 
 during_init(build)

@@ -1,4 +1,4 @@
-"""Sweep every five minutes: recover lost runs, and decide unknown outcomes."""
+"""The sweep, which recovers lost runs and decides unknown outcomes every five minutes."""
 
 from collections import Counter
 from datetime import datetime
@@ -45,10 +45,10 @@ def _sweep(message: Message, time_left: TimeLeft) -> None:
     for name, number in swept.items():
         count(f"swept_{name}", number)
     record_unreadable_rows(unreadable)
-    found = build_standing()(message.body, time_left)
-    measure_seconds("oldest_due_age", found.age)
-    count("held_by_day", found.held_by_day)
-    if found.is_cut_off:
+    standing = build_standing()(message.body, time_left)
+    measure_seconds("oldest_due_age", standing.age)
+    count("held_by_day", standing.held_by_day)
+    if standing.is_cut_off:
         logger().warning("too many open runs to read all", partition=message.body)
     count("partitions_swept")
     logger().info("partition swept", partition=message.body, swept=swept)
@@ -68,7 +68,7 @@ def _audit(body: str, time_left: TimeLeft) -> None:
             next_due_at=schedule.next_due_at.isoformat(),
         )
     if audited.is_cut_off:
-        raise NotYet("Too little time was left to audit every idle schedule whose turn it is.")
+        raise NotYet("There was too little time to audit every idle schedule of this turn.")
 
 
 during_init(build_begin, build_sweep, build_standing, build_audit)

@@ -1,7 +1,7 @@
-"""botocore's data, as far as the functions read it: a function that starts parses all of it.
+"""botocore's data, reduced to the parts that the functions read, because each start parses it all.
 
-Each service's model says what its operations take; botocore reads the texts in it for its own
-documentation only. `endpoints.json` lists the regions of every service that AWS has.
+A service's model describes the parameters of its operations. botocore uses the texts in it only for
+its own documentation. `endpoints.json` lists the regions of every AWS service.
 """
 
 import gzip
@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 SERVICES = frozenset({"cloudwatch", "dynamodb", "events", "s3", "secretsmanager", "sesv2", "sqs"})
-"""The services that the functions call, by botocore's names. The layer leaves out the models of all
+"""The services that the functions call, by botocore's names. The layer omits the models of all
 others, which are half of botocore's files."""
 
 _TEXTS = "documentation"
 
 
 def shrink(data: Path) -> None:
-    """Leave out, from botocore's folder `data`, other services and all texts."""
+    """Delete other services and all texts from botocore's folder `data`."""
     for service in data.iterdir():
         if service.is_dir() and service.name not in SERVICES:
             shutil.rmtree(service)
@@ -32,12 +32,12 @@ def shrink(data: Path) -> None:
 
 
 def _without_texts(model: Path) -> str:
-    """Rewrite a model, and return the name of its service in `endpoints.json`."""
-    said = _silenced(json.loads(gzip.decompress(model.read_bytes())))
-    for parameter in said.get("clientContextParams", {}).values():
+    """Rewrite a model and return the name of its service in `endpoints.json`."""
+    content = _silenced(json.loads(gzip.decompress(model.read_bytes())))
+    for parameter in content.get("clientContextParams", {}).values():
         parameter["documentation"] = ""  # botocore reads these of S3 for every request
-    _replace(model, gzip.compress(_json(said), mtime=0))  # the same bytes at each deployment
-    prefix: str = said["metadata"]["endpointPrefix"]
+    _replace(model, gzip.compress(_json(content), mtime=0))  # equal bytes at each deployment
+    prefix: str = content["metadata"]["endpointPrefix"]
     return prefix
 
 
@@ -52,8 +52,9 @@ def _silenced(value: Any) -> Any:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """Write another file of that name. uv links what it installs with its cache, so that a change
-    of the file itself would be one of every environment that has it.
+    """Replace the file by a new one, because uv may have linked it from its cache.
+
+    Writing into a linked file would change it in every environment.
     https://docs.astral.sh/uv/reference/settings/#link-mode
     """
     path.unlink()

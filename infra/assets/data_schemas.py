@@ -1,7 +1,7 @@
-"""The schemas of data in an adopter's templates, checked before they are deployed.
+"""Checks of the data schemas in an adopter's templates, before they are deployed.
 
-Ingest holds data against them as JSON Schema of draft 07, and knows no keyword of later drafts: it
-would pass over one, as over a misspelt one.
+Ingest validates data as JSON Schema of draft 07. It would ignore keywords of later drafts and
+misspelt keywords.
 """
 
 import json
@@ -30,12 +30,12 @@ _KEYWORDS = {*Draft7Validator.META_SCHEMA["properties"]}
 
 
 def check_schemas(templates: Path) -> Schemas:
-    """The schemas in a folder of templates, by category. Raises TemplateError, naming the file."""
+    """Return a folder's schemas by category. Raise TemplateError with the file."""
     return {file.parent.name: _checked(file) for file in sorted(templates.glob(SCHEMA_FILES))}
 
 
 def example_of(templates: Path, category: str) -> str:
-    """The first example in the schema of a category, as an event has it; empty if it has none."""
+    """Return the first example in a category's schema as an event has it; empty without one."""
     for file in templates.glob(SCHEMA_FILES.replace("*", category)):
         for example in json.loads(file.read_bytes()).get("examples", []):
             return compact(example)
@@ -48,25 +48,25 @@ def _checked(file: Path) -> DataSchema:
     except (UnreadableError, UnicodeError) as err:
         raise TemplateError(f"{file} is not JSON: {err}.") from err
     if not isinstance(schema, dict):
-        raise TemplateError(f"{file}: a schema of data is an object.")
+        raise TemplateError(f"{file}: a data schema must be an object.")
     if schema.get("$schema", DRAFT).rstrip("#") != DRAFT.rstrip("#"):
-        raise TemplateError(f"{file}: $schema must be {DRAFT}, or left out: ingest knows draft 07.")
+        raise TemplateError(f"{file}: $schema must be {DRAFT} or absent. Ingest uses draft 07.")
     try:
         Draft7Validator.check_schema(schema)
         for place, each in _schemas_in(schema, ""):
             _check(each, f"{file}, {place or 'at the top'}")
-        made = DataSchema(schema)
+        data_schema = DataSchema(schema)
     except SchemaError as err:
         place = "/".join(map(str, err.absolute_path)) or "at the top"
         raise TemplateError(f"{file}, {place}: {err.message}.") from err
     except ValueError as err:
         raise TemplateError(f"{file}: {err}.") from err
-    _check_examples(file, schema.get("examples", []), made)
-    return made
+    _check_examples(file, schema.get("examples", []), data_schema)
+    return data_schema
 
 
 def _schemas_in(schema: Any, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The schema and those inside it, with the place of each."""
+    """Yield the schema and its subschemas, each with its place."""
     if not isinstance(schema, dict):
         return
     yield place, schema
@@ -86,18 +86,25 @@ def _schemas_in(schema: Any, place: str) -> Iterator[tuple[str, dict[str, Any]]]
 
 def _check(schema: dict[str, Any], where: str) -> None:
     if unknown := sorted(schema.keys() - _KEYWORDS):
-        raise TemplateError(f"{where}: draft 07 has no {unknown[0]!r}, so nothing would hold it.")
+        raise TemplateError(
+            f"{where}: draft 07 has no keyword {unknown[0]!r}, so ingest would ignore it. Remove "
+            "it."
+        )
     if not str(schema.get("$ref", "#")).startswith("#"):
-        raise TemplateError(f"{where}: $ref must begin with #: nothing is looked up elsewhere.")
+        raise TemplateError(
+            f"{where}: $ref must begin with #, because ingest reads no other document."
+        )
 
 
 def _check_examples(file: Path, examples: list[Any], schema: DataSchema) -> None:
-    """Templates are tried out with the first one."""
+    """Check the examples. Templates are tried out with the first one."""
     for number, example in enumerate(examples):
         where = f"{file}, example {number + 1}"
         if not isinstance(example, dict):
-            raise TemplateError(f"{where}: data is an object.")
+            raise TemplateError(f"{where}: data must be an object.")
         if len(compact(example).encode()) > LARGEST:
-            raise TemplateError(f"{where}: data has at most {LARGEST:,} bytes as compact JSON.")
-        for place, said in schema.problems(example):
-            raise TemplateError(f"{where}: {'.'.join(map(str, ('data', *place)))}: {said}.")
+            raise TemplateError(
+                f"{where}: data must have at most {LARGEST:,} bytes as compact JSON."
+            )
+        for place, problem in schema.problems(example):
+            raise TemplateError(f"{where}: {'.'.join(map(str, ('data', *place)))}: {problem}.")

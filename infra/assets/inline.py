@@ -1,10 +1,10 @@
-"""Inlines CSS into the templates at build time.
+"""Inlining of CSS into the templates at build time.
 
-For an email of 35 groups Premailer takes some 35 times as long as plain Jinja2 takes to render it,
-and 11 times as long as we do without a cache (benchmarks/rendering.py). So it runs on the template,
-not on each email: each Jinja tag is masked, the CSS is inlined, and the tags are restored. Between
-elements a tag becomes an HTML comment, which no parser moves out of a table; inside an element's
-tag it becomes a word.
+For an email of 35 groups Premailer takes about 35 times as long as Jinja2 takes to render it, and
+11 times as long as our own rendering without a cache (benchmarks/rendering.py). It therefore runs
+once on the template instead of on each email. Each Jinja tag is masked, the CSS is inlined, and the
+tags are restored. Between elements a tag becomes an HTML comment, which no parser moves out of a
+table. Inside an element's tag it becomes a word.
 """
 
 import re
@@ -27,32 +27,32 @@ class TemplateError(Exception):
 
 
 def inline_part(part: str, css: str, *, name: str) -> str:
-    """Inline CSS into a template that is a part of a page. As `inline`."""
+    """Inline CSS into a template that is part of a page, like `inline`."""
     page = inline(
         f"<!DOCTYPE html>\n<html><head><style>{css}</style></head><body>{part}</body></html>",
         name=name,
     )
-    found = _BODY.search(page)
-    if found is None:
+    body = _BODY.search(page)
+    if body is None:
         raise TemplateError(
-            f"{name}: must contain only what goes inside <body>, not <body> itself."
+            f"{name}: must contain only the content of <body>, without <body> itself."
         )
-    return found[1].strip() + "\n"
+    return body[1].strip() + "\n"
 
 
 def inline(template: str, *, name: str) -> str:
     """Inline CSS into the template of a whole page.
 
-    Raises TemplateError if the result could differ from inlining each rendered email: because of
-    CSS that counts siblings, or an attribute that Jinja computes.
+    Raise TemplateError if the result could differ from inlining each rendered email, because the
+    CSS counts siblings or Jinja computes an attribute.
     """
     for style in _STYLE.findall(template):
         _refuse_positional(_JINJA.sub("", style), name)
     preamble, separator, page = template.partition("<!DOCTYPE")
     masked, tags = _mask(separator + page, name)
-    if found := _DYNAMIC_SELECTOR.search(masked):
+    if match := _DYNAMIC_SELECTOR.search(masked):
         raise TemplateError(
-            f"{name}: the attribute{_unmask(found[0], tags)} is computed, so its CSS cannot be "
+            f"{name}: the attribute{_unmask(match[0], tags)} is computed, so its CSS cannot be "
             "inlined before rendering. Put the condition around the whole element."
         )
     inlined = Premailer(
@@ -70,7 +70,9 @@ def inline(template: str, *, name: str) -> str:
     for number, tag in enumerate(tags):
         word = _WORD.format(number)
         if f"&lt;!--{word}--" in inlined:
-            raise TemplateError(f"{name}: {tag} stands where only text may be. Use {{{{ … }}}}.")
+            raise TemplateError(
+                f"{name}: {tag} is at a place where only text is allowed. Use {{{{ … }}}}."
+            )
         if word not in inlined and word not in styles:
             raise TemplateError(f"{name}: {tag} was lost while the CSS was inlined.")
     return preamble + _unmask(inlined, tags) + "\n"
@@ -78,10 +80,10 @@ def inline(template: str, *, name: str) -> str:
 
 def _refuse_positional(style: str, name: str) -> None:
     for selector in _SELECTOR.findall(style):
-        if found := _POSITIONAL.search(selector):
+        if match := _POSITIONAL.search(selector):
             raise TemplateError(
-                f"{name}: the selector {selector.strip()!r} counts siblings ({found[0]!r}); loops "
-                "change them, so it cannot be inlined before rendering. Use a class."
+                f"{name}: the selector {selector.strip()!r} counts siblings ({match[0]!r}). Loops "
+                "change their number, so it cannot be inlined before rendering. Use a class."
             )
 
 
@@ -89,26 +91,26 @@ def _mask(page: str, name: str) -> tuple[str, list[str]]:
     tags: list[str] = []
     pieces: list[str] = []
     end = 0
-    for found in _JINJA.finditer(page):
-        pieces.append(page[end : found.start()])
+    for tag in _JINJA.finditer(page):
+        pieces.append(page[end : tag.start()])
         before = "".join(pieces)
         element = before[before.rfind("<") :] if before.rfind("<") > before.rfind(">") else ""
         if element and not _is_in_quotes(element):
             raise TemplateError(
-                f"{name}: {found[0]} stands among the attributes of {element.split()[0]}. "
+                f"{name}: {tag[0]} is among the attributes of {element.split()[0]}. "
                 "Put it into a quoted value, or around the whole element."
             )
         word = _WORD.format(len(tags))
-        is_word = element or found[0].startswith("{{") or _is_in_style(before)
+        is_word = element or tag[0].startswith("{{") or _is_in_style(before)
         pieces.append(word if is_word else f"<!--{word}-->")
-        tags.append(found[0])
-        end = found.end()
+        tags.append(tag[0])
+        end = tag.end()
     pieces.append(page[end:])
     return "".join(pieces), tags
 
 
 def _is_in_quotes(element: str) -> bool:
-    """Whether `element`, cut off in the middle of its tag, ends inside a quoted value."""
+    """Return True if `element`, cut off within its tag, ends inside a quoted value."""
     open_quote = ""
     for character in element:
         if open_quote:

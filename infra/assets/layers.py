@@ -1,4 +1,4 @@
-"""Builds the two layers on this machine, without Docker."""
+"""Builds of the two layers on this machine, without Docker."""
 
 import hashlib
 import os
@@ -29,12 +29,13 @@ _TEMPLATES = ROOT / "templates"
 
 
 class BuildError(Exception):
-    """A layer could not be built. The message says why and what to do."""
+    """A layer that could not be built. The text gives the reason and what to do."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """The platform on which the layers run, by uv's name; None for this machine."""
+    """The Python version and platform of the layers; the platform by uv's name, or None for this
+    machine."""
 
     python: str
     platform: str | None
@@ -45,9 +46,9 @@ HOST = Target(python=f"{sys.version_info.major}.{sys.version_info.minor}", platf
 
 
 def dependencies_code(target: Target, overlay: Path | None) -> lambda_.Code:
-    """The pinned third-party wheels for `target`.
+    """Build the pinned third-party wheels for `target`.
 
-    Of botocore it has only the services in use, of Babel only the languages of the templates.
+    Include only the botocore services in use and only the Babel languages of the templates.
     """
     spoken = languages(overlay)
 
@@ -65,7 +66,7 @@ def dependencies_code(target: Target, overlay: Path | None) -> lambda_.Code:
 
 
 def core_code(target: Target, overlay: Path | None) -> lambda_.Code:
-    """The package `gazette` and the built templates, with those of `overlay`."""
+    """Build the package `gazette` and the templates, including those of `overlay`."""
     sources = [
         *sorted(_PACKAGE.rglob("*.py")),
         *sorted(_files(_TEMPLATES)),
@@ -90,26 +91,26 @@ def core_code(target: Target, overlay: Path | None) -> lambda_.Code:
 
 @cache
 def interpreter_for(target: Target) -> str | None:
-    """A Python of the target's version on this machine, to write .pyc files; None if missing."""
+    """Return a Python of the target's version that can write .pyc files; None if missing."""
     if target.python == HOST.python:
         return sys.executable
-    found = subprocess.run(
+    search = subprocess.run(
         [_uv(), "python", "find", "--no-python-downloads", target.python],
         capture_output=True,
         text=True,
         check=False,
     )
-    if found.returncode == 0:
-        return found.stdout.strip()
+    if search.returncode == 0:
+        return search.stdout.strip()
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     return next((str(path) for path in pyenv.glob(f"{target.python}.*/bin/python")), None)
 
 
 def languages(overlay: Path | None) -> set[str]:
-    """The templates' languages by CLDR's names, without countries (`pt` for `pt-BR`).
+    """Return the languages of the templates by CLDR's names, without countries (`pt` for `pt-BR`).
 
-    With the parents of these languages: the file of `nb` has only the differences from `no`.
-    https://www.unicode.org/reports/tr35/#Parent_Locales
+    Include the parents of these languages, because the file of `nb` has only its differences from
+    `no`. https://www.unicode.org/reports/tr35/#Parent_Locales
     """
     folders = [_TEMPLATES] + ([overlay] if overlay else [])
     tags = {path.name for folder in folders for path in folder.glob("locales/*/")}
@@ -147,7 +148,7 @@ def _install(folder: Path, target: Target, spoken: set[str]) -> None:
 
 
 def _compile(folder: Path, target: Target) -> None:
-    """Write .pyc files that are valid without time stamps, which zipping loses."""
+    """Write .pyc files that are valid without timestamps, because zipping loses timestamps."""
     interpreter = interpreter_for(target)
     if interpreter is None:
         return
@@ -180,7 +181,7 @@ def _bundled(
 
 @jsii.implements(ILocalBundling)
 class _LocalBundling:
-    """Runs a build on this machine. Failures are raised; the CDK would otherwise try Docker."""
+    """A build on this machine. It raises failures, because the CDK would otherwise try Docker."""
 
     def __init__(self, build: "Any") -> None:
         self._build = build

@@ -1,6 +1,6 @@
-"""`make messages`: updates each language's catalogue from the sentences of the templates.
+"""`make messages`, which updates each language's catalogue from the sentences of the templates.
 
-New sentences are untranslated, changed ones fuzzy; sentences that no template has are removed.
+New sentences are untranslated, and changed ones fuzzy. Sentences that no template has are removed.
 """
 
 import re
@@ -22,33 +22,33 @@ _NOISE = re.compile(
     r"|Generated-By):.*\n",
     re.MULTILINE,
 )
-"""Header fields that are not about the translation."""
+"""Header fields that do not concern the translation."""
 
 _JINJA = [("**.html", "jinja2"), ("**.txt", "jinja2")]
 _OPTIONS = {"trimmed": "true", "silent": "false", "trim_blocks": "true", "lstrip_blocks": "true"}
 
 
 def extract(*folders: Path) -> Catalog:
-    """Every sentence of the templates in these folders, in order of files and lines."""
+    """Return the sentences of the templates in these folders, in order of files and lines."""
     catalogue = Catalog(charset="utf-8")
     for folder in folders:
-        found = extract_from_dir(
+        messages = extract_from_dir(
             str(folder), _JINJA, options_map={"**.html": _OPTIONS, "**.txt": _OPTIONS}
         )
-        for file, line, message, comments, _ in found:
+        for file, line, message, comments, _ in messages:
             catalogue.add(message, None, [(file, line)], auto_comments=comments)
     return catalogue
 
 
 def catalogues(templates: Path) -> list[Path]:
-    """The catalogue files."""
+    """Return the catalogue files."""
     return sorted(templates.glob(f"locales/*/LC_MESSAGES/{CATALOGUE}.po"))
 
 
 def update(file: Path, template: Catalog, *, ours: Path | None = None) -> tuple[int, int]:
-    """Update one catalogue. Return how many sentences it has, and how many need translation.
+    """Update one catalogue. Return the number of its sentences and of those to translate.
 
-    Sentences that `ours`, a folder of templates, translates are left out.
+    Leave out sentences that `ours`, a folder of templates, translates.
     """
     tag = file.parents[1].name
     catalogue = read_catalogue(file, tag)
@@ -64,7 +64,7 @@ def update(file: Path, template: Catalog, *, ours: Path | None = None) -> tuple[
 
 
 def write(catalogue: Catalog, file: Path) -> None:
-    """Write the catalogue without dates and line numbers, so that equal content is equal bytes."""
+    """Write the catalogue without dates and line numbers, so that equal content has equal bytes."""
     written = BytesIO()
     write_po(written, catalogue, width=100, ignore_obsolete=True, include_lineno=False)
     file.write_text(_NOISE.sub("", written.getvalue().decode()))

@@ -1,4 +1,4 @@
-"""The files in an adopter's folder of templates: each has to be one that something reads."""
+"""Checks of the files in an adopter's folder of templates, which must all be in use."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from gazette.adapters.templates.bundle import SETTINGS_FILE
 from infra.assets.inline import TemplateError
 
 _FREE = {"parts", "locales"}
-"""Folders where files may have any name: parts are named by templates, languages are looked for."""
+"""Folders whose files may have any name. Templates name their parts, and languages are folders."""
 
 _CATEGORIES = "categories"
 _OF_A_CATEGORY = {"line.txt", "name.txt", "headline.txt", "button.txt"}
@@ -23,7 +23,7 @@ _NOTES = {".md", ".rst"}
 
 
 def check_names(source: Path, overlay: Path) -> None:
-    """Raises TemplateError for a file that no template uses."""
+    """Raise TemplateError for a file that no template uses."""
     for file in sorted(overlay.rglob("*")):
         name = file.relative_to(overlay)
         hidden = any(part.startswith(".") for part in name.parts)
@@ -32,8 +32,7 @@ def check_names(source: Path, overlay: Path) -> None:
         inside = _without_variation(name)
         if inside != name and inside.parts[0] in _SAME_FOR_ALL:
             raise TemplateError(
-                f"{file}: nothing reads it. All variations have the same {inside.parts[0]}: "
-                f"{overlay / inside}."
+                f"{file}: this file has no effect. All variations share {overlay / inside}."
             )
         _check_name(file, inside, source, overlay)
 
@@ -45,27 +44,27 @@ def _check_name(file: Path, name: Path, source: Path, overlay: Path) -> None:
     if top == _CATEGORIES:
         if name.name == _SCHEMA and file.parents[2] != overlay:
             raise TemplateError(
-                f"{file}: nothing reads it. Ingest holds the data of all readers against "
-                f"{_CATEGORIES}/{file.parent.name}/{_SCHEMA}."
+                f"{file}: this file has no effect. Ingest validates the data of all readers "
+                f"against {_CATEGORIES}/{file.parent.name}/{_SCHEMA}."
             )
         if len(name.parts) != 3 or name.name not in {*_OF_A_CATEGORY, _SCHEMA}:
             raise TemplateError(
-                f"{file}: nothing reads it. A category is a folder with a line.txt and a name.txt, "
-                f"such as {_CATEGORIES}/review/line.txt, and may have a headline.txt, a button.txt "
-                f"and a {_SCHEMA}."
+                f"{file}: this file has no effect. A category is a folder with a line.txt and a "
+                f"name.txt, such as {_CATEGORIES}/review/line.txt. It may also have a "
+                f"headline.txt, a button.txt and a {_SCHEMA}."
             )
         return
     is_known = (source / name).is_file() or name == Path(VARIATION_FILE)
     if not is_known and not (top in _FREE and len(name.parts) > 1):
         known = ", ".join(sorted(each.name for each in (source / name).parent.glob("*")))
         raise TemplateError(
-            f"{file}: nothing reads it. "
-            + (f"There is {known} beside it" if known else "There is no such folder")
-            + " in our templates; a part of your own belongs into parts/."
+            f"{file}: this file has no effect. "
+            + (f"Our folder has {known}. " if known else "Our templates have no such folder. ")
+            + "Put your own parts into parts/."
         )
 
 
 def _without_variation(name: Path) -> Path:
-    """`digest/subject.txt` of `variations/2/digest/subject.txt`."""
+    """Return `digest/subject.txt` for `variations/2/digest/subject.txt`."""
     inside = name.parts[0] == VARIATIONS and len(name.parts) > 2
     return Path(*name.parts[2:]) if inside else name

@@ -1,5 +1,6 @@
-"""Templates as the layer ships them: an adopter's files in their places, CSS inlined, catalogues
-compiled, and everything read once, so that a mistake is found before it is deployed.
+"""The templates that the layer ships, with an adopter's files, inlined CSS and compiled catalogues.
+
+The build reads every file once, so that it finds mistakes before a deployment.
 """
 
 import re
@@ -24,32 +25,35 @@ from infra.assets.version_settings import read_version_settings
 
 _STYLE_SHEET = "email.css"
 _OUTLOOK = "outlook.css"
-"""Stays in the head as it is: its selectors match nothing until Outlook has marked elements."""
+"""A style sheet that stays in the head. Its selectors match only after Outlook marks elements."""
 
 _LINK = re.compile(
     rf"<link\b[^>]*\bhref=\"({re.escape(_STYLE_SHEET)}|{re.escape(_OUTLOOK)})\"[^>]*>"
 )
 _PARTS = "parts"
-"""What emails share. Web pages have their own style sheets, and parts beside them."""
+"""The folder that emails share. Web pages have their own style sheets and parts."""
 
 _NO_DATE = datetime(1970, 1, 1, tzinfo=UTC)
 
 _TAG = re.compile(r"[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?")
-"""Language, script, country, written as RFC 5646, 2.1.1, has it: so there is one folder of each."""
+"""Language, script and country in the case of RFC 5646, 2.1.1, so that each has only one folder."""
 
 
 def build_templates(
     source: Path, target: Path, *, overlay: Path | None = None, inlined: bool = True
 ) -> None:
-    """Copy the folder `source` to `target`, files of `overlay` in the place of those they name.
+    """Copy the folder `source` to `target`, and replace files by those of `overlay`.
 
-    An email is a folder with a `subject.txt`; its HTML, and that of `parts`, gets the CSS of
-    `email.css` inlined. Catalogues of `overlay` add to those of `source`. Raises TemplateError.
+    An email is a folder with a `subject.txt`. Inline the CSS of `email.css` into its HTML and into
+    that of `parts`. Add the catalogues of `overlay` to those of `source`. Raise TemplateError for
+    a mistake.
     """
     shutil.copytree(source, target, dirs_exist_ok=True, ignore=_hidden)
     if overlay is not None:
         if not overlay.is_dir():
-            raise TemplateError(f"{overlay} is no folder: it would hold your own templates.")
+            raise TemplateError(
+                f"{overlay} does not exist. Create it, or pass the folder of your templates."
+            )
         check_names(source, overlay)
         shutil.copytree(overlay, target, dirs_exist_ok=True, ignore=_without_catalogues)
     (target / "__init__.py").write_text('"""Built templates."""\n')
@@ -80,7 +84,7 @@ def build_templates(
 
 
 def _origin(name: str, source: Path, overlay: Path | None) -> Path:
-    """The file that `name` was copied from: the one to mend."""
+    """Return the file that `name` was copied from, which is the file to fix."""
     return overlay / name if overlay and (overlay / name).exists() else source / name
 
 
@@ -88,22 +92,23 @@ def _text_of(file: Path, origin: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except UnicodeError as err:
-        raise TemplateError(f"{origin} is not UTF-8: save it as that.") from err
+        raise TemplateError(f"{origin} is not UTF-8. Save it as UTF-8.") from err
 
 
 def _style_sheet(file: Path, origin: Path) -> str:
-    """Whoever reads it passes over what it cannot read, and with a brace all that follows."""
+    """Return the style sheet. Raise TemplateError for a brace that would hide all later rules."""
     css = _text_of(file, origin)
     bare = re.sub(r"/\*.*?\*/|\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", "", css, flags=re.DOTALL)
     if bare.count("{") != bare.count("}"):
         raise TemplateError(
-            f"{origin}: it has {bare.count('{')} of {{ and {bare.count('}')} of }}."
+            f"{origin} has {bare.count('{')} of {{ and {bare.count('}')} of }}. Their numbers must "
+            "be equal."
         )
     return css
 
 
 def _check(text: str, origin: Path, target: Path) -> None:
-    """Compiles it, as only that finds a filter that there is not."""
+    """Compile the template, which is the only way to find a filter that does not exist."""
     templates = environment(target)
     try:
         templates.compile(text)
@@ -112,7 +117,7 @@ def _check(text: str, origin: Path, target: Path) -> None:
 
 
 def _styled(template: str, css: str, outlook: str, name: str, *, inlined: bool) -> str:
-    """A page gets the style sheets and, unless it is left for later, has the first one inlined."""
+    """Return the template with its style sheets, and with the first one inlined if `inlined`."""
     styles = {
         _STYLE_SHEET: f"<style>\n{css}</style>",
         _OUTLOOK: f'<style data-premailer="ignore">\n{outlook}</style>',
@@ -130,7 +135,7 @@ def _is_of_email(template: Path) -> bool:
 
 
 def _hidden(_: str, names: list[str]) -> list[str]:
-    """Files that tools leave behind and that must not ship: `.git`, `.env`, `.DS_Store`."""
+    """Return files of tools that must not ship, such as `.git`, `.env` and `.DS_Store`."""
     return [name for name in names if name.startswith(".")]
 
 
@@ -139,7 +144,7 @@ def _without_catalogues(folder: str, names: list[str]) -> list[str]:
 
 
 def _compile_catalogues(sources: list[Path], target: Path) -> None:
-    """`messages.po` of each language; what a later folder says goes before an earlier one."""
+    """Compile each language's `messages.po`. A later folder overrides an earlier one."""
     merged: dict[str, Catalog] = {}
     for source in sources:
         for folder in sorted(source.glob("locales/*/")):
@@ -157,7 +162,7 @@ def _compile_catalogues(sources: list[Path], target: Path) -> None:
         folder = target / "locales" / tag / "LC_MESSAGES"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{CATALOGUE}.po").unlink(missing_ok=True)
-        catalogue.creation_date = _NO_DATE  # else that of the build: equal files, other bytes
+        catalogue.creation_date = _NO_DATE  # the build's date would change the bytes
         with (folder / f"{CATALOGUE}.mo").open("wb") as compiled:
             write_mo(compiled, catalogue)
 
@@ -168,19 +173,22 @@ def _check_folder(folder: Path, file: Path) -> None:
     try:
         Locale.parse(folder.name, sep="-")
     except (UnknownLocaleError, ValueError) as err:
-        raise TemplateError(f"{folder}: CLDR knows no such language, so dates have none.") from err
+        raise TemplateError(
+            f"{folder}: CLDR does not know this language, so its dates have no format. Fix the "
+            "language tag."
+        ) from err
     if not file.is_file():
-        raise TemplateError(f"{file} is missing: that is where its translations belong.")
+        raise TemplateError(f"{file} is missing. Put the translations of this language there.")
 
 
 def is_to_do(message: Message) -> bool:
-    """Whether a translation, or one of its plural forms, is missing or only guessed."""
-    said = message.string
-    return message.fuzzy or not (all(said) if isinstance(said, tuple | list) else said)
+    """Return True if the translation or one of its plural forms is missing or fuzzy."""
+    text = message.string
+    return message.fuzzy or not (all(text) if isinstance(text, tuple | list) else text)
 
 
 def read_catalogue(file: Path, tag: str) -> Catalog:
-    """The translations in a file. Raises TemplateError, naming what cannot be filled in."""
+    """Return the translations in a file. Raise TemplateError for a wrong placeholder."""
     try:
         with file.open("rb") as source:
             catalogue = read_po(source, locale=tag.replace("-", "_"), abort_invalid=True)

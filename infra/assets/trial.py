@@ -1,4 +1,4 @@
-"""Every email of built templates, made once: what only rendering finds is found before a stage."""
+"""A trial of every email of built templates, to find errors of rendering before a deployment."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -31,7 +31,7 @@ from infra.assets.inline import TemplateError
 
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
 _URL = "https://example.com/what-happened"
-"""Where everything of a trial leads."""
+"""The target of every link in a trial."""
 
 _LINKS = Links(
     "https://example.com/unsubscribe",
@@ -58,16 +58,15 @@ _READER = Subscriber(
 
 
 def try_out(built: Path, *, kind: type[Environment] | None = None) -> None:
-    """An email of each kind, language and variation, with each category, full and with one event.
+    """Render each kind, language, variation and category, both full and with one event.
 
-    `kind`: of the environment in which they are rendered, as that of JinjaRenderer.
-    Raises TemplateError, naming the template where rendering it stopped, or which does not show
-    what happened or how to unsubscribe.
+    `kind` is the class of JinjaRenderer's environment. Raise TemplateError with the template that
+    fails to render, or that lacks the event or the link to unsubscribe.
     """
     try:
         render_all(built, JinjaRenderer(built, kind=kind), check=_check_shown)
     except RenderingFailed as err:
-        raise TemplateError(f"{_where(err, built)}: no email can be made with it ({err}).") from err
+        raise TemplateError(f"{_where(err, built)}: an email cannot be rendered ({err}).") from err
 
 
 def render_all(
@@ -76,10 +75,10 @@ def render_all(
     *,
     check: Callable[[Edition, str], object] = lambda *_: None,
 ) -> None:
-    """What `try_out` tries, with a renderer of these templates.
+    """Render the emails of `try_out` with a renderer of these templates.
 
-    `check`: gets each email that shows what happened, and its schedule.
-    Raises RenderingFailed, saying with which language and variation.
+    `check` gets each email that shows events, and its schedule.
+    Raise RenderingFailed with the language and variation.
     """
     digests = [compose(events, max_blocks=1000) for events in _few_and_many(built)]
     *_, many = _few_and_many(built)
@@ -92,26 +91,26 @@ def render_all(
         reader = replace(_READER, locale=tag)
         for digest in digests:
             try:
-                made = renderer.render(digest, reader, _LINKS, schedule, variation=variation)
+                edition = renderer.render(digest, reader, _LINKS, schedule, variation=variation)
             except RenderingFailed as err:
-                said = f"{err}; language {tag}, variation {variation}"
-                raise RenderingFailed(said) from (err.__cause__ or err)
+                text = f"{err}; language {tag}, variation {variation}"
+                raise RenderingFailed(text) from (err.__cause__ or err)
             if digest is not digests[0]:  # the new link
-                check(made, schedule)
+                check(edition, schedule)
 
 
-def _check_shown(made: Edition, schedule: str) -> None:
-    """Events that an email leaves out count as sent. Raises TemplateError."""
+def _check_shown(edition: Edition, schedule: str) -> None:
+    """Raise TemplateError if an email lacks its events, which count as sent, or a required link."""
     folder = "digest" if kind_of(schedule) is ScheduleKind.DIGEST else "immediate"
-    for name, part in (("body.html", made.html), ("body.txt", made.text)):
+    for name, part in (("body.html", edition.html), ("body.txt", edition.text)):
         if _URL not in part:
             raise TemplateError(
-                f"{folder}/{name}: an email made with it has no link to what happened, and its "
-                "events count as sent: show the blocks."
+                f"{folder}/{name}: its emails have no link to the event, but their events would "
+                "count as sent. Show the blocks."
             )
         if _LINKS.unsubscribe not in part and not is_critical(schedule):
             raise TemplateError(
-                f"{folder}/{name}: an email made with it has no link to unsubscribe: show "
+                f"{folder}/{name}: its emails have no link to unsubscribe. Show "
                 "`links.unsubscribe`."
             )
 
@@ -165,7 +164,7 @@ def _event(category: str, number: int, excerpt: str, entity: int = 1) -> Event:
 
 
 def _where(err: RenderingFailed, built: Path) -> str:
-    """The template in which it stopped, as its folder calls it."""
+    """Return the template whose rendering failed, relative to its folder."""
     frames = extract_tb(err.__cause__.__traceback__) if err.__cause__ else ()
     files = [Path(frame.filename) for frame in frames]
     inside = [str(file.relative_to(built)) for file in files if file.is_relative_to(built)]

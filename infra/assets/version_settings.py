@@ -1,6 +1,6 @@
-"""`settings.json` of an adopter's templates: the settings that belong to a pushed version.
+"""`settings.json` of an adopter's templates, with the settings that belong to a pushed version.
 
-What is deployed goes by the settings of the stage, in cdk.json.
+Deployed templates use the settings of the stage in cdk.json instead.
 """
 
 from pathlib import Path
@@ -19,13 +19,13 @@ from infra.assets.inline import TemplateError
 
 
 def read_version_settings(templates: Path) -> VersionSettings:
-    """The settings in a folder of templates. Raises TemplateError, naming file and setting."""
+    """Return the settings in a folder of templates. Raise TemplateError with file and setting."""
     file = templates / SETTINGS_FILE
     if not file.is_file():
         return NO_SETTINGS
     try:
-        given = read_json(file.read_text(encoding="utf-8"))
-        return version_settings(given, ranges=RANGES)
+        content = read_json(file.read_text(encoding="utf-8"))
+        return version_settings(content, ranges=RANGES)
     except (UnreadableError, UnicodeError) as err:
         raise TemplateError(f"{file} is not JSON: {err}.") from err
     except InvalidVersionSettings as err:

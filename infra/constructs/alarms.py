@@ -1,4 +1,4 @@
-"""The alarm topic, what every alarm says and does, and the metrics that functions write."""
+"""The alarm topic, the text and actions of alarms, and the metrics that functions write."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,22 +19,22 @@ _ABOVE = cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD
 
 
 class Urgency(StrEnum):
-    """How long an alarm can wait; the first word of its text, by which a pager can choose.
+    """The urgency of an alarm. It is the first word of the alarm's text, so that pagers can filter.
 
     docs/decisions/0054-one-topic-and-a-first-word.md
     """
 
     NOW = "NOW"
-    """Readers miss email, cannot unsubscribe, or the account is at risk: it wakes somebody."""
+    """Wake someone. Readers miss email or cannot unsubscribe, or the account is at risk."""
 
     MORNING = "MORNING"
-    """Nothing is lost meanwhile, or it concerns few."""
+    """Wait until the morning. No email is lost until then, or few readers are affected."""
 
 
 class AlarmTopic(sns.Topic):
     """The topic of all alarms. The stage's `alarm_email`, if any, is subscribed to it.
 
-    Its policy replaces the default one, which allows the account's alarms, so it allows them again.
+    Its policy replaces the default one, so it must also allow the account's alarms to publish.
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/AlarmThatSendsEmail.html
     """
 
@@ -52,11 +52,11 @@ class AlarmTopic(sns.Topic):
             self.add_subscription(subscriptions.EmailSubscription(stage.alarm_email))
 
 
-def described(urgency: Urgency, meaning: str, *, stage: Stage) -> str:
-    """The text of an alarm. `{stage}` in `meaning` becomes the stage's name.
+def describe(urgency: Urgency, meaning: str, *, stage: Stage) -> str:
+    """Return the text of an alarm. `{stage}` in `meaning` becomes the stage's name.
 
-    It ends with its page of the runbook: where the stage says where that is read, with its address
-    and nothing behind it, so that mail programs make a link of it.
+    The text ends with its page of the runbook. With `runbook_url` it is a full address that no
+    period follows, so that mail programs turn it into a link.
     """
     text = f"{urgency}: {meaning.format(stage=stage.name)}"
     if not stage.runbook_url:
@@ -65,17 +65,19 @@ def described(urgency: Urgency, meaning: str, *, stage: Stage) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
-    """What an alarm is called, and what it says: `{stage}` in `meaning` is the stage's name."""
+class AlarmText:
+    """The name and text of an alarm."""
 
     name: str
     urgency: Urgency
+
+    # The text, in which `{stage}` stands for the stage's name.
     meaning: str
 
 
 def create_alarm(
     scope: Construct,
-    told: Told,
+    text: AlarmText,
     *,
     stage: Stage,
     topic: sns.ITopic,
@@ -86,16 +88,16 @@ def create_alarm(
     bad: int | None = None,
     missing: cloudwatch.TreatMissingData = cloudwatch.TreatMissingData.NOT_BREACHING,
 ) -> None:
-    """Create an alarm that fires when the metric is above the threshold, or as `comparison` says.
+    """Create an alarm that fires when the metric is above the threshold, or compares otherwise.
 
-    `bad`: in how many of so many periods in a row; None: in all. `missing`: what a period without
-    data is, by default a good one.
+    `bad` is the number of periods, out of `periods` in a row, that must breach; None for all.
+    `missing` is the treatment of a period without data, which is not breaching by default.
     """
     alarm = cloudwatch.Alarm(
         scope,
-        told.name.title().replace("-", ""),
-        alarm_name=f"gazette-{stage.name}-{told.name}",
-        alarm_description=described(told.urgency, told.meaning, stage=stage),
+        text.name.title().replace("-", ""),
+        alarm_name=f"gazette-{stage.name}-{text.name}",
+        alarm_description=describe(text.urgency, text.meaning, stage=stage),
         metric=metric,
         threshold=threshold,
         evaluation_periods=periods,
@@ -107,14 +109,14 @@ def create_alarm(
 
 
 def announce(alarm: cloudwatch.Alarm, topic: sns.ITopic) -> None:
-    """Tell the topic when the alarm begins, and when it has ended."""
+    """Notify the topic when the alarm fires, and when it is over."""
     action = actions.SnsAction(topic)
     alarm.add_alarm_action(action)
     alarm.add_ok_action(action)
 
 
 def own_metric(name: str, stage: Stage, statistic: str, *, period: Duration) -> cloudwatch.Metric:
-    """A metric of docs/metrics.md, as the functions of the stage write it."""
+    """Return a metric of docs/metrics.md, as the functions of the stage write it."""
     return cloudwatch.Metric(
         namespace="Gazette",
         metric_name=name,
@@ -125,9 +127,9 @@ def own_metric(name: str, stage: Stage, statistic: str, *, period: Duration) -> 
 
 
 def service_name(stage: Stage) -> str:
-    """The name of a stage in logs and metrics: the value of each metric's dimension `service`.
+    """Return the name of a stage in logs and metrics, where it is the dimension `service`.
 
-    The functions read it as POWERTOOLS_SERVICE_NAME.
+    The functions read it from POWERTOOLS_SERVICE_NAME.
     https://docs.aws.amazon.com/powertools/python/latest/core/metrics/
     """
     return f"gazette-{stage.name}"

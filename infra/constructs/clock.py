@@ -1,4 +1,4 @@
-"""The clock: what starts fan-out and the sweep."""
+"""The clock, which starts fan-out and the sweep."""
 
 from aws_cdk import Duration
 from aws_cdk import aws_scheduler as scheduler
@@ -21,9 +21,9 @@ def start_clocks(
 ) -> None:
     """Start fan-out every ten minutes, on the slot, and the sweep every five minutes.
 
-    Each tick carries its scheduled time. EventBridge Scheduler invokes the function
-    asynchronously, so a tick that fails in the function goes to the same queue, `undelivered`, as
-    a tick that never reached it.
+    Each tick has its scheduled time. EventBridge Scheduler invokes the function asynchronously, so
+    a tick that fails in the function goes to the queue `undelivered`, like a tick that never
+    reached it.
     https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-schedule-context-attributes.html
     """
     for name, step, minutes in (("Tick", fanout, "0/10"), ("SweepTick", sweep, "3/5")):

@@ -1,4 +1,4 @@
-"""The configuration set of a stream: under it SES counts, limits and reports its email."""
+"""The configuration set of a stream, under which SES counts, limits and reports its emails."""
 
 from collections.abc import Iterator
 
@@ -11,24 +11,24 @@ from infra.stage import Stage, Stream
 
 
 def name_of_set(stage: Stage, stream: Stream) -> str:
-    """The configuration set of a stream, by which SES counts what becomes of emails."""
+    """Return the name of a stream's configuration set."""
     return f"gazette-{stage.name}-{stream.name}"
 
 
 def build_configuration_set(scope: Construct, stage: Stage, stream: Stream) -> ses.ConfigurationSet:
-    """Everything is said, so that no setting of the account decides.
+    """Create a stream's configuration set. Set every option, so that no account default applies.
 
     - Reputation metrics: bounces and complaints of this set, in CloudWatch.
-    - TLS: `tls` of the stage. SES always tries; if it must, it delivers nothing to a server that
-      offers none. https://docs.aws.amazon.com/ses/latest/dg/security-protocols.html
-    - Suppression: SES keeps back what goes to an address that bounced or complained before,
-      as a second net behind the table `suppressions`: it holds if that is restored to an earlier
-      time. https://docs.aws.amazon.com/ses/latest/dg/sending-email-suppression-list.html
-    - Virtual Deliverability Manager: off, whatever the account says. It costs extra without a
+    - TLS: `tls` of the stage. SES always tries TLS. If TLS is required, it does not deliver to a
+      server without it. https://docs.aws.amazon.com/ses/latest/dg/security-protocols.html
+    - Suppression: SES withholds email to an address that bounced or complained before. This is a
+      second net behind the table `suppressions`, for example after a restore to an earlier time.
+      https://docs.aws.amazon.com/ses/latest/dg/sending-email-suppression-list.html
+    - Virtual Deliverability Manager: off, whatever the account's default. It costs extra without a
       plan, and its engagement metrics rewrite links and add a picture.
       https://docs.aws.amazon.com/ses/latest/dg/vdm-settings.html
-    - Tracking domain: HTTPS. A host of one's own needs a certificate for that, as links of events
-      have https; so it is a CloudFront before SES's, and not a CNAME.
+    - Tracking domain: HTTPS, because links of events have https. A custom host then needs a
+      certificate, so it is a CloudFront distribution in front of SES instead of a CNAME.
       https://docs.aws.amazon.com/ses/latest/dg/configure-custom-open-click-domains.html
     """
     name = stream.name.capitalize()
@@ -54,10 +54,10 @@ def build_configuration_set(scope: Construct, stage: Stage, stream: Stream) -> s
 
 
 def may_send(stack: Stack, stage: Stage, stream: Stream) -> iam.PolicyStatement:
-    """Allow sending only as the sender of this stream, and only by its configuration set.
+    """Allow sending only as this stream's sender, and only with its configuration set.
 
-    In the sandbox, SES asks for the right to the identity of a recipient who is verified, too: then
-    every identity is allowed, and the condition alone names the sender.
+    In the sandbox, SES also requires permission for the identity of a verified recipient. All
+    identities are then allowed, and only the condition restricts the sender.
     https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsimpleemailservicev2.html
     """
     identities = ["*"] if stage.sandbox else list(_identities(stream.address, stage.domain))
@@ -79,9 +79,9 @@ def may_send(stack: Stack, stage: Stage, stream: Stream) -> iam.PolicyStatement:
 
 
 def _identities(address: str, verified: str) -> Iterator[str]:
-    """By which this address may be verified: itself, without its label, or a domain that it is in.
+    """Yield the identities that may verify this address: itself, without its label, its domains.
 
-    SES takes the closest, so none above the domain that the stage verifies.
+    SES uses the closest one, so stop at the domain that the stage verifies.
     https://docs.aws.amazon.com/ses/latest/dg/creating-identities.html
     """
     local, _, domain = address.rpartition("@")

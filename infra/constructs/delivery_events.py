@@ -1,4 +1,4 @@
-"""What SES reports of a stage's emails, and how it comes to the feedback queue."""
+"""The delivery events of a stage's emails, from SES to the feedback queue."""
 
 from collections.abc import Iterable, Mapping
 
@@ -20,10 +20,10 @@ _REPORTED = (
     ses.EmailSendingEvent.COMPLAINT,
     ses.EmailSendingEvent.REJECT,
 )
-"""What every stage needs: `SEND` is the first proof that SES accepted an email.
+"""The events that every stage needs. `SEND` is the first proof that SES accepted an email.
 
-Opens and clicks are reported only if the stage tracks them: for that, SES adds an image to each
-email and routes each link through its own server.
+SES reports opens and clicks only if the stage tracks them. It then adds an image to each email and
+routes each link through its own server.
 https://docs.aws.amazon.com/ses/latest/dg/configure-custom-open-click-domains.html
 https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_TrackingConfigurationOverrides.html"""
 
@@ -31,9 +31,9 @@ https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_TrackingConfiguration
 def publish_delivery_events(
     scope: Construct, stage: Stage, *, queue: sqs.IQueue, undelivered: sqs.IQueue
 ) -> None:
-    """Create a configuration set for each stream; with SES, put their delivery events on `queue`.
+    """Create a configuration set for each stream. With SES, route delivery events to `queue`.
 
-    They come through the default bus and, with `feedback_by_sns`, through a topic too. Events that
+    They pass through the default bus and, with `feedback_by_sns`, also through a topic. Events that
     cannot be delivered go to `undelivered`.
     """
     sets = {
@@ -55,13 +55,13 @@ def _publish_by_bus(
     queue: sqs.IQueue,
     undelivered: sqs.IQueue,
 ) -> None:
-    """SES can publish only to the default bus.
+    """Route delivery events through the default bus, the only bus to which SES can publish.
 
     https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-properties-ses-configurationseteventdestination-eventbridgedestination.html
     """
     default_bus = events.EventBus.from_event_bus_name(scope, "DefaultBus", "default")
-    for built in sets.values():
-        built.add_event_destination(
+    for configuration_set in sets.values():
+        configuration_set.add_event_destination(
             "DeliveryEvents",
             destination=ses.EventDestination.event_bus(default_bus),
             events=_reported(stage),
@@ -89,16 +89,17 @@ def _publish_by_sns(
 ) -> None:
     """Create a topic to which only SES may publish, for these sets of this account.
 
-    The CDK writes that policy, and creates the destination after it: SES tries the topic at once.
+    The CDK writes that policy and creates the destination after it, because SES tests the topic
+    immediately.
     https://docs.aws.amazon.com/ses/latest/dg/event-publishing-add-event-destination-sns.html
-    Messages are raw: the record of SES, without SNS's envelope.
+    Messages are raw, that is, SES's record without SNS's envelope.
     https://docs.aws.amazon.com/sns/latest/dg/sns-large-payload-raw-message-delivery.html
     Messages that SNS cannot deliver go to the subscription's dead-letter queue.
     https://docs.aws.amazon.com/sns/latest/dg/sns-dead-letter-queues.html
 
-    The topic requires TLS, and has no KMS key: SES cannot publish to a topic with the AWS managed
-    key, and a customer managed key costs money per month and request, for messages that SNS
-    stores for seconds. The queue, where delivery events wait, is encrypted by SQS.
+    The topic requires TLS and has no KMS key. SES cannot publish to a topic with the AWS managed
+    key. A customer managed key costs money per month and request, and SNS stores messages only for
+    seconds. SQS encrypts the queue, where delivery events wait.
     https://docs.aws.amazon.com/ses/latest/dg/receiving-email-action-sns.html
     https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-server-side-encryption.html
@@ -109,8 +110,8 @@ def _publish_by_sns(
             queue, raw_message_delivery=True, dead_letter_queue=undelivered
         )
     )
-    for built in sets:
-        built.add_event_destination(
+    for configuration_set in sets:
+        configuration_set.add_event_destination(
             "DeliveryEventsBySns",
             destination=ses.EventDestination.sns_topic(topic),
             events=_reported(stage),
@@ -118,9 +119,9 @@ def _publish_by_sns(
 
 
 def _reported(stage: Stage) -> list[ses.EmailSendingEvent]:
-    asked = {
+    optional = {
         ses.EmailSendingEvent.DELIVERY: stage.report_deliveries,
         ses.EmailSendingEvent.CLICK: stage.track_clicks,
         ses.EmailSendingEvent.OPEN: stage.track_opens,
     }
-    return [*_REPORTED, *(event for event, is_asked in asked.items() if is_asked)]
+    return [*_REPORTED, *(event for event, is_on in optional.items() if is_on)]

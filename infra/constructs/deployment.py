@@ -1,4 +1,4 @@
-"""What the functions of a stage run: one version of each, published by one deployment.
+"""A deployment, which publishes one version of every function.
 
 docs/decisions/0050-a-deployment-is-a-version-of-every-function.md
 """
@@ -16,51 +16,53 @@ from gazette.settings.environment import LIVE
 from infra.topology import Step
 
 VERSION = lambda_.VersionOptions(removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
-"""A version is kept when the next one takes its place, so that a rollback finds it.
+"""Options that retain a version when the next one replaces it, so that a rollback can use it.
 
-One that a failed deployment published is deleted: Lambda publishes nothing where code and
-configuration are those of the last version, and the next attempt would fail on that.
+CloudFormation deletes the versions of a failed deployment. Lambda does not publish a version if
+code and configuration are those of the last one, and the next attempt would fail.
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-attribute-deletionpolicy.html
 https://docs.aws.amazon.com/lambda/latest/api/API_PublishVersion.html
 """
 
 
 class Deployed(Protocol):
-    """A step with its function and its alias. `variables`: the settings that the function reads."""
+    """A step with its function and its alias."""
 
     step: Step
     function: lambda_.Function
     live: lambda_.Alias
+
+    # The settings that the function reads from its environment.
     variables: dict[str, str]
 
 
 def live_alias(scope: Construct, function: lambda_.Function) -> lambda_.Alias:
-    """The alias by which everything calls `function`. It points to the version published last."""
+    """Create the alias by which `function` is called. It points to the latest version."""
     return lambda_.Alias(
         scope,
         "Live",
         alias_name=LIVE,
         version=function.current_version,
-        description="What works. `gazette rollback` points it to an earlier deployment.",
+        description="The live version. `gazette rollback` points it to an earlier deployment.",
     )
 
 
 def name_deployment(
     stack: Stack, steps: Sequence[Deployed], layers: Sequence[lambda_.ILayerVersion]
 ) -> str:
-    """Name the deployment in the description of every function; return the name.
+    """Write the deployment's name into the description of every function. Return the name.
 
-    The name is a hash of all code and all settings, so a change of anything makes a version of
-    every function, and a deployment that changes nothing makes none. A version takes over its
-    function's description, by which `gazette rollback` knows what belongs together.
+    The name is a hash of all code and settings. A change of any of them therefore publishes a
+    version of every function, and a deployment without a change publishes none. A version copies
+    its function's description, by which `gazette rollback` finds the versions of a deployment.
     """
-    made_of = [
+    parts = [
         *(_content(layer) for layer in layers),
         *([step.step.name, _code(step.function), step.variables] for step in steps),
         *([step.step.timeout, step.step.memory] for step in steps),
     ]
-    told = json.dumps(stack.resolve(made_of), sort_keys=True)
-    name = hashlib.sha256(told.encode()).hexdigest()[:12]
+    content = json.dumps(stack.resolve(parts), sort_keys=True)
+    name = hashlib.sha256(content.encode()).hexdigest()[:12]
     for step in steps:
         _resource(step.function).description = f"deployment {name}"
     _switch_together(steps)
@@ -68,7 +70,7 @@ def name_deployment(
 
 
 def _switch_together(steps: Sequence[Deployed]) -> None:
-    """Switch no alias before every version is published: then all within seconds."""
+    """Switch all aliases within seconds, after every version has been published."""
     versions = [step.function.current_version.node.default_child for step in steps]
     for step in steps:
         alias = step.live.node.default_child
@@ -89,5 +91,5 @@ def _code(function: lambda_.Function) -> object:
 def _resource(function: lambda_.Function) -> lambda_.CfnFunction:
     resource = function.node.default_child
     if not isinstance(resource, lambda_.CfnFunction):
-        raise TypeError(f"{function.node.path} is no function of CloudFormation.")
+        raise TypeError(f"{function.node.path} is not a function of CloudFormation.")
     return resource

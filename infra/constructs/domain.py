@@ -1,4 +1,4 @@
-"""The sending domain: its identity in SES, and the DNS records that authenticate its email."""
+"""The sending domain, with its identity in SES and the DNS records that authenticate its email."""
 
 from dataclasses import dataclass
 
@@ -10,13 +10,14 @@ from constructs import Construct
 from infra.stage import Stage
 
 _SECONDS = "1800"
-"""How long resolvers may keep a record."""
+"""The time for which resolvers may cache a record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """A DNS record. `of` says what it is for, in one word."""
+    """A DNS record."""
 
+    # The purpose of the record, in one word.
     of: str
     name: str
     kind: str
@@ -24,25 +25,25 @@ class Record:
 
 
 class SendingDomain(Construct):
-    """The identity of `domain`, with Easy DKIM and a MAIL FROM domain of its own.
+    """The identity of `domain`, with Easy DKIM and its own MAIL FROM domain.
 
-    Gmail, Yahoo and Outlook.com refuse bulk email that is not signed for the domain of its sender
-    (`550-5.7.26`, `550 5.7.515`): they ask for SPF, DKIM and a DMARC record, one of the first two
-    aligned with the sender.
+    Gmail, Yahoo and Outlook.com reject bulk email that is not authenticated for the domain of its
+    sender (`550-5.7.26`, `550 5.7.515`). They require SPF, DKIM and a DMARC record, and one of the
+    first two must be aligned with the sender.
     https://support.google.com/a/answer/81126
     https://senders.yahooinc.com/best-practices/
     https://techcommunity.microsoft.com/blog/microsoftdefenderforoffice365blog/strengthening-email-ecosystem-outlook%E2%80%99s-new-requirements-for-high%E2%80%90volume-senders/4399730
 
-    If the MX record of the MAIL FROM domain is missing, SES sends with its own: the signature is
-    aligned all the same. To refuse would stop all email while DNS is slow.
+    If the MX record of the MAIL FROM domain is missing, SES sends with its own domain. The DKIM
+    signature is still aligned. Rejecting instead would stop all email while DNS is slow.
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_MailFromAttributes.html
 
-    SES forwards no bounces to the sender by email, because it publishes them as events. It forwards
-    them anyhow if no event destination is there.
+    SES does not forward bounces to the sender by email, because it publishes them as events. It
+    forwards them anyway if there is no event destination.
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_PutEmailIdentityFeedbackAttributes.html
 
-    With a hosted zone the records are written into it; a record that is there already fails the
-    deployment and is not overwritten. Without one they are outputs of the stack.
+    With a hosted zone, the stack creates the records. A record that already exists fails the
+    deployment and is not overwritten. Without a zone, the records are outputs of the stack.
     docs/decisions/0055-the-sending-domain-is-in-the-data-stack.md
     """
 
@@ -68,14 +69,17 @@ class SendingDomain(Construct):
             self._print(records)
 
     def _of_dkim(self, identity: ses.EmailIdentity) -> list[Record]:
-        """https://docs.aws.amazon.com/ses/latest/dg/send-email-authentication-dkim-easy.html"""
+        """Return the DKIM records.
+
+        https://docs.aws.amazon.com/ses/latest/dg/send-email-authentication-dkim-easy.html
+        """
         return [
             Record(of=f"Dkim{number}", name=each.name, kind="CNAME", value=each.value)
             for number, each in enumerate(identity.dkim_records, 1)
         ]
 
     def _of_mail_from(self) -> list[Record]:
-        """https://docs.aws.amazon.com/ses/latest/dg/mail-from.html"""
+        """Return the MX and SPF records. https://docs.aws.amazon.com/ses/latest/dg/mail-from.html"""
         name = self._stage.bounce_domain
         server = Fn.join("", ["10 feedback-smtp.", Stack.of(self).region, ".amazonses.com"])
         return [
@@ -84,7 +88,10 @@ class SendingDomain(Construct):
         ]
 
     def _of_dmarc(self) -> list[Record]:
-        """https://docs.aws.amazon.com/ses/latest/dg/send-email-authentication-dmarc.html"""
+        """Return the DMARC record, if the stage has one.
+
+        https://docs.aws.amazon.com/ses/latest/dg/send-email-authentication-dmarc.html
+        """
         stage = self._stage
         if not stage.dmarc:
             return []
@@ -94,7 +101,7 @@ class SendingDomain(Construct):
     def _write(self, records: list[Record]) -> None:
         stage = self._stage
         for each in records:
-            written = route53.CfnRecordSet(
+            record = route53.CfnRecordSet(
                 self,
                 each.of,
                 hosted_zone_id=stage.hosted_zone["id"],
@@ -104,7 +111,7 @@ class SendingDomain(Construct):
                 resource_records=[each.value],
             )
             if stage.retain:
-                written.apply_removal_policy(RemovalPolicy.RETAIN)
+                record.apply_removal_policy(RemovalPolicy.RETAIN)
 
     def _print(self, records: list[Record]) -> None:
         for each in records:
@@ -115,6 +122,6 @@ class SendingDomain(Construct):
                 value=Fn.join(" ", [each.name, each.kind, each.value]),
             )
         Annotations.of(self).add_info(
-            f"Enter the outputs Dns… of this stack as DNS records of {self._stage.domain}: SES "
-            "sends once it sees those of DKIM."
+            f"Create the outputs Dns… of this stack as DNS records of {self._stage.domain}. SES "
+            "sends once it finds those of DKIM."
         )

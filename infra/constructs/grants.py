@@ -1,9 +1,9 @@
-"""Grants of the single actions that are used, where the CDK's own would add others.
+"""Grants of only the actions in use, in place of the CDK's own, which add others.
 
-`make enforce` fails where a template grants what nobody uses. The CDK grants who sends also to look
-at the queue, who reads a secret also to describe it, and who writes its log every log group of the
-account. These classes take the place of the CDK's wherever it grants, also for event sources,
-targets and destinations.
+`make enforce` fails if a template grants an action that is not used. With the CDK's grants, senders
+may also read a queue's attributes, readers of a secret may also describe it, and functions may
+write to every log group of the account. These classes replace the CDK's wherever it grants,
+including event sources, targets and destinations.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,18 +17,18 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 VERSIONS = "versions/"
-"""What the keys of versions begin with (adapters/templates/s3.py)."""
+"""The prefix of the keys of versions (adapters/templates/s3.py)."""
 
 
 class LeastQueue(sqs.Queue):
-    """A queue whose users may do nothing but send, or take what Lambda takes."""
+    """A queue whose users may only send, or only consume as Lambda does."""
 
     def grant_send_messages(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Let the grantee send, and not look at the queue."""
+        """Let the grantee send, but not read the queue's attributes."""
         return self.grant(grantee, "sqs:SendMessage")
 
     def grant_consume_messages(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Let Lambda take messages for a function with this role, which hides those that failed.
+        """Let Lambda consume messages for a function with this role, and hide those that failed.
 
         https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
         """
@@ -42,19 +42,19 @@ class LeastQueue(sqs.Queue):
 
 
 class LeastSecret(secretsmanager.Secret):
-    """A secret whose readers may read it, and not describe it."""
+    """A secret whose readers may read it, but not describe it."""
 
     def grant_read(
         self,
         grantee: iam.IGrantable,
-        version_stages: Sequence[str] | None = None,  # noqa: ARG002 -- as the CDK has it
+        version_stages: Sequence[str] | None = None,  # noqa: ARG002 -- the CDK's signature
     ) -> iam.Grant:
         """Let the grantee read the secret."""
         return may_read(grantee, self.secret_arn)
 
 
 def may_read(grantee: iam.IGrantable, arn: str) -> iam.Grant:
-    """Let the grantee read the secret with this ARN, or pattern of ARNs."""
+    """Let the grantee read the secret with this ARN or pattern of ARNs."""
     return iam.Grant.add_to_principal(
         grantee=grantee, actions=["secretsmanager:GetSecretValue"], resource_arns=[arn]
     )
@@ -63,9 +63,9 @@ def may_read(grantee: iam.IGrantable, arn: str) -> iam.Grant:
 def may_read_versions(grantee: iam.IGrantable, bucket: s3.IBucket) -> None:
     """Let the grantee read the versions of the templates, and learn that one does not exist.
 
-    Who may not list a bucket is denied an object that is missing, as if it were there: "403" and
-    not "404". A run that is pinned to a version must tell one from the other.
-    https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
+    S3 answers a request for a missing object with 404 only to callers that may list the bucket. All
+    others get 403, as for an existing object. A run that is pinned to a version must distinguish
+    the two. https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
     """
     for action, arn in (
         ("s3:GetObject", bucket.arn_for_objects(f"{VERSIONS}*")),
@@ -79,7 +79,7 @@ def may_use(
 ) -> iam.Grant:
     """Let the grantee do this to a table, or to one of its indexes, named `table/index`.
 
-    An index is a resource of its own: who may query the table may not query its indexes.
+    An index is a separate resource. Permission to query a table does not include its indexes.
     https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/api-permissions-reference.html
     """
     table, _, index = what.partition("/")
@@ -92,9 +92,9 @@ def may_use(
 
 
 def role_that_logs(scope: Construct, group: logs.ILogGroup) -> iam.Role:
-    """A role of a function, which may write this log and no other.
+    """Create a role for a function that may write only this log.
 
-    AWS's managed policy also lets it create log groups, and write to all of the account.
+    AWS's managed policy would also let it create log groups, and write to all of the account.
     https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AWSLambdaBasicExecutionRole.html
     """
     role = iam.Role(scope, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))

@@ -9,14 +9,15 @@ from infra.stage import Stage
 
 
 def build_layers(scope: Construct, stage: Stage) -> list[lambda_.ILayerVersion]:
-    """The layers of dependencies and core, for Lambda or, with `host_layers`, for this machine."""
+    """Create the layers for Lambda, or for this machine with `host_layers`."""
     target = HOST if stage.host_layers else LAMBDA
     overlay = ROOT / stage.templates if stage.templates else None
     if interpreter_for(target) is None:
         Annotations.of(scope).add_warning_v2(
             "gazette:no-pyc",
-            f"No Python {target.python} on this machine: the layers ship without .pyc files, and "
-            "a cold start imports more than three times as long. Install it and synth again.",
+            f"This machine has no Python {target.python}, so the layers ship without .pyc files. "
+            "Imports at a cold start take more than three times as long. Install it and "
+            "synthesise again.",
         )
     return [
         lambda_.LayerVersion(

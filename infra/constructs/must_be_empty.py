@@ -1,13 +1,13 @@
-"""The queues of a stage that feed no function and must be empty, and what their alarms say.
+"""The queues that feed no function and must be empty, and the texts of their alarms.
 
-Dead letters of a function are with the function, in `infra.constructs.step`.
+The dead-letter queues of functions are in `infra.constructs.step`.
 """
 
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from infra.constructs.alarms import Urgency, described
+from infra.constructs.alarms import Urgency, describe
 from infra.constructs.queues import WatchedQueue, way_back
 from infra.stage import Stage
 from infra.topology import FEEDBACK, INGEST, RESEND, Step
@@ -16,15 +16,15 @@ UNDELIVERED = "undelivered"
 
 
 def failed_runs(scope: Construct, stage: Stage, topic: sns.ITopic) -> WatchedQueue:
-    """Runs whose email the provider refused for good, so that they can be redriven."""
+    """Create the queue of runs whose email the provider rejected, so that they can be redriven."""
     return _watched(
         scope,
         "failed",
-        "The provider refused some emails six times. Nothing is lost: their events wait. What "
-        f"to do: `gazette dlq show failed --stage {stage.name}` says why, and what a redrive "
-        "would do. Once the provider accepts email again, run "
-        f"`gazette dlq redrive failed --stage {stage.name}`: the next run of each schedule "
-        "starts now, and sends nothing that a later digest has sent. "
+        "The provider rejected some emails six times. Their events are not lost. What to do: "
+        f"`gazette dlq show failed --stage {stage.name}` shows the reasons, and the effect of a "
+        "redrive. Once the provider accepts email again, run "
+        f"`gazette dlq redrive failed --stage {stage.name}`. The next run of each schedule "
+        "then starts, without events that a later digest has sent. "
         f"{_way_back(stage, 'failed', str(RESEND.queue))} "
         "See docs/runbook/failed-not-empty.md.",
         stage=stage,
@@ -34,19 +34,19 @@ def failed_runs(scope: Construct, stage: Stage, topic: sns.ITopic) -> WatchedQue
 
 
 def quarantine(scope: Construct, stage: Stage, topic: sns.ITopic) -> WatchedQueue:
-    """Events that do not fit their schema, and delivery events of unknown emails.
+    """Create the queue of invalid events, and of delivery events of unknown emails.
 
-    It has messages for two functions. Each of them puts those of the other one back here.
+    It has messages for two functions. Each function returns those of the other one to this queue.
     """
     return _watched(
         scope,
         "quarantine",
         "Some events do not fit their schema, or SES sent delivery events of emails that these "
-        "tables do not know. Nothing is dropped. What to do: "
-        f"`gazette quarantine list --stage {stage.name}` has the reasons. Fix the cause; then "
+        "tables do not know. Every event is in the queue. What to do: "
+        f"`gazette quarantine list --stage {stage.name}` shows the reasons. Fix the cause. Then "
         f"run `gazette quarantine redrive --stage {stage.name}`. "
-        f"{_way_back(stage, 'quarantine', str(INGEST.queue))} Delivery events come back: redrive "
-        f"those to gazette-{stage.name}-{FEEDBACK.queue}. "
+        f"{_way_back(stage, 'quarantine', str(INGEST.queue))} Delivery events return; redrive "
+        f"them to gazette-{stage.name}-{FEEDBACK.queue}. "
         "See docs/runbook/quarantine-not-empty.md.",
         stage=stage,
         topic=topic,
@@ -57,12 +57,12 @@ def quarantine(scope: Construct, stage: Stage, topic: sns.ITopic) -> WatchedQueu
 def undelivered_events(
     scope: Construct, stage: Stage, topic: sns.ITopic, *, behind: sqs.IQueue
 ) -> WatchedQueue:
-    """Events that EventBridge could not put on the ingest queue."""
+    """Create the queue of events that EventBridge could not send to the ingest queue."""
     return _undelivered(
         scope,
         UNDELIVERED,
         INGEST,
-        "EventBridge could not put events on the ingest queue.",
+        "EventBridge could not send events to the ingest queue.",
         stage=stage,
         topic=topic,
         behind=behind,
@@ -70,26 +70,26 @@ def undelivered_events(
 
 
 def undelivered_feedback(scope: Construct, stage: Stage, topic: sns.ITopic) -> WatchedQueue:
-    """Delivery events that EventBridge or SNS could not put on the feedback queue."""
+    """Create the queue of delivery events that could not reach the feedback queue."""
     return _undelivered(
         scope,
         "feedback-undelivered",
         FEEDBACK,
-        "EventBridge could not put delivery events of SES on the feedback queue.",
+        "EventBridge could not send delivery events of SES to the feedback queue.",
         stage=stage,
         topic=topic,
     )
 
 
 def ticks_undelivered(scope: Construct, stage: Stage, topic: sns.ITopic) -> WatchedQueue:
-    """Ticks that reached no function, or that it could not process. They are purged."""
+    """Create the queue of ticks that a function did not get or could not process, to be purged."""
     name = "ticks-undelivered"
     return _watched(
         scope,
         name,
         "The functions fanout or sweep could not process some ticks of the clock. What to do: "
-        "check the logs of both functions; then purge the queue: the next tick makes up for "
-        f'them. In the SQS console: open gazette-{stage.name}-{name} and choose "Purge". '
+        "check the logs of both functions. Then purge the queue, because the next tick makes up "
+        f'for them. In the SQS console: open gazette-{stage.name}-{name} and choose "Purge". '
         "See docs/runbook/undelivered.md.",
         stage=stage,
         topic=topic,
@@ -109,7 +109,7 @@ def _undelivered(
     return _watched(
         scope,
         name,
-        f"{what_happened} What to do: check the queue's policy and the function's log; then "
+        f"{what_happened} What to do: check the queue's policy and the function's log. Then "
         f"run `gazette dlq redrive {name} --stage {stage.name}`. "
         f"{_way_back(stage, name, str(step.queue))} "
         "See docs/runbook/undelivered.md.",
@@ -141,7 +141,7 @@ def _watched(
         name.title().replace("-", ""),
         name=f"gazette-{stage.name}-{name}",
         topic=topic,
-        meaning=described(urgency, meaning, stage=stage),
+        meaning=describe(urgency, meaning, stage=stage),
         of=f"gazette-{stage.name}-{of}" if of else "",
         behind=behind,
     )

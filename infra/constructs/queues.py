@@ -1,4 +1,4 @@
-"""The queues: those that feed functions, and those that must stay empty, with an alarm."""
+"""The queues that feed functions, and the queues that must stay empty, which have an alarm."""
 
 from aws_cdk import Duration, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -9,22 +9,22 @@ from constructs import Construct
 from infra.constructs.alarms import announce
 from infra.constructs.grants import LeastQueue
 
-_KEPT = Duration.days(14)
+_RETENTION = Duration.days(14)
 
 _MOST_RECEIVES = 1000
-"""The maximum of SQS. Looking at a message in the console also counts as a receive.
+"""The maximum of SQS. Viewing a message in the console also counts as a receive.
 https://repost.aws/knowledge-center/sqs-dead-letter-queue"""
 
 
 class WatchedQueue(LeastQueue):
     """A queue that should be empty. An alarm fires while it has a message.
 
-    `of`: the name of the queue whose dead letters it takes. Empty only for a queue that is purged:
-    SQS redrives from no queue that is not a dead-letter queue of another one.
+    `of` is the name of the queue whose dead letters it receives. It is empty only for a queue that
+    is purged, because SQS redrives only from a dead-letter queue.
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html
-    `behind`: the dead-letter queue of this queue, in effect never used. It makes `behind` a queue
-    that can be redriven, and what does get there goes back to the same function.
-    docs/decisions/0095-every-queue-can-be-redriven-in-the-console.md
+    `behind` is the dead-letter queue of this queue, although messages practically never reach it.
+    Being one makes `behind` a queue that can be redriven. A message that does get there returns to
+    the same function. docs/decisions/0095-every-queue-can-be-redriven-in-the-console.md
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class WatchedQueue(LeastQueue):
             scope,
             construct_id,
             queue_name=name,
-            retention_period=_KEPT,
+            retention_period=_RETENTION,
             enforce_ssl=True,
             dead_letter_queue=sqs.DeadLetterQueue(queue=behind, max_receive_count=_MOST_RECEIVES)
             if behind
@@ -65,10 +65,10 @@ class WatchedQueue(LeastQueue):
 
 
 def way_back(queue: str, destination: str) -> str:
-    """Return a sentence for an alarm: how to redrive a queue in the SQS console, and where to.
+    """Return an alarm's sentence about the redrive of a queue in the SQS console.
 
-    The destination is named, because SQS does not know the source of messages that it did not move.
-    The console takes its ARN.
+    It names the destination by ARN, as the console requires. SQS does not know the source of
+    messages that it did not move itself.
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-configure-dead-letter-queue-redrive.html
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/troubleshooting-dlq-redrive.html
     """
@@ -87,13 +87,13 @@ def step_queue(
     max_receives: int,
     dead: sqs.IQueue,
 ) -> sqs.Queue:
-    """A queue that feeds a function, with its own dead-letter queue."""
+    """Create a queue that feeds a function and has its own dead-letter queue."""
     return LeastQueue(
         scope,
         construct_id,
         queue_name=name,
         visibility_timeout=visibility,
-        retention_period=_KEPT,
+        retention_period=_RETENTION,
         enforce_ssl=True,
         dead_letter_queue=sqs.DeadLetterQueue(queue=dead, max_receive_count=max_receives),
         redrive_allow_policy=_dead_letters_of(scope, "Of", ""),
@@ -101,10 +101,11 @@ def step_queue(
 
 
 def _dead_letters_of(scope: Construct, construct_id: str, name: str) -> sqs.RedriveAllowPolicy:
-    """Nobody else may make this queue a dead-letter queue, and then move what lies in it.
+    """Return a policy by which only queue `name` may use this queue for its dead letters.
 
-    The queue is named, not referred to: it refers to this one. A move to a queue of one's choice,
-    and `gazette dlq redrive`, ask for other rights than this policy.
+    Another queue could otherwise do so, and its owner could move the messages there. The ARN is
+    built from the name, because that queue already refers to this one. A move to a custom
+    destination and `gazette dlq redrive` need other permissions than this policy.
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SetQueueAttributes.html
     """
     if not name:

@@ -1,4 +1,4 @@
-"""One step of the flow: function, queue, dead-letter queue, alarm, grants."""
+"""A step: its function, queues, dead-letter queues, alarms and grants."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from constructs import Construct
 from gazette.settings.environment import PINNED_ZONES, Settings
 
 from infra.assets.layers import ROOT
-from infra.constructs.alarms import Urgency, described, service_name
+from infra.constructs.alarms import Urgency, describe, service_name
 from infra.constructs.deployment import VERSION, live_alias
 from infra.constructs.grants import may_use, role_that_logs
 from infra.constructs.queues import WatchedQueue, step_queue, way_back
@@ -22,29 +22,30 @@ from infra.stage import Stage
 from infra.topology import PREFERENCES, VISIBILITY_FACTOR, Step
 
 _URGENCIES = {"ingest": Urgency.NOW, "feedback": Urgency.NOW}
-"""Of dead letters. What ingest could not process, no reader hears of; what feedback could not,
-suppresses nobody and leaves outcomes unknown. All others the sweep or the next tick makes up for,
-or they concern few."""
+"""The urgency of dead letters by queue. Events that ingest could not process reach no reader. Those
+that feedback could not process suppress no address and leave outcomes unknown. The sweep or the
+next tick makes up for all others, or they concern few readers."""
 
 _LOGGING: dict[str, Any] = {
     "logging_format": lambda_.LoggingFormat.JSON,
     "system_log_level_v2": lambda_.SystemLogLevel.WARN,
     "application_log_level_v2": lambda_.ApplicationLogLevel.INFO,
 }
-"""Of Lambda's own lines, those of what failed; START and REPORT cost more than what a function
-says. Lines that are JSON already, of logger and metrics, stay as they are. INFO, not WARN: metrics
-have no level, and Lambda takes a line without one for INFO.
+"""Lambda's own log lines from WARN on, because its START and REPORT lines cost more than those of
+the functions. Lines that are already JSON, from the logger and the metrics, stay as they are. The
+level of functions is INFO instead of WARN, because Lambda treats metrics, which have no level, as
+INFO.
 https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-logformat.html
 https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html"""
 
 
 class StepConstruct(Construct):
-    """`queues` and `dead`, their dead letters, have the names of the queues that feed the step.
+    """The resources of a step.
 
-    `live`: the alias by which everything calls the function; never the function itself.
-    `variables`: what the function reads from its environment.
-
-    `behind`: the dead-letter queue of `dead`, which so can be redriven (`WatchedQueue`).
+    `queues` has the queues that feed the step by name, and `dead` their dead-letter queues.
+    `live` is the alias by which the function is always called. `variables` are the settings that
+    the function reads from its environment. `behind` is the dead-letter queue of `dead`, which
+    makes `dead` a queue that can be redriven (`WatchedQueue`).
     """
 
     def __init__(
@@ -117,7 +118,7 @@ class StepConstruct(Construct):
             may_use(self.function, tables, what, table_actions)
 
     def configure(self, settings: Settings) -> None:
-        """Write the settings that the function reads."""
+        """Write the settings that the function reads into its environment."""
         self.variables = settings.to_env()
         for variable, value in self.variables.items():
             self.function.add_environment(variable, value)
@@ -131,12 +132,12 @@ class StepConstruct(Construct):
             f"{self._id_of(queue)}Dead",
             name=f"{of}-dead",
             topic=topic,
-            meaning=described(
+            meaning=describe(
                 _URGENCIES.get(queue, Urgency.MORNING),
                 f"The function {self.step.name} could not process some messages. What to do: "
-                f"`gazette dlq show {queue}-dead --stage {stage.name}` says what a "
-                "redrive would do to each; the function's log says why they failed. Fix the cause; "
-                f"then run `gazette dlq redrive {queue}-dead --stage {stage.name}`, "
+                f"`gazette dlq show {queue}-dead --stage {stage.name}` shows the effect of a "
+                "redrive on each. The function's log has the errors. Fix the cause. "
+                f"Then run `gazette dlq redrive {queue}-dead --stage {stage.name}`, "
                 f"which is safe at any time. {way_back(f'{of}-dead', of)} "
                 "See docs/runbook/dead-letters.md.",
                 stage=stage,
@@ -156,16 +157,16 @@ class StepConstruct(Construct):
         )
 
     def _id_of(self, queue: str) -> str:
-        """The beginning of the ids of a queue's resources: none for the step's first queue."""
+        """Return the prefix of the ids of a queue's resources; empty for the step's first queue."""
         return "" if queue == self.step.queue else queue.title()
 
     def _visibility(self, stage: Stage) -> Duration:
-        """Messages are hidden while Lambda gathers a batch, and then while the function works."""
-        gathering = stage.window_of(self.step)
-        return Duration.seconds(self.step.timeout * VISIBILITY_FACTOR + gathering)
+        """Return the time for which Lambda collects a batch and the function then processes it."""
+        collecting = stage.window_of(self.step)
+        return Duration.seconds(self.step.timeout * VISIBILITY_FACTOR + collecting)
 
 
 def _window(step: Step, stage: Stage) -> Duration | None:
-    """None, not 0 seconds: without a window Lambda invokes as soon as it has a message."""
+    """Return the batching window, or None, so that Lambda invokes as soon as it has a message."""
     seconds = stage.window_of(step)
     return Duration.seconds(seconds) if seconds else None

@@ -1,1 +1,1 @@
-"""The two stacks: data, which is retained, and the service, which can be replaced."""
+"""The stacks: data, which is retained, the service, which can be replaced, and the front."""

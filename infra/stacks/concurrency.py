@@ -1,4 +1,4 @@
-"""A warning where the functions together may take more than the account has."""
+"""A warning if the functions together may use more concurrency than the account has."""
 
 from aws_cdk import Annotations
 from constructs import Construct
@@ -8,7 +8,7 @@ from infra.stage import Stage
 
 
 def compare_concurrency(scope: Construct, stage: Stage) -> None:
-    """Warn, and say what to lower. Deployed, it works, but functions take turns being throttled."""
+    """Warn, and name the settings to lower. The stage works, but its functions may be throttled."""
     each = {name: size.concurrency for name, size in stage.sizes.items()}
     most = stage.account_concurrency
     if sum(each.values()) <= most:
@@ -16,9 +16,9 @@ def compare_concurrency(scope: Construct, stage: Stage) -> None:
     higher = ", ".join(f"{name} {number}" for name, number in each.items() if number > LEAST)
     Annotations.of(scope).add_warning_v2(
         "gazette:concurrency",
-        f"The functions of stage {stage.name!r} may run {sum(each.values())} times at once, and "
-        f"those of the account {most} times (account_concurrency). Ask AWS for a higher quota "
-        "(Service Quotas, Lambda, Concurrent executions), or lower some in the setting "
-        f"concurrency, down to {LEAST}: {higher}. Of preferences, lower requests_per_second. Until "
-        "then readers and immediate email may be throttled while digests go out.",
+        f"The functions of stage {stage.name!r} may use a concurrency of {sum(each.values())}, but "
+        f"the account has {most} (account_concurrency). Request a higher quota from AWS "
+        "(Service Quotas, Lambda, Concurrent executions), or lower these in the setting "
+        f"concurrency, down to {LEAST}: {higher}. For preferences, lower requests_per_second. "
+        "Until then readers and immediate email may be throttled while digests go out.",
     )

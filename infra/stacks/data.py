@@ -1,4 +1,4 @@
-"""The data stack, which outlives the service: tables, keys, templates and the sending domain."""
+"""The data stack, which outlives the service, with tables, keys, templates and sending domain."""
 
 from typing import Any, Unpack
 
@@ -17,11 +17,13 @@ from infra.topology import TABLES, Table
 
 
 class DataStack(Stack):
-    """`tables` by name; `links_secret` has the keys that sign the links in emails,
-    `suppressions_secret` the one without which the table `suppressions` tells nothing. `templates`
-    is the bucket with the versions of the templates that were pushed.
+    """The tables, keys and templates of a stage, and its domains.
 
-    `installation` identifies these tables, even if a stage is deleted and deployed again under the
+    `tables` has the tables by name. `links_secret` has the keys that sign the links in emails.
+    `suppressions_secret` has the key without which the hashes in `suppressions` are useless.
+    `templates` is the bucket of pushed templates.
+
+    `installation` identifies these tables, even if a stage is deleted and deployed again with the
     same names. It is the last part of the stack's ARN, which CloudFormation generates.
     https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/pseudo-parameter-reference.html
     """
@@ -36,14 +38,14 @@ class DataStack(Stack):
             self,
             "LinksKey",
             description=(
-                "The keys that sign the links in emails, by id; the highest number signs. "
-                "Replacing or removing a key breaks the links signed with it; adding one breaks "
-                f"none. To add one: gazette links rotate --stage {stage.name}."
+                "The keys that sign the links in emails, by id. The highest number signs. "
+                "Replacing or removing a key breaks the links signed with it; adding one is "
+                f"safe. To add one: gazette links rotate --stage {stage.name}."
             ),
             generate_secret_string=secretsmanager.SecretStringGenerator(
                 password_length=64,
                 exclude_punctuation=True,
-                secret_string_template="{}",  # noqa: S106 -- the JSON to which the key is added
+                secret_string_template="{}",  # noqa: S106 -- the JSON that gets the key
                 generate_string_key="k1",
             ),
             removal_policy=RemovalPolicy.RETAIN if stage.retain else RemovalPolicy.DESTROY,
@@ -53,8 +55,8 @@ class DataStack(Stack):
             "SuppressionsKey",
             description=(
                 "The key of the hashes in the tables Suppressions and Bounces. Never replace, "
-                "rotate or delete it: with another key no suppressed address is known as such, "
-                "and each gets email again. Copy it wherever these tables are copied."
+                "rotate or delete it. Another key would not match any suppressed address, and "
+                "each would get email again. Copy it wherever these tables are copied."
             ),
             generate_secret_string=secretsmanager.SecretStringGenerator(
                 password_length=64, exclude_punctuation=True
@@ -69,7 +71,7 @@ class DataStack(Stack):
         self.links = LinksDomain(self, "Links", stage=stage) if stage.links_host else None
 
     def _templates(self, stage: Stage) -> s3.Bucket:
-        """Nothing in it expires: a run may be repeated with its version as long as it is kept."""
+        """Create the bucket. Versions do not expire, because a run may need its version again."""
         return s3.Bucket(
             self,
             "Templates",

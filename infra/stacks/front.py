@@ -1,4 +1,4 @@
-"""The stack of what the front takes from us-east-1 alone: a certificate, and a rule of WAF."""
+"""The stack of the front's resources that must be in us-east-1: a certificate and a WAF rule."""
 
 from typing import Unpack
 
@@ -15,11 +15,11 @@ REGION = "us-east-1"
 https://docs.aws.amazon.com/waf/latest/developerguide/how-aws-waf-works-resources.html"""
 
 _MINUTES = 5
-"""For so long requests are counted."""
+"""The period in which WAF counts requests."""
 
 
 class FrontStack(Stack):
-    """`certificate` of `links_domain`, and `rules`, which turn away an address that asks too much.
+    """The `certificate` of `links_domain`, and the `rules` that limit requests from one address.
 
     It outlives the service stack, which has the distribution.
     """
@@ -28,11 +28,11 @@ class FrontStack(Stack):
         self, scope: Construct, construct_id: str, *, stage: Stage, **placement: Unpack[Placement]
     ) -> None:
         super().__init__(scope, construct_id, **placement)
-        self.certificate = certificate(self, stage, given=stage.front_certificate)
+        self.certificate = certificate(self, stage, existing=stage.front_certificate)
         self.rules = waf.CfnWebACL(
             self,
             "Rules",
-            description="Turns away an address that asks too much of the links in emails.",
+            description="Blocks an address that sends too many requests for links in emails.",
             scope="CLOUDFRONT",
             default_action=waf.CfnWebACL.DefaultActionProperty(allow={}),
             visibility_config=_seen("rules", stage),
@@ -42,7 +42,7 @@ class FrontStack(Stack):
 
 
 def _too_many(stage: Stage) -> waf.CfnWebACL.RuleProperty:
-    """It answers as API Gateway does where all readers together are too many.
+    """Return the rule. Its response is 429, like that of API Gateway's throttle for all readers.
 
     https://docs.aws.amazon.com/waf/latest/developerguide/waf-rule-statement-type-rate-based.html
     """
@@ -66,7 +66,7 @@ def _too_many(stage: Stage) -> waf.CfnWebACL.RuleProperty:
 
 
 def _seen(name: str, stage: Stage) -> waf.CfnWebACL.VisibilityConfigProperty:
-    """Counted, but no requests are kept as samples: their paths hold tokens."""
+    """Count requests, but do not keep them as samples, because their paths contain tokens."""
     return waf.CfnWebACL.VisibilityConfigProperty(
         cloud_watch_metrics_enabled=True,
         metric_name=f"gazette-{stage.name}-{name}",

@@ -1,4 +1,4 @@
-"""Where the stacks of a stage are, what tags they have, and whether they can be deleted."""
+"""The account, Region, tags and deletion protection of the stacks of a stage."""
 
 from typing import TypedDict
 
@@ -8,7 +8,7 @@ from infra.stage import Stage
 
 
 class Placement(TypedDict):
-    """What every stack of a stage is created with."""
+    """The arguments with which every stack of a stage is created."""
 
     env: Environment
     termination_protection: bool
@@ -16,10 +16,9 @@ class Placement(TypedDict):
 
 
 def placement(stage: Stage, part: str, *, region: str = "") -> Placement:
-    """Return that for the stack of a part of the stage, such as `data`; in `region`, if given.
+    """Return the arguments for the stack of a part of the stage, such as `data`.
 
-    The tags are those of the stack: CloudFormation hands them on to all of its resources that can
-    have tags.
+    CloudFormation copies the tags of a stack to all of its resources that can have tags.
     https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cfn-console-add-tags.html
     """
     return Placement(

@@ -48,7 +48,7 @@ from infra.stacks.concurrency import compare_concurrency
 from infra.stacks.front import FrontStack
 from infra.stacks.placement import Placement
 from infra.stage import Stage
-from infra.stage.checks.functions import told
+from infra.stage.checks.functions import as_functions_read
 from infra.topology import (
     CONTENT,
     FANOUT,
@@ -67,7 +67,7 @@ SettingsT = TypeVar("SettingsT", bound=Settings)
 
 
 class ServiceStack(Stack):
-    """Everything but data. It can be deleted and deployed again once its queues are empty."""
+    """Everything except data. It can be deleted and deployed again once its queues are empty."""
 
     def __init__(
         self,
@@ -97,8 +97,8 @@ class ServiceStack(Stack):
         self._suppressions_secret = suppressions_secret
 
         failed = failed_runs(self, stage, self._topic)
-        kept = quarantine(self, stage, self._topic)
-        unreached = undelivered_events(self, stage, self._topic, behind=kept)
+        invalid = quarantine(self, stage, self._topic)
+        unreached = undelivered_events(self, stage, self._topic, behind=invalid)
         unreported = undelivered_feedback(self, stage, self._topic)
         ingest = self._step(INGEST, behind=unreached)
         followers = self._step(FOLLOWERS)
@@ -115,7 +115,7 @@ class ServiceStack(Stack):
         self._queues |= {f"{name}_dead": dead for built in fed for name, dead in built.dead.items()}
         self._queues |= {
             "failed": failed,
-            "quarantine": kept,
+            "quarantine": invalid,
             "feedback_undelivered": unreported,
         }
         api = ReadersApi(self, API, stage=stage)
@@ -129,7 +129,7 @@ class ServiceStack(Stack):
         for sending, kind in ((generate, GenerateSettings), (resend, ResendSettings)):
             self._configure_sending(sending, kind, base_url=base_url)
         if content:
-            self._configure_content(content, asked_by=(fanout, generate))
+            self._configure_content(content, requested_by=(fanout, generate))
         self._configure_feedback(feedback, bus)
         self._configure_sweep(sweep)
         self._configure_preferences(preferences, bus, base_url)
@@ -168,7 +168,7 @@ class ServiceStack(Stack):
     def _lead_readers(
         self, api: ReadersApi, links: LinksDomain | None, front: FrontStack | None
     ) -> None:
-        """Lead `links_domain` to the HTTP API, or to the front before it."""
+        """Route `links_domain` to the HTTP API, or to the front."""
         stage = self._stage
         before = (
             Front(
@@ -201,7 +201,7 @@ class ServiceStack(Stack):
             bus.archive(
                 "Archive",
                 archive_name=f"gazette-{self._stage.name}",
-                description="What services put, to be replayed. See docs/runbook/replay-events.md.",
+                description="Events of services, for a replay. See docs/runbook/replay-events.md.",
                 event_pattern=events.EventPattern(source=events.Match.prefix("")),
                 retention=Duration.days(self._stage.archive_days),
             )
@@ -256,10 +256,10 @@ class ServiceStack(Stack):
         sending.configure(self._settings(kind, base_url=base_url))
 
     def _configure_content(
-        self, content: StepConstruct, *, asked_by: tuple[StepConstruct, ...]
+        self, content: StepConstruct, *, requested_by: tuple[StepConstruct, ...]
     ) -> None:
-        """It stores items as ingest stores events, and looks how many fetches wait."""
-        for step in (content, *asked_by):
+        """Let it store items like ingest stores events, and count the fetches that wait."""
+        for step in (content, *requested_by):
             self._queues["content"].grant_send_messages(step.function)
         self._queues["content"].grant(content.function, "sqs:GetQueueAttributes")
         if self._stage.recommendations_secret:
@@ -282,9 +282,9 @@ class ServiceStack(Stack):
         feedback.configure(self._settings(FeedbackSettings))
 
     def _configure_sweep(self, sweep: StepConstruct) -> None:
-        """With SES, the sweep looks whether delivery events arrive.
+        """Configure the sweep. With SES, it checks whether delivery events arrive.
 
-        It sends its canary as a digest: delivery events of both streams take one way.
+        It sends its canary as a digest, because delivery events of both streams take the same path.
         """
         for queue in ("sweep", "shard", *GENERATE.queues, "resend"):
             self._queues[queue].grant_send_messages(sweep.function)
@@ -305,11 +305,11 @@ class ServiceStack(Stack):
         preferences.configure(self._settings(PreferencesSettings, base_url=base_url))
 
     def _settings(self, kind: type[SettingsT], **given: str) -> SettingsT:
-        """The settings of a function, by name, from the tables, the queues and the stage."""
+        """Return a function's settings, by name from the tables, the queues and the stage."""
         digest, immediate = self._stage.streams
         known: dict[str, Any] = {
             "content_queue_url": "",
-            **told(self._stage),
+            **as_functions_read(self._stage),
             "links_secret": self._links_secret.secret_arn,
             "templates_bucket": self._templates.bucket_name,
             "suppressions_secret": self._suppressions_secret.secret_arn,
@@ -324,7 +324,7 @@ class ServiceStack(Stack):
 
 
 def _may_ask_for_the_quota() -> iam.PolicyStatement:
-    """The action has no resources to name.
+    """Allow reading the SES quota. The action does not support resources.
 
     https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsimpleemailservicev2.html
     """
@@ -332,7 +332,7 @@ def _may_ask_for_the_quota() -> iam.PolicyStatement:
 
 
 def _may_ask_for_metrics() -> iam.PolicyStatement:
-    """The action has no resources to name.
+    """Allow reading metrics. The action does not support resources.
 
     https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncloudwatch.html
     """

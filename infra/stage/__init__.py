@@ -1,4 +1,4 @@
-"""A stage: one installation, and its settings."""
+"""A stage, which is one installation, and its settings."""
 
 from infra.stage.owner import NOTHING
 from infra.stage.stage import Stage, Stream

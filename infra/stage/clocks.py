@@ -1,49 +1,51 @@
-"""Time-outs and clocks, which you should not need."""
+"""Clocks, margins and switches for development."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
 class Clocks:
-    """Time-outs and clocks, which you should not need."""
+    """Advanced settings."""
 
     settle_lag: int = 15
-    """[seconds] The time between a window's end and now, in which writes become visible.
+    """[seconds] The time after a window's end in which late writes become visible, before the
+    window is read.
 
-    More than the longest write of an event (1.5 seconds) plus `clock_skew`, up to 300: otherwise an
-    event could be missed."""
+    More than the longest write of an event (1.5 seconds) plus `clock_skew`, up to 300. Too short:
+    an event could be missed."""
 
     clock_skew: int = 5
-    """[seconds] By how much the clocks of two functions may differ.
+    """[seconds] The maximum difference between the clocks of two functions.
 
     0 to 60."""
 
     commit_margin: int = 8
-    """[seconds] The time kept for recording the outcome after the longest call of the provider.
+    """[seconds] The time reserved for recording the outcome after the longest provider call.
 
-    5 or more. Too short: more outcomes are unknown."""
+    5 or more. Too short: more unknown outcomes."""
 
     check_after: int = 3600
-    """[seconds] When the sweep looks for the first time at a run that should have been sent.
+    """[seconds] The time after which the sweep first checks a run that should have been sent.
 
-    0 or more. Too short: useless messages. Too long: a lost message is found later."""
+    0 or more. Too short: unnecessary messages. Too long: a lost message is found later."""
 
     lookback_slots: int = 6
-    """[slots] How many earlier slots each tick reads again: the due index is eventually consistent.
+    """[slots] The number of earlier slots that each tick reads again, because the due index is
+    eventually consistent.
 
-    1 to 144. Too few: fan-out can overlook a schedule that the index shows late."""
+    1 to 144. Too few: fan-out can miss a schedule that the index shows late."""
 
     dashboard: bool = True
     """A dashboard in CloudWatch, `gazette-<stage>`.
 
-    It costs $3 a month; `false`: none."""
+    It costs $3 a month. `false`: no dashboard."""
 
     ticks: bool = True
     """The clock starts digests and the sweep.
 
-    `false`: no digest goes out by itself."""
+    `false`: no digest starts by itself."""
 
     host_layers: bool = False
-    """Builds the layers for this machine instead of Lambda's; for the embedded engine.
+    """Build the layers for this machine instead of Lambda, for the embedded engine.
 
-    `true` on another platform than Lambda's: functions cannot import their libraries."""
+    `true` on a platform other than Lambda's: functions cannot import their libraries."""

@@ -1,4 +1,4 @@
-"""What digests contain beside events: items of a content source."""
+"""Content sources: the events of a reader, and the items of a service of yours."""
 
 import re
 from collections.abc import Iterator
@@ -16,102 +16,104 @@ _SECRET_NAME = re.compile(r"[A-Za-z0-9/_+=.@-]{1,512}")
 """https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_CreateSecret.html"""
 
 RECOMMENDATION = "recommendation"
-"""The category of what the service gives."""
+"""The category of the items from the service."""
 
 _LONGEST_URL = 500
-"""Characters. Lambda takes 4 KB of variables for a function.
+"""Characters. Lambda limits the environment variables of a function to 4 KB.
 https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Content:
-    """What digests contain beside events."""
+    """Content sources."""
 
     content_sources: list[str] = field(default_factory=lambda: [LISTS["content_sources"][0]])
     """The content sources of digests, in the order in which an email shows them. With
-    `["events", "recommendations"]`, Gazette asks [a service of yours](content.md) for items too.
+    `["events", "recommendations"]`, Gazette also fetches items from
+    [a service of yours](content.md).
 
-    `events` must be among them."""
+    Must contain `events`."""
 
     recommendations_url: str = ""
-    """Where the service is asked, such as `https://recommend.shop.example/v1/items`.
+    """The endpoint of the service, such as `https://recommend.shop.example/v1/items`.
 
-    https; http is accepted on loopback only. Required with `recommendations`. 500 characters at
-    most."""
+    Must be https, or http on loopback; at most 500 characters. Required with `recommendations`."""
 
     recommendations_secret: str = ""
-    """The name of a secret in Secrets Manager whose text is the service's bearer token. Empty: the
-    request has none.
+    """The name of a secret in Secrets Manager whose text is the service's bearer token. Empty: no
+    token.
 
-    Its name, and not its ARN. If the token is wrong, the service refuses all requests and the
+    Must be the name, not the ARN. With a wrong token the service rejects all requests, and the
     circuit breaker opens."""
 
     recommendations_per_second: int = 10
-    """[requests a second] The rate at which all workers together ask the service; retries count.
+    """[requests a second] The maximum rate of requests from all workers together, including
+    retries.
 
-    1 to 1,000: each request writes one row. Too low: digests wait, or go without items."""
+    1 to 1,000; each request writes one row. Too low: digests wait, or go out without items."""
 
     recommendations_ramp_from: int = 1
-    """[requests a second] The rate after a pause and after an outage; it doubles each `ramp_every`
-    while there is work. 0: no ramp.
+    """[requests a second] The rate after a pause or an outage. It doubles each `ramp_every` while
+    there is work. 0: no ramp.
 
     0 to 1,000. Too high: a cold service is overloaded at once."""
 
     recommendations_concurrency: int = 10
-    """[requests] How many requests are in progress at once, of all workers.
+    """[requests] The maximum number of concurrent requests of all workers.
 
-    2 to 1,000. Too low: the rate is not reached where the service takes longer than this divided by
-    the rate."""
+    2 to 1,000. Too low: the rate is not reached if the service takes longer than this number
+    divided by the rate."""
 
     recommendations_timeout: int = 3
-    """[seconds] How long an answer may take as a whole.
+    """[seconds] The time-out of a request, up to the end of the response.
 
-    1 to 10. Too short: each slow answer is a failure, and five of them open the circuit breaker."""
+    1 to 10. Too short: each slow response is a failure, and five failures open the circuit
+    breaker."""
 
     recommendations_items: int = 5
-    """[items] How many items a digest gets at most.
+    """[items] The maximum number of items in a digest.
 
     1 to 20. Each item costs two write units."""
 
     recommendations_lead: int = 0
-    """[minutes] How long before a digest its items may be fetched: the requests are then spread
-    evenly over that time. 0: they are fetched when the digest is due.
+    """[minutes] The time before a digest in which Gazette may fetch its items. It spreads the
+    requests evenly over that time. 0: when the digest is due.
 
-    0 to 1,440 in steps of 10, and `recommendations_fresh_for` at most."""
+    0 to 1,440 in steps of 10, and at most `recommendations_fresh_for`."""
 
     recommendations_fresh_for: int = 1440
-    """[minutes] How old items may be when the digest is due. Older ones are fetched again.
+    """[minutes] The maximum age of items when the digest is due. Gazette fetches older ones again.
 
     10 to 10,080."""
 
     recommendations_policy: str = "without"
-    """What a digest does whose items are not there when it is due: `without` (wait for
-    `recommendations_patience`, then go without them) or `wait` (until `max_lateness`).
+    """The behaviour of a digest whose items are missing when it is due: `without` (wait for
+    `recommendations_patience`, then go out without them) or `wait` (until `max_lateness`).
 
-    Anything else is refused. With `wait`, an outage of the service delays digests for hours."""
+    `without` or `wait`. With `wait`, an outage of the service delays digests for hours."""
 
     recommendations_patience: int = 600
-    """[seconds] How long a digest waits for its items before it goes without them.
+    """[seconds] The time for which a digest waits for its items before it goes out without them.
 
-    60 to 3,600, and half of `max_lateness` at most."""
+    60 to 3,600, and at most half of `max_lateness`."""
 
     recommendations_fallback_image: str = ""
-    """The https address of a picture for items without one. Empty: they have none.
+    """The URL of a picture for items that have none. Empty: no picture.
 
-    Anything but an https URL of 500 characters at most is refused."""
+    Must be an https URL of at most 500 characters."""
 
     @property
     def asks_source(self) -> bool:
-        """Whether the stage has the function `content`, and its queue."""
+        """True if the stage has the function `content` and its queue."""
         return ASKED_SOURCE in self.content_sources
 
 
 def wrong_with_content(stage: Content) -> Iterator[Wrong]:
-    """What no stage may say of its content."""
+    """Yield the problems with the content sources."""
     if stage.asks_source and not stage.recommendations_url:
         yield Wrong(
-            "content_sources names recommendations, so recommendations_url must say where the "
-            "service is asked.",
+            "content_sources has recommendations, so recommendations_url is required. Set it to "
+            "the endpoint of your service.",
             of=("content_sources", "recommendations_url"),
         )
     if stage.recommendations_url and not _fits(_URL, stage.recommendations_url):
@@ -122,8 +124,8 @@ def wrong_with_content(stage: Content) -> Iterator[Wrong]:
         )
     if stage.recommendations_secret and not _SECRET_NAME.fullmatch(stage.recommendations_secret):
         yield Wrong(
-            "recommendations_secret must be the name of a secret, not its ARN: letters, digits and "
-            "/_+=.@-, at most 512 of them.",
+            "recommendations_secret must be the name of a secret, not its ARN: at most 512 "
+            "letters, digits and /_+=.@-.",
             of=("recommendations_secret",),
         )
     picture = stage.recommendations_fallback_image
@@ -135,13 +137,13 @@ def wrong_with_content(stage: Content) -> Iterator[Wrong]:
         )
     if stage.recommendations_lead % 10:
         yield Wrong(
-            "recommendations_lead must be a multiple of 10: a slot has ten minutes.",
+            "recommendations_lead must be a multiple of 10, because a slot has ten minutes.",
             of=("recommendations_lead",),
         )
     if stage.recommendations_lead > stage.recommendations_fresh_for:
         yield Wrong(
-            "recommendations_lead must be at most recommendations_fresh_for: what is fetched ahead "
-            "would be stale when the digest is due, and fetched twice.",
+            "recommendations_lead must be at most recommendations_fresh_for. Otherwise the items "
+            "would be stale when the digest is due, and Gazette would fetch them twice.",
             of=("recommendations_lead", "recommendations_fresh_for"),
         )
 

@@ -1,4 +1,4 @@
-"""Where readers' links lead."""
+"""The address of readers' links, and the limits of requests."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,101 +20,107 @@ _FRONT_RATE_LIMIT = Range(100, 1_000_000)
 _OF_A_DOMAIN = ("links_certificate", "api_address", "front_rate_limit")
 
 FRONTS = ("ready", "open", "only")
-"""What `front` may say, in the order in which a stage takes them."""
+"""The values of `front`, in the order in which a stage goes through them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Links:
-    """Where readers' links lead."""
+    """Links in emails."""
 
     links_domain: str = ""
-    """The domain of the links in emails, such as `links.shop.example`, which
-    [stays the same](links.md) whatever becomes of the stack. `none`: the HTTP API's own address.
+    """The domain of the links in emails, such as `links.shop.example`. It
+    [stays the same](links.md) if you replace the stack. `none`: the HTTP API's own address.
 
-    Needs `hosted_zone` or `links_certificate`. Synthesis refuses that of another stage in the same
-    region. With `retain`, it asks for it or `base_url`: links to the API's own address end with the
-    service stack, two years too early."""
+    Needs `hosted_zone` or `links_certificate`. Synthesis refuses the domain of another stage in the
+    same Region. With `retain`, this or `base_url` is required: links to the API's own address
+    break when the service stack is deleted, and readers may use them for two years."""
 
     links_certificate: str = ""
-    """The ARN of a certificate of ACM for `links_domain`. Empty: one is made in `hosted_zone`.
-
-    Must be of the region of the stage, also with `front_rate_limit`."""
-
-    api_address: bool = False
-    """The HTTP API answers at its own address too, beside `links_domain`.
-
-    If emails have led there before and it is not `true`, their links are broken. `true` together
-    with `front_rate_limit` is refused: that limit would not hold there."""
-
-    front_rate_limit: int = 0
-    """[requests in five minutes] What one IP address may ask of `links_domain`, before the
-    throttle of all readers: [the front](links.md#a-limit-for-each-address), which is CloudFront
-    with a rule of WAF. 0: no front and no limit.
-
-    0, or 100 to 1,000,000. Too few: one-click unsubscribes come from few addresses of mailbox
-    providers, and are turned away. Needs `links_domain` and `region`."""
-
-    front: str = "only"
-    """How far the front is in use, with `front_rate_limit`. `ready`: it stands there, and links
-    lead to the HTTP API. `open`: links lead to it, and the HTTP API answers beside it. `only`: no
-    way leads around it. `ready` and `open` without `front_rate_limit` are refused.
-
-    [Take them one after the other](links.md#switch-the-front-on-or-off) once emails are out: who
-    skips one takes links down for a minute or two."""
-
-    front_certificate: str = ""
-    """The ARN of a certificate of ACM for `links_domain` in `us-east-1`. Empty: one is made in
+    """The ARN of an ACM certificate for `links_domain`. Empty: the stack creates one in
     `hosted_zone`.
 
-    Required with `front_rate_limit` if the zone is elsewhere. Of another region, or without
-    `front_rate_limit`, it is refused."""
+    Must be in the Region of the stage, also with `front_rate_limit`."""
+
+    api_address: bool = False
+    """The HTTP API also answers at its own address, in addition to `links_domain`.
+
+    Must be `true` if earlier emails have links to that address; otherwise they break. Synthesis
+    refuses `true` with `front_rate_limit`, because the limit would not apply to that address."""
+
+    front_rate_limit: int = 0
+    """[requests in five minutes] The limit of requests to `links_domain` from one IP address. It
+    applies before the throttle for all readers. The limit is a WAF rule of
+    [the front](links.md#a-limit-for-each-address), a CloudFront distribution. 0: no front and no
+    limit.
+
+    0, or 100 to 1,000,000. Too low: one-click unsubscribes are rejected, because mailbox providers
+    send them from few addresses. Needs `links_domain` and `region`."""
+
+    front: str = "only"
+    """The state of the front, with `front_rate_limit`. `ready`: the front exists, and links lead
+    to the HTTP API. `open`: links lead to the front, and the HTTP API still accepts requests at
+    `links_domain`. `only`: all requests pass the front. Synthesis refuses `ready` and `open`
+    without `front_rate_limit`.
+
+    Once emails are out, [deploy one state after the other](links.md#switch-the-front-on-or-off).
+    If you skip one, links fail for a minute or two."""
+
+    front_certificate: str = ""
+    """The ARN of an ACM certificate for `links_domain` in `us-east-1`. Empty: the stack creates one
+    in `hosted_zone`.
+
+    Must be in `us-east-1`. Required with `front_rate_limit` if the zone is elsewhere; refused
+    without `front_rate_limit`."""
 
     base_url: str = ""
-    """Where readers reach their links, if neither at `links_domain` nor at the stage's own HTTP
-    API: an address of yours that leads there.
+    """The base URL of readers' links if you serve them neither at `links_domain` nor at the
+    address of the HTTP API: a URL of yours that forwards to the API.
 
-    Must begin with `https://`; without `retain`, `http://127.0.0.1:` will do. If it leads
-    elsewhere, links in emails are broken."""
+    Must begin with `https://`; without `retain`, also with `http://127.0.0.1:`. If it does not
+    forward to the API, links in emails are broken."""
 
     requests_per_second: int = 50
-    """[requests a second] What the HTTP API takes from all readers together.
+    """[requests a second] The rate limit of the HTTP API, for all readers together.
 
-    1 to 10,000. What is more is answered with 429."""
+    1 to 10,000. The API answers further requests with 429."""
 
     requests_burst: int = 100
-    """[requests] What the HTTP API takes at once.
+    """[requests] The burst limit of the HTTP API.
 
     1 to 5,000."""
 
     preferences_concurrency: int = 0
-    """[invocations] How many requests of readers are worked on at once; 0: as many as come.
+    """[invocations] The reserved concurrency of the function that answers readers. 0: none.
 
-    0 to 1,000. It is reserved: readers take no more from the account's other functions, nor those
-    from them. Lambda refuses it if less than 100 of the account's limit would be left, so an
-    account with a limit of 100 or less must leave it at 0. Too few: readers are turned away."""
+    0 to 1,000. Readers and other functions then cannot take concurrency from each other. Lambda
+    refuses a reservation that leaves less than 100 of the account's limit, so it must be 0 in an
+    account with a limit of 100 or less. Too low: readers are rejected."""
 
     @property
     def links_host(self) -> str:
-        """The domain of the links in emails, if they have one; empty if not."""
+        """The domain of the links in emails; empty if they have none."""
         return "" if self.links_domain == NOTHING else self.links_domain
 
 
 def _front_without_limit(links: Links) -> Iterator[Wrong]:
-    """What nothing reads while there is no front: whoever leaves it there means something by it."""
+    """Yield the settings that have no effect without a front, because they are a mistake."""
     if links.front_rate_limit:
         return
-    said = {"front": links.front in FRONTS[:-1], "front_certificate": bool(links.front_certificate)}
-    for setting, is_said in said.items():
-        if is_said:
+    is_set = {
+        "front": links.front in FRONTS[:-1],
+        "front_certificate": bool(links.front_certificate),
+    }
+    for setting in is_set:
+        if is_set[setting]:
             yield Wrong(
-                f"{setting} needs front_rate_limit: without it there is no front. Take {setting} "
-                "out.",
+                f"{setting} needs front_rate_limit, because there is no front without it. Remove "
+                f"{setting} or set front_rate_limit.",
                 of=(setting, "front_rate_limit"),
             )
 
 
 def wrong_with_links(links: Links) -> Iterator[Wrong]:
-    """What no stage may say of where readers' links lead."""
+    """Yield the problems with readers' links."""
     yield from out_of_range(links, _RANGES)
     yield from no_choice(links, {"front": FRONTS})
     if links.base_url and not links.base_url.startswith(("https://", "http://127.0.0.1:")):
@@ -133,7 +139,7 @@ def wrong_with_links(links: Links) -> Iterator[Wrong]:
         )
     if links.base_url:
         yield Wrong(
-            "links_domain and base_url exclude each other: links lead to one of them.",
+            "links_domain and base_url exclude each other. Remove one of them.",
             of=("links_domain", "base_url"),
         )
     if not links.front_rate_limit:
@@ -141,11 +147,12 @@ def wrong_with_links(links: Links) -> Iterator[Wrong]:
         return
     if links.front_rate_limit not in _FRONT_RATE_LIMIT:
         yield Wrong(
-            f"front_rate_limit must be {_FRONT_RATE_LIMIT}; 0 is no front and no limit.",
+            f"front_rate_limit must be {_FRONT_RATE_LIMIT}, or 0 for no front and no limit.",
             of=("front_rate_limit",),
         )
     if links.api_address:
         yield Wrong(
-            "front_rate_limit and api_address exclude each other: it would not hold there.",
+            "front_rate_limit and api_address exclude each other, because the limit does not apply "
+            "to the API's own address. Remove one of them.",
             of=("front_rate_limit", "api_address"),
         )

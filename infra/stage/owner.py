@@ -1,4 +1,4 @@
-"""Who you are."""
+"""The owner and the identity of a stage."""
 
 import re
 from collections.abc import Iterator
@@ -11,78 +11,87 @@ from infra.stage.checks.wrong import Wrong
 ROOT = Path(__file__).parents[2]
 
 NOTHING = "none"
-"""What `alarm_email` and `links_domain` say where a stage means to have none."""
+"""The value by which `alarm_email` and `links_domain` are left out on purpose."""
 
 _RUNBOOK_URL = re.compile(r"https?://(?=.{1,192}$)[^\s{}]*[^\s{}/]")
-"""The text of an alarm has 1,024 characters at most."""
+"""A pattern that limits the length, because the text of an alarm has at most 1,024 characters."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Owner:
-    """Who you are."""
+    """Owner and identity."""
 
     sender: str
-    """Who email comes from, such as `Shop <digest@shop.example>`; an identity verified in SES.
+    """The sender of emails, such as `Shop <digest@shop.example>`.
 
-    SES refuses what it has not verified: the circuit breaker opens."""
+    SES must have verified the address or its domain. Otherwise SES rejects every email and the
+    circuit breaker opens."""
 
     list_id: str
-    """Names your list to mail programs (RFC 2919), such as `digest.shop.example`.
+    """The name of your list in the header List-Id (RFC 2919), such as `digest.shop.example`.
 
     Only letters, digits, dots and hyphens."""
 
     alarm_email: str = ""
-    """Who gets the alarms, by an email subscription that they have to confirm. `none`: nobody.
+    """The address that receives the alarms. AWS sends it a request to confirm the subscription.
+    `none`: no subscription.
 
-    Empty: synthesis refuses it with `retain`, because alarms would reach nobody."""
+    Required with `retain`. Synthesis refuses an empty value, because no one would see an alarm."""
 
     runbook_url: str = ""
-    """Where your team reads docs/runbook, such as `https://git.shop.example/gazette/docs/runbook`:
-    the text of each alarm then ends with the whole address of its page. Empty: its path.
+    """The address under which your team reads docs/runbook, such as
+    `https://git.shop.example/gazette/docs/runbook`. Each alarm then ends with the full address of
+    its page. Empty: with the path of the page.
 
-    Must begin with `https://` or `http://`, end without a slash; 200 characters at most."""
+    Must begin with `https://` or `http://`, must not end with a slash, and has at most 200
+    characters."""
 
     account: str = ""
-    """The AWS account of this stage, such as `123456789012`. Empty: that of your credentials.
+    """The AWS account, such as `123456789012`. Empty: the account of your credentials.
 
     Twelve digits. The CDK refuses to deploy with credentials of another account."""
 
     region: str = ""
-    """The region of this stage, such as `eu-central-1`. Empty: that of your credentials.
+    """The AWS Region, such as `eu-central-1`. Empty: the Region of your credentials.
 
-    What is no region's name is refused. A stage that is deployed and then gets another region is
-    deployed there a second time, without its data."""
+    Must have the form of a Region's name. If you change it after a deployment, the CDK
+    deploys the stage a second time, without its data."""
 
     tags: dict[str, str] = field(default_factory=dict)
-    """Tags of everything that is deployed, beside `gazette:stage` and `gazette:part`, such as
+    """Tags of all resources, in addition to `gazette:stage` and `gazette:part`, such as
     `{"cost-center": "4711"}`.
 
-    A key of `aws:` or `gazette:` is refused. Activate the keys in the billing console: else the
-    bill does not show them."""
+    A key must not begin with `aws:` or `gazette:`. The bill shows a tag only after you activate its
+    key in the billing console."""
 
     bus: str = "gazette"
-    """The event bus on which services put events.
+    """The event bus to which services publish events.
 
-    Synthesis refuses the bus of another stage with the same account and region."""
+    Synthesis refuses the bus of another stage with the same account and Region."""
 
     sources: dict[str, list[str]] = field(default_factory=dict)
-    """Which sources may put a detail type, such as `{"subscriber.deleted": ["shop.accounts"]}`. A
-    detail type that is not named: every source.
+    """The sources that may publish a detail type, such as
+    `{"subscriber.deleted": ["shop.accounts"]}`. Every source may publish a detail type that is
+    missing here.
 
-    A list that is empty, or of another detail type, is refused. What another source puts waits in
-    the quarantine (alarm `events-foreign`)."""
+    Each list must have a source, and each key must be one of our detail types. Events from other
+    sources go to the quarantine (alarm `events-foreign`)."""
 
     templates: str = ""
-    """A folder beside cdk.json whose files replace those of `templates/`.
+    """A folder next to cdk.json whose files replace those of `templates/`.
 
-    A missing folder, or a template that cannot be rendered, is refused."""
+    Synthesis refuses a missing folder and a template that cannot be rendered."""
 
 
 def wrong_with_owner(owner: Owner) -> Iterator[Wrong]:
-    """What no stage may say of who it is."""
+    """Yield the problems with the owner and the identity."""
     yield from wrong_sender("sender", owner.sender)
     if not re.fullmatch(r"[A-Za-z0-9.-]{1,200}", owner.list_id):
-        yield Wrong("list_id must be like digest.shop.example.", of=("list_id",))
+        yield Wrong(
+            "list_id must consist of letters, digits, dots and hyphens, such as "
+            "digest.shop.example.",
+            of=("list_id",),
+        )
     if owner.alarm_email not in {"", NOTHING} and not is_address(owner.alarm_email):
         yield Wrong(
             f'alarm_email must be one address, such as team@shop.example, or "{NOTHING}".',
@@ -90,24 +99,24 @@ def wrong_with_owner(owner: Owner) -> Iterator[Wrong]:
         )
     if owner.runbook_url and not _RUNBOOK_URL.fullmatch(owner.runbook_url):
         yield Wrong(
-            "runbook_url must be an address of http or https, without a slash at its end.",
+            "runbook_url must be a URL with http or https and must not end with a slash.",
             of=("runbook_url",),
         )
     if owner.account and not re.fullmatch(r"[0-9]{12}", owner.account):
         yield Wrong("account must be twelve digits, such as 123456789012.", of=("account",))
     if owner.region and not re.fullmatch(r"[a-z]{2,4}(-[a-z]+)+-[0-9]", owner.region):
-        yield Wrong("region must be the name of a region, such as eu-central-1.", of=("region",))
+        yield Wrong("region must be an AWS Region, such as eu-central-1.", of=("region",))
     for key, value in owner.tags.items():
         if key.startswith(("aws:", "gazette:")) or not 1 <= len(key) <= 128:
             yield Wrong(
-                f"tags has the key {key!r}; write one of 1 to 128 characters that begins with "
-                "neither aws: nor gazette:.",
+                f"tags has the key {key!r}. Use a key of 1 to 128 characters that does not begin "
+                "with aws: or gazette:.",
                 of=("tags",),
             )
         if not isinstance(value, str) or len(value) > 256:
-            yield Wrong(f"tags gives {key!r} no text of at most 256 characters.", of=("tags",))
+            yield Wrong(f"tags must give {key!r} a text of at most 256 characters.", of=("tags",))
     if owner.templates and not (ROOT / owner.templates).is_dir():
         yield Wrong(
-            f"templates is {owner.templates!r}, and there is no such folder beside cdk.json.",
+            f"templates is {owner.templates!r}, but there is no such folder next to cdk.json.",
             of=("templates",),
         )

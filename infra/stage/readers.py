@@ -1,76 +1,81 @@
-"""What readers get."""
+"""Emails to readers: categories, frequencies, content and order."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, kw_only=True)
 class Readers:
-    """What readers get."""
+    """Emails to readers."""
 
     default_frequencies: dict[str, str] = field(default_factory=dict)
-    """How often readers hear of a category when they have chosen nothing, such as
-    `{"comment": "weekly"}`. A category that is not named: `daily`.
+    """The frequency of each category for readers who have not chosen one, such as
+    `{"comment": "weekly"}`. A category that is missing here has `daily`.
 
     Each must be `never`, `immediate`, `daily`, `weekly` or `custom`."""
 
     critical_categories: list[str] = field(default_factory=list)
-    """Categories that no reader can turn off, such as `["security"]`: an event of one comes at once
-    by itself, also to readers who paused, are dormant or have unsubscribed.
+    """Categories that readers cannot turn off, such as `["security"]`. Gazette sends each of their
+    events immediately in its own email, also to readers who are paused, dormant or unsubscribed.
 
-    20 at most, none of which has another default frequency than `immediate`. Only for what readers
-    must know, such as a new password: [what still stops it](subscribers.md#critical-categories)."""
+    At most 20. Their default frequency, if set, must be `immediate`. Use them only for messages
+    that readers must get, such as a new password. See
+    [what still stops them](subscribers.md#critical-categories)."""
 
     link_hosts: list[str] = field(default_factory=list)
-    """The hosts to which links of events may lead, such as `["shop.example", "*.shop.example"]`:
+    """The hosts to which links in events may lead, such as `["shop.example", "*.shop.example"]`.
     `*.` allows subdomains of any depth, but not the domain itself. Empty: any host.
 
-    Each must be a host without scheme, port and path; together 2,000 characters of JSON at most. If
-    a host is missing, events that link to it go to the quarantine."""
+    Each must be a host without scheme, port and path; together at most 2,000 characters of JSON.
+    Events that link to another host go to the quarantine."""
 
     collapse: int = 20
-    """[seconds] How long an immediate email collects what else happens on the same entity.
+    """[seconds] The time for which an immediate email collects further events of the same entity.
 
-    1 to 300. Longer: fewer emails, and later ones."""
+    1 to 300. Longer: fewer and later emails."""
 
     immediate_unsubscribe: str = "category"
-    """What the unsubscribe button of a mail program ends beside an immediate email: the immediate
-    emails of its `category`, or `everything`. Beside a digest it ends the digests.
+    """The emails that the unsubscribe button of a mail program ends when it is next to an immediate
+    email: the immediate emails of its `category`, or `everything`, which includes digests. Next to
+    a digest, the button ends the digests.
 
-    Anything else is refused."""
+    `category` or `everything`."""
 
     max_blocks: int = 20
-    """[blocks] How many blocks a digest shows; it counts the rest and links to the whole list.
+    """[blocks] The maximum number of blocks in a digest. The digest counts the other blocks and
+    links to the full list.
 
     1 or more."""
 
     full_blocks: int = 8
-    """[blocks] How many blocks a digest shows in full. Those behind them have no excerpts.
+    """[blocks] The number of blocks that a digest shows in full. The others have no excerpts.
 
     0 or more."""
 
     ranking: str = "relevance"
-    """What comes first in a digest: `relevance` (what matters most to this reader), `most_active`
-    or `latest`.
+    """The order of a digest: `relevance` (most important to this reader first), `most_active` or
+    `latest`.
 
-    A [variation](experiments.md) may say otherwise."""
+    A [variation](experiments.md) may override it."""
 
     category_weights: dict[str, float] = field(default_factory=dict)
-    """What a category weighs in the ranking `relevance`, such as `{"release": 8, "like": 0.5}`,
-    where it differs from [ours](templates.md#ranking). `other`: what is not named.
+    """The weights of categories in the ranking `relevance`, such as `{"release": 8, "like": 0.5}`.
+    They override [ours](templates.md#ranking). `other` is the weight of all other categories.
 
     Each from 0 to 1,000."""
 
     sections: str = "none"
-    """The headings in a digest: `none`, `category`, or `parent` (what the reader follows).
+    """The headings in a digest: `none`, `category`, or `parent` (the entity that the reader
+    follows).
 
-    With `parent`, blocks without a title of it come first, under no heading."""
+    With `parent`, blocks without a parent's title come first and have no heading."""
 
     sunset_days: int = 45
-    """[days] How long after the last sign of life a reader still gets email. 0: for ever.
+    """[days] The time without activity after which a reader becomes dormant and gets no more
+    email. 0: never.
 
-    If services put no `subscriber.active` and it is not 0, every reader becomes dormant."""
+    0 or more. If services do not publish `subscriber.active`, every reader becomes dormant."""
 
     max_lateness: int = 21600
-    """[seconds] How late a digest may still go out; after that its events go with the next one.
+    """[seconds] The maximum delay of a digest. After that its events go into the next digest.
 
     600 or more."""

@@ -1,4 +1,4 @@
-"""How email is sent."""
+"""The provider, the identities and the time-outs of sending."""
 
 import re
 from collections.abc import Iterator
@@ -12,88 +12,90 @@ _DMARC = re.compile(r"v=DMARC1; ?p=(none|quarantine|reject)(; ?[a-z]+=[!#-:<-~]+
 
 @dataclass(frozen=True, kw_only=True)
 class Sending:
-    """How email is sent."""
+    """Sending."""
 
     mail_provider: str = "ses"
-    """`ses`, or `smtp` for any other provider.
+    """The provider: `ses`, or `smtp` for any other provider.
 
-    With `smtp`, `smtp_host`, `emails_per_second` and another `unknown_policy` than `resend` are
-    required."""
+    `smtp` requires `smtp_host`, `emails_per_second` and an `unknown_policy` other than `resend`."""
 
     immediate_sender: str = ""
-    """Who immediate emails come from. Empty: `sender`.
+    """The sender of immediate emails. Empty: `sender`.
 
-    As `sender`."""
+    SES must have verified it, like `sender`."""
 
     domain: str = ""
-    """The domain that the stack verifies in SES, such as `shop.example`: DKIM, MAIL FROM, DMARC.
-    Empty: you have verified the sender yourself.
+    """The domain that the stack verifies in SES, such as `shop.example`, with DKIM, MAIL FROM and
+    DMARC. Empty: you have verified the sender yourself.
 
     Each sender must be under it. Synthesis refuses the domain of another stage with the same
-    account and region. If it is verified there already, the deployment fails. Needs `ses`."""
+    account and Region. The deployment fails if the domain is already verified there. Needs
+    `ses`."""
 
     sandbox: bool = False
-    """The SES account is in the sandbox: functions may then use each of its identities, as this
-    sender. Otherwise only those of the sender.
+    """The SES account is in the sandbox. `true` lets functions use every identity of the account
+    with this sender; `false`, only the identities of the sender.
 
-    If it is in the sandbox and this is not `true`, SES refuses what goes to a verified recipient:
-    the circuit breaker opens. Leave it out once AWS has let the account out."""
+    In the sandbox it must be `true`. Otherwise SES rejects email to a verified recipient, and the
+    circuit breaker opens. Remove it when AWS has moved the account out of the sandbox."""
 
     hosted_zone: dict[str, str] = field(default_factory=dict)
-    """The Route 53 zone into which the stack writes DNS records, such as
+    """The Route 53 zone in which the stack creates DNS records, such as
     `{"id": "Z0123456789ABC", "name": "shop.example"}`. Empty: the records are outputs of the data
-    stack, and you enter them yourself.
+    stack, and you create them yourself.
 
-    Must have both, and `domain` must be under the name. Synthesis refuses two stages that write the
-    same record. Any other record that exists is not overwritten: the deployment fails."""
+    Must have both keys, and `domain` must be under the name. Synthesis refuses two stages that
+    create the same record. The deployment does not overwrite an existing record; it fails."""
 
     mail_from_domain: str = ""
-    """Where bounces go, for SPF. Empty: `bounce.` before `domain`.
+    """The domain of the bounce address (MAIL FROM), for SPF. Empty: `bounce.` before `domain`.
 
-    A subdomain of `domain` in which nothing else sends or receives email. Needs `domain`."""
+    A subdomain of `domain` that no other system uses for email. Needs `domain`."""
 
     dmarc: str = "v=DMARC1; p=none"
-    """The DMARC record of `domain`, such as `v=DMARC1; p=none; rua=mailto:dmarc@shop.example`, to
-    get reports. Empty: none is written, because you have one.
+    """The DMARC record of `domain`, such as `v=DMARC1; p=none; rua=mailto:dmarc@shop.example` to
+    get reports. Empty: the stack creates none, because you already have one.
 
-    Anything but a DMARC record is refused. With `p=reject`, receivers refuse what is not
-    authenticated, email of other systems with this domain too."""
+    Must be a DMARC record. With `p=reject`, receivers reject all email from this domain that is not
+    authenticated, including that of your other systems."""
 
     tls: str = "optional"
-    """`optional`: SES encrypts email to every server that can. `require`: it sends no other.
+    """The encryption of email in transit. `optional`: SES encrypts if the receiving server
+    supports TLS. `require`: SES does not send without TLS.
 
     With `require`, email to a server without TLS bounces."""
 
     digest_pool: str = ""
-    """The dedicated IP pool of SES for digests. Empty: as the account sends.
+    """The dedicated IP pool of SES for digests. Empty: the account's default.
 
-    SES refuses a pool that does not exist. Needs `ses`."""
+    SES rejects email for a pool that does not exist. Needs `ses`."""
 
     immediate_pool: str = ""
-    """The dedicated IP pool of SES for immediate emails. Empty: as the account sends.
+    """The dedicated IP pool of SES for immediate emails. Empty: the account's default.
 
-    As `digest_pool`."""
+    SES rejects email for a pool that does not exist. Needs `ses`."""
 
     send_timeout: int = 10
-    """[seconds] How long SES may take for one email.
+    """[seconds] The time-out of a request to SES, for one email.
 
-    3 to 60; with `commit_margin` at most the time-out of `generate`. Too short: more outcomes are
-    unknown."""
+    3 to 60; with `commit_margin` at most the time-out of `generate`. Too short: more unknown
+    outcomes."""
 
     smtp_host: str = ""
     """The SMTP server, such as `smtp.shop.example`.
 
-    Required with `smtp`. Anything but a host name in ASCII or an IP address is refused."""
+    Required with `smtp`. Must be a host name in ASCII or an IP address."""
 
     smtp_port: int = 465
     """The port of the SMTP server.
 
-    1 to 65535. Wrong: the worker cannot connect, and email waits and is tried again."""
+    1 to 65535. With a wrong port the worker cannot connect; email waits and is retried."""
 
     smtp_security: str = "tls"
-    """`tls` from the start, `starttls`, or `none`.
+    """The encryption of the connection: `tls` from the start, `starttls`, or `none`.
 
-    `none` together with `smtp_secret` is refused: the password would travel as plain text."""
+    Synthesis refuses `none` together with `smtp_secret`, which would send the password as plain
+    text."""
 
     smtp_secret: str = ""
     """The name of a Secrets Manager secret with `{"username": …, "password": …}`, both in ASCII.
@@ -102,14 +104,15 @@ class Sending:
     A wrong login stops all email: the circuit breaker opens."""
 
     smtp_command_timeout: int = 20
-    """[seconds] How long each of nine stages of the SMTP exchange may take, to the message's end.
+    """[seconds] The time-out of each of the nine steps of the SMTP exchange up to the end of the
+    message.
 
-    5 to 60, and an email may take no longer than an invocation (900 seconds)."""
+    5 to 60. All steps of an email must fit an invocation (900 seconds)."""
 
     smtp_reply_timeout: int = 600
-    """[seconds] How long the SMTP server may take to answer once it has the message.
+    """[seconds] The time-out for the SMTP server's reply after it has received the message.
 
-    60 to 720. Too short: more outcomes are unknown."""
+    60 to 720. Too short: more unknown outcomes."""
 
     @property
     def bounce_domain(self) -> str:
@@ -118,15 +121,15 @@ class Sending:
 
 
 def wrong_with_sending(sending: Sending) -> Iterator[Wrong]:
-    """What no stage may say of how email is sent."""
+    """Yield the problems with the settings of sending."""
     if sending.immediate_sender:
         yield from wrong_sender("immediate_sender", sending.immediate_sender)
     yield from no_choice(sending, {"tls": ("optional", "require")})
     for setting in ("digest_pool", "immediate_pool"):
         if not re.fullmatch(r"[a-z0-9_-]{0,64}", getattr(sending, setting)):
             yield Wrong(
-                f"{setting} must be the name of a dedicated IP pool, such as digests: up to 64 of "
-                "a-z, 0-9, _ and -.",
+                f"{setting} must be the name of a dedicated IP pool, such as digests: at most 64 "
+                "characters of a-z, 0-9, _ and -.",
                 of=(setting,),
             )
     yield from _wrong_with_provider(sending)
@@ -185,6 +188,6 @@ def _wrong_with_zone(sending: Sending) -> Iterator[Wrong]:
         )
     elif sending.domain and not is_under(sending.domain, zone["name"]):
         yield Wrong(
-            f"domain must be {zone['name']} or below it, the name of hosted_zone.",
+            f"domain must be {zone['name']}, the name of hosted_zone, or one of its subdomains.",
             of=("domain", "hosted_zone"),
         )

@@ -1,4 +1,4 @@
-"""A stage: the settings of one installation, and what follows from them."""
+"""A stage: the settings of one installation, and values derived from them."""
 
 from dataclasses import dataclass, replace
 from email.utils import parseaddr
@@ -22,7 +22,7 @@ from infra.topology import CONTENT, FEEDBACK, GENERATE, INGEST, RESEND, STEPS, S
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Emails with a sender, a configuration set and perhaps a dedicated IP pool of their own."""
+    """A kind of email with its own sender, configuration set and optional dedicated IP pool."""
 
     name: str
     sender: str
@@ -40,17 +40,17 @@ ROOMS = (Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, Stora
 
 @dataclass(frozen=True, kw_only=True)
 class Stage(Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, Storage, Clocks):
-    """One installation. Its settings are in the modules of the classes that it is made of.
+    """One installation. Its settings are in the modules of the base classes.
 
     The text below a setting begins with its unit in brackets, if it has one. Its second paragraph
-    says what happens when the value is wrong.
+    gives the allowed values and the effect of a bad one.
     """
 
     name: str
 
     @property
     def links_are_in_zone(self) -> bool:
-        """Whether the records of `links_domain` belong in the stage's own zone."""
+        """True if the records of `links_domain` belong in the stage's own zone."""
         zone = self.hosted_zone.get("name", "")
         return bool(zone) and is_under(self.links_host, zone)
 
@@ -69,10 +69,10 @@ class Stage(Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, St
 
     @property
     def sizes(self) -> dict[str, Size]:
-        """The size of each function, and of `immediate`, as `gazette.settings.concurrency` says."""
+        """Each function's size by name, with that of `immediate` (gazette.settings.concurrency)."""
         tracked = self.track_clicks + self.track_opens
         reports = (1 + self.report_deliveries + tracked) * (1 + self.feedback_by_sns)
-        found = dict(
+        by_name = dict(
             sizes(
                 Load(
                     emails_per_second=self.emails_per_second,
@@ -85,22 +85,22 @@ class Stage(Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, St
             )
         )
         for name, chosen in self.concurrency.items():
-            found[name] = replace(found[name], concurrency=chosen)
+            by_name[name] = replace(by_name[name], concurrency=chosen)
         if self.asks_source:
-            found[CONTENT.name] = Size(self.recommendations_concurrency, CONTENT.batch_size)
+            by_name[CONTENT.name] = Size(self.recommendations_concurrency, CONTENT.batch_size)
         if self.preferences_concurrency:
-            found["preferences"] = Size(self.preferences_concurrency)
-        return found
+            by_name["preferences"] = Size(self.preferences_concurrency)
+        return by_name
 
     def size_of(self, step: Step, queue: str) -> Size:
-        """The size of the mapping from a queue of the step."""
+        """Return the size of the event source mapping from a queue to the step."""
         size = self.sizes[step.name if queue == step.queue else queue]
         return replace(size, batch=min(size.batch, step.batch_size))
 
     def window_of(self, step: Step) -> int:
-        """For how many seconds Lambda gathers messages for one invocation of the step.
+        """Return the step's batching window in seconds.
 
-        Where little happens, any window lasts up to 20 seconds.
+        In a quiet stage any window but 0 lasts up to 20 seconds.
         https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
         """
         return {INGEST.name: self.ingest_window, FEEDBACK.name: self.feedback_window}.get(
@@ -108,10 +108,11 @@ class Stage(Owner, Readers, Content, Sending, Speed, Reports, Unknown, Links, St
         )
 
     def sized(self, step: Step) -> Step:
-        """The step with the batch size and time-out that this stage needs.
+        """Return the step with the batch size and time-out that this stage needs.
 
-        An SMTP server may take ten minutes for an email. So with SMTP, sending functions get one
-        message per invocation, and enough time for it: none returns to the queue for lack of time.
+        An SMTP server may take ten minutes for an email. With SMTP, sending functions therefore get
+        one message per invocation and a longer time-out, so that no message returns to the queue
+        for lack of time.
         """
         if self.mail_provider != "smtp" or step not in {GENERATE, RESEND}:
             return step

@@ -1,4 +1,4 @@
-"""How long data is stored."""
+"""Retention of data, the archive and recovery."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -8,61 +8,62 @@ from gazette.settings.ranges import Range
 from infra.stage.checks.wrong import Wrong, out_of_range
 from infra.topology import TABLES, Table
 
-_ARCHIVE = Range(0, 30, "0 is no archive")
-"""Days. An event is known by its id for 35 at least: a replay of this archive repeats nothing."""
+_ARCHIVE = Range(0, 30, "0 turns the archive off")
+"""Days. Fewer than the 35 for which an event's id is known, so a replay sends no duplicates."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Storage:
-    """How long data is stored."""
+    """Retention and recovery."""
 
     event_retention_days: int = 35
-    """[days] How long an event waits at least; longer if its digest comes rarely or pauses.
+    """[days] The minimum retention of events. It is longer for a reader whose digest is rare or
+    paused.
 
     35 or more."""
 
     run_retention_days: int = 200
-    """[days] How long runs, and what became of their emails, are stored.
+    """[days] The retention of runs and of the outcomes of their emails.
 
-    More than the longest life of an event, 196 days with the default retention."""
+    More than the longest life of an event, which is 196 days with the default retention."""
 
     archive_days: int = 0
-    """[days] How long an archive of the bus holds each event that services put, so that it can be
-    [replayed](runbook/replay-events.md). 0: no archive.
+    """[days] The retention of an archive of the bus. It keeps each event that services publish, so
+    that you can [replay](runbook/replay-events.md) it. 0: no archive.
 
-    0 to 30: an event that is replayed is known by its id for `event_retention_days`. An erasure
-    does not reach the archive: what was put about a reader stays there for so long."""
+    0 to 30, because a replayed event is a known duplicate for `event_retention_days`. An erasure
+    does not reach the archive: events about a reader stay there until they expire."""
 
     restorable: list[str] = field(default_factory=lambda: ["runs"])
-    """Tables with point-in-time recovery beside those that always have it: `subscribers`,
-    `schedules`, `follows`, `suppressions` and `control`. It costs about as much as storing the
-    table does.
+    """Tables with point-in-time recovery, in addition to those that always have it: `subscribers`,
+    `schedules`, `follows`, `suppressions` and `control`. It costs about as much as the storage of
+    the table.
 
     Any of `activities`, `events`, `runs`, `pace`, `engagement`, `category_stats` and `bounces`.
-    What a table without it loses if its rows are damaged: `runs`, what was sent (the events that
-    are still stored go out again), `events` and `activities`, what waits until services put it
-    again; `engagement`, the statistics; the others, what some days bring again. None has it without
-    `retain`."""
+    Damage to a table without recovery loses data. `runs`: the record of sent emails, so that events
+    still stored go out again. `events` and `activities`: events that are not sent yet, unless
+    services publish them again. `engagement`: the statistics. Gazette collects the data of the
+    other tables again within days. Without `retain`, no table has recovery."""
 
     retain: bool = True
-    """Keeps tables, keys and pushed templates when their stack is deleted, and protects tables from
+    """Keep tables, keys and pushed templates when their stack is deleted, and protect tables from
     deletion.
 
     `false`: deleting the stack deletes all data, once its bucket is [empty](runbook/destroy.md)."""
 
     def restores(self, table: Table) -> bool:
-        """Whether the table has point-in-time recovery."""
+        """Return True if the table has point-in-time recovery."""
         return self.retain and (table.is_irreplaceable or table.name in self.restorable)
 
 
 def wrong_with_storage(storage: Storage) -> Iterator[Wrong]:
-    """What no stage may say of how long data is stored."""
+    """Yield the problems with retention and recovery."""
     yield from out_of_range(storage, {"archive_days": _ARCHIVE})
     optional = [table.name for table in TABLES if not table.is_irreplaceable]
     for name in storage.restorable:
         if name not in optional:
             yield Wrong(
-                f"restorable must name some of {', '.join(optional)}, not {name!r}; the other "
-                "tables are restorable anyway.",
+                f"restorable may contain {', '.join(optional)}, not {name!r}. The other tables "
+                "always have recovery.",
                 of=("restorable",),
             )

@@ -1,4 +1,4 @@
-"""`python -m proofs.arming`: every state within each bound; the last line is the total."""
+"""`python -m proofs.arming`: search every state within each bound; the last line has the totals."""
 
 import sys
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _TWO = Setup()
 
 
 def bounds() -> Iterator[tuple[str, Setup]]:
-    """What is searched, by name."""
+    """Return the searches by name."""
     yield "one event, two deaths", _ONE._replace(deaths=2)
     yield "one event, any two occurrences, a death", _ONE._replace(hasty=2, occurrences=6, deaths=1)
     yield "one event twice at once, a death", _ONE._replace(ingests=2, repeats=1, deaths=1)
@@ -60,7 +60,7 @@ def bounds() -> Iterator[tuple[str, Setup]]:
 
 
 def main() -> int:
-    """Exit status 0 only if no promise was broken."""
+    """Return exit status 0 only if every promise holds."""
     return run_searches("arming", __doc__, bounds(), search)
 
 

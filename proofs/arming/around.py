@@ -1,4 +1,4 @@
-"""Delivery, which sends what a window holds, and time: the index, the settle lag, the calendar."""
+"""Delivery, which sends the events of a window, and time: index, settle lag and calendar."""
 
 from collections.abc import Iterator
 
@@ -51,7 +51,7 @@ _TWICE = "G2: an event is in two emails"
 
 
 def messages_of_runs(state: State, setup: Setup) -> Iterator[Step]:
-    """A worker of delivery takes the message of a run, or the sweep's, and reads what it sends."""
+    """Yield the start of delivery for a run, by its message or by the sweep."""
     if workers_of(state, Kind.DELIVERY) >= setup.deliveries:
         return
     taken = {each.number for each in state.workers if each.kind is Kind.DELIVERY}
@@ -61,7 +61,7 @@ def messages_of_runs(state: State, setup: Setup) -> Iterator[Step]:
 
 
 def _prepare(state: State, number: int) -> Iterator[Step]:
-    """Rules 2 and 3: the older runs are settled, then the window is read."""
+    """Settle the older runs, then read the window (rules 2 and 3)."""
     older = [run for run in state.runs[:number] if run != NO_RUN]
     if any(run_of(run).status is Status.SENDING for run in older):
         return
@@ -88,7 +88,7 @@ def _moved(run: int, signal: Signal) -> int:
 
 
 def delivering(state: State, w: int, setup: Setup) -> Iterator[Step]:
-    """Every next step of a worker of delivery."""
+    """Yield every next step of a delivery worker."""
     worker = state.workers[w]
     if worker.kind is not Kind.DELIVERY:
         return
@@ -111,7 +111,7 @@ def delivering(state: State, w: int, setup: Setup) -> Iterator[Step]:
 
 
 def _unmailed(state: State, worker: Worker) -> State:
-    """Its events wait again: how long they have waited is not the fault of fan-out."""
+    """Return the events to waiting, from zero, because fan-out did not cause their wait."""
     for bit, event in enumerate(state.events):
         if worker.events >> bit & 1:
             state = with_event(state, bit, event._replace(mails=event.mails & 2, waited=0))
@@ -119,7 +119,7 @@ def _unmailed(state: State, worker: Worker) -> State:
 
 
 def _claim(state: State, w: int) -> Step:
-    """Rules 4 and 5. Whoever was overtaken by an epoch is gone already."""
+    """Claim the run (rules 4 and 5). A worker that lost to a raised epoch was already removed."""
     worker = state.workers[w]
     number = worker.number
     run = state.runs[number]
@@ -152,7 +152,7 @@ def _claim(state: State, w: int) -> Step:
 
 
 def _handed_on(state: State, number: int, signal: Signal) -> State:
-    """What older runs leave to this one is closed."""
+    """Close the older runs that this run takes over."""
     for earlier, run in enumerate(state.runs[:number]):
         if run != NO_RUN and run_of(run).reason is Reason.CARRIED:
             state = with_run(state, earlier, _moved(run, signal))
@@ -160,7 +160,7 @@ def _handed_on(state: State, number: int, signal: Signal) -> State:
 
 
 def is_quiet(state: State, setup: Setup) -> bool:
-    """Whether everybody has done their work: nobody will touch anything before time passes."""
+    """Return True if all workers are done, so that only time changes the state."""
     return (
         not state.workers
         and state.settled == state.stamp
@@ -172,7 +172,7 @@ def is_quiet(state: State, setup: Setup) -> bool:
 
 
 def _is_read(state: State) -> bool:
-    """Whether a tick has read what the index shows in the last slot, if anything is due."""
+    """Return True if a tick has read the index entry of the last slot, if any is due."""
     is_at_work = any(worker.kind is Kind.FANOUT for worker in state.workers)
     return is_at_work or state.shown != state.now or not is_due(state)
 
@@ -182,13 +182,13 @@ def _is_wanted(to: Place, place: Place) -> bool:
 
 
 def is_waiting(event: Event, state: State) -> bool:
-    """Whether an event is still to be sent here: what rule 9 has given up is not."""
+    """Return True if an event must still be sent here. Events given up by rule 9 do not count."""
     is_unsent = event.place is Place.HERE and not event.mails and not state.is_dormant
     return is_unsent and event.stamp > given_up_to(state.runs)
 
 
 def time_passes(state: State, setup: Setup) -> Iterator[Step]:
-    """The index follows the row, the lag passes, an occurrence comes, the other schedule sends."""
+    """Yield the steps of time: the index, the settle lag, an occurrence, and the other schedule."""
     if state.shown != listed_at(state.row):
         yield ("the index catches up",), state._replace(shown=listed_at(state.row))
     unwritten = [each.stamp for each in state.workers if each.at is At.STORE]

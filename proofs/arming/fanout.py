@@ -1,4 +1,4 @@
-"""A worker of fan-out: what is due is started, or taken out of the index: rules A3 to A6."""
+"""A fan-out worker, which starts due schedules or makes them idle (rules A3 to A6)."""
 
 from collections.abc import Iterator
 
@@ -47,14 +47,14 @@ _WRITES = {
 
 
 def is_due(state: State) -> bool:
-    """Whether fan-out would start the schedule, or take it out, if it read the row now."""
+    """Return True if fan-out would start the schedule or make it idle, if it read the row now."""
     return 0 < listed_at(state.row) <= state.now
 
 
 def is_found(state: State, setup: Setup) -> bool:
-    """Whether a tick reads the slot under which the index shows the row.
+    """Return True if a tick reads the slot under which the index shows the row.
 
-    Without A5 it reads the last slots only, and after a while they are those of later occurrences.
+    Without A5 it reads only the last slots, which later contain only later occurrences.
     """
     if not 0 < state.shown <= state.now:
         return False
@@ -63,7 +63,9 @@ def is_found(state: State, setup: Setup) -> bool:
 
 
 def ticks(state: State, setup: Setup) -> Iterator[Step]:
-    """A worker finds the key in the index, and reads the row: one that is not due is left alone."""
+    """Yield the start of a worker that finds the key in the index. It ignores a row that is not
+    due.
+    """
     if not is_found(state, setup) or not is_due(state):
         return
     if workers_of(state, Kind.FANOUT) < setup.fanouts:
@@ -80,7 +82,7 @@ def _look(setup: Setup) -> At:
 
 
 def fanning_out(state: State, w: int, setup: Setup) -> Iterator[Step]:
-    """Every next step of a worker of fan-out."""
+    """Yield every next step of a fan-out worker."""
     worker = state.workers[w]
     if worker.kind is not Kind.FANOUT:
         return
@@ -112,9 +114,10 @@ def _find(state: State, w: int, setup: Setup) -> Step:
 
 
 def _to(state: State, w: int, worker: Worker, at: At, setup: Setup) -> State:
-    """The worker at its next call; where that is a write that must fail, it is overtaken at once.
+    """Return the state with the worker at its next call. If that is a write that must fail, treat
+    it as overtaken.
 
-    What it has read of events is forgotten.
+    Discard the events that it has read.
     """
     forgetful = worker._replace(at=at, since=0, stamp=0)
     is_write = at in _WRITES or at is At.LEAVE
@@ -138,7 +141,7 @@ def _read_events(state: State, w: int, setup: Setup) -> Step:
     until = state.stamp if setup.holds(Rule.NO_UPPER_END) else state.settled
     stamps = [event.stamp for event in state.events if event.place is Place.HERE]
     newest = max((stamp for stamp in stamps if stamp <= until), default=0)
-    found = "something waits" if newest > worker.since else "nothing waits"
+    found = "something waits" if newest > worker.since else "no event waits"
     if not setup.holds(Rule.CHAIN_FIRST):
         label = ("fan-out reads the events",)
         return label, with_worker(state, w, worker._replace(at=At.CHAIN, stamp=newest))
@@ -149,20 +152,22 @@ def _read_events(state: State, w: int, setup: Setup) -> Step:
 
 
 def _ask(state: State, w: int, setup: Setup) -> Iterator[Step]:
-    """A run is started although nothing waits: the sources were not asked for the occurrence."""
+    """Start a run without waiting events, because the content was not fetched
+    for the occurrence.
+    """
     worker = state.workers[w]
     is_missed = next_of(advanced(worker.row)) <= state.now
     waits = any(each.place is Place.HERE and each.stamp > worker.since for each in state.events)
     if setup.asks and state.unfetched and not is_missed and not waits:
-        label = ("fan-out reads the events: nothing waits, and nothing was fetched",)
+        label = ("fan-out reads the events: no event waits, and no content was fetched",)
         asked = state._replace(unfetched=state.unfetched - 1)
         yield label, _to(asked, w, worker, At.START, setup)
 
 
 def _nothing_waits(state: State, w: int, worker: Worker, setup: Setup) -> State:
-    """Rule A3: flag, look again, spend the number, take out.
+    """Flag the row, look again, use up the number, and make the schedule idle (rule A3).
 
-    A row that asks a source stays in the index: its number is spent, and it passes the occurrence.
+    A row with a content source stays in the index. It uses up its number and passes the occurrence.
     """
     if setup.asks:
         at = At.SPEND if setup.holds(Rule.SPENT_NUMBER) else At.PASS
@@ -185,7 +190,7 @@ def _run_at(state: State, sequence: int) -> int:
 
 
 def _start(state: State, w: int, setup: Setup) -> Step:
-    """Create the run if it is absent. A message is queued for it then, or by the sweep."""
+    """Create the run if it is absent. Its message is queued then, or later by the sweep."""
     worker = state.workers[w]
     sequence, due = sequence_of(worker.row), next_of(worker.row)
     found = _run_at(state, sequence)
@@ -206,17 +211,17 @@ def _start(state: State, w: int, setup: Setup) -> Step:
 
 
 def _what_is_wrong(state: State, sequence: int, due: int, setup: Setup) -> str:
-    """Why no run may be started for an occurrence that is not missed.
+    """Return why no run may start for an occurrence that has not been missed.
 
-    Whoever comes back is armed for a later occurrence, so a row that is due later was passed only
-    where nobody becomes dormant.
+    A reader who returns is armed for a later occurrence, so a row with a later due time was passed
+    only in searches without dormancy.
     """
     is_left = state_of(state.row) is ScheduleState.IDLE and next_of(state.row) == due
     if is_left and setup.idle_is_final:
-        return f"idle: run {sequence} is started for an occurrence at which nothing waited"
+        return f"idle: run {sequence} is started for an occurrence without waiting events"
     is_passed = state_of(state.row) is ScheduleState.ARMED and next_of(state.row) > due
     if setup.asks and is_passed and not setup.sunsets:
-        return f"passed: run {sequence} is started for an occurrence at which nothing was new"
+        return f"passed: run {sequence} is started for an occurrence without new content"
     for run in state.runs:
         if run != NO_RUN and occurrence_of_run(run) == due and not is_spent(run):
             return f"rule 18: run {sequence} is the second of one occurrence"

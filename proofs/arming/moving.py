@@ -1,4 +1,4 @@
-"""An event is moved under the guard of steps/routing/move.py, or stamped anew under the same."""
+"""The move or restamp of an event, under the guard of steps/routing/move.py."""
 
 from collections.abc import Iterator
 
@@ -22,17 +22,17 @@ from proofs.arming.writing import again, with_epochs_raised, with_row
 
 
 def changes_of_mind(state: State, setup: Setup) -> Iterator[Step]:
-    """Somebody wants an event under the other schedule, or under this one."""
+    """Yield changes of preferences that move an event to this schedule or the other."""
     for number, event in enumerate(state.events):
         is_held = any(each.kind is Kind.MOVER and each.number == number for each in state.workers)
         if event.to is Place.NOWHERE or not event.is_known or is_held or state.now > setup.hasty:
             continue
-        words = f"somebody wants event {{}} {event.to}"
+        words = f"a reader wants event {{}} {event.to}"
         yield (words, number), begun(state, Worker(Kind.MOVER, At.FIND, number))
 
 
 def moving(state: State, w: int, setup: Setup) -> Iterator[Step]:
-    """Every next step of a worker that moves an event; its death is in `storing`."""
+    """Yield every next step of a worker that moves an event. `storing` covers its death."""
     match state.workers[w].kind, state.workers[w].at:
         case Kind.MOVER, At.FIND:
             yield _find(state, w, setup)
@@ -54,7 +54,7 @@ def _find(state: State, w: int, setup: Setup) -> Step:
 
 
 def _prepare(state: State, w: int) -> Step:
-    """The runs are read after the row. What may have been sent stays."""
+    """Read the runs after the row. Events that may have been sent do not move."""
     worker = state.workers[w]
     event = state.events[worker.number]
     label = ("the mover of event {} reads the runs", worker.number)
@@ -74,9 +74,9 @@ def _prepare(state: State, w: int) -> Step:
 
 
 def _move(state: State, w: int, setup: Setup) -> Step:
-    """The transaction; that row and epochs are as read is in `writing`, where they are written.
+    """Move the event in one transaction. `writing` handles the conditions on row and epochs.
 
-    `is_again` says that the event was here when it was read.
+    `is_again` is True if the event was already here when it was read.
     """
     worker = state.workers[w]
     event = state.events[worker.number]

@@ -1,7 +1,8 @@
-"""Schedule rows and runs as small numbers; the domain's own functions move what is behind them.
+"""Schedule rows and runs as small numbers, moved by the domain's own functions.
 
-Occurrence n is the n-th at which the digest is due, from 1. Revisions and epochs only tell whether
-a row is still as it was read: each write forgets both, and marks what others have read as stale.
+Occurrence n is the n-th at which the digest is due, from 1. Revisions and epochs only show whether
+a row is unchanged since it was read. Each write therefore drops both, and marks older reads as
+stale.
 """
 
 from dataclasses import replace
@@ -28,13 +29,13 @@ from gazette.domain.scheduling.calendar import (
 )
 
 ABSENT = -1
-"""The row of a schedule that nobody has created."""
+"""The row of a schedule that does not exist."""
 
 NO_RUN = -1
-"""The run of a sequence that nobody has used."""
+"""The run of an unused sequence."""
 
 INSTANTS = tuple(BEGINNING + timedelta(days=day) for day in range(20))
-"""Storage times; 0 lies before all of them."""
+"""Storage times. The time 0 precedes all others."""
 
 _WANTED = Recurrence(hour=8, minute=0, time_zone="UTC")
 _BEGINNING = datetime(2024, 1, 1, 12, tzinfo=UTC)
@@ -46,7 +47,7 @@ _RUN_NUMBERS: dict[Run, int] = {}
 
 @cache
 def instant_of(occurrence: int) -> datetime:
-    """When the occurrence is due; 0: before the first."""
+    """Return the due time of an occurrence; 0 is the time before the first."""
     if not occurrence:
         return _BEGINNING
     return next_occurrence(_WANTED, after=instant_of(occurrence - 1))
@@ -54,7 +55,7 @@ def instant_of(occurrence: int) -> datetime:
 
 @cache
 def occurrence_of(instant: datetime) -> int:
-    """The occurrence that is due then."""
+    """Return the occurrence that is due at this time."""
     occurrence = 1
     while instant_of(occurrence) != instant:
         occurrence += 1
@@ -62,12 +63,14 @@ def occurrence_of(instant: datetime) -> int:
 
 
 def row_of(number: int) -> Schedule:
-    """The row with that number."""
+    """Return the row with that number."""
     return _ROWS[number]
 
 
 def _numbered(row: Schedule) -> int:
-    """Without the revision, and the last occurrence: each that is computed here comes after it."""
+    """Number a row without its revision and its last occurrence, which every
+    computed one follows.
+    """
     row = replace(row, revision=0, last_due_at=None)
     number = _ROW_NUMBERS.setdefault(row, len(_ROWS))
     if number == len(_ROWS):
@@ -76,13 +79,13 @@ def _numbered(row: Schedule) -> int:
 
 
 def _written(before: Schedule, after: Schedule) -> int:
-    assert after.revision > before.revision, "whoever has read the row before must fail"
+    assert after.revision > before.revision, "writers with an older read must fail"
     return _numbered(after)
 
 
 @cache
 def created(state: ScheduleState, *, now: int, sequence: int) -> int:
-    """A new row, due at the next occurrence."""
+    """Return a new row, due at the next occurrence."""
     return _numbered(
         Schedule(
             user_id="ann",
@@ -99,7 +102,9 @@ def created(state: ScheduleState, *, now: int, sequence: int) -> int:
 
 @cache
 def armed(number: int, *, now: int) -> int:
-    """The row armed: for its occurrence if it is in the index, else for the next one from now."""
+    """Return the armed row: at its own occurrence if the index has it, else at
+    the next from now.
+    """
     row = _ROWS[number]
     next_due_at = row.next_due_at
     if not row.listed:
@@ -114,26 +119,26 @@ def armed(number: int, *, now: int) -> int:
 
 @cache
 def advanced(number: int) -> int:
-    """The row after its occurrence was started."""
+    """Return the row after its occurrence was started."""
     row = _ROWS[number]
     return _written(row, row.advanced(next_occurrence(row.wanted, after=row.next_due_at)))
 
 
 @cache
 def renumbered(number: int) -> int:
-    """The row with its occurrence under the next sequence."""
+    """Return the row with its occurrence under the next sequence."""
     return _written(_ROWS[number], _ROWS[number].renumbered())
 
 
 @cache
 def leaving(number: int) -> int:
-    """The row flagged."""
+    """Return the flagged row."""
     return _written(_ROWS[number], _ROWS[number].leaving())
 
 
 @cache
 def idle(number: int, *, keeps_sequence: bool) -> int:
-    """The row out of the index; `keeps_sequence`: as no rule has it."""
+    """Return the idle row. With `keeps_sequence` it breaks the rule that raises the sequence."""
     row = _ROWS[number]
     after = row.idle()
     return _written(row, replace(after, sequence=row.sequence) if keeps_sequence else after)
@@ -141,41 +146,41 @@ def idle(number: int, *, keeps_sequence: bool) -> int:
 
 @cache
 def withdrawn(number: int) -> int:
-    """The row out of the index, because its reader is not visited."""
+    """Return the row out of the index, because its reader is no longer visited."""
     return _written(_ROWS[number], _ROWS[number].withdrawn())
 
 
 @cache
 def state_of(number: int) -> ScheduleState | None:
-    """The state of a row; None if it is absent."""
+    """Return the state of a row, or None if it is absent."""
     return None if number == ABSENT else _ROWS[number].state
 
 
 @cache
 def next_of(number: int) -> int:
-    """The occurrence at which a row is due next, or was due when it left the index."""
+    """Return the occurrence at which a row is due next, or was due when it left the index."""
     return occurrence_of(_ROWS[number].next_due_at)
 
 
 @cache
 def listed_at(number: int) -> int:
-    """The occurrence under which the due index holds a row; 0 if it does not."""
+    """Return the occurrence under which the due index holds a row, or 0 if it does not."""
     return next_of(number) if number != ABSENT and _ROWS[number].listed else 0
 
 
 @cache
 def sequence_of(number: int) -> int:
-    """The sequence of the next run; 1 where there is no row."""
+    """Return the sequence of the next run; 1 if the row is absent."""
     return 1 if number == ABSENT else _ROWS[number].sequence
 
 
 def run_of(number: int) -> Run:
-    """The run with that number."""
+    """Return the run with that number."""
     return _RUNS[number]
 
 
 def _run_number(run: Run) -> int:
-    """Without what nobody here reads: what has ended and sent nothing is one to everybody."""
+    """Number a run without unused details. Runs that ended without an email are all equal."""
     run = replace(run, epoch=0, overtaken=False)
     if run.window:
         run = replace(run, window=Window(BEGINNING, run.window.until))
@@ -195,26 +200,26 @@ def _run(sequence: int, due_at: datetime, status: Status, reason: Reason) -> Run
 
 @cache
 def started(sequence: int, occurrence: int, status: Status, reason: Reason) -> int:
-    """A run as fan-out creates it."""
+    """Return a run as fan-out creates it."""
     return _run_number(_run(sequence, instant_of(occurrence), status, reason))
 
 
 @cache
 def moved(number: int, signal: Signal) -> int | None:
-    """What `transition` makes of a run; None where it ignores the signal."""
+    """Return the run that `transition` produces, or None if the run ignores the signal."""
     after = transition(_RUNS[number], signal)
     return None if isinstance(after, Ignored) else _run_number(after)
 
 
 @cache
 def occurrence_of_run(number: int) -> int:
-    """The occurrence that a run belongs to."""
+    """Return the occurrence of a run."""
     return occurrence_of(_RUNS[number].due_at)
 
 
 @cache
 def is_spent(number: int) -> bool:
-    """Whether the run only uses the sequence of an occurrence at which nothing waited."""
+    """Return True if the run only uses up the sequence of an occurrence without waiting events."""
     return _RUNS[number].reason is Reason.NOTHING_WAITED
 
 
@@ -224,44 +229,46 @@ def _known(chain: tuple[int, ...]) -> list[Run]:
 
 @cache
 def has_open(chain: tuple[int, ...]) -> bool:
-    """Whether some run has not ended."""
+    """Return True if some run has not ended."""
     return any(not run.status.is_final for run in _known(chain))
 
 
 @cache
 def is_to_be_delivered(chain: tuple[int, ...]) -> bool:
-    """Whether the sweep, or a message, still brings a worker to some run."""
+    """Return True if the sweep or a message still starts a worker for some run."""
     return any(run.is_open for run in _known(chain))
 
 
 @cache
 def settled_up_to(chain: tuple[int, ...]) -> int:
-    """The instant up to which all was sent or given up, by the domain's own word."""
+    """Return the instant up to which all events were sent or given up, as the
+    domain computes it.
+    """
     return INSTANTS.index(settled_until(_known(chain)))
 
 
 @cache
 def given_up_to(chain: tuple[int, ...]) -> int:
-    """The instant up to which all was in two attempts with an unknown outcome (rule 9)."""
+    """Return the instant up to which all events were in two unknown attempts (rule 9)."""
     return INSTANTS.index(given_up_until(_known(chain)))
 
 
 @cache
 def possibly_sent_up_to(chain: tuple[int, ...]) -> int:
-    """The instant up to which all was sent, is being sent or may have been."""
+    """Return the instant up to which all events are sent, being sent or possibly sent."""
     return INSTANTS.index(possibly_sent_until(_known(chain)))
 
 
 @cache
 def window_end(number: int) -> int:
-    """The end of the window of a run, 0 if it has none."""
+    """Return the end of the window of a run, or 0 without one."""
     run = _RUNS[number] if number != NO_RUN else None
     return INSTANTS.index(run.window.until) if run and run.window else 0
 
 
 @cache
 def restamped(number: int, ranks: tuple[int, ...]) -> int:
-    """The run with the end of its window under another number."""
+    """Return the run with the end of its window renumbered."""
     end = window_end(number)
     if not end:
         return number
@@ -270,5 +277,5 @@ def restamped(number: int, ranks: tuple[int, ...]) -> int:
 
 @cache
 def window(since: int, until: int) -> Window:
-    """The window between two instants."""
+    """Return the window between two instants."""
     return Window(INSTANTS[since], INSTANTS[until])

@@ -1,4 +1,4 @@
-"""The promises that hold in every state, and the states in which everything has ended."""
+"""The promises that hold in every state, and the final states."""
 
 from proofs.arming.around import is_quiet, is_waiting
 from proofs.arming.numbered import ABSENT, listed_at
@@ -6,7 +6,7 @@ from proofs.arming.state import Setup, State
 
 
 def broken(state: State, setup: Setup) -> str | None:
-    """The promise that the state breaks, in words; None where it keeps all."""
+    """Return the promise that the state breaks, or None if it keeps all."""
     if state.fault:
         return state.fault
     if any(event.waited > 1 for event in state.events):
@@ -28,9 +28,9 @@ def broken(state: State, setup: Setup) -> str | None:
 
 
 def is_at_rest(state: State, setup: Setup) -> bool:
-    """Whether all has been sent, and the schedule has left the index.
+    """Return True if all events are sent and the schedule has left the index.
 
-    One that asks a source stays in it, for an occurrence to come.
+    A schedule with a content source stays in the index for a later occurrence.
     """
     is_armed = setup.asks and not state.is_dormant and listed_at(state.row) > state.now
     return (

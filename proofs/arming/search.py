@@ -1,4 +1,4 @@
-"""Every step around one schedule, and the search through all of them."""
+"""Every step around one schedule, and the search through all states."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -14,7 +14,7 @@ from proofs.breadth_first import Found, Model, explore
 
 
 def steps(state: State, setup: Setup) -> Iterator[Step]:
-    """Every step that is possible in a state, and the state after it."""
+    """Yield every step that is possible in a state, and the state after it."""
     for w in range(len(state.workers)):
         yield from ingesting(state, w, setup)
         yield from moving(state, w, setup)
@@ -30,7 +30,7 @@ def steps(state: State, setup: Setup) -> Iterator[Step]:
 
 
 def search(setup: Setup) -> Found:
-    """Look at every state within the bounds of a setup."""
+    """Search every state within the bounds of a setup."""
     return explore(
         Model(
             beginning=beginning(setup),

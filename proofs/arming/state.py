@@ -1,4 +1,4 @@
-"""What the search looks at: one schedule, its index entry, its runs and events, and who works."""
+"""The state of the search: one schedule with its index entry, runs and events, and the workers."""
 
 from enum import StrEnum
 from typing import NamedTuple
@@ -9,9 +9,9 @@ from proofs.arming.numbered import ABSENT, NO_RUN, created, listed_at, restamped
 
 
 class Rule(StrEnum):
-    """A rule that the model can do without, to show what it prevents, or that it prevents nothing.
+    """A rule that the model can omit, to show whether it prevents a fault.
 
-    The letters and numbers are those of the design: A1 to A8.
+    The letters and numbers are those of the design, A1 to A8.
     """
 
     STORE_BEFORE_READ = "A1: the event is stored before the row is read"
@@ -19,7 +19,7 @@ class Rule(StrEnum):
     ARM_AGAIN = "A2: a repeated message arms as well"
     FLAG = "A3: a row is flagged before it is taken out"
     SECOND_LOOK = "A3: fan-out looks again once the row is flagged"
-    SPENT_NUMBER = "A3: the number of an occurrence at which nothing waited gets an ended run"
+    SPENT_NUMBER = "A3: the number of an occurrence without waiting events gets an ended run"
     LATER_NUMBER = "A3: taking the row out raises its sequence"
     ADOPTED_LOOK = "A3: fan-out looks twice at a row that it found flagged"
     FOUND_RUN_COUNTS = "A3: a run of the occurrence that is found at its number counts as waiting"
@@ -31,12 +31,12 @@ class Rule(StrEnum):
     WAKE_UNSEEN = "A8: a reader who is back has their rows armed without a look"
     STATUS_FIRST = "A8: the status is written before the rows are armed"
     WAKE_WRITES = "A8: a row that is armed already is written as well"
-    ASK_PROFILE = "A1: whoever armed a row reads the profile, and withdraws it again"
-    ASK_AGAIN = "A1: whoever found a row armed reads the profile as well"
+    ASK_PROFILE = "A1: a worker that armed a row reads the profile, and withdraws it again"
+    ASK_AGAIN = "A1: a worker that found a row armed reads the profile as well"
 
 
 class Place(StrEnum):
-    """Where an event is."""
+    """The place of an event."""
 
     NOWHERE = "nowhere"
     HERE = "here"
@@ -44,47 +44,74 @@ class Place(StrEnum):
 
 
 class Setup(NamedTuple):
-    """What is searched, and how far.
-
-    `row`: how the schedule begins. `events`: where each is in the beginning. `moves`: where each
-    shall be moved once. `ingests`, `fanouts`, `deliveries`: the most workers of each kind at once.
-    `hasty`: the occurrences that come whenever they like; up to them messages come too.
-    `occurrences`: all; those after the hasty ones come only when everybody has done their work.
-    `deaths`: workers that die. `repeats`: messages that come again although they were done with, or
-    twice at once. `late`: writes that take longer than the settle lag. `refusals`: runs that
-    the provider refuses for good. `births`: profiles that create the row. `sunsets`, `wakes`: the
-    reader becomes dormant, or comes back. `asks`: the schedule asks a content source; `unfetched`:
-    occurrences for which that was not done when they come. `idle_is_final`: no run may be started
-    for an occurrence at which nothing waited. `without`: the rules that are taken out.
-    """
+    """The bounds of a search."""
 
     row: ScheduleState | None = ScheduleState.ARMED
+    """The initial state of the schedule."""
+
     events: tuple[Place, ...] = (Place.NOWHERE, Place.NOWHERE)
+    """The initial place of each event."""
+
     moves: tuple[Place, ...] = (Place.NOWHERE, Place.NOWHERE)
+    """The place to which each event is moved once."""
+
     ingests: int = 2
+    """The most concurrent ingest workers."""
+
     fanouts: int = 2
+    """The most concurrent fan-out workers."""
+
     deliveries: int = 1
+    """The most concurrent delivery workers."""
+
     hasty: int = 1
+    """The number of occurrences that may come due while workers are active. Messages arrive until
+    then.
+    """
+
     occurrences: int = 5
+    """The number of all occurrences. Those after the hasty ones come once all workers are done."""
+
     deaths: int = 0
+    """The number of workers that die."""
+
     repeats: int = 0
+    """The number of messages delivered again after they were processed, or twice concurrently."""
+
     late: int = 0
+    """The number of writes that take longer than the settle lag."""
+
     refusals: int = 0
+    """The number of runs that the provider rejects for good."""
+
     births: int = 0
+    """The number of profiles that create the row."""
+
     sunsets: int = 0
+    """The number of times the reader becomes dormant."""
+
     wakes: int = 0
+    """The number of times the reader returns."""
+
     asks: bool = False
+    """True if the schedule has a content source."""
+
     unfetched: int = 0
+    """The number of occurrences that come due before their content is fetched."""
+
     idle_is_final: bool = True
+    """True if no run may start for an occurrence without waiting events."""
+
     without: frozenset[Rule] = frozenset()
+    """The omitted rules."""
 
     def holds(self, rule: Rule) -> bool:
-        """Whether the rule is followed."""
+        """Return True if the rule is followed."""
         return rule not in self.without
 
 
 class Kind(StrEnum):
-    """What a worker does."""
+    """The task of a worker."""
 
     INGEST = "ingest"
     MOVER = "mover"
@@ -96,7 +123,7 @@ class Kind(StrEnum):
 
 
 class At(StrEnum):
-    """Which call a worker makes next."""
+    """The next call of a worker."""
 
     STORE = "store"
     LATE = "late"
@@ -123,64 +150,87 @@ class At(StrEnum):
 
 
 class Worker(NamedTuple):
-    """One invocation: what it does next, and what it has read.
-
-    `number`: of its event, or of its run. `row`: as read; `is_current`: nobody has written the row
-    or, for a mover and a delivery, raised an epoch since. `after`: the row as it would write it.
-    `stamp`: the storage time that it will write, or the end of what it has read. `since`: the end
-    of what was sent. `runs`: as read. `events`: bits, as read. `is_again`: at the second look.
-    """
+    """One invocation, with its next call and the data it has read."""
 
     kind: Kind
     at: At
     number: int = -1
+    """The number of its event or run."""
+
     row: int = ABSENT
+    """The row as read."""
+
     is_current: bool = True
+    """False once another worker has written the row or, for a mover or
+    delivery, raised an epoch.
+    """
+
     after: int = ABSENT
+    """The row that it would write."""
+
     since: int = 0
+    """The end of the sent events."""
+
     stamp: int = 0
+    """The storage time that it will write, or the end of the events that it has read."""
+
     events: int = 0
+    """The events read, as bits."""
+
     runs: tuple[int, ...] = ()
+    """The runs as read."""
+
     is_again: bool = False
+    """True during the second look."""
 
 
 class Event(NamedTuple):
-    """An event. `mails`: 1 for an email of this schedule, 2 for one of the other.
-
-    `is_asked`: its message waits. `to`: where a mover shall bring it. `waited`: occurrences that
-    came, everybody having done their work, while it waited here.
-    """
+    """An event and its state."""
 
     place: Place
     stamp: int = 0
     mails: int = 0
+    """The emails that contain it: 1 for this schedule, 2 for the other, as bits."""
+
     is_asked: bool = False
+    """True if its message waits."""
+
     to: Place = Place.NOWHERE
+    """The place to which a mover must bring it."""
+
     waited: int = 0
+    """The occurrences that came due while it waited here and all workers were done."""
 
     @property
     def is_known(self) -> bool:
-        """Whether somebody has stored it."""
+        """Return True if the event is stored."""
         return self.place is not Place.NOWHERE
 
 
 class State(NamedTuple):
-    """All that is. `runs` by sequence. `shown`: the occurrence under which the index shows the row.
-
-    `now`: occurrences that have come. `is_behind`: the ticks of the last one are over. `stamp`: the
-    last storage time given out; `settled`: the last that lies a settle lag back. `fault`: the
-    promise that a step broke.
-    """
+    """The whole state of the search."""
 
     row: int
     shown: int
+    """The occurrence under which the index shows the row."""
+
     runs: tuple[int, ...]
+    """The runs by sequence."""
+
     events: tuple[Event, ...]
     workers: tuple[Worker, ...]
     now: int
+    """The number of occurrences that have come due."""
+
     is_behind: bool
+    """True if the ticks of the last occurrence are over."""
+
     stamp: int
+    """The last storage time assigned."""
+
     settled: int
+    """The last storage time older than the settle lag."""
+
     deaths: int
     repeats: int
     late: int
@@ -191,14 +241,15 @@ class State(NamedTuple):
     wakes: int
     unfetched: int
     fault: str
+    """The promise that a step broke."""
 
 
 Step = tuple[tuple[object, ...], State]
-"""What happens, as a template and what to fill in, and the state after it."""
+"""A label template with its values, and the state after the step."""
 
 
 def beginning(setup: Setup) -> State:
-    """Nobody works, no occurrence has come, and all messages wait."""
+    """Return the first state: no workers, no occurrence yet, and all messages waiting."""
     row = ABSENT
     if setup.row is not None:
         row = created(setup.row, now=0, sequence=1)
@@ -234,8 +285,9 @@ _EVENTS: dict[tuple[Event, ...], tuple[Event, ...]] = {}
 
 
 def canonical(state: State) -> State:
-    """Workers have no names, only the order of storage times matters, and equal parts of two
-    states are one object, to save memory.
+    """Return the canonical form: workers unordered, storage times ranked, and equal parts shared.
+
+    Shared objects save memory.
     """
     state = _ranked(state)
     workers = tuple(sorted(state.workers)) if len(state.workers) > 1 else state.workers
@@ -246,7 +298,7 @@ def canonical(state: State) -> State:
 
 
 def _ranked(state: State) -> State:
-    """With storage times renumbered, so that those that nobody uses any more leave no gap."""
+    """Return the state with storage times renumbered, without gaps for unused ones."""
     used = {0}
     used.update(event.stamp for event in state.events)
     used.update(window_end(run) for run in state.runs)
@@ -272,22 +324,22 @@ def _ranked(state: State) -> State:
 
 
 def workers_of(state: State, kind: Kind) -> int:
-    """How many workers of a kind there are."""
+    """Return the number of workers of a kind."""
     return sum(worker.kind is kind for worker in state.workers)
 
 
 def begun(state: State, worker: Worker) -> State:
-    """With one worker more."""
+    """Add a worker to the state."""
     return state._replace(workers=(*state.workers, worker))
 
 
 def gone(state: State, w: int) -> State:
-    """Without a worker."""
+    """Remove a worker from the state."""
     return state._replace(workers=(*state.workers[:w], *state.workers[w + 1 :]))
 
 
 def done(state: State, worker: Worker) -> State:
-    """After a worker that is gone has done its work: its message is deleted."""
+    """Delete the message of a worker that is done."""
     if worker.kind not in {Kind.INGEST, Kind.MOVER}:
         return state
     event = state.events[worker.number]
@@ -299,16 +351,16 @@ def done(state: State, worker: Worker) -> State:
 
 
 def with_worker(state: State, w: int, worker: Worker) -> State:
-    """With worker `w` where it is now."""
+    """Return the state with the new state of worker `w`."""
     return state._replace(workers=(*state.workers[:w], worker, *state.workers[w + 1 :]))
 
 
 def with_event(state: State, number: int, event: Event) -> State:
-    """With an event as it is now."""
+    """Return the state with the new state of an event."""
     return state._replace(events=(*state.events[:number], event, *state.events[number + 1 :]))
 
 
 def with_run(state: State, number: int, run: int) -> State:
-    """With a run as it is now, the next after those there are among them."""
+    """Return the state with the new state of a run, or with the next run added."""
     runs = state.runs + (NO_RUN,) * (number + 1 - len(state.runs))
     return state._replace(runs=(*runs[:number], run, *runs[number + 1 :]))

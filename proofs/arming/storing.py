@@ -1,4 +1,4 @@
-"""Whoever stores or moves an event here arms the row afterwards: rules A1 and A2."""
+"""Workers that store or move an event here and then arm the row (rules A1 and A2)."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ from proofs.arming.writing import with_epochs_raised, with_row
 
 
 def messages(state: State, setup: Setup) -> Iterator[Step]:
-    """The message of an event is taken, or comes again."""
+    """Yield the receipt of an event's message, the first or a repeated one."""
     if state.now > setup.hasty:
         return
     for number, event in enumerate(state.events):
@@ -62,7 +62,7 @@ def _take(state: State, number: int, setup: Setup) -> Step:
 
 
 def ingesting(state: State, w: int, setup: Setup) -> Iterator[Step]:
-    """Every next step of an ingest worker, and of a mover that has moved an event here."""
+    """Yield every next step of an ingest worker, or of a mover that has moved an event here."""
     worker = state.workers[w]
     if worker.kind not in {Kind.INGEST, Kind.MOVER}:
         return
@@ -101,7 +101,9 @@ def _store(state: State, w: int) -> Step:
 
 
 def _look_for_late(state: State, w: int, setup: Setup) -> Step:
-    """Rule 14: what a window passed over is stamped anew; open runs learn of what it did not."""
+    """Write a new stamp if a window passed over the event, else raise the open runs' epochs (rule
+    14).
+    """
     worker = state.workers[w]
     event = state.events[worker.number]
     others = gone(state, w)
@@ -125,7 +127,7 @@ def _named(state: State) -> str:
 
 
 def _to_write(state: State, setup: Setup) -> int:
-    """Rule A1: the row as it is to be written; as it is where nothing is to be done."""
+    """Return the row to write, or the unchanged row if no write is needed (rule A1)."""
     row = state.row
     match state_of(row):
         case None:

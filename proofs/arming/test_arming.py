@@ -1,4 +1,4 @@
-"""A short seed of the search, and what it finds where a rule is taken out."""
+"""A small sample of the search, and the faults that it finds without each rule."""
 
 import pytest
 from gazette.domain.model import ScheduleState
@@ -18,9 +18,9 @@ TWICE = "G2: an event is in two emails"
 
 
 def assert_breaks(setup: Setup, without: set[Rule], promise: str, *traits: str) -> None:
-    """Without the rules the promise breaks, by a trace in which the traits come in this order."""
+    """Check that the promise breaks without the rules, by a trace with the traits in this order."""
     found = search(setup._replace(without=frozenset(without)))
-    assert found.violation is not None, f"nothing breaks without {without}"
+    assert found.violation is not None, f"no promise breaks without {without}"
     assert found.violation.startswith(promise)
     told = iter(found.trace)
     for trait in traits:
@@ -67,12 +67,12 @@ def test_a2_an_event_whose_mover_died_before_it_armed_is_left_behind() -> None:
 
 
 def test_a3_an_event_that_is_stored_after_the_look_at_a_row_without_a_flag_is_left_behind() -> None:
-    traits = ("nothing waits", "is stored", "reads the row: armed", "takes the row out")
+    traits = ("no event waits", "is stored", "reads the row: armed", "takes the row out")
     assert_breaks(ONE, {Rule.FLAG}, UNSEEN, *traits)
 
 
 def test_a3_an_event_that_is_stored_between_look_and_flag_is_left_behind() -> None:
-    traits = ("nothing waits", "reads the row: armed", "flags the row", "takes the row out")
+    traits = ("no event waits", "reads the row: armed", "flags the row", "takes the row out")
     assert_breaks(ONE, {Rule.SECOND_LOOK}, UNSEEN, *traits)
 
 
@@ -83,7 +83,7 @@ def test_a3_without_a_spent_number_two_workers_and_a_mover_send_an_event_twice()
 
 
 def test_a3_without_a_spent_number_a_run_starts_where_nothing_waited() -> None:
-    """No more than that breaks where the row keeps its sequence too."""
+    """Only this promise breaks, also if the row keeps its sequence."""
     both = {Rule.SPENT_NUMBER, Rule.LATER_NUMBER}
     assert_breaks(ONE, both, "idle: run 1", "takes the row out", "starts run 1")
     setup = ONE._replace(idle_is_final=False, without=frozenset(both))
@@ -113,7 +113,7 @@ def test_a_schedule_that_asks_a_source_needs_no_flag(rule: Rule) -> None:
 
 
 def test_a4_an_event_within_the_settle_lag_is_left_behind() -> None:
-    traits = ("reads the row: armed", "nothing waits", "takes the row out", "lag passes")
+    traits = ("reads the row: armed", "no event waits", "takes the row out", "lag passes")
     assert_breaks(ONE, {Rule.NO_UPPER_END}, UNSEEN, *traits)
 
 
@@ -123,7 +123,7 @@ def test_a5_an_entry_that_becomes_visible_behind_the_look_back_is_never_found() 
 
 
 def test_a5_a_worker_that_is_overtaken_and_gives_up_leaves_its_slot_behind() -> None:
-    """Ticks find it again, unless the slot is behind the look-back by then."""
+    """Ticks find the slot again unless it is already behind the look-back."""
     alone = ONE._replace(fanouts=1, without=frozenset({Rule.LOOK_BACK}))
     assert search(alone).violation is None
     traits = ("reads the row: leaving", "behind the look-back", "arms the row")
@@ -143,7 +143,7 @@ def test_a8_a_row_that_is_born_over_one_that_an_event_has_armed_leaves_the_event
 
 
 def test_a8_a_waker_that_looks_misses_what_is_stored_after_its_look() -> None:
-    traits = ("it looks, and nothing waits", "is stored", "reads the row: withdrawn")
+    traits = ("it looks, and no event waits", "is stored", "reads the row: withdrawn")
     setup = DORMANT._replace(row=ScheduleState.WITHDRAWN)
     assert_breaks(setup, {Rule.WAKE_UNSEEN}, UNSEEN, *traits)
 

@@ -1,7 +1,7 @@
-"""A reader becomes dormant and comes back: rows are withdrawn as read, and armed unseen (A8).
+"""Rows of a reader who becomes dormant and returns: withdrawn as read, armed without reading (A8).
 
-A row that is not there yet is born idle, by the profile or the waker: whoever stores an event under
-it arms it. So an idle row stays as it is, whoever leaves or comes back.
+A new row is created idle, by the profile or on the return. The worker that stores an event under it
+arms it. An idle row therefore stays idle when the reader leaves or returns.
 """
 
 from collections.abc import Iterator
@@ -37,12 +37,12 @@ from proofs.arming.writing import with_row
 
 
 def signs_of_life(state: State, setup: Setup) -> Iterator[Step]:
-    """A service puts a profile, or the reader becomes dormant or comes back."""
+    """Yield a published profile, and the reader's dormancy and return."""
     if state.now > setup.hasty:
         return
     if state.births:
         put = begun(state._replace(births=state.births - 1), Worker(Kind.PROFILE, At.READ))
-        yield ("a profile is put",), put
+        yield ("a profile is published",), put
     if state.sunsets and not state.is_dormant:
         dormant = state._replace(is_dormant=True, sunsets=state.sunsets - 1)
         yield ("the reader is written to be dormant",), begun(dormant, Worker(Kind.SUNSET, At.ROWS))
@@ -55,7 +55,7 @@ def signs_of_life(state: State, setup: Setup) -> Iterator[Step]:
 
 
 def waking(state: State, w: int, setup: Setup) -> Iterator[Step]:
-    """Every next step of a worker that creates rows, withdraws them, or arms them on a return."""
+    """Yield every next step of a worker that creates, withdraws or arms rows."""
     worker = state.workers[w]
     if worker.kind in {Kind.PROFILE, Kind.SUNSET, Kind.WAKER} and state.deaths:
         fewer = state._replace(deaths=state.deaths - 1)
@@ -99,7 +99,7 @@ def _named(state: State) -> str:
 
 
 def _ask(state: State, w: int, at: At) -> Step:
-    """The profile is read: rows that are listed are withdrawn where the reader is dormant."""
+    """Read the profile. Withdraw listed rows if the reader is dormant."""
     worker = state.workers[w]
     label = (f"the {worker.kind} worker reads the profile",)
     is_listed = at is At.ROWS or listed_at(worker.row) > 0
@@ -120,7 +120,7 @@ def _read(state: State, w: int, setup: Setup) -> Step:
     elif found is ScheduleState.WITHDRAWN:
         after = armed(row, now=state.now)
         if not setup.holds(Rule.WAKE_UNSEEN) and not _waits(state):
-            label = (f"the waker reads the row: {_named(state)}; it looks, and nothing waits",)
+            label = (f"the waker reads the row: {_named(state)}; it looks, and no event waits",)
             after = idle(row, keeps_sequence=True)
     elif found is not ScheduleState.IDLE and setup.holds(Rule.WAKE_WRITES):
         after = armed(row, now=state.now)

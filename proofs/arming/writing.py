@@ -1,7 +1,7 @@
-"""Every write is conditional on what was read; whoever has read that before is overtaken.
+"""Conditional writes. A write fails every other worker whose condition it changes.
 
-A worker whose next call can only fail goes on at once where that failure would take it. Whoever
-writes is taken out of the state before, and put back after.
+A worker whose next call must fail moves on immediately to where that failure leads. The writing
+worker is removed from the state before the write and added again afterwards.
 """
 
 from gazette.domain.delivery.signals import Stop
@@ -13,13 +13,13 @@ _WRITES = {At.ARM, At.ADVANCE, At.FLAG, At.LEAVE, At.PASS, At.RENUMBER, At.WITHD
 
 
 def with_row(state: State, row: int, setup: Setup) -> State:
-    """The row as somebody else has written it: whoever has read it fails at their write."""
+    """Return the state with the written row. Workers that have read the row fail at their write."""
     workers = (_overtaken(worker, setup) for worker in state.workers)
     return state._replace(row=row, workers=tuple(each for each in workers if each))
 
 
 def again(worker: Worker, setup: Setup) -> Worker | None:
-    """A worker whose write has failed, where it reads again; None: it gives up."""
+    """Return a worker that reads again after its write failed, or None if it gives up."""
     match worker.kind, worker.at:
         case Kind.FANOUT, _:
             if not setup.holds(Rule.READ_AGAIN):
@@ -48,9 +48,9 @@ def _overtaken(worker: Worker, setup: Setup) -> Worker | None:
 
 
 def with_epochs_raised(state: State, setup: Setup) -> State:
-    """With the epochs of the open runs raised: claims and moves on older reads fail.
+    """Raise the epochs of the open runs, so that claims and moves based on older reads fail.
 
-    Before its claim a worker of delivery has written nothing, so it is gone.
+    A delivery worker has written no data before its claim, so it is removed.
     """
     raised = {
         number

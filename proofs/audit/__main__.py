@@ -1,4 +1,4 @@
-"""`python -m proofs.audit`: every shape of a stage, with all three tools."""
+"""`python -m proofs.audit`, which runs all three tools over every shape of a stage."""
 
 import sys
 import tempfile
@@ -17,7 +17,7 @@ REASONS: Mapping[str, Mapping[str, str]] = {
 
 
 def main() -> None:
-    """Exit with 1 if a tool finds what has no reason, or a reason is for what none finds."""
+    """Exit with 1 if a tool finds a problem without a reason, or if a reason is for no finding."""
     found: dict[str, set[str]] = {tool: set() for tool in REASONS}
     with tempfile.TemporaryDirectory() as folder:
         for number, (shape, settings) in enumerate(SHAPES.items()):

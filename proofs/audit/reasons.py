@@ -1,4 +1,4 @@
-"""What the tools find in a stage, and why it is right here: rule, then reason."""
+"""The findings of the tools that are accepted, with the reason for each rule."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -6,63 +6,67 @@ from types import MappingProxyType
 CDK_NAG: Mapping[str, str] = MappingProxyType(
     {
         "AwsSolutions-SMG4": (
-            "Old keys must stay while links signed with them are to work: rotated by hand."
+            "Old keys must stay as long as links signed with them work. Keys are rotated by hand."
         ),
         "AwsSolutions-APIG4": (
-            "Readers need no login: each link is signed, and the function looks."
+            "Readers need no login, because each link is signed and the function verifies it."
         ),
-        "AwsSolutions-IAM5[Resource::*]": "SES's quota and metrics have no resources to name.",
+        "AwsSolutions-IAM5[Resource::*]": "SES's quota and metrics do not support resources.",
         "AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:"
-        "identity/*]": "In the sandbox SES asks for the recipient's, too; a condition names the "
-        "sender.",
+        "identity/*]": "In the sandbox SES also requires the recipient's identity; a condition "
+        "restricts the sender.",
         "AwsSolutions-IAM5[Resource::GazetteDataProd:ExportsOutputFnGetAttTemplates785E9C36Arn/"
-        "versions/*]": "Each version of the templates is an object of its own.",
+        "versions/*]": "Each version of the templates is a separate object.",
         "AwsSolutions-S1": (
-            "A handful of reads by functions a day. Who changed what is in force is in the table "
-            "control, and CloudTrail can log who reads objects."
+            "Functions read it a few times a day. The table control records changes of the "
+            "active version, and CloudTrail can log reads of objects."
         ),
-        "AwsSolutions-DDB3": "What the other tables hold is told again, or soon over (restorable).",
+        "AwsSolutions-DDB3": (
+            "The rows of the other tables can be supplied again, or expire soon (restorable)."
+        ),
         "AwsSolutions-L1": "The layers are built and tested for Python 3.13.",
         "AwsSolutions-SQS3": (
-            "These are where undelivered and refused messages end; each has an alarm."
+            "These queues receive undelivered and rejected messages; each has an alarm."
         ),
         "AwsSolutions-CFR1": "Readers are everywhere.",
-        "AwsSolutions-CFR3": "A log of CloudFront has paths, and paths hold tokens.",
+        "AwsSolutions-CFR3": "A CloudFront log contains paths, and paths contain tokens.",
     }
 )
 """Rules of AWS Solutions."""
 
 CFN_LINT: Mapping[str, str] = MappingProxyType(
-    {"W3005": "CDK writes DependsOn also where a GetAtt says it already; it does no harm."}
+    {"W3005": "The CDK adds DependsOn even where a GetAtt implies it, which is harmless."}
 )
 
 _KEY_OF_AWS = (
-    "Encrypted with a key of the service. One of your own costs a dollar a month and each request, "
-    "and SES, SNS and EventBridge would have to be let in to it."
+    "Encrypted with a key of the service. A customer managed key costs a dollar a month and a "
+    "fee for each request, and SES, SNS and EventBridge would need permission to use it."
 )
 CHECKOV: Mapping[str, str] = MappingProxyType(
     {
         "CKV_AWS_18": (
-            "A handful of reads by functions a day. Who changed what is in force is in the table "
-            "control, and CloudTrail can log who reads objects."
+            "Functions read it a few times a day. The table control records changes of the "
+            "active version, and CloudTrail can log reads of objects."
         ),
         "CKV_AWS_26": _KEY_OF_AWS,
         "CKV_AWS_27": "SQS encrypts by itself (SSE-SQS); " + _KEY_OF_AWS,
         "CKV_AWS_119": _KEY_OF_AWS,
         "CKV_AWS_149": _KEY_OF_AWS,
         "CKV_AWS_158": _KEY_OF_AWS,
-        "CKV_AWS_173": "No secret is in an environment: it has the names of secrets.",
-        "CKV_AWS_28": "What these tables hold is told again, or soon over (restorable).",
-        "CKV_AWS_86": "A log of CloudFront has paths, and paths hold tokens.",
+        "CKV_AWS_173": "Environments contain the names of secrets, but no secret.",
+        "CKV_AWS_28": (
+            "The rows of these tables can be supplied again, or expire soon (restorable)."
+        ),
+        "CKV_AWS_86": "A CloudFront log contains paths, and paths contain tokens.",
         "CKV_AWS_115": (
-            "The mappings bound what a queue starts, and the API's throttle what readers do; "
+            "The mappings limit a queue's concurrency, and the API's throttle that of readers; "
             "reserved concurrency is taken from the account."
         ),
         "CKV_AWS_116": (
-            "Queues have dead-letter queues, and ticks a destination for failures; a request of a "
-            "reader has nowhere to wait."
+            "Queues have dead-letter queues, and ticks a destination for failures; a reader's "
+            "request cannot wait."
         ),
-        "CKV_AWS_117": "Functions call AWS alone, or the SMTP server; a VPC would need a NAT.",
-        "CKV_AWS_192": "Nothing here is Java.",
+        "CKV_AWS_117": "Functions call only AWS or the SMTP server; a VPC would need a NAT.",
+        "CKV_AWS_192": "The stage does not use Java.",
     }
 )

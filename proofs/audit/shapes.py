@@ -1,4 +1,4 @@
-"""The shapes of a stage: which settings add or take away resources."""
+"""The shapes of a stage, which are the settings that add or remove resources."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -55,4 +55,4 @@ SHAPES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "thrown away": {**_OWN, "retain": False, "ticks": False},
     }
 )
-"""Settings of the stage prod that differ from those of cdk.json."""
+"""Settings of each shape that differ from those of the stage prod in cdk.json."""

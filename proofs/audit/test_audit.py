@@ -17,7 +17,7 @@ __all__ = ["prod", "stages", "tracking"]
 def test_cfn_lint_finds_only_what_has_a_reason(
     prod: Synthesis, tracking: Synthesis, tmp_path: Path
 ) -> None:
-    """In the service with everything that may be asked for: no less than prod asks for."""
+    """Check the service with all optional features, which has at least the resources of prod."""
     assert prod.service.resources.keys() <= tracking.service.resources.keys()
     templates = {"data": prod.data, "service": tracking.service}
     for name, template in templates.items():

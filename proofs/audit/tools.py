@@ -1,4 +1,4 @@
-"""Runs the three tools over a shape; each returns the rules that found something."""
+"""Runs of the three tools over a shape. Each returns the rules with findings."""
 
 import json
 import re
@@ -24,7 +24,7 @@ _PATH_HASH = re.compile(r"[0-9A-F]{8}(?=[.>:/\]]|$)")
 def cdk_nag(folder: Path, settings: Mapping[str, Any], *, stage: str = "prod") -> set[str]:
     """Synthesise the stage with these settings into `folder`, with the rules of AWS Solutions.
 
-    The names of constructs in a rule are without the hash that the CDK puts behind them.
+    The names of constructs in a rule are without the hash that the CDK appends.
     """
     given = context()
     stages = {**given["stages"], stage: {**given["stages"][stage], **settings}}
@@ -49,7 +49,7 @@ def cdk_nag(folder: Path, settings: Mapping[str, Any], *, stage: str = "prod") -
 
 
 def cfn_lint(folder: Path) -> set[str]:
-    """Every template in `folder`."""
+    """Check every template in `folder`."""
     done = subprocess.run(
         [*_CFN_LINT, "--", *_of(folder)],
         capture_output=True,
@@ -60,9 +60,9 @@ def cfn_lint(folder: Path) -> set[str]:
 
 
 def checkov(folder: Path) -> set[str]:
-    """Every template in `folder`, without the network.
+    """Check every template in `folder`, without the network.
 
-    Raises RuntimeError if it cannot read one.
+    Raise RuntimeError if a template cannot be read.
     """
     done = subprocess.run(
         [

@@ -1,1 +1,1 @@
-"""Workers of the deployed stacks, killed at random while digests go out: `make chaos`."""
+"""`make chaos`, which kills workers of the deployed stacks at random while digests go out."""

@@ -1,4 +1,4 @@
-"""`make chaos`: 2,000 digests, their workers killed at random. Fails if one is lost or doubled."""
+"""`make chaos`, which sends 2,000 digests while their workers are killed, and counts the emails."""
 
 import argparse
 import signal
@@ -11,7 +11,7 @@ from proofs.chaos.run import Chaos, chaos
 
 
 def main() -> int:
-    """Exit status 0 only if every reader has exactly one email, with what was theirs."""
+    """Return 0 only if every reader has exactly one email with the reader's own event."""
     parser = argparse.ArgumentParser(prog="make chaos", description=__doc__)
     parser.add_argument("--digests", type=int, default=2000)
     parser.add_argument("--every", type=float, default=1.6, help="seconds between two kills")

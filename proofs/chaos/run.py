@@ -1,8 +1,8 @@
-"""Digests are sent while their workers are killed: none is lost, and none is sent twice.
+"""Digests that go out while their workers are killed. None may be lost or sent twice.
 
-The real stacks on the embedded engine. The stand-in for SES takes every message, and loses the
-answer of some; what it reports comes late, twice and out of order, but comes. Processes are killed
-with SIGKILL, each by its process id. What the queues give up is redriven, as often as it happens.
+The real stacks run on the embedded engine. The stand-in for SES accepts every message, and loses
+some answers. Its events arrive late, twice and out of order, but they do arrive. Processes are
+killed with SIGKILL, each by its process id. Dead letters are redriven each time.
 """
 
 import json
@@ -35,7 +35,7 @@ from demo.ses import Chances, StandIn
 from demo.ses_events import Channel, default_bus
 
 _AHEAD = timedelta(hours=2)
-"""How far ahead the slot is: a tick carries the time that it stands for, so nobody waits."""
+"""The time until the slot. A tick carries its own time, so the proof does not wait."""
 
 _STAGE: dict[str, Any] = {
     "evidence_grace": 60,
@@ -44,13 +44,13 @@ _STAGE: dict[str, Any] = {
     "commit_margin": 5,
 }
 _TIMEOUT = 25
-"""Seconds of a function that sends: a claim's deadline lies behind it, and all wait for that."""
+"""The time-out in seconds of a function that sends. A claim's deadline is after it."""
 
 _VISIBILITY = 20
-"""Seconds, and so shorter than what works on a message may take: it comes twice at once."""
+"""Seconds. Less than the work on a message may take, so that two workers get it at once."""
 
 _RECEIVES = 2
-"""So few that messages of killed workers end among the dead letters, and are redriven."""
+"""A limit so low that messages of killed workers become dead letters and are redriven."""
 
 _KILLED = ("fanout", "generate", "generate", "generate", "resend", "feedback", "sweep")
 _QUEUES = ("shard", "generate", "immediate", "resend", "feedback", "sweep")
@@ -60,7 +60,7 @@ _CANARY = "canary"
 
 @dataclass
 class Chaos:
-    """The counts of a run of chaos. `evidence`: runs settled by delivery events alone."""
+    """The counts of a run. `evidence` is the number of runs settled only by delivery events."""
 
     digests: int
     kills: Counter[str] = field(default_factory=Counter)
@@ -78,7 +78,7 @@ class Chaos:
 
 @dataclass
 class Killer:
-    """Kills workers of the engine whose process is `engine`, by their process ids."""
+    """A killer of the workers of the engine whose process is `engine`, by their process ids."""
 
     engine: int
     every: float
@@ -111,10 +111,10 @@ def chaos(
     progress: Progress,
     kills: int = 0,
 ) -> Chaos:
-    """Run it: a worker is killed `every` so many seconds, while emails go out.
+    """Send digests, and kill a worker `every` so many seconds.
 
-    A machine that is done before `kills` of them goes on until there are as many. Raises
-    ServiceError where it does not settle `within` so many.
+    A fast machine goes on until there are `kills`. Raise ServiceError if the stage does not settle
+    `within` so many seconds.
     """
     done = Chaos(digests)
     lossy = StandIn(
@@ -158,7 +158,7 @@ def _let_go(
     within: float,
     progress: Progress,
 ) -> list[dict[str, Any]]:
-    """Kill while emails go out, then let it settle; every run as it is stored at the end."""
+    """Kill workers while emails go out, then let the stage settle. Return every run as stored."""
     table = FanoutSettings.from_env(service.settings("fanout")).runs_table
     ends_at = time.monotonic() + within
     shown = swept = 0.0
@@ -191,9 +191,9 @@ def _let_go(
 
 
 def _repeat(service: Service, runs: list[dict[str, Any]]) -> None:
-    """Queue the message of every run once more.
+    """Queue the message of every run again.
 
-    The sweep's messages for some of them may be delayed for five minutes still, and say the same.
+    The sweep's messages for some of them may be delayed for five more minutes. They are equal.
     """
     for run in runs:
         schedule, _, sequence = run["run"]["S"].rpartition("#")
@@ -221,7 +221,7 @@ def _make_haste(service: Service) -> None:
 
 
 def _sweep(service: Service, slot: datetime) -> None:
-    """Start the sweep and fan-out, as EventBridge Scheduler does; an invocation may be killed."""
+    """Start the sweep and fan-out like EventBridge Scheduler. An invocation may be killed."""
     for step, at in (("sweep", datetime.now(UTC)), ("fanout", slot)):
         service.functions.invoke(
             FunctionName=f"gazette-local-{step}",

@@ -1,1 +1,1 @@
-"""Least privilege: policies allow every call that is made, and nothing that nobody uses."""
+"""A proof of least privilege: policies allow every call that is made, and no unused one."""

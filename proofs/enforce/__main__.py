@@ -1,4 +1,5 @@
-"""`python -m proofs.enforce`: record what tests and the deployed stacks call, and judge it."""
+"""`python -m proofs.enforce`, which records the calls of tests and of the deployed stacks, and
+judges the policies by them."""
 
 import argparse
 import os
@@ -16,7 +17,7 @@ _DEPLOYED = ("-n", "1", "-m", "e2e", "tests/e2e")
 
 
 def main() -> int:
-    """Exit status 0 only if nothing is denied, and nothing is granted for nothing."""
+    """Return 0 only if no call is denied and every grant is used."""
     parser = argparse.ArgumentParser(prog="make enforce", description=__doc__)
     parser.add_argument("--without-engine", action="store_true", help="only the functions' tests")
     parser.add_argument("--from", dest="folder", type=Path, help="judge what was recorded here")
@@ -36,7 +37,7 @@ def main() -> int:
 
 
 def record(folder: Path, *tests: str) -> None:
-    """Run tests, which leave in `folder` what they saw. Raises SystemExit where one fails."""
+    """Run tests that record their calls in `folder`. Raise SystemExit if a test fails."""
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", *tests],
         cwd=ROOT,
@@ -47,7 +48,7 @@ def record(folder: Path, *tests: str) -> None:
         check=False,
     )
     if done.returncode:
-        sys.exit(f"{done.stdout[-4000:]}\nenforce: the tests failed, so nothing is proven")
+        sys.exit(f"{done.stdout[-4000:]}\nenforce: the tests failed, so there is no verdict")
 
 
 if __name__ == "__main__":

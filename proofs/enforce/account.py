@@ -1,4 +1,4 @@
-"""A stage as IAM sees it: who holds which grants, and what the settings of its functions name."""
+"""A stage from the view of IAM, with the grants of its roles and the settings of its functions."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ _OF_A_RESOURCE = {
     "AWS::SNS::TopicPolicy": "Topics",
 }
 _BY_NAME = {"queue": "AWS::SQS::Queue", "function": "AWS::Lambda::Function"}
-"""What commands name by its name, because the stage tells it."""
+"""Resources that commands name by the names that they derive from the stage."""
 
 _MANAGED = {
     "arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole": [
@@ -25,7 +25,7 @@ _MANAGED = {
         "logs:PutLogEvents",
     ]
 }
-"""What managed policies of AWS allow, on everything.
+"""The permissions of AWS's managed policies, on all resources.
 https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AWSLambdaBasicExecutionRole.html"""
 
 
@@ -37,7 +37,7 @@ _DRAWN = {
     "stack": "",
     "topic": "AWS::SNS::Topic",
 }
-"""Kinds whose names CloudFormation draws, by the type of the resource."""
+"""Kinds of resources whose names CloudFormation generates, by the type of the resource."""
 
 _OUTSIDE = {
     "layer": "lambda:{place}:layer:Core:1",
@@ -47,14 +47,14 @@ _OUTSIDE = {
 
 
 class Misplaced(Exception):
-    """A call names what no setting of its function names."""
+    """A call on a resource that no setting of its function names."""
 
 
 @dataclass(slots=True)
 class Account:
-    """`functions` by the name of their step; `grants` of all roles and resources.
+    """The functions of an account by the name of their step, and the grants of all roles.
 
-    `sandbox`: SES sends to verified recipients alone, and asks for their identities, too.
+    With `sandbox`, SES sends only to verified recipients, and requires permission for theirs, too.
     """
 
     templates: Templates
@@ -77,7 +77,7 @@ class Account:
     def of(
         cls, templates: Templates, *, sandbox: bool = True, without: Grant | None = None
     ) -> "Account":
-        """The account into which the templates are deployed; `without` one of its grants."""
+        """Return the account into which the templates are deployed, `without` one of its grants."""
         made = cls(templates, sandbox)
         made.functions = {
             each.ref.rpartition("-")[2]: each for each in templates.of_type("AWS::Lambda::Function")
@@ -88,19 +88,20 @@ class Account:
         return made
 
     def role_of(self, step: str) -> str:
-        """The ARN of the role of a function."""
+        """Return the ARN of the role of a function."""
         return str(self.functions[step].properties["Role"])
 
     def settings_of(self, step: str) -> Mapping[str, str]:
-        """The environment of a function."""
+        """Return the environment of a function."""
         variables: Mapping[str, str] = self.functions[step].properties["Environment"]["Variables"]
         return variables
 
     def requests(self, step: str, asked: Asked, told: Mapping[str, str]) -> Iterator[Request]:
-        """A call of a function as IAM gets it, if the function had the settings of the template.
+        """Yield a function's call as IAM gets it, if the function had the settings of the template.
 
-        `told`: the settings that it had. A call names a resource as one of them does; here it is
-        what the same setting names in the template. Raises Misplaced.
+        `told` are the settings during the call. A call names a resource as one of them does. Here
+        it is the resource that the same setting names in the template. Raise Misplaced if none
+        does.
         """
         context = {("aws:securetransport", ("true",)), *asked.context}
         if asked.kind in {"identity", "configuration set"}:
@@ -124,9 +125,10 @@ class Account:
             )
 
     def named_by_any(self, asked: Asked, told: Mapping[str, str]) -> str:
-        """The ARN of what a command names: by its name, or as the settings of any function do.
+        """Return the ARN of a resource that a command names, by its name or by any function's
+        setting.
 
-        Raises Misplaced.
+        Raise Misplaced if there is none.
         """
         if asked.kind in _DRAWN:
             return self._any_of(asked.kind)
@@ -140,19 +142,20 @@ class Account:
         raise Misplaced(f"{asked.action} on {asked.named}, which no setting names")
 
     def _any_of(self, kind: str) -> str:
-        """The ARN of some resource of a kind; a template has no layers, stacks or mappings."""
+        """Return the ARN of some resource of a kind. A template has no layers, stacks or
+        mappings."""
         of_type = self.templates.of_type(_DRAWN[kind])
         return next((each.arn for each in of_type), in_account(_OUTSIDE.get(kind, kind)))
 
     def allowing(self, request: Request) -> frozenset[Grant]:
-        """The grants that allow it; none if it would be denied."""
+        """Return the grants that allow a request. It is denied if there are none."""
         if request not in self._answers:
             own, of_resources = self._by_holder[request.caller], self._by_holder[""]
             self._answers[request] = allowing(request, [*own, *of_resources])
         return self._answers[request]
 
     def label(self, text: str) -> str:
-        """A pattern of ARNs with the labels of the templates, such as `Runs/index/due`."""
+        """Return a pattern of ARNs with the labels of the templates, such as `Runs/index/due`."""
         for resource in self._by_length:
             if text.startswith(resource.arn):
                 return resource.label + text.removeprefix(resource.arn)
@@ -175,10 +178,10 @@ class Account:
         raise Misplaced(f"{step} calls {asked.action} on {asked.named}, which no setting names")
 
     def _identities(self, address: str) -> Iterator[str]:
-        """Those by which this address may be verified, as far as one of the templates is.
+        """Yield the identities that may verify this address, if one of the templates has them.
 
-        SES takes the closest: the address, that without its label, its domain, one above. What is
-        not in the templates somebody may have verified by hand.
+        SES uses the closest: the address, the address without its label, its domain, or a parent
+        domain. Others may have been verified by hand.
         https://docs.aws.amazon.com/ses/latest/dg/creating-identities.html
         """
         known = {each.ref for each in self.templates.of_type("AWS::SES::EmailIdentity")}
@@ -224,7 +227,7 @@ class Account:
 
 
 def identity_of(name: str) -> str:
-    """The ARN of an identity of SES: an address or a domain."""
+    """Return the ARN of an identity of SES, which is an address or a domain."""
     return in_account(f"ses:{{place}}:identity/{name}")
 
 
@@ -239,7 +242,9 @@ def _verified_as(address: str) -> Iterator[str]:
 
 
 def _permission(holder: str, given: Mapping[str, Any]) -> Grant:
-    """https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-lambda-permission.html"""
+    """Return the grant of a Lambda permission.
+
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-lambda-permission.html"""
     named = given["FunctionName"]
     conditions = []
     if "SourceArn" in given:

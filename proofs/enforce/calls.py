@@ -1,4 +1,4 @@
-"""What a call to AWS asks of IAM, by the service authorization reference.
+"""The actions and resources of a call to AWS, by the service authorization reference.
 
 https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
 """
@@ -14,7 +14,7 @@ TRANSACTED = {
     "Delete": "DeleteItem",
     "ConditionCheck": "ConditionCheckItem",
 }
-"""What IAM calls the parts of a transaction.
+"""IAM's actions for the parts of a transaction.
 https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html"""
 
 UNKNOWN = "unknown"
@@ -31,19 +31,19 @@ _OF_THE_STACKS = {
     ("scheduler", "GetSchedule"): "schedule",
     ("sns", "ListSubscriptionsByTopic"): "topic",
 }
-"""Calls of `gazette doctor`: the kind of what they name, which CloudFormation has named. Their
-policies allow all of a kind, so which one is asked for makes no difference."""
+"""Calls of `gazette doctor`, with the kind of their resource. CloudFormation names these resources,
+and policies allow all of a kind, so the single resource makes no difference."""
 
 Context = frozenset[tuple[str, tuple[str, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An action on what the call names: a table, the URL of a queue, the ARN of a secret.
+    """An action on the resource of a call: a table, the URL of a queue, or the ARN of a secret.
 
-    `inside`: the part of it, such as `/index/due`. `named` is empty where the action has no
-    resources, and `kind` is UNKNOWN where nobody has said here what IAM asks of the call: it is
-    then taken for denied. `context` has the condition keys of the call, in lower case.
+    `inside` is a part of it, such as `/index/due`. `named` is empty if the action has no resources.
+    `kind` is UNKNOWN if this module does not know the call, which then counts as denied. `context`
+    has the condition keys of the call in lower case.
     """
 
     action: str
@@ -54,10 +54,10 @@ class Asked:
 
 
 def asked(service: str, operation: str, request: Mapping[str, Any]) -> Iterator[Asked]:
-    """What IAM is asked for one call of botocore."""
+    """Yield IAM's actions for one call of botocore."""
     match service, operation:
         case "dynamodb", _:
-            # An index is a resource of its own, and its table is not asked for.
+            # An index is a separate resource, and its table needs no permission.
             # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/api-permissions-reference.html
             index = f"/index/{request['IndexName']}" if "IndexName" in request else ""
             for table, action in table_actions(operation, request):
@@ -78,7 +78,7 @@ def asked(service: str, operation: str, request: Mapping[str, Any]) -> Iterator[
             qualifier = f":{request['Qualifier']}" if "Qualifier" in request else ""
             yield Asked(f"lambda:{operation}", "function", request["FunctionName"], qualifier)
         case "s3", "GetObject":
-            # Who may not list the bucket is told "403" of an object that is missing, and not "404".
+            # Without permission to list the bucket, a missing object returns 403 instead of 404.
             # https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
             yield Asked("s3:GetObject", "bucket", request["Bucket"], f"/{request['Key']}")
             yield Asked("s3:ListBucket", "bucket", request["Bucket"])
@@ -109,7 +109,7 @@ def asked(service: str, operation: str, request: Mapping[str, Any]) -> Iterator[
 
 
 def table_actions(operation: str, request: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """(table, DynamoDB action) of a call."""
+    """Yield the table and the DynamoDB action of each part of a call."""
     match operation:
         case "TransactWriteItems":
             for part in request["TransactItems"]:
@@ -123,7 +123,7 @@ def table_actions(operation: str, request: Mapping[str, Any]) -> Iterator[tuple[
 
 
 def _sending(request: Mapping[str, Any]) -> Iterator[Asked]:
-    """The identity, and the configuration set if one is named.
+    """Yield the identity, and the configuration set if one is named.
 
     https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsimpleemailservicev2.html
     """

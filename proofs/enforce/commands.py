@@ -1,4 +1,4 @@
-"""The policies of docs/cli.md, held against what the commands asked of AWS in their tests."""
+"""The policies in docs/cli, compared with the commands' calls to AWS in their tests."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -14,7 +14,7 @@ _STAGE = "prod"
 
 
 class Commands:
-    """`denied` in words, and `used` grants, of all commands."""
+    """The verdict on all commands, with denied calls in words and the `used` grants."""
 
     def __init__(self, account: Account) -> None:
         self._account = account
@@ -25,7 +25,7 @@ class Commands:
         self.used: set[Grant] = set()
 
     def judge(self, path: str, asked: Iterable[Asked], told: Mapping[str, str]) -> None:
-        """Calls of a command that found the settings `told`."""
+        """Judge the calls of a command that found the settings `told`."""
         for each in asked:
             table, copy, _ = each.named.partition(COPY)
             known = replace(each, named=table, inside="")
@@ -43,11 +43,11 @@ class Commands:
                 self.used |= grants
 
     def granted(self) -> set[Line]:
-        """Everything that the page allows."""
+        """Return all grants of the page."""
         return {self._line(grant) for grants in self._grants.values() for grant in grants}
 
     def lines(self) -> set[Line]:
-        """What of it was used."""
+        """Return the used grants."""
         return {self._line(grant) for grant in self.used}
 
     @staticmethod

@@ -1,7 +1,7 @@
-"""Which settings of a function decide what it asks of AWS.
+"""The settings of a function that decide its calls to AWS.
 
-A call that was recorded in one stage is judged in another only where these are equal. A setting
-that is not named here decides.
+A call that was recorded in one stage is judged in another one only if these are equal. A setting
+that is missing here decides.
 """
 
 import re
@@ -48,21 +48,21 @@ AMOUNTS = frozenset(
         "WARMUP_FROM",
     )
 )
-"""How much, how long, how often: the same calls, more or fewer, sooner or later. The rate of emails
-is kept in the row that has the account's quota, and read with it."""
+"""Amounts, durations and rates. They change the number and time of calls, but not their kind. The
+rate of emails is in the row with the account's quota, and is read with it."""
 
 _NAMED = re.compile(r"GAZETTE_(.*_(TABLE|URL|SECRET|SET|BUCKET)|(IMMEDIATE_)?SENDER|BUS)")
-"""What calls name: the same setting names it in another stage, if it names anything."""
+"""Settings with names of resources. The same setting names the resource of another stage."""
 
 _ON_OR_OFF = frozenset(
     f"GAZETTE_{name}" for name in ("INSTALLATION", "LIST_ID", "SMTP_HOST", "SUNSET_DAYS")
 )
-"""Only whether there is one decides."""
+"""Settings that decide only by being set or not."""
 
 _SOURCES = "GAZETTE_CONTENT_SOURCES"
 _BESIDE = frozenset({_SOURCES, "GAZETTE_CONTENT_QUEUE_URL"})
-"""A stage that asks a content source does all that another one does, and something beside it: calls
-without one count everywhere, and those with one where it is asked too."""
+"""Settings of a content source. A stage with one makes all calls of other stages, and further ones.
+Calls without a source therefore count everywhere, and those with one only where there is one."""
 
 _CRITICAL = "GAZETTE_CRITICAL_CATEGORIES"
 """Likewise: a stage with critical categories does all that another one does, and more."""
@@ -71,10 +71,11 @@ _NOTHING = frozenset({"", "0"})
 
 
 def differing(told: Mapping[str, str], own: Mapping[str, str]) -> set[str]:
-    """Settings that decide, and differ between `told` and those of the same function elsewhere.
+    """Return the settings that decide, and differ between `told` and those of the same function
+    elsewhere.
 
-    A name that stands for one thing in `told`, and for two elsewhere, differs too: nobody could
-    say which of the two a call meant.
+    A name that stands for one resource in `told`, but for two elsewhere, also differs, because the
+    resource of a call would be ambiguous.
     """
     return set(_different(told, own)) | set(ambiguous(told, own))
 
@@ -100,12 +101,12 @@ def _different(told: Mapping[str, str], own: Mapping[str, str]) -> Iterator[str]
 
 
 def _asks(settings: Mapping[str, str]) -> bool:
-    """Whether a function with these settings has to do with a content source that is asked."""
+    """Return True if a function with these settings has a content source."""
     return ASKED_SOURCE in settings.get(_SOURCES, "")
 
 
 def ambiguous(told: Mapping[str, str], own: Mapping[str, str]) -> Iterator[str]:
-    """Names that stand for what another one stands for in `told`, and not elsewhere."""
+    """Yield names that stand for the same resource in `told`, but for different ones elsewhere."""
     meant: dict[str, str] = {}
     for name in filter(_NAMED.fullmatch, own):
         there = told.get(name)

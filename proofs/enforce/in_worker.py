@@ -1,8 +1,8 @@
-"""Runs first in each worker of the embedded engine: leaves every call of botocore in a file.
+"""A script that runs first in each worker of the embedded engine, and records all botocore calls.
 
-No module of ours is there, and botocore comes with a layer, later: it is changed once it is
-imported. The file is in the folder that ENFORCE_WORKERS names; each line has the function, its
-settings, and what it called.
+None of our modules is available, and botocore comes later with a layer. It is therefore changed
+when it is imported. The file is in the folder that ENFORCE_WORKERS names. Each line has the
+function, its settings, and the call.
 """
 
 import importlib.abc
@@ -19,7 +19,7 @@ from typing import Any
 
 
 class _Recorder(importlib.abc.MetaPathFinder):
-    """Finds botocore.client as it would be found, and records what its clients call."""
+    """A finder that finds botocore.client as usual, and records the calls of its clients."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None

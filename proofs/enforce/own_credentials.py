@@ -1,6 +1,6 @@
-"""`infra.app` for an engine that enforces IAM: whoever deploys uses their own credentials.
+"""`infra.app` for an engine that enforces IAM, which deploys with the caller's own credentials.
 
-The engine does not let the roles of the bootstrap publish assets.
+The engine does not let the bootstrap's roles publish assets.
 """
 
 from functools import partial

@@ -1,11 +1,11 @@
-"""IAM's answer to one request, by the policies of one account.
+"""An evaluator of IAM's answer to one request, by the policies of one account.
 
-An explicit Deny wins; else one Allow is enough, of the caller's own policies or of the resource's;
-else the request is denied.
+An explicit Deny wins. Otherwise one Allow is enough, of the caller's own policies or of the
+resource's. Otherwise the request is denied.
 https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic_policy-eval-denyallow.html
 
-What no template of ours has (NotAction, NotResource, NotPrincipal, operators that are not listed
-here) raises UnknownElement: a proof that skips what it does not know proves nothing.
+Elements that our templates do not have (NotAction, NotResource, NotPrincipal, operators that are
+not listed here) raise UnknownElement, because a proof must not skip unknown elements.
 """
 
 import re
@@ -19,12 +19,12 @@ Context = frozenset[tuple[str, tuple[str, ...]]]
 
 
 class UnknownElement(Exception):
-    """A policy has something that this evaluator does not know."""
+    """An element of a policy that this evaluator does not know."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One action on one resource. `caller`: the ARN of a role, or a service's principal."""
+    """One action on one resource. `caller` is the ARN of a role, or a service's principal."""
 
     caller: str
     action: str
@@ -34,10 +34,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """One pattern of actions on one pattern of resources, as one statement has it.
+    """One pattern of actions on one pattern of resources, from one statement.
 
-    `holder`: the role whose policy has it, or the resource. `principals`: whom the policy of a
-    resource names, `*` for everybody; of a role's own policy empty.
+    `holder` is the role or the resource with the policy. `principals` are those of a resource's
+    policy, `*` for all; empty for a role's own policy.
     """
 
     holder: str
@@ -48,7 +48,7 @@ class Grant:
     conditions: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
 
     def covers(self, request: Request) -> bool:
-        """Whether the grant speaks of the request."""
+        """Return True if the grant applies to the request."""
         return (
             self._names(request.caller)
             and _matches(self.action.lower(), request.action.lower())
@@ -63,7 +63,7 @@ class Grant:
 
 
 def allowing(request: Request, grants: Iterable[Grant]) -> frozenset[Grant]:
-    """The grants that allow the request; none if it is denied."""
+    """Return the grants that allow the request; none if it is denied."""
     covering = [grant for grant in grants if grant.covers(request)]
     if not all(grant.allows for grant in covering):
         return frozenset()
@@ -71,7 +71,7 @@ def allowing(request: Request, grants: Iterable[Grant]) -> frozenset[Grant]:
 
 
 def read(holder: str, document: Mapping[str, Any], *, resource: str = "") -> Iterator[Grant]:
-    """The grants of a policy. `resource`: what the policy of a resource without one is about."""
+    """Yield the grants of a policy. `resource` is the resource of a policy that names none."""
     for statement in listed(document["Statement"]):
         unknown = statement.keys() - {"Sid", "Effect", *_ELEMENTS}
         if unknown:
@@ -100,7 +100,7 @@ _ELEMENTS = ("Action", "Resource", "Principal", "Condition")
 
 
 def listed(value: Any) -> Sequence[Any]:
-    """IAM lets one thing stand without its list."""
+    """Return a value as a list, because IAM allows a single value without one."""
     return value if isinstance(value, list) else [value]
 
 
@@ -120,7 +120,8 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 @cache
 def _matches(pattern: str, value: str) -> bool:
-    """`*` is any text, also one with slashes and colons, and `?` is one sign.
+    """Match a pattern in which `*` is any text, including slashes and colons, and `?` one
+    character.
 
     https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_resource.html
     """
@@ -128,7 +129,7 @@ def _matches(pattern: str, value: str) -> bool:
 
 
 def _arn_matches(pattern: str, value: str) -> bool:
-    """Each of the six parts of an ARN is compared by itself.
+    """Match each of the six parts of an ARN separately.
 
     https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_condition_operators.html#Conditions_ARN
     """
@@ -183,7 +184,7 @@ def _operator(name: str) -> _Operator:
 
 
 def _holds(name: str, key: str, patterns: tuple[str, ...], context: Context) -> bool:
-    """Without the key, a negated operator holds, and so do IfExists and ForAllValues.
+    """Evaluate a condition. Without the key, negated operators, IfExists and ForAllValues are true.
 
     https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-logic-multiple-context-keys-or-values.html
     """

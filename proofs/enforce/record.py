@@ -1,4 +1,4 @@
-"""What functions asked of AWS while tests ran, kept in files for a judge that comes later."""
+"""Records of the functions' calls to AWS during tests, in files for a later verdict."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import pytest
 from proofs.enforce.calls import Asked, asked
 
 FOLDER = "ENFORCE_RECORD"
-"""The variable with the folder in which tests leave what was asked; without it they do not."""
+"""The variable with the folder in which tests record calls. Without it they do not."""
 
 _OF_WORKERS = "ENFORCE_WORKERS"
 
@@ -21,17 +21,17 @@ Told = frozenset[tuple[str, str]]
 
 
 def stages_in(folder: Path) -> Path:
-    """Where the stages are synthesised whose policies what is kept in `folder` is judged by."""
+    """Return the folder of the stages whose policies are judged by the records in `folder`."""
     return folder / "stages"
 
 
 def settings(environment: Mapping[str, str]) -> Told:
-    """Those of the functions."""
+    """Return the settings of a function."""
     return frozenset(each for each in environment.items() if each[0].startswith("GAZETTE_"))
 
 
 def keep(by_actor: Mapping[tuple[str, Told], Iterable[Asked]]) -> None:
-    """Leave what each actor asked, and which settings it had, if somebody wants to know."""
+    """Write each actor's calls and settings, if the variable is set."""
     folder = os.environ.get(FOLDER)
     if not folder:
         return
@@ -46,7 +46,7 @@ def keep(by_actor: Mapping[tuple[str, Told], Iterable[Asked]]) -> None:
 
 
 def kept(folder: Path) -> Iterator[tuple[str, list[Asked], dict[str, str]]]:
-    """Who asked, what, with which settings: once, however many tests asked the same."""
+    """Yield each actor with its calls and settings, once for identical calls."""
     found: dict[tuple[str, Told], dict[Asked, None]] = {}
     for path in sorted(folder.glob("*.jsonl")):
         for line in path.read_text().splitlines():
@@ -59,7 +59,7 @@ def kept(folder: Path) -> Iterator[tuple[str, list[Asked], dict[str, str]]]:
 
 @contextmanager
 def recorded_workers(folder: Path) -> Iterator[None]:
-    """Engines that are started inside the block leave the calls of their functions in `folder`."""
+    """Let engines that are started inside the block record their functions' calls in `folder`."""
     folder.mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(_OF_WORKERS, str(folder))
@@ -68,7 +68,7 @@ def recorded_workers(folder: Path) -> Iterator[None]:
 
 
 def called(folder: Path) -> Iterator[tuple[str, list[Asked], dict[str, str]]]:
-    """The same of the functions of the embedded engine, as `in_worker` recorded it."""
+    """Yield the calls of the embedded engine's functions, as `in_worker` recorded them."""
     for path in sorted(folder.glob("*.calls")):
         for line in path.read_text().splitlines():
             read = json.loads(line)

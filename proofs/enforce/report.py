@@ -1,4 +1,4 @@
-"""The end of the proof: what is wrong, line by line, and its counts."""
+"""The report of the proof, with a line for each problem, and the counts."""
 
 import json
 from collections import Counter
@@ -18,7 +18,7 @@ REASONS = Path(__file__).with_name("reasons.json")
 
 
 def reasons() -> dict[Line, str]:
-    """Why something may be granted that no test uses: by a pattern of who, what, and where."""
+    """Return the reasons for unused grants, by patterns of holder, action and resource."""
     return {
         (each["holder"], each["action"], resource): each["why"]
         for each in json.loads(REASONS.read_text())
@@ -32,7 +32,7 @@ def _fits(line: Line, reason: Line) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """Of one stage, or of the commands. `denied` and `wide` are in words."""
+    """The report on one stage, or on the commands. `denied` and `wide` are sentences."""
 
     name: str
     granted: frozenset[Line]
@@ -44,17 +44,17 @@ class Report:
 
     @property
     def not_used(self) -> frozenset[Line]:
-        """What neither a function nor AWS uses."""
+        """The grants that neither functions nor AWS use."""
         return self.granted - self.used - self.of_aws
 
     @property
     def unused(self) -> frozenset[Line]:
-        """What is granted for nothing."""
+        """The unused grants without a reason."""
         return self.not_used - self._explained()
 
     @property
     def counts(self) -> Counter[str]:
-        """In the order of the last line."""
+        """The counts in the order of the last line."""
         return Counter(
             grants=len(self.granted),
             used=len(self.used),
@@ -64,14 +64,14 @@ class Report:
 
     @property
     def problems(self) -> list[str]:
-        """One line each."""
-        nothing = "is granted, and nothing uses it"
+        """The problems, one line each."""
+        unused = "is granted but not used"
         return [
             f"{self.name}: {each}"
             for each in (
                 *sorted(self.denied),
                 *sorted(self.wide),
-                *(f"{' '.join(line)} {nothing}" for line in sorted(self.unused)),
+                *(f"{' '.join(line)} {unused}" for line in sorted(self.unused)),
             )
         ]
 
@@ -83,13 +83,13 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Reports:
-    """One for each stage, and one for the commands."""
+    """The reports on each stage and on the commands."""
 
     each: tuple[Report, ...]
 
     @property
     def problems(self) -> list[str]:
-        """Those of each, and reasons of what is not granted, or is used."""
+        """The problems of all reports, and reasons for grants that do not exist or are used."""
         stale = {
             reason
             for report in self.each
@@ -118,11 +118,11 @@ def _figures(counts: Mapping[str, int]) -> str:
 
 
 def report_on(stages: Sequence[Judged], folder: Path) -> Reports:
-    """What the policies of the stages and those of the commands say to what is kept in `folder`.
+    """Compare the policies of the stages and commands with the calls in `folder`.
 
-    A call counts in the stages whose settings of its function are those that it was made with. If
-    there is none, the one with the fewest other settings says whether it would be denied: of those
-    where it can be told what the call names. Of a function that only some stages have, those count.
+    A call counts in the stages whose settings of its function are equal. If there is none, the
+    stage with the fewest differences decides whether the call would be denied, among those in which
+    its resource is known. For a function that only some stages have, only those count.
     """
     verdicts = {stage.name: Verdict.of(stage.account) for stage in stages}
     commands = Commands(stages[0].account)

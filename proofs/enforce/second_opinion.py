@@ -1,6 +1,6 @@
-"""The same question put to the embedded engine's evaluator, which others wrote.
+"""A comparison with the embedded engine's own evaluator of policies.
 
-It runs under the engine's own interpreter, because its package is installed there alone.
+It runs in the engine's own interpreter, because its package is installed only there.
 """
 
 import json
@@ -36,7 +36,7 @@ for line in sys.stdin:
 
 
 class SecondOpinion:
-    """Answers one question at a time, until the block ends."""
+    """An evaluator that answers one question at a time, until the block ends."""
 
     def __enter__(self) -> "SecondOpinion":
         self._process = subprocess.Popen(
@@ -53,7 +53,7 @@ class SecondOpinion:
         self._process.communicate()
 
     def allows(self, request: Request, policies: Sequence[dict[str, Any]]) -> bool:
-        """Whether the policies of a role allow it."""
+        """Return True if the policies of a role allow the request."""
         asked = {
             "action": request.action,
             "resource": request.resource,

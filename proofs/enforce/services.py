@@ -1,4 +1,4 @@
-"""The calls that AWS itself makes for a stage, as its templates say, and what each is for."""
+"""The calls that AWS itself makes for a stage according to its templates, each with its purpose."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,14 +11,14 @@ Made = Iterator[tuple[Request, str]]
 
 
 def calls_of_aws(account: Account) -> Made:
-    """Each request, with what it is for."""
+    """Yield each request with its purpose."""
     for kind, calls in _BY_TYPE.items():
         for resource in account.templates.of_type(kind):
             yield from calls(account, resource)
 
 
 def _of_function(account: Account, function: Resource) -> Made:
-    """Lambda takes on the role, and writes the log with it.
+    """Yield Lambda's use of the role, and the function's writes to the log.
 
     https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html
     """
@@ -32,7 +32,8 @@ def _of_function(account: Account, function: Resource) -> Made:
 
 
 def _of_mapping(account: Account, mapping: Resource) -> Made:
-    """https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html"""
+    """Yield the calls of an event source mapping.
+    https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html"""
     queue = mapping.properties["EventSourceArn"]
     role = _role(account, mapping.properties["FunctionName"])
     for action in ("ReceiveMessage", "DeleteMessage", "GetQueueAttributes"):
@@ -40,7 +41,8 @@ def _of_mapping(account: Account, mapping: Resource) -> Made:
 
 
 def _of_async(account: Account, config: Resource) -> Made:
-    """https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-retain-records.html"""
+    """Yield the calls of an asynchronous invocation's destination.
+    https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-retain-records.html"""
     role = _role(account, config.properties["FunctionName"])
     for outcome in config.properties.get("DestinationConfig", {}).values():
         why = "Lambda puts what failed on the queue"
@@ -48,7 +50,9 @@ def _of_async(account: Account, config: Resource) -> Made:
 
 
 def _of_schedule(account: Account, schedule: Resource) -> Made:
-    """https://docs.aws.amazon.com/scheduler/latest/UserGuide/cross-service-confused-deputy-prevention.html"""
+    """Yield the calls of a schedule.
+
+    https://docs.aws.amazon.com/scheduler/latest/UserGuide/cross-service-confused-deputy-prevention.html"""
     target = schedule.properties["Target"]
     named = schedule.properties.get("GroupName", "default")
     group = in_account(f"scheduler:{{place}}:schedule-group/{named}")
@@ -61,7 +65,8 @@ def _of_schedule(account: Account, schedule: Resource) -> Made:
 
 
 def _of_rule(account: Account, rule: Resource) -> Made:
-    """https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-use-resource-based.html"""
+    """Yield the calls of an EventBridge rule.
+    https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-use-resource-based.html"""
     source = {"aws:sourcearn": rule.arn, "aws:sourceaccount": ACCOUNT}
     for target in rule.properties.get("Targets", []):
         for queue in (target["Arn"], *_dead(target)):
@@ -72,7 +77,8 @@ def _of_rule(account: Account, rule: Resource) -> Made:
 
 
 def _of_subscription(account: Account, subscription: Resource) -> Made:
-    """https://docs.aws.amazon.com/sns/latest/dg/subscribe-sqs-queue-to-sns-topic.html"""
+    """Yield the calls of an SNS subscription.
+    https://docs.aws.amazon.com/sns/latest/dg/subscribe-sqs-queue-to-sns-topic.html"""
     given = subscription.properties
     source = {"aws:sourcearn": given["TopicArn"], "aws:sourceaccount": ACCOUNT}
     for queue in (given["Endpoint"], *queues_behind(subscription)):
@@ -84,7 +90,8 @@ def _of_subscription(account: Account, subscription: Resource) -> Made:
 
 
 def _of_destination(account: Account, destination: Resource) -> Made:
-    """https://docs.aws.amazon.com/ses/latest/dg/event-publishing-add-event-destination-sns.html"""
+    """Yield the calls of an SES event destination.
+    https://docs.aws.amazon.com/ses/latest/dg/event-publishing-add-event-destination-sns.html"""
     given = destination.properties
     topic = given["EventDestination"].get("SnsDestination", {}).get("TopicARN")
     if topic:
@@ -95,7 +102,8 @@ def _of_destination(account: Account, destination: Resource) -> Made:
 
 
 def _of_alarm(account: Account, alarm: Resource) -> Made:
-    """https://repost.aws/knowledge-center/cloudwatch-receive-sns-for-alarm-trigger"""
+    """Yield the calls of an alarm.
+    https://repost.aws/knowledge-center/cloudwatch-receive-sns-for-alarm-trigger"""
     source = {"aws:sourcearn": alarm.arn, "aws:sourceaccount": ACCOUNT}
     for key in ("AlarmActions", "OKActions", "InsufficientDataActions"):
         for topic in alarm.properties.get(key, []):
@@ -103,7 +111,8 @@ def _of_alarm(account: Account, alarm: Resource) -> Made:
 
 
 def _of_integration(account: Account, integration: Resource) -> Made:
-    """https://docs.aws.amazon.com/lambda/latest/dg/services-apigateway.html"""
+    """Yield the calls of an API integration.
+    https://docs.aws.amazon.com/lambda/latest/dg/services-apigateway.html"""
     given = integration.properties
     stage = in_account(f"execute-api:{{place}}:{given['ApiId']}") + "/$default/$default"
     source = {"aws:sourcearn": stage, "aws:sourceaccount": ACCOUNT}
@@ -136,7 +145,7 @@ def _request(
 
 
 def _role(account: Account, named: str) -> str:
-    """The role of the function that a mapping names: by its name, its ARN, or that of an alias."""
+    """Return the role of the function that a mapping names by name, ARN, or alias."""
     name = function_of(named) if named.startswith("arn:") else named.split(":")[0]
     return next(
         str(each.properties["Role"]) for each in account.functions.values() if each.ref == name

@@ -1,4 +1,4 @@
-"""The stages whose policies are judged, synthesised as a deployment would, without their layers."""
+"""The stages whose policies are judged, synthesised as for a deployment but without layers."""
 
 import fcntl
 import json
@@ -22,7 +22,7 @@ _ASKS: Mapping[str, Any] = {
     "recommendations_url": "https://recommend.gazette.dev/v1/items",
     "recommendations_secret": "recommend-token",
 }
-"""A content source with a token. A stage has it with either provider."""
+"""Settings of a content source with a token, which either provider may have."""
 
 EVERYTHING: Mapping[str, Any] = {
     "sender": "Gazette <digest@gazette.dev>",
@@ -39,7 +39,7 @@ EVERYTHING: Mapping[str, Any] = {
     **_ASKS,
     **_CRITICAL,
 }
-"""With these every grant exists that a stage with SES may have, in the sandbox."""
+"""Settings with which every grant exists that a stage with SES may have, in the sandbox."""
 
 OUTSIDE: Mapping[str, Any] = {
     **EVERYTHING,
@@ -48,8 +48,8 @@ OUTSIDE: Mapping[str, Any] = {
     "immediate_sender": "Now <now@news.gazette.dev>",
     "domain": "news.gazette.dev",
 }
-"""The same outside the sandbox: identities are named. One sender is below the domain and has a
-label; above the domain is one that is not verified."""
+"""The same settings outside the sandbox, where grants name identities. One sender is below the
+domain and has a label. Above the domain is one that is not verified."""
 
 SMTP: Mapping[str, Any] = {
     "sender": "Gazette <digest@gazette.dev>",
@@ -66,7 +66,7 @@ SMTP: Mapping[str, Any] = {
     "unknown_policy": "carry_over",
     "sandbox": False,
 }
-"""With a login."""
+"""Settings of SMTP with a login."""
 
 IN_THE_SANDBOX = "everything, in the sandbox"
 BY_SMTP = "SMTP with a login"
@@ -76,7 +76,7 @@ STAGES: Mapping[str, Mapping[str, Any]] = {
     BY_SMTP: SMTP,
     "cdk.json as it stands": {},
 }
-"""By what is special about each; the settings that differ from those of `prod` in cdk.json."""
+"""The stages by their specialty, with the settings that differ from those of `prod` in cdk.json."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +88,10 @@ class Judged:
 
 
 def synthesised(folder: Path, names: tuple[str, ...] = tuple(STAGES)) -> tuple[Judged, ...]:
-    """The stages of these names, synthesised into folders of `folder` where they are not yet.
+    """Synthesise the stages of these names into subfolders of `folder`, unless they exist.
 
-    Several processes may ask at once; the first one does it, in a process of its own, because the
-    CDK takes longer to import than its templates to read.
+    Several processes may call it at once. The first one synthesises, in a separate process, because
+    importing the CDK takes longer than reading its templates.
     """
     folder.mkdir(parents=True, exist_ok=True)
     folders = {name: folder / str([*STAGES].index(name)) for name in names}

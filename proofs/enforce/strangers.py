@@ -1,8 +1,8 @@
-"""Calls beside one that is made, which nobody makes: a grant that allows one is too wide.
+"""Variations of a call that must not be allowed. A grant that allows one is too wide.
 
-It is the same action on another resource, also of another account or region, by another sender of
-email, or for a resource of another account. A grant of more actions than one needs no call to be
-found.
+It is the same action on another resource, also of another account or Region, by another sender of
+email, or for a resource of another account. A grant of too many actions is found without such
+calls.
 """
 
 from collections.abc import Iterator
@@ -16,11 +16,11 @@ _OTHER_ACCOUNT = "999999999999"
 _OTHER_REGION = "ap-southeast-2"
 _STREAM = ":log-stream:"
 _VERSIONS = "/versions/"
-"""Functions may read each version of the templates, and nothing else of the bucket."""
+"""The part of the bucket from which functions may read every object."""
 
 
 def strangers_of(account: Account, request: Request) -> Iterator[Request]:
-    """Calls that the grant of this one must not allow."""
+    """Yield calls that the grant of this one must not allow."""
     for resource in _other_resources(account, request.resource):
         yield replace(request, resource=resource)
     context = dict(request.context)
@@ -36,8 +36,8 @@ def strangers_of(account: Account, request: Request) -> Iterator[Request]:
 
 
 def _other_resources(account: Account, resource: str) -> Iterator[str]:
-    """Beside it, and within it: another index, but not another stream of the same log or another
-    version; and what has its name in another account or region."""
+    """Yield other resources: another index, or the same name in another account or Region. Other
+    streams of the same log and other versions are allowed."""
     if resource == "*":
         return
     yield from _elsewhere(resource)
@@ -64,7 +64,8 @@ def _elsewhere(resource: str) -> Iterator[str]:
 
 
 def _whole(account: Account, resource: str) -> str:
-    """The resource of the templates in which this one is, or itself; a secret without its end."""
+    """Return the resource of the templates that contains this one, or itself; a secret without its
+    suffix."""
     arns = (each.arn.removesuffix(":*") for each in account.templates.resources)
     found = max((arn for arn in arns if resource.startswith(arn)), key=len, default="")
     if found:

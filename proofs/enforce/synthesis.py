@@ -1,7 +1,8 @@
-"""Synthesises stages named `prod`: on stdin is JSON, a folder for each with its settings.
+"""A script that synthesises stages named `prod`, from JSON on stdin with a folder for each stage
+and its settings.
 
-Also those that are not ready to be deployed, such as that of cdk.json as it stands. Without layers,
-which take long to build and grant nothing.
+It accepts stages that are not ready for a deployment, such as the one in cdk.json. It skips layers,
+which take long to build and have no grants.
 """
 
 import json
@@ -14,7 +15,7 @@ from infra.assembly import build
 
 
 def main() -> None:
-    """Synthesise each into its folder."""
+    """Synthesise each stage into its folder."""
     for folder, settings in json.load(sys.stdin).items():
         of_stage = {"stage": "prod", "stages": {"prod": settings}, "aws:cdk:bundling-stacks": []}
         app = App(context={**context(), **of_stage}, outdir=folder)

@@ -1,7 +1,7 @@
-"""The templates of a stage, with every reference written out as it will be once deployed.
+"""The templates of a stage, with every reference resolved as after a deployment.
 
-Names that CloudFormation draws are made up here as it makes them: stack, logical id, and an end
-that nobody chose. https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/resources-section-structure.html
+Names that CloudFormation generates are made up by its rule: stack, logical id, and a random suffix.
+https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/resources-section-structure.html
 """
 
 import json
@@ -52,14 +52,14 @@ _REF_IS_ARN = {"AWS::SecretsManager::Secret", "AWS::SNS::Topic", "AWS::Lambda::L
 
 
 def in_account(rest: str) -> str:
-    """An ARN of this account and region."""
+    """Return an ARN of this account and Region."""
     place = f"{REGION}:{ACCOUNT}"
     return f"arn:aws:{rest.format(place=place, account=ACCOUNT)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """One resource. `label` is its logical id without the hash that the CDK puts behind it."""
+    """One resource. `label` is its logical id without the hash that the CDK appends."""
 
     label: str
     type: str
@@ -70,7 +70,7 @@ class Resource:
 
 @dataclass(slots=True)
 class Templates:
-    """The stacks of a stage, in the order in which they import from each other."""
+    """The stacks of a stage, in the order of their imports."""
 
     stacks: Mapping[str, Mapping[str, Any]]
     resources: list[Resource] = field(default_factory=list)
@@ -78,7 +78,7 @@ class Templates:
 
     @classmethod
     def of(cls, folder: Path) -> "Templates":
-        """What was synthesised into `folder`."""
+        """Read the templates that were synthesised into `folder`."""
         raw = {
             path.name.removesuffix(".template.json"): json.loads(path.read_text())
             for path in folder.glob("*.template.json")
@@ -87,7 +87,7 @@ class Templates:
 
     @classmethod
     def read(cls, stacks: Mapping[str, Mapping[str, Any]]) -> "Templates":
-        """The same, of templates as they are parsed."""
+        """Read templates that are already parsed."""
         made = cls(stacks)
         for stack, template in stacks.items():
             for output in template.get("Outputs", {}).values():
@@ -98,7 +98,7 @@ class Templates:
         return made
 
     def of_type(self, *kinds: str) -> list[Resource]:
-        """The resources of these types."""
+        """Return the resources of these types."""
         return [each for each in self.resources if each.type in kinds]
 
     def _all(self) -> Iterator[Resource]:
@@ -216,11 +216,11 @@ def _pseudo(stack: str) -> dict[str, str]:
 
 
 def function_of(arn: str) -> str:
-    """The name of the function that an ARN names, with or without a version or an alias."""
+    """Return the name of the function in an ARN, with or without a version or an alias."""
     return arn.split(":function:")[1].split(":")[0]
 
 
 def queues_behind(resource: Resource) -> Sequence[str]:
-    """The ARN of the dead-letter queue of a target or a subscription, if it has one."""
+    """Return the ARN of the dead-letter queue of a target or a subscription, if it has one."""
     policy = resource.properties.get("RedrivePolicy", {})
     return [policy["deadLetterTargetArn"]] if "deadLetterTargetArn" in policy else []

@@ -1,4 +1,4 @@
-"""In which stages a call counts."""
+"""The stages in which a call counts."""
 
 from collections.abc import Mapping
 from dataclasses import fields

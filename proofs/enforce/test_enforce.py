@@ -1,4 +1,4 @@
-"""A short seed of the proof, and that it sees what is missing and what is too much."""
+"""A short seed of the proof, and tests that it finds missing and superfluous grants."""
 
 import json
 from collections.abc import Callable
@@ -25,12 +25,12 @@ _TESTS = (
     "tests/functions/test_grants_besides_tables.py",
     "tests/functions/delivery/test_template_versions.py",
 )
-"""Whole modules, whose tests use every grant of every function between them, in each stage."""
+"""Test modules that together use every grant of every function, in each stage."""
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What was recorded."""
+    """The folder with the recorded calls."""
     made = tmp_path_factory.mktemp("enforce")
     synthesised(stages_in(made))
     record(made, "-n", "0", *_TESTS)
@@ -44,13 +44,13 @@ def stages(folder: Path) -> tuple[Judged, ...]:
 
 @pytest.fixture(scope="module", params=STAGES)
 def stage(stages: tuple[Judged, ...], request: pytest.FixtureRequest) -> Judged:
-    """Each of them."""
+    """Each judged stage."""
     (found,) = (each for each in stages if each.name == request.param)
     return found
 
 
 def report_of(folder: Path, *stages: Judged) -> Report:
-    """That on the last of these stages."""
+    """Return the report on the last of these stages."""
     *_, of_the_last, _ = report_on(stages, folder).each
     return of_the_last
 
@@ -63,7 +63,7 @@ def test_functions_ask_for_no_more_than_they_may_and_may_no_more_than_they_ask_f
 
 
 def judged(stage: Judged, folder: Path, *, grants: Account | None = None) -> Verdict:
-    """What the calls that count for this stage are, with other grants if they are given."""
+    """Judge the calls that count for this stage, with other grants if given."""
     verdict = Verdict.of(grants or stage.account)
     for step, asked, told in kept(folder):
         functions = stage.account.functions
@@ -106,7 +106,7 @@ def test_another_evaluator_allows_the_same_calls(folder: Path, stage: Judged) ->
 def edited(
     stage: Judged, edit: Callable[[dict[str, Any]], None], *, policy: str = "Generate"
 ) -> Judged:
-    """The stage with another policy of one function."""
+    """Return the stage with another policy of one function."""
     stacks = json.loads(json.dumps(stage.account.templates.stacks))
     (document,) = (
         resource["Properties"]["PolicyDocument"]
@@ -284,7 +284,7 @@ def test_a_call_of_which_no_stage_can_tell_what_it_names_is_seen(
 
 
 def test_a_call_of_another_stage_uses_no_grant(folder: Path, stages: tuple[Judged, ...]) -> None:
-    """What only SMTP asks for is not used where no test sends by SMTP, and so on."""
+    """Grants that only SMTP needs are unused if no test sends by SMTP, and so on."""
     login = ("generate", "secretsmanager:GetSecretValue", "gazette-smtp-??????")
     everything, _, by_smtp, plain = stages
     assert login in report_of(folder, by_smtp).used

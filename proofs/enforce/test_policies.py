@@ -1,4 +1,4 @@
-"""The evaluator is IAM's, as its pages say, and as somebody else wrote it."""
+"""The evaluator agrees with IAM's documentation and with an independent implementation."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ _OF_ARNS = ["ArnEquals", "ArnLike", "ArnNotEquals", "ArnNotLike", "ArnLikeIfExis
 
 
 def some(operators: list[str], keys: list[str], values: list[str]) -> Any:
-    """Conditions; only values that suit the operators, of which the pages say what they do."""
+    """Draw conditions with values that suit operators whose behaviour is documented."""
     compared = st.lists(st.sampled_from(values), min_size=1, max_size=2)
     by_key = st.dictionaries(st.sampled_from(keys), compared, min_size=1, max_size=2)
     return st.dictionaries(st.sampled_from(operators), by_key, max_size=1)

@@ -1,7 +1,7 @@
-"""What would be denied, what is granted for nothing, and what allows more than is asked.
+"""The verdict on the policies: denied calls, unused grants, and grants that are too wide.
 
-A grant counts as used where it alone allows some call. So one that another grant covers is found
-too: each of them could go.
+A grant counts as used if it alone allows some call. Two grants that cover each other are therefore
+both found, because either could be removed.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,13 +14,13 @@ from proofs.enforce.services import calls_of_aws
 from proofs.enforce.strangers import strangers_of
 
 Line = tuple[str, str, str]
-"""Who holds a grant, the action, and the resource, as the templates name them."""
+"""A grant in the words of the templates: its holder, the action, and the resource."""
 
 
 @dataclass(slots=True)
 class Verdict:
-    """`denied` and `wide` in words; grants by how they are used. `of_aws`: by AWS itself, and what
-    for."""
+    """A verdict. `denied` and `wide` are sentences; the others are grants by their use. `of_aws`
+    has AWS's own use of grants, with its purpose."""
 
     account: Account
     denied: set[str] = field(default_factory=set)
@@ -31,7 +31,7 @@ class Verdict:
 
     @classmethod
     def of(cls, account: Account) -> "Verdict":
-        """Of what AWS does by itself, before any function calls."""
+        """Return the verdict on AWS's own calls, before any function calls."""
         made = cls(account)
         made.wide = {
             f"{' '.join(made.line(grant))} allows more than one action"
@@ -45,9 +45,9 @@ class Verdict:
     def judge(
         self, step: str, asked: Iterable[Asked], told: Mapping[str, str], *, counts: bool = True
     ) -> None:
-        """Calls of a function that had the settings `told`.
+        """Judge the calls of a function that had the settings `told`.
 
-        Without `counts` they use no grant: those settings are not of this stage.
+        Without `counts` they use no grant, because those settings are not of this stage.
         """
         for each in asked:
             try:
@@ -61,7 +61,7 @@ class Verdict:
                     self.used |= used
 
     def line(self, grant: Grant) -> Line:
-        """A grant as people read it."""
+        """Return a grant in words."""
         holder = self.account.label(grant.holder)
         for step, function in self.account.functions.items():
             if function.properties["Role"] == grant.holder and not grant.principals:
@@ -75,19 +75,19 @@ class Verdict:
         return holder, grant.action, f"{label} from {where}" if where else label
 
     def granted(self) -> set[Line]:
-        """Everything that is allowed."""
+        """Return all grants."""
         return {self.line(grant) for grant in self.account.grants if grant.allows}
 
     def unused(self) -> set[Line]:
-        """What is allowed, and was neither used by a function nor is by AWS."""
+        """Return the grants that neither functions nor AWS used."""
         return self.granted() - self.lines(self.used) - self.lines(self.of_aws)
 
     def lines(self, grants: Iterable[Grant]) -> set[Line]:
-        """Grants as people read them."""
+        """Return grants in words."""
         return {self.line(grant) for grant in grants}
 
     def _grants_used_by(self, request: Request) -> frozenset[Grant]:
-        """The grant that alone allows it, if one does."""
+        """Return the grant that alone allows the request, if there is one."""
         grants = self.account.allowing(request)
         if request not in self.calls:
             self.calls.add(request)

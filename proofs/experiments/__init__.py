@@ -1,1 +1,1 @@
-"""Experiments with a known effect, reported as real ones are."""
+"""Experiments with a known effect, reported like real ones."""

@@ -1,4 +1,4 @@
-"""`python -m proofs.experiments`: how often statistics of experiments are right."""
+"""`python -m proofs.experiments`, which measures how often the statistics are right."""
 
 import argparse
 import sys
@@ -16,7 +16,7 @@ from proofs.experiments.town import Town
 
 
 def main() -> int:
-    """Exit status 0 only if all that is stated holds."""
+    """Return 0 only if all stated rates hold."""
     parser = argparse.ArgumentParser(prog="make experiments", description=__doc__)
     parser.add_argument("--number", type=int, default=2000)
     number = parser.parse_args().number
@@ -44,7 +44,7 @@ def main() -> int:
 
 
 def say(line: str) -> None:
-    """What the command is for."""
+    """Print the purpose of the command."""
     print(line)  # noqa: T201
 
 

@@ -1,4 +1,4 @@
-"""How often statistics of experiments are right, over many with a known effect."""
+"""The rates at which the statistics are right, over many experiments with a known effect."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from proofs.experiments.town import Run, Town
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Of `experiments`, how many had each result."""
+    """The numbers of `experiments` with each result."""
 
     experiments: int
     shown: int
@@ -16,12 +16,12 @@ class Rates:
 
     @property
     def share(self) -> float:
-        """Of those in which a difference was shown."""
+        """The share in which a difference was shown."""
         return self.shown / self.experiments
 
 
 def rates(town: Town, experiments: int) -> Rates:
-    """In how many a difference was shown, and how often the interval held the true one."""
+    """Count experiments with a shown difference, and intervals that contain the true one."""
     shown = covered = 0
     for number in range(experiments):
         verdicts = town.run(number).verdicts()
@@ -34,22 +34,22 @@ def rates(town: Town, experiments: int) -> Rates:
 
 
 def share(town: Town, experiments: int, is_so: Callable[[Run], bool]) -> float:
-    """In which share of the experiments it is so."""
+    """Return the share of the experiments for which the function returns True."""
     return sum(is_so(town.run(number)) for number in range(experiments)) / experiments
 
 
 def is_shown_by_emails(run: Run) -> bool:
-    """Whether counting emails would show a difference."""
+    """Return True if counting emails would show a difference."""
     return any(each.is_shown for each in run.naive_verdicts())
 
 
 def is_shown_on_any_day(run: Run) -> bool:
-    """Whether somebody who looks every day would once see a difference."""
+    """Return True if a daily look would show a difference on any day."""
     return any(each.is_shown for day in range(1, run.town.days + 1) for each in run.verdicts(day))
 
 
 def power(town: Town) -> float:
-    """How often the effect must be found, by the normal approximation."""
+    """Return the probability to find the effect, by the normal approximation."""
     from statsmodels.stats.proportion import power_proportions_2indep
 
     half = town.readers / 2

@@ -1,7 +1,7 @@
-"""An experiment with a known effect is found, and one with none is called none, as often as said.
+"""A known effect is found, and no effect is found where there is none, at the stated rates.
 
-Each goes the real way: dealt by `variant_of`, counted by the step, told by the command's verdict.
-The same seeds each time. `make experiments` has ten times as many.
+Experiments use the real code: `variant_of` assigns, the step counts, and the command gives the
+verdict. The seeds are always the same. `make experiments` has ten times as many.
 """
 
 from dataclasses import replace
@@ -17,12 +17,12 @@ NONE, LIFTED = Town(readers=160, days=5), Town(readers=160, days=5, lift=0.1)
 
 
 def at_most(probability: float) -> int:
-    """The upper bound that one of a thousand such simulations exceeds."""
+    """Return the upper bound that one of a thousand such simulations exceeds."""
     return int(binom.ppf(0.999, EXPERIMENTS, probability))
 
 
 def at_least(probability: float) -> int:
-    """The lower bound that one of a thousand such simulations falls below."""
+    """Return the lower bound that one of a thousand such simulations falls below."""
     return int(binom.ppf(0.001, EXPERIMENTS, probability))
 
 

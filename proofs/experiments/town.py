@@ -1,8 +1,8 @@
-"""Readers who click by a rule that is known, so that the true difference is too.
+"""Readers who click by a known rule, so that the true difference is known.
 
-Each reader has a rate of their own, drawn from a beta distribution: some click nearly always, most
-hardly ever, which is why the emails of one reader say less than as many readers. Where a variation
-has an effect, it wins each email a click with the probability `lift` beside that.
+Each reader has an own rate, drawn from a beta distribution. Some click almost always, most rarely.
+The emails of one reader therefore say less than as many readers. A variation's effect adds a click
+to each email with the probability `lift`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,12 +23,13 @@ from cli.statistics.comparisons import Verdict, compare
 _BEGIN = datetime(2026, 11, 2, 7, 0, tzinfo=UTC)
 _DAY = timedelta(days=1)
 _ALIKE, _APART = 0.3, 2.7
-"""Of the beta distribution: a tenth of all emails are clicked, by readers who differ much."""
+"""Parameters of the beta distribution: a tenth of all emails are clicked, and readers differ
+much."""
 
 
 @dataclass(frozen=True, slots=True)
 class Town:
-    """So many readers, each of whom gets an email on 1 to `days` days."""
+    """A number of readers, each of whom gets an email on 1 to `days` days."""
 
     readers: int = 240
     days: int = 8
@@ -37,11 +38,11 @@ class Town:
 
     @property
     def slots(self) -> list[datetime]:
-        """One a day."""
+        """One slot a day."""
         return [_BEGIN + day * _DAY for day in range(self.days)]
 
     def share(self, lift: float) -> float:
-        """The true share of readers who click at least once."""
+        """Return the true share of readers who click at least once."""
         return (
             1
             - sum(
@@ -54,11 +55,11 @@ class Town:
 
     @property
     def difference(self) -> float:
-        """The true difference of variation 2 to variation 1."""
+        """The true difference between variation 2 and variation 1."""
         return self.share(self.lift) - self.share(0)
 
     def run(self, number: int) -> "Run":
-        """The `number`-th experiment: the same readers, dealt anew, and their emails."""
+        """Run experiment `number`, with the same readers assigned anew, and their emails."""
         running = experiment(
             f"trial-{number}", dict.fromkeys(range(1, self.variations + 1), 1), _BEGIN
         )
@@ -66,7 +67,7 @@ class Town:
 
 
 class Emails:
-    """The half of the port `Engagements` that a report reads."""
+    """The methods of the port `Engagements` that a report calls."""
 
     def __init__(self, town: Town, running: Experiment, random: Random) -> None:
         self._by_slot: dict[datetime, list[Engagement]] = {slot: [] for slot in town.slots}
@@ -80,34 +81,34 @@ class Emails:
                 self._by_slot[slot].append(_email(reader, slot, variant, is_clicked))
 
     def record(self, *_: object) -> bool:
-        """Writes nothing."""
-        raise AssertionError("a report writes nothing")
+        """Raise, because a report does not write."""
+        raise AssertionError("a report does not write")
 
     def of_slot(self, slot: datetime) -> Iterator[Engagement]:
-        """As the adapter tells them."""
+        """Yield the engagements of a slot like the adapter."""
         return iter(self._by_slot[slot])
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One experiment that was run."""
+    """One experiment."""
 
     town: Town
     running: Experiment
     emails: Emails
 
     def report(self, days: int | None = None) -> Statistics:
-        """As the command makes it; after so many days."""
+        """Return the report, as the command makes it, after a number of days."""
         slots = self.town.slots[:days]
         arm_of = of_experiment(self.running.name)
         return collect_statistics(slots, engagements=self.emails, arm_of=arm_of)
 
     def verdicts(self, days: int | None = None) -> Sequence[Verdict]:
-        """Of what was clicked."""
+        """Return the verdicts on clicks."""
         return clicked(self.report(days).readers.arms())
 
     def naive_verdicts(self) -> Sequence[Verdict]:
-        """The same, as if each email had a reader of its own."""
+        """Return the verdicts as if each email had a separate reader."""
         counts = self.report().counts
 
         def number(variation: int, measure: Measure) -> int:
@@ -126,7 +127,7 @@ class Run:
 
 
 def clicked(arms: Sequence[Arm]) -> Sequence[Verdict]:
-    """Of clicks; none where nobody clicked."""
+    """Return the verdicts on clicks; none if there were none."""
     return compare(arms).get(Measure.CLICKED, ())
 
 

@@ -1,4 +1,4 @@
-"""`python -m proofs.features`: histories of all features together, and then without each rule."""
+"""`python -m proofs.features`: run histories of all features together, then without each rule."""
 
 import argparse
 import sys
@@ -9,7 +9,7 @@ from proofs.features.search import Broken, search, shortest
 
 
 def main() -> int:
-    """Exit status 0 only if every promise was kept, and one is broken without each rule."""
+    """Return exit status 0 only if every promise holds, and each omitted rule breaks one."""
     parser = argparse.ArgumentParser(prog="make features", description=__doc__)
     parser.add_argument("--examples", type=int, default=2000, help="how many histories")
     parser.add_argument("--first", type=int, default=0, help="the number of the first one")

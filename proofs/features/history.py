@@ -1,4 +1,4 @@
-"""What a history is made of: what people and services do, and which calls are struck. By number."""
+"""A history, drawn from its number: the actions of people and services, and the struck calls."""
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -12,7 +12,7 @@ from proofs.prove.strikes import How
 
 READERS = ("ann", "bo")
 DAYS = 6
-"""Of a history; after that everybody comes back, and everything settles."""
+"""The days of a history. Afterwards every reader returns and all work settles."""
 
 _FEATURES = (
     ("follow", "follow", "happen", "happen", "unfollow", "retract_activity"),
@@ -30,7 +30,9 @@ _FEATURES = (
     ("sign_of_life", "click"),
     ("bury", "lose", "copy"),
 )
-"""Each history has some of them, so that those it has meet: all of them at once seldom do."""
+"""The groups of features. Each history uses a few of them, because features rarely interact in a
+history that uses all.
+"""
 
 _BEGINNINGS = (
     (Frequency.DAILY, Frequency.DAILY),
@@ -40,10 +42,10 @@ _BEGINNINGS = (
     (Frequency.DAILY, Frequency.WEEKLY),
 )
 _MOMENTS = (-3600, -20, -5, 0, 1, 5, 20, 60, 300, 900, 3600, 6 * 3600, 10 * 3600)
-"""Seconds from when digests are due at eight in Berlin."""
+"""Offsets in seconds from when digests are due, at eight in Berlin."""
 
 _DAYS = (-1, 0, 0, 1, 2, 3, 4)
-"""The first one is a Monday, on which weekly digests are due too."""
+"""The days of actions. The first is a Monday, when weekly digests are also due."""
 
 _APART = (0, 0, 0, 1, 4, 10, 18, 30, 60, 150, 600, 1500)
 _ANSWERS = (
@@ -92,17 +94,17 @@ AIMS = {
     "preferences": ("subscribers.put", "schedules.put", "suppressions.lift"),
     "cancel": ("batches.cancel", "runs.of_batch"),
 }
-"""The calls between which something may come, by function; a strike is aimed at one of them."""
+"""The calls before which an action can run, by function. A strike is aimed at one of them."""
 
 _AIMS_OF_CONTENT = {
     "content": ("schedules.get", "source.ask", "events.store", "schedules.put", "message.delete"),
     "generate": ("schedules.get", "fetch_queue.send", "runs.swap"),
     "fanout": ("fetch_queue.send", "runs.create", "schedules.put"),
 }
-"""Where something may come between, besides, in a history that asks a content source."""
+"""Further calls before which an action can run, in a history with a content source."""
 
 _AIMS_OF_LAPSES = ("deferred_events.expire", "deferred_events.expire", "runs.swap")
-"""Where something may come between, besides, in a history in which an event lapses."""
+"""Further calls before which an action can run, in a history with an expiring event."""
 
 _HOWS = (*(How.OVERTAKEN,) * 5, *How)
 _HOWS_AT = {
@@ -111,14 +113,16 @@ _HOWS_AT = {
     "runs.create": (How.HELD_UP, How.HELD_UP, How.KILLED_BEFORE, How.KILLED_AFTER, How.OVERTAKEN),
     "message.delete": (How.KILLED_BEFORE, How.REFUSED, How.HELD_UP),
 }
-"""What hurts most at a call; what is stamped before a write may be written much later."""
+"""The strikes most likely to break a call. A value stamped before a write may be written much
+later.
+"""
 
 _SKIPPED = (0, 0, 0, 0, 0, 1, 1, 2, 4)
 
 
 @dataclass(frozen=True)
 class Deed:
-    """Somebody does something, so long after the first digest is due."""
+    """An action and its time after the first digest is due."""
 
     at: timedelta
     what: str
@@ -129,10 +133,11 @@ class Deed:
 
 @dataclass(frozen=True)
 class Strike:
-    """What happens to a function at a call of that name: the first `since` then, after so many.
+    """A strike on a call of a function.
 
-    Before it, `meanwhile` is done. Where the worker is `overtaken`, everybody else goes on for a
-    `pause`, after `is_copied` with another worker that got the same message.
+    It hits a call of that name `after` others, counted from `since`. The actions in `meanwhile` run
+    before the call. If the worker is overtaken, all others continue for a `pause`, and with
+    `is_copied` another worker first receives the same message.
     """
 
     function: str
@@ -147,11 +152,12 @@ class Strike:
 
 @dataclass(frozen=True)
 class History:
-    """`begins`: how often the readers want comments and likes at first.
+    """The settings and actions of one history.
 
-    `delays` are those of messages on their way to ingest, one after the other, round.
-    `ends_daily`: in the end everybody wants a digest a day, so everything that waits moves.
-    `asks`: digests ask a content source, which fails `source_down` times first.
+    `begins` holds the initial frequencies of comments and likes. `delays` are the delays of
+    successive messages to ingest, repeated in a cycle. With `ends_daily` every reader chooses daily
+    digests at the end, so that all waiting events move. With `asks` digests query a content source,
+    which fails `source_down` times first.
     """
 
     policy: Policy
@@ -169,15 +175,16 @@ class History:
 
 
 _ASKS = 4
-"""One history in so many asks a content source."""
+"""One history in this many queries a content source."""
 
 _LAPSES = 6
-"""In one history in so many an event lapses, is given more time, and lapses again, while nobody
-knows what became of any email."""
+"""One history in this many has an event that expires and is extended again and again, while the
+outcome of every email is unknown.
+"""
 
 
 def history(number: int) -> History:
-    """The history of that number, always the same."""
+    """Return the history of that number, which is always the same."""
     drawn = _Drawn(Random(number)).history()
     if number % _LAPSES == 1:
         drawn = _with_lapses(drawn, Random(-number - 1))
@@ -193,9 +200,9 @@ def history(number: int) -> History:
 
 
 def _with_lapses(drawn: History, random: Random) -> History:
-    """Each day an event is given more time, and something else happens so that there is an email.
+    """Add an event that is extended each day, and an action each day that causes an email.
 
-    It lapses between the attempts of a digest, or of an immediate email.
+    The event expires between the attempts of a digest or of an immediate email.
     """
     who, how = random.choice(READERS), random.choice((0, 0, 1, 2))
     lapses = [
@@ -217,7 +224,7 @@ def _with_lapses(drawn: History, random: Random) -> History:
 
 
 def _strike_of_lapses(random: Random) -> Strike:
-    """Where what has lapsed is taken out, or where a worker claims what another one takes out."""
+    """Return a strike on the removal of an expired event, or on a claim of a worker during it."""
     return Strike(
         random.choice(("generate", "generate", "resend")),
         random.choice(_AIMS_OF_LAPSES),
@@ -230,7 +237,7 @@ def _strike_of_lapses(random: Random) -> Strike:
 
 
 def _strike_of_content(random: Random) -> Strike:
-    """At a call of whoever asks, or of who waits for the items."""
+    """Return a strike on a call that fetches content, or on one of a run that waits for it."""
     function = random.choice(("content", "content", "generate", "fanout"))
     return Strike(
         function,
@@ -244,7 +251,7 @@ def _strike_of_content(random: Random) -> Strike:
 
 
 class _Drawn:
-    """One history, drawn. What happens, happens around few moments, to few things."""
+    """One history, drawn from few times and few entities, so that actions interact."""
 
     def __init__(self, random: Random) -> None:
         self._random = random
@@ -257,7 +264,7 @@ class _Drawn:
         self._things = random.choice(((0,), (0, 1, 2), range(6)))
 
     def history(self) -> History:
-        """All of it."""
+        """Return the whole history."""
         random = self._random
         deeds = tuple(self._deed() for _ in range(random.randint(6, 24)))
         return History(
@@ -293,7 +300,7 @@ class _Drawn:
         )
 
     def _strike(self, deeds: tuple[Deed, ...]) -> Strike:
-        """After something was done, or digests came due on that day: there it hurts."""
+        """Return a strike right after an action, or after digests came due on that day."""
         random = self._random
         at = random.choice(deeds).at
         function = random.choice((*AIMS, *("ingest", "generate") * 3, "fanout", "resend"))
@@ -310,7 +317,9 @@ class _Drawn:
         )
 
     def _meanwhile(self, *, is_sending: bool) -> tuple[Deed, ...]:
-        """Who sends has read what it sends; a new event comes too late for that."""
+        """Return the actions during a strike. A sender has already read its events, so it gets no
+        new one.
+        """
         number = self._random.randint(is_sending, 2)
         return tuple(self._deed(puts=not is_sending) for _ in range(number))
 

@@ -1,4 +1,4 @@
-"""What a history came to: judged by the emails, the rows, and the book of what was wanted."""
+"""The verdict on a history, from its emails, its rows and the record of wanted events."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -29,16 +29,22 @@ from proofs.prove.verdict import why_not_twice
 
 _NEEDS_A_REASON = {"gone", "retracted", "waits for a reader who left"}
 _LET_GO = {"unsubscribed", "suppressed", "erased", "unknown_subscriber"}
-"""A reason of a run that ended with what was to go out at once; it needs one of the deeds."""
+"""The reasons of runs that ended without sending their immediate events, and the actions that each
+requires.
+"""
 
 
 _STALLED = timedelta(hours=1)
-"""A worker may have looked before an event lapsed, and claim as much later."""
+"""The longest time between a worker's check for expired events and its claim."""
 
 
 @dataclass
 class Outcome:
-    """`ends`: what became of the events. `copies`: how many were in so many emails."""
+    """The verdict on one history.
+
+    `ends` counts events by outcome. `copies` counts events by the number of emails that contained
+    them.
+    """
 
     violations: list[str] = field(default_factory=list)
     ends: Counter[str] = field(default_factory=Counter)
@@ -46,7 +52,7 @@ class Outcome:
 
 
 def judge(life: Life, town: Town) -> Outcome:
-    """Of a history in which nothing moves any more."""
+    """Return the verdict on a history in which no work remains."""
     outcome = Outcome()
     runs, taken, policy = life.runs(), life.provider.taken, life.scenario.policy
     shown = [(one.key.user_id, event) for one in taken for event in one.shows]
@@ -64,7 +70,7 @@ def judge(life: Life, town: Town) -> Outcome:
     ]
     outcome.violations += missing(schedules, runs)
     outcome.violations += (
-        f"wanted by nobody: {event} of {user_id}"
+        f"unwanted: {event} of {user_id}"
         for user_id, event in shown
         if (user_id, event) not in town.wanted
     )
@@ -106,7 +112,7 @@ def _of_event(life: Life, town: Town, wanted: Wanted, outcome: Outcome) -> Itera
 
 
 def _end_of(life: Life, wanted: Wanted) -> str:
-    """Also of what a policy let go, and whose row has been deleted since."""
+    """Return the outcome of an event, also if a policy gave it up and its row was deleted since."""
     end = why_unsent(life.onlooker, wanted.user_id, wanted.event_id)
     row = life.onlooker.events.rows.get((wanted.user_id, wanted.event_id))
     if end != "gone" or not isinstance(row, StoredEvent):
@@ -119,7 +125,7 @@ def _end_of(life: Life, wanted: Wanted) -> str:
 
 
 def _unproven(life: Life, runs: Mapping[RunKey, Run]) -> Iterable[str]:
-    """Rule 8: runs that were reported, and are not sent."""
+    """Return the runs with a delivery event that are not marked as sent (rule 8)."""
     for event in life.delivery_events:
         run = runs.get(event.run) if event.run else None
         if run and run.knows(event.attempt) and run.status is not Status.SENT:
@@ -127,7 +133,9 @@ def _unproven(life: Life, runs: Mapping[RunKey, Run]) -> Iterable[str]:
 
 
 def _twice_a_day(life: Life, town: Town, runs: Mapping[RunKey, Run]) -> Iterable[str]:
-    """Rule 1: dates on which a reader got two daily digests; the date of a redrive is its own."""
+    """Return dates on which a reader got two daily digests (rule 1). A redrive counts for its own
+    date.
+    """
     redriven = {key.user_id for key, run in runs.items() if run.refusals}
     keys = {taken.key for taken in life.provider.taken if taken.key.schedule == DAILY}
     dates: dict[tuple[str, date], RunKey] = {}
@@ -154,7 +162,7 @@ def _of_ban(life: Life, town: Town, ban: Ban, runs: Mapping[RunKey, Run]) -> Ite
 
 
 def _holds(life: Life, town: Town, ban: Ban, since: int, taken: Taken) -> bool:
-    """Whether the ban was in force when the email was claimed."""
+    """Return True if the ban was in force when the email was claimed."""
     if ban.after is None:
         return since <= taken.claim_call and (ban.until is None or taken.claim_call < ban.until)
     at = town.time_of(taken.claim_call)
@@ -163,7 +171,9 @@ def _holds(life: Life, town: Town, ban: Ban, since: int, taken: Taken) -> bool:
 
 
 def rested(life: Life, naps: Iterable[tuple[str, object, object]]) -> Iterable[str]:
-    """Digests that came due for somebody while they were dormant: who, since when, until when."""
+    """Return digests that came due for dormant readers: the reader, and the start and end of the
+    time.
+    """
     due = {run.key: run.due_at for run in life.runs()}
     exhausted = {(run.key.user_id, run.key.schedule) for run in life.runs() if run.refusals}
     for user_id, since, until in naps:

@@ -1,4 +1,4 @@
-"""Rules that are taken out of the code, to see that histories break without them."""
+"""Rules that are removed from the code to show that histories break without them."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ _ALL = {mutation.rule: mutation for mutation in (*RULES, *PREVENTED)}
 CAUGHT: Final = {
     "an erasure deletes the events": 20,
     "a run waits for an older run that may have been sent": 20,
-    "nothing is scheduled for a dormant reader": 30,
+    "a dormant reader has no scheduled digest": 30,
     "the sweep queues pending runs again": 30,
     "a dormant reader who resumes has their digests again": 30,
     "an event that is over and may have been sent is given up": 40,
@@ -34,13 +34,16 @@ CAUGHT: Final = {
     "a retraction raises the epoch of the open runs": 600,
     "an immediate run is queued even if its event was stored already": 700,
 }
-"""Within how many histories a promise is broken without a rule: about twice as many as it took when
-this was written. Which one breaks it changes with the calls of the ports, so this may have to be
-measured anew: `python -m proofs.features --without RULE`."""
+"""The number of histories within which a promise breaks without the rule, about twice the number
+measured at first. It changes with the calls of the ports. Measure it again with `python -m
+proofs.features --without RULE`.
+"""
 
 
 def search_without(rule: str, histories: int) -> str:
-    """Which promise is broken without the rule, in which history; empty where none is."""
+    """Return the promise that breaks without the rule and its history, or an
+    empty text for none.
+    """
     mutation = _ALL[rule]
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(ROOT / PACKAGE / "gazette", Path(folder) / "gazette")

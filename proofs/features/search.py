@@ -1,4 +1,4 @@
-"""Many histories, and what they came to together."""
+"""The search of many histories, and their totals."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -9,7 +9,9 @@ from proofs.features.world import live
 
 @dataclass
 class Total:
-    """`copies_max`: the most emails that any event was in."""
+    """The totals of many histories. `copies_max` is the most emails that
+    contained the same event.
+    """
 
     histories: int = 0
     emails: int = 0
@@ -25,7 +27,7 @@ class Total:
 
 
 class Broken(AssertionError):
-    """A promise is broken in the history of that `number`; `violations` says which."""
+    """A broken promise in the history of that `number`; `violations` lists the details."""
 
     def __init__(self, number: int, violations: list[str]) -> None:
         super().__init__(f"history {number}: " + "\n".join(violations))
@@ -34,7 +36,7 @@ class Broken(AssertionError):
 
 
 def search(numbers: Iterable[int]) -> Total:
-    """Live the histories of those numbers. Raises Broken where a promise is broken."""
+    """Run the histories of those numbers. Raise Broken if one breaks a promise."""
     total = Total()
     for number in numbers:
         life, outcome = live(history(number))
@@ -48,7 +50,7 @@ def search(numbers: Iterable[int]) -> Total:
 
 
 def shortest(broken: History) -> History:
-    """Without all that may be left out while a promise is still broken."""
+    """Return the history without every part that the violation does not need."""
     for smaller in _smaller(broken):
         if live(smaller)[1].violations:
             return shortest(smaller)

@@ -1,4 +1,4 @@
-"""A few histories; `make features` lives two thousand of them, and takes out every rule."""
+"""A few histories. `make features` runs two thousand and removes every rule."""
 
 import pytest
 

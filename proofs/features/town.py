@@ -1,4 +1,6 @@
-"""Two readers, and a book of what they want: from what is done, not from the tables."""
+"""Two readers and a record of the events they want, derived from the actions,
+not from the tables.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -57,11 +59,15 @@ _CUSTOM = (
     Days(frozenset({1}), every=2),
 )
 _AT_A_BUTTON = timedelta(hours=1)
-"""A hold and a stop by hand are no stops of rule 11: who has read before still sends."""
+"""Kinds of holds and manual stops. Rule 11 does not cover them, so a worker that read earlier still
+sends.
+"""
 
 _LAPSES_WITHIN = timedelta(hours=7)
 _UNTIL_IT_LAPSES = (timedelta(minutes=55), timedelta(minutes=10), timedelta(hours=25))
-"""By `how`: between the attempts of a digest or of an immediate email, or a day later."""
+"""The lifetimes of events, by `how`: until between the attempts of a digest or of an immediate
+email, or for a day.
+"""
 _SOON = timedelta(minutes=1)
 _END = timedelta(days=DAYS)
 _EARLIEST_MIDNIGHT = timedelta(hours=14)
@@ -71,9 +77,10 @@ Hits = Callable[[Taken, Run], bool]
 
 @dataclass
 class Wanted:
-    """An event for a reader. `forgone`: why it may be in no email; empty where it must be.
+    """An event for a reader.
 
-    `lapses_at`: from then on its service does not want it shown.
+    `forgone` holds the reasons why it may be in no email; it is empty if an email must contain it.
+    After `lapses_at` its service does not want it shown.
     """
 
     user_id: str
@@ -88,9 +95,10 @@ class Wanted:
 
 @dataclass
 class Ban:
-    """No email that it hits is claimed between an acknowledgement and what lifts it.
+    """A ban on claims of certain emails, from its acknowledgement until it is lifted.
 
-    By calls, where a claim that was read before fails; else, where `after` is given, by the clock.
+    It applies by call numbers if a claim that was read before it fails. With `after` it applies by
+    the clock instead.
     """
 
     what: str
@@ -103,10 +111,10 @@ class Ban:
 
 @dataclass
 class Person:
-    """A reader as the deeds leave them, however far the messages have come.
+    """A reader's state after the actions so far, regardless of unprocessed messages.
 
-    `silent`: the categories and entities that were muted, with what is acknowledged once they are
-    not any more: what comes before that is not stored, so nothing brings it back.
+    `silent` maps muted categories and entities to the acknowledgement that ended the mute. Events
+    before that are not stored, so they never appear.
     """
 
     user_id: str
@@ -126,7 +134,7 @@ class Person:
 
 
 class Town:
-    """One method for each deed."""
+    """The readers and services, with one method for each action."""
 
     def __init__(self, life: Life) -> None:
         self.life = life
@@ -142,17 +150,19 @@ class Town:
         self._stopped: Ban | None = None
 
     def do(self, deed: Deed) -> None:
-        """What the deed is named for."""
+        """Perform the action with the method of its name."""
         getattr(self, deed.what)(self.people[deed.who], deed)
 
     def begin(self, often: tuple[Frequency, Frequency]) -> None:
-        """The readers register, and say how often they want comments and likes."""
+        """Register the readers and set their frequencies for comments and likes."""
         for person in self.people.values():
             person.often = dict(zip(("comment", "like"), often, strict=True))
             self._say_profile(person)
 
     def kept_of_the_erased(self) -> Iterator[str]:
-        """What is there of readers whose erasure was acknowledged, though nothing is on its way."""
+        """Return remaining data of readers whose erasure was acknowledged, once no message is
+        pending.
+        """
         there = self.life.onlooker
         for person in self.people.values():
             if person.is_erased and person.erased in self.life.acknowledged:
@@ -166,7 +176,7 @@ class Town:
                     yield f"erased: {name} of {person.user_id} are still there"
 
     def end(self, *, daily: bool, signs: bool, days: int) -> None:
-        """Whatever was stopped goes on, everybody comes back, and is there for so many days."""
+        """Lift all stops, bring back every reader, and keep them active for this many days."""
         self._at(_END, self._let_go)
         for person in self.people.values():
             self._at(_END, partial(self._return_at_last, person))
@@ -177,10 +187,12 @@ class Town:
                 after = _END + timedelta(days=day, hours=-12)
                 self._at(after, partial(self.sign_of_life, person, None))
 
-    # What services do.
+    # Actions of services.
 
     def put(self, person: Person, deed: Deed) -> None:
-        """An event, on an entity of its own where `which` is above 1; some lapse in a few hours."""
+        """Publish an event, on its own entity if `which` is above 1. Some events expire in a few
+        hours.
+        """
         name, category = self._name("e"), _CATEGORIES[deed.how % 3]
         entity = name if deed.which > 1 else "shared"
         now = self._instant()
@@ -203,24 +215,24 @@ class Town:
         self.life.say(CreateEvents((replace(event, expires_at=wanted.lapses_at),)))
 
     def lapse(self, person: Person, deed: Deed) -> None:
-        """An event that is given more time again and again."""
+        """Publish an event that is repeatedly extended."""
         self.put(person, deed)
 
     def prolong(self, person: Person, deed: Deed) -> None:
-        """What lapses is given more time, whether it has lapsed or not."""
+        """Extend expiring events, whether they have expired or not."""
         if wanted := self._lapsing.get(person.user_id):
             wanted.lapses_at = self.life.clock() + _UNTIL_IT_LAPSES[deed.how]
             self._amend(person, wanted, expires_at=wanted.lapses_at)
 
     def again(self, person: Person, deed: Deed) -> None:
-        """A service puts an event once more, as it was."""
+        """Publish an event again, unchanged."""
         if wanted := self._one(person, deed):
             found = self.life.onlooker.events.get(wanted.user_id, wanted.event_id)
             if isinstance(found, StoredEvent) and not person.is_erased:
                 self.life.say(CreateEvents((found.event,)))
 
     def amend(self, person: Person, deed: Deed) -> None:
-        """It says something else now."""
+        """Publish a new text of an event."""
         if wanted := self._one(person, deed):
             self._amend(person, wanted)
 
@@ -235,14 +247,18 @@ class Town:
             self.life.say(CreateEvents((amended,)), ban.key)
 
     def retract(self, person: Person, deed: Deed) -> None:
-        """Nothing is stored of it while its reader is erased, so it may come after their return."""
+        """Retract an event. Retractions for an erased reader are not stored, so the event may be
+        sent after the reader's return.
+        """
         if wanted := self._one(person, deed):
             wanted.forgone.add("retracted")
             key = None if person.erased[0] else self._ban("retracted", _shows(wanted)).key
             self.life.say(RetractEvent(person.user_id, wanted.event_id), key)
 
     def happen(self, _: Person, deed: Deed) -> None:
-        """Something for all followers of one of two entities, or of one and its parent."""
+        """Publish an activity to all followers of one of two entities, or of an entity and its
+        parent.
+        """
         name, category = self._name("a"), _CATEGORIES[deed.how % 3]
         entity, parent = f"p{deed.which % 2}", "post#home" if deed.which > 2 else None
         self._activities.append((f"post#{entity}", name))
@@ -278,7 +294,7 @@ class Town:
             self.life.say(RetractActivity(entity, name))
 
     def often(self, person: Person, deed: Deed) -> None:
-        """How often something of a category comes."""
+        """Set a reader's frequency for a category."""
         category, often = _CATEGORIES[deed.which % 2], _OFTEN[deed.how]
         if person.is_erased:
             return
@@ -317,7 +333,7 @@ class Town:
             self._say_profile(person)
 
     def erase(self, person: Person, _: Deed) -> None:
-        """And what was never put again does not come back."""
+        """Erase a reader. Events that are not published again must not return."""
         if person.is_erased:
             return
         self._stop(person, "erased")
@@ -331,7 +347,7 @@ class Town:
         person.erased = ban.key
         self.life.say(EraseSubscriber(person.user_id, self._instant()), ban.key)
 
-    # What readers do.
+    # Actions of readers.
 
     def follow(self, person: Person, deed: Deed) -> None:
         entity = ("post#p0", "post#p1", "post#home")[deed.which % 3]
@@ -344,7 +360,7 @@ class Town:
             self._change_follow(person, entity, FollowState(False))
 
     def everything(self, person: Person, deed: Deed) -> None:
-        """How often all that comes that has no frequency of its own; seldom, at another hour."""
+        """Set the reader's default frequency. Occasionally also change the hour."""
         if not person.is_erased:
             clock = (5 + deed.which, None) if deed.which > 3 else None
             self._choose(person, Choice(frequency=_OFTEN[deed.how % 4], clock=clock))
@@ -370,7 +386,7 @@ class Town:
         self._choose(person, Choice(paused_until=until), ban.key)
 
     def resume(self, person: Person, _: Deed) -> None:
-        """The pause ends today."""
+        """End the pause today."""
         if not person.is_erased:
             self._end_pause(person)
             self._choose(person, Choice(paused_until=self.life.clock().date()))
@@ -400,7 +416,7 @@ class Town:
             self._suppress(person, replace(report, attempt=taken.attempt))
 
     def come_back(self, person: Person, deed: Deed) -> None:
-        """Whoever left, was erased, or changes the address."""
+        """Bring back a reader who unsubscribed or was erased, or change a reader's address."""
         if deed.how > 2 or person.has_stopped:
             self._return(person)
 
@@ -416,7 +432,7 @@ class Town:
             )
             self.life.queues["feedback"].put(report)
 
-    # What operators do, and what goes wrong.
+    # Actions of operators, and faults.
 
     def hold(self, _: Person, deed: Deed) -> None:
         category = _CATEGORIES[deed.which % 3]
@@ -437,7 +453,7 @@ class Town:
         self._release(_CATEGORIES[deed.which % 3])
 
     def stop_stream(self, _: Person, deed: Deed) -> None:
-        """All sending of digests."""
+        """Stop all digests."""
         if self._stopped is None:
             self.life.onlooker.rate_limiter.open_by_hand("to look at something", self.life.clock())
             self._stopped = self._ban(
@@ -452,7 +468,7 @@ class Town:
         self._resume_stream()
 
     def cancel(self, _: Person, deed: Deed) -> None:
-        """One of the last two batches."""
+        """Cancel one of the last two batches."""
         dues = sorted({slot for run in self.life.runs() if (slot := run.slot)})
         if not dues:
             return
@@ -465,11 +481,11 @@ class Town:
         )
 
     def bury(self, _: Person, deed: Deed) -> None:
-        """What is queued for generate becomes dead letters."""
+        """Move the queued messages of generate to the dead-letter queue."""
         bury_messages(self.life)
 
     def copy(self, _: Person, deed: Deed) -> None:
-        """SQS delivers a message twice."""
+        """Deliver a message twice, as SQS may."""
         queue = list(self.life.queues.values())[deed.which]
         if queue.messages:
             queue.put(queue.messages[deed.how % len(queue.messages)].body)
@@ -477,10 +493,10 @@ class Town:
     def lose(self, _: Person, deed: Deed) -> None:
         lose_messages(self.life)
 
-    # When bans hold.
+    # The periods of bans.
 
     def acknowledged_at(self, key: tuple[str, str]) -> datetime:
-        """When something was acknowledged; never, where it was not."""
+        """Return the call number of the acknowledgement, or never if it has not occurred."""
         count = self.life.acknowledged.get(key)
         return (
             datetime.max.replace(tzinfo=UTC) - _AT_A_BUTTON
@@ -489,12 +505,14 @@ class Town:
         )
 
     def time_of(self, count: int) -> datetime:
-        """When there had been so many calls."""
+        """Return the time at which this many calls had been made."""
         story = self.life.calls.story
         return story[min(count, len(story) - 1)][0]
 
     def is_doubtful(self, taken: Taken, run: Run) -> bool:
-        """What may have gone out before stays with its run, and with the one that carries it."""
+        """Return True if the events may already have been sent, so that they stay with the run or
+        its successor.
+        """
         return taken.attempt > 1 or any(
             other.uncertain
             for other in self.life.runs()
@@ -502,13 +520,15 @@ class Town:
             and other.key.sequence <= run.key.sequence
         )
 
-    # Parts of deeds.
+    # Parts of actions.
 
     def _at(self, after: timedelta, act: Callable[[], object]) -> None:
         self.life.at(FIRST_DUE + after, act)
 
     def _within_hours(self, deed: Deed, act: Callable[[], object]) -> None:
-        """Each of them is hundreds of messages that are queued again."""
+        """Run the act within six hours, because each hour of delay queues hundreds of messages
+        again.
+        """
         self.life.at(self.life.clock() + timedelta(hours=1 + 5 * deed.how), act)
 
     def _name(self, kind: str) -> str:
@@ -527,7 +547,7 @@ class Town:
         if person.has_stopped and person.back in self.life.acknowledged:
             person.has_stopped, person.back = False, None
         if person.has_stopped:
-            wanted.forgone.add("came while nothing was sent to the reader")
+            wanted.forgone.add("came while the reader got no email")
         self.wanted[person.user_id, name] = wanted
         self.life.events.append((person.user_id, name))
         return wanted
@@ -552,7 +572,7 @@ class Town:
                 ban.until = self.life.calls.count
 
     def _stop(self, person: Person, why: str) -> None:
-        """Nothing is kept for a reader who has left: what waits may be let go."""
+        """Record that a reader is stopped. Events that wait for them may be dropped."""
         person.has_stopped, person.back = True, None
         for wanted in self._of(person):
             wanted.forgone.add(why)
@@ -576,7 +596,7 @@ class Town:
         self.life.persist("feedback", act, (ban.what, f"{ban.key[1]} done"))
 
     def _return(self, person: Person) -> None:
-        """With another address, and by their own hand."""
+        """Bring a reader back with another address, by their own action."""
         self._lift(person, "left", "suppressed", "erased")
         person.is_erased = False
         person.addresses += 1
@@ -600,7 +620,9 @@ class Town:
         self.life.persist("preferences", act, back)
 
     def _return_at_last(self, person: Person) -> None:
-        """Nobody else does anything in the end, because that might mend what is broken."""
+        """Bring a reader back at the end. No other action follows, because it
+        might hide a fault.
+        """
         if person.has_stopped:
             self._return(person)
 
@@ -617,13 +639,13 @@ class Town:
         self.life.say(ChangeFollow(person.user_id, entity, state, self._instant()), key)
 
     def _is_silent(self, person: Person, what: str | None) -> bool:
-        """Whether it was muted, and nothing else was acknowledged since."""
+        """Return True if the category or entity was muted and no later change was acknowledged."""
         if what is None or what not in person.silent:
             return False
         return person.silent[what] not in self.life.acknowledged
 
     def _end_silence(self, person: Person, what: str) -> tuple[str, str] | None:
-        """What is acknowledged once something is not muted any more, where it was."""
+        """Record the acknowledgement that ends a mute, if there is one."""
         if what not in person.silent:
             return None
         self._keys += 1
@@ -644,7 +666,9 @@ class Town:
         self.life.say(ChangeSubscriber(replace(subscriber, time_zone=person.zone)), done)
 
     def _instant(self) -> datetime:
-        """Now, but later than whatever was done before: of two of one instant, either may win."""
+        """Return the current time, but later than any earlier action. Of two equal times either may
+        win.
+        """
         self._said_at = max(self.life.clock(), self._said_at + timedelta(microseconds=1))
         return self._said_at
 
@@ -670,7 +694,7 @@ class Town:
             self._stopped.until, self._stopped = self.life.calls.count, None
 
     def _let_go(self) -> None:
-        """Holds, stops and pauses end."""
+        """End all holds, stops and pauses."""
         for category in _CATEGORIES:
             self._release(category)
         self._resume_stream()
@@ -686,7 +710,7 @@ def _shows(wanted: Wanted) -> Hits:
 
 
 def _says_less(wanted: Wanted, text: str) -> Hits:
-    """Of two texts of an event, the later one is behind the other."""
+    """Return a predicate for emails that show an older text of the event."""
     return lambda taken, _: (
         taken.key.user_id == wanted.user_id and taken.says.get(wanted.event_id, text) < text
     )

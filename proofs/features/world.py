@@ -1,4 +1,4 @@
-"""One history, from its first deed until nothing moves any more."""
+"""One history, from its first action until no work remains."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -18,14 +18,14 @@ from proofs.prove.strikes import How, Worker
 from tests.builders import NOW
 
 _SETTLING = 45
-"""Days until the rarest digest has come, once a month, and the one behind it has not."""
+"""The days after which a monthly digest has come due once, and not twice."""
 
 _MINUTE = timedelta(minutes=1)
 _FAR = datetime.max.replace(tzinfo=UTC)
 
 
 class Observed(Life):
-    """A life whose calls are struck by what they are, and of which it is noted who rests when."""
+    """A life with strikes aimed at kinds of calls, which also records dormant readers."""
 
     def __init__(self, scenario: Scenario, strikes: tuple[Strike, ...]) -> None:
         self.naps: list[tuple[str, datetime, datetime]] = []
@@ -40,7 +40,7 @@ class Observed(Life):
         self.town = Town(self)
 
     def _aim(self, worker: Worker, call: str) -> How | None:
-        """What the first strike does that is meant for such a call."""
+        """Return the effect of the first strike that targets such a call."""
         function = worker.name.partition(" ")[0]
         for strike in self._strikes:
             if (strike.function, strike.call) != (function, call):
@@ -57,7 +57,7 @@ class Observed(Life):
         return None
 
     def overtake(self, worker: Worker) -> None:
-        """Others do what they do meanwhile."""
+        """Run the actions of other actors during a strike."""
         strike = self.struck
         assert strike is not None
         self._do(strike.meanwhile)
@@ -98,7 +98,7 @@ class Observed(Life):
         return isinstance(reader, Subscriber) and reader.status is SubscriberStatus.DORMANT
 
     def _listed_while_dormant(self) -> Iterator[str]:
-        """Digests that are scheduled for somebody who has been dormant for long."""
+        """Return scheduled digests of readers who have long been dormant."""
         for user_id, since in self._since.items():
             if self.clock() > since + timedelta(days=1):
                 listed: list[Schedule] = [
@@ -107,13 +107,13 @@ class Observed(Life):
                 yield from (f"dormant: {one.name} of {user_id} is scheduled" for one in listed)
 
     def all_naps(self) -> Iterator[tuple[str, datetime, datetime]]:
-        """Those that have not ended, too."""
+        """Return all dormant periods, including those that have not ended."""
         yield from self.naps
         yield from ((user_id, since, _FAR) for user_id, since in self._since.items())
 
 
 def live(history: History) -> tuple[Life, Outcome]:
-    """Until everything has settled, and what it came to."""
+    """Run a history until all work has settled, and return the verdict."""
     scenario = Scenario(
         name="features",
         policy=history.policy,

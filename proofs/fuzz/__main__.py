@@ -1,4 +1,4 @@
-"""`python -m proofs.fuzz`: many examples, and the last line says what became of them."""
+"""`python -m proofs.fuzz`, which tries many examples and prints the outcomes in its last line."""
 
 import argparse
 import logging
@@ -18,7 +18,7 @@ _MESSAGES_A_WORLD = 200
 
 
 def main() -> int:
-    """Exit status 0 only if nothing was lost and nothing raised."""
+    """Return 0 only if no message was lost and no error was raised."""
     parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
     parser.add_argument("--examples", type=int, default=20_000)
     examples = parser.parse_args().examples
@@ -32,7 +32,7 @@ def main() -> int:
 
 
 def run(examples: int) -> Tally:
-    """Put so many messages or more, up to ten at once, some hundred into one world."""
+    """Put at least so many messages, up to ten at once, some hundred into one world."""
     tally = Tally()
     world, until = World(), _MESSAGES_A_WORLD
 

@@ -1,4 +1,4 @@
-"""What services might put on the bus: valid, slightly invalid, and nonsense."""
+"""Details that services might publish: valid, slightly invalid, and nonsensical."""
 
 import json
 from collections.abc import Sequence
@@ -93,7 +93,7 @@ _optional = {
 }
 
 Details = dict[str, st.SearchStrategy[Any]]
-"""The details of each detail type."""
+"""The details by detail type."""
 
 
 def _entity(reference: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -111,7 +111,7 @@ def _entity(reference: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 def _details(users: Sequence[str], ids: Sequence[str], entities: Sequence[str]) -> Details:
-    """Of these readers, the first of whom is never erased, and with these ids."""
+    """Return the details of these readers and ids. The first reader is never erased."""
     user, id_ = st.sampled_from(users), st.sampled_from(ids)
     reference = st.fixed_dictionaries(
         {"type": st.sampled_from(["post", "comment"]), "id": st.sampled_from(entities)}
@@ -173,12 +173,12 @@ def _details(users: Sequence[str], ids: Sequence[str], entities: Sequence[str]) 
 
 DETAILS = _details(USERS, [f"id{number}" for number in range(31)], ["p1", "p2", "c|#1"])
 _CLOSE = _details(["ann", "bo"], ["id0", "id1"], ["p1"])
-"""Of so few readers and things that most messages of a batch concern each other."""
+"""Details of few readers and entities, so that most messages of a batch interact."""
 
 
 @st.composite
 def _mutated(draw: st.DrawFn, detail: Any) -> Any:
-    """A valid detail with one field removed, added or changed."""
+    """Draw a valid detail with one field removed, added or changed."""
     copy = json.loads(json.dumps(detail))
     place = copy
     while True:
@@ -218,7 +218,7 @@ def _envelope(detail_type: object, detail: object) -> str:
 
 @st.composite
 def bodies(draw: st.DrawFn) -> str:
-    """The body of a message on the ingest queue."""
+    """Draw the body of a message on the ingest queue."""
     kind = draw(st.sampled_from(["right"] * 6 + ["mutated"] * 4 + ["odd", "cut", "raw"]))
     detail_type = draw(st.sampled_from(sorted(DETAILS)))
     detail = draw(DETAILS[detail_type])
@@ -243,7 +243,7 @@ def _close_bodies(draw: st.DrawFn) -> str:
 
 
 def batches() -> st.SearchStrategy[list[str]]:
-    """The bodies of up to ten messages: of any, or of valid ones that concern each other."""
+    """Draw the bodies of up to ten messages, either any or valid ones that interact."""
     return st.lists(bodies(), min_size=1, max_size=10) | st.lists(
         _close_bodies(), min_size=1, max_size=10
     )

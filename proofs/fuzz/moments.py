@@ -1,4 +1,4 @@
-"""What was stored of readers and follows at each moment of an invocation."""
+"""The stored readers and follows at each moment of an invocation."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ from gazette.domain.subscribers.subscriber import EarlyChoices, Erased, Subscrib
 from tests.world import World
 
 _CHANGES = {"subscribers.put", "subscribers.erase", "follows.put", "follows.remove"}
-"""The calls after which another event is wanted than before."""
+"""The calls that can change which events are wanted."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class Moment:
     follows: Mapping[tuple[str, str], Follow]
 
     def has_erased(self, user_id: str) -> bool:
-        """Whether the reader is erased, and has not returned."""
+        """Return True if the reader is erased and has not returned."""
         return isinstance(self.readers.get(user_id), Erased)
 
     def wants(self, event: Event) -> bool:
-        """Whether the event's reader gets it, however often."""
+        """Return True if the event's reader gets it, however often."""
         reader = self.readers.get(event.user_id)
         if isinstance(reader, Erased):
             return False
@@ -52,11 +52,11 @@ class Moment:
 
 @dataclass
 class Invocation:
-    """What was seen of one invocation.
+    """The record of one invocation.
 
-    `moments`: the one before it, and one after each change of a reader or a follow. `activities`
-    and `choices`: what was stored before it. `found`: the events that were under the id of an event
-    when that was to be stored, itself included.
+    `moments` are the one before it, and one after each change of a reader or a follow. `activities`
+    and `choices` are those before it. `found` has the events that had the id of an event when it
+    was to be stored, including the event.
     """
 
     moments: list[Moment]
@@ -67,7 +67,7 @@ class Invocation:
 
 @contextmanager
 def watched_invocation(world: World) -> Iterator[Invocation]:
-    """Look at the world before the invocation, and after each call that decides."""
+    """Record the world before the invocation, and after each call that may change a decision."""
     seen = Invocation([_moment_of(world)], [*world.activities.rows.values()], choices_in(world))
 
     def around(name: str, call: Any) -> object:
@@ -83,7 +83,7 @@ def watched_invocation(world: World) -> Iterator[Invocation]:
 
 
 def choices_in(world: World) -> dict[str, ReaderChoices]:
-    """What each reader chose themself, whether their profile has arrived or not."""
+    """Return each reader's own choices, whether or not their profile has arrived."""
     known: list[Subscriber | EarlyChoices] = [
         reader for reader in world.subscribers.rows.values() if isinstance(reader, Subscriber)
     ]
@@ -92,7 +92,7 @@ def choices_in(world: World) -> dict[str, ReaderChoices]:
 
 
 def changes_in(follow: Follow | None) -> History[FollowState]:
-    """How a follow changed over time; empty if there is none."""
+    """Return the history of a follow; empty if there is none."""
     return follow.changes if follow else ()
 
 

@@ -1,4 +1,4 @@
-"""Whether everything that a message says is stored, or what is stored says why it is not."""
+"""An oracle that checks whether each part of a message is stored, or is missing for a reason."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -27,7 +27,7 @@ from tests.world import World
 
 
 class Oracle:
-    """Judges the commands of one invocation, which were applied in this order."""
+    """A judge of the commands of one invocation, which were applied in this order."""
 
     def __init__(self, world: World, seen: Invocation, together: Sequence[Command]) -> None:
         self._world, self._seen, self._together = world, seen, together
@@ -36,7 +36,7 @@ class Oracle:
         self._activities = [*stored, *created]
 
     def is_accounted_for(self, command: Command) -> bool:
-        """Whether the tables show the command, or why they need not."""
+        """Return True if the tables have the command, or show why they need not."""
         match command:
             case CreateEvents(events):
                 return all(map(self._has, events))
@@ -50,10 +50,10 @@ class Oracle:
                 return is_stored(self._world, command) or self._was_erased(command.user_id)
 
     def _has(self, event: Event) -> bool:
-        """Whether the event is there as it is or newer, or was not wanted at some moment.
+        """Return True if the event is stored as it is or newer, or was not wanted at some moment.
 
-        Nothing is stored of what is muted when it comes, even if a later one of several messages
-        says that it was not: that is the one thing whose order matters.
+        A muted event is not stored when it arrives, even if a later message of the batch unmutes
+        it. This is the only case in which the order matters.
         """
         there = self._world.events.get(event.user_id, event.id)
         if isinstance(there, Retracted) or (there and not event.amends(there.event)):
@@ -65,10 +65,10 @@ class Oracle:
         )
 
     def _in_its_place(self, event: Event) -> Iterator[Event]:
-        """What else has the reader's id, and takes the place of the event.
+        """Yield other events with the reader's id that replace the event.
 
-        A reader gets one thing for each id: what was amended last, else what was there first. So
-        whoever gives an id to two things may lose one of them, when the other is no longer wanted.
+        A reader gets one event for each id: the last amended one, or else the first. A service that
+        uses an id for two events may lose one of them when the other is no longer wanted.
         """
         key = (event.user_id, event.id)
         for found in self._seen.found:
@@ -81,7 +81,8 @@ class Oracle:
                 yield other
 
     def _brought(self, event: Event) -> Iterator[Event]:
-        """The activities with the event's id, if its reader follows or followed a side of one."""
+        """Yield activities with the event's id, if its reader follows or followed one of their
+        sides."""
         alike = [activity for activity in self._activities if activity.id == event.id]
         sides = {side for each in alike for side in (*each.sides, *each.former)}
         if any(
@@ -90,9 +91,9 @@ class Oracle:
             yield from (activity.event_for(event.user_id) for activity in alike)
 
     def _has_chosen(self, user_id: str) -> bool:
-        """Whether what the reader chose is there, one choice after the other.
+        """Return True if the reader's choices are stored, one after the other.
 
-        A choice that repeats the one before it may be forgotten when a newer one comes.
+        A choice that repeats the one before it may be dropped when a newer one arrives.
         """
         chosen = self._seen.choices.get(user_id, NO_CHOICES)
         for each in self._together:
@@ -101,7 +102,7 @@ class Oracle:
         return choices_in(self._world).get(user_id) == chosen
 
     def _has_followed(self, user_id: str, entity: str) -> bool:
-        """The same of how a follow changed."""
+        """Return True if the history of the follow is stored, one change after the other."""
         changes = changes_in(self._seen.moments[0].follows.get((entity, user_id)))
         for each in self._together:
             if isinstance(each, ChangeFollow) and (each.user_id, each.entity) == (user_id, entity):
@@ -109,12 +110,12 @@ class Oracle:
         return changes_in(self._world.follows.rows.get((entity, user_id))) == changes
 
     def _was_erased(self, user_id: str) -> bool:
-        """Whether an earlier or later one of the messages finds or leaves the reader erased."""
+        """Return True if one of the messages finds or leaves the reader erased."""
         return any(moment.has_erased(user_id) for moment in self._seen.moments)
 
 
 def is_stored(world: World, command: SingleCommand) -> bool:
-    """Whether the tables show the command, or by themselves why they need not."""
+    """Return True if the tables have the command, or alone show why they need not."""
     match command:
         case CreateActivity(activity):
             return world.activities.get(activity.entity.key, activity.id) is not None
@@ -150,6 +151,6 @@ def is_stored(world: World, command: SingleCommand) -> bool:
 
 
 def _was_erased_since(world: World, user_id: str, at: datetime) -> bool:
-    """Whether an erasure took, or refused, what is dated at this instant."""
+    """Return True if an erasure deleted, or refused, data dated at this instant."""
     reader = world.subscribers.get(user_id)
     return reader is not None and reader.erased_at is not None and reader.erased_at >= at

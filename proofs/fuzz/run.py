@@ -1,4 +1,4 @@
-"""Each message through the real handler: it must be stored or quarantined, never lost."""
+"""A run of messages through the real handler, which must store or quarantine each of them."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -20,9 +20,9 @@ from tests.world import World
 
 @dataclass
 class Tally:
-    """What became of the messages: each counts once, and a list that half fits as both.
+    """The outcomes of messages. Each counts once; a list with both valid and invalid events, twice.
 
-    `batches`: those in which something was lost.
+    `batches` are those that lost something.
     """
 
     examples: int = 0
@@ -41,7 +41,7 @@ class Tally:
 
 @dataclass
 class Fuzz:
-    """The handler on a world that remembers everything that was put before."""
+    """The handler on a world that remembers all earlier messages."""
 
     world: World
     tally: Tally
@@ -73,7 +73,7 @@ class Fuzz:
         self.tally.lost += not (is_stored if is_taken else is_quarantined)
 
     def _handle(self, *bodies: str) -> Collection[int]:
-        """The numbers of the messages that come again."""
+        """Return the numbers of the messages to be delivered again."""
         vars(handler)["build"] = self._build
         try:
             answer: Any = handler.lambda_handler(records(*bodies), Context())
@@ -86,7 +86,8 @@ class Fuzz:
 
 
 def _taken(body: str, now: datetime) -> Command | None:
-    """The command in a message, without the events of a list that are refused; None if all is."""
+    """Return the command in a message, without refused events of a list; None if all are
+    refused."""
     try:
         command = decode(body)
     except InvalidEvent:

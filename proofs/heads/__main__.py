@@ -1,4 +1,4 @@
-"""`python -m proofs.heads`: every state within each bound; the last line is the total."""
+"""`python -m proofs.heads`: search every state within each bound; the last line has the totals."""
 
 import sys
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ OVERTAKEN = Setup(events=3, refusals=1, repeats=1, hours=0)
 
 
 def bounds() -> Iterator[tuple[str, Setup]]:
-    """What is searched, by name."""
+    """Return the searches by name."""
     yield "three events, an hour", Setup(events=3)
     yield "three events, one refused, an hour", Setup(events=3, refusals=1)
     yield "two events, one refused wrongly, an hour and a day", Setup(days=1, lies=1)
@@ -29,7 +29,7 @@ def bounds() -> Iterator[tuple[str, Setup]]:
 
 
 def main() -> int:
-    """Exit status 0 only if no promise was broken."""
+    """Return exit status 0 only if every promise holds."""
     return run_searches("heads", __doc__, bounds(), search)
 
 

@@ -1,4 +1,4 @@
-"""Every step around one thread, and the search through all of them."""
+"""Every step around one thread, and the search through all states."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -58,7 +58,7 @@ _FAR = instant(10**8)
 
 
 def search(setup: Setup) -> Found:
-    """Look at every state within the bounds of a setup."""
+    """Search every state within the bounds of a setup."""
     return explore(
         Model(
             beginning=beginning(setup),
@@ -72,7 +72,7 @@ def search(setup: Setup) -> Found:
 
 
 def steps(state: State, setup: Setup) -> Iterator[Step]:
-    """Every step that is possible in a state, and the state after it."""
+    """Yield every step that is possible in a state, and the state after it."""
     yield from _events(state)
     yield from _time(state)
     for worker in state.workers:
@@ -95,7 +95,7 @@ def steps(state: State, setup: Setup) -> Iterator[Step]:
 
 
 def is_at_rest(state: State) -> bool:
-    """Whether everything has ended."""
+    """Return True if all runs have ended."""
     carried = {Reason.CARRIED}
     return not (
         state.workers
@@ -105,7 +105,7 @@ def is_at_rest(state: State) -> bool:
 
 
 def broken(state: State) -> str | None:
-    """The promise that a state breaks."""
+    """Return the promise that a state breaks."""
     if state.fault:
         return state.fault
     for event, stamp in enumerate(state.stamps):
@@ -150,7 +150,7 @@ def _events(state: State) -> Iterator[Step]:
 
 
 def _time(state: State) -> Iterator[Step]:
-    """No creator lives as long as an hour, and no claim."""
+    """Yield the passage of time. No creator or claim lasts as long as an hour."""
     left = state.left
     if state.workers:
         return
@@ -163,7 +163,7 @@ def _time(state: State) -> Iterator[Step]:
 
 
 def _read_to_create(state: State, event: int, setup: Setup) -> Step:
-    """As `start_immediate`, up to its write."""
+    """Run `start_immediate` up to its write."""
     label = ("a creator reads the chain for event {}", event)
     done = state._replace(messages=state.messages - {event})
     stamp, chain = state.stamps[event], Rows(state).chain(key_of(LAST_SEQUENCE))
@@ -193,7 +193,7 @@ def _create(state: State, worker: Worker) -> Step:
 
 
 def _read_to_send(state: State, run: Run, setup: Setup) -> Iterator[Step]:
-    """As `deliver`, up to its claim."""
+    """Run `deliver` up to its claim."""
     rows: Any = Rows(state)
     chain = chain_of(run.key, runs=rows)
     if run.status not in {Status.PENDING, Status.RETRYING} or chain is None:
@@ -295,7 +295,7 @@ def _send(state: State, worker: Worker) -> Iterator[Step]:
 
 
 def _decide(state: State, run: Run) -> Step:
-    """As `unknown.decide`."""
+    """Run `unknown.decide`."""
     label = ("the policy decides on run {}", run.key.sequence)
     rows = Rows(state)
     older = rows.chain(run.key)[1:]

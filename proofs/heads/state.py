@@ -1,4 +1,4 @@
-"""The runs of one thread, its events, and who is at work on them."""
+"""The runs of one thread, its events, and the active workers."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -19,7 +19,7 @@ _BASE = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Rule(Enum):
-    """What may be left out, to see what it is worth."""
+    """A condition that the model can omit, to show the fault that it prevents."""
 
     FINAL = auto()
     CREATED = auto()
@@ -30,13 +30,15 @@ class Rule(Enum):
 
 
 class Setup(NamedTuple):
-    """The bounds. `lies`: attempts that are refused although they were accepted."""
+    """The bounds of a search."""
 
     events: int = 2
     repeats: int = 0
     refusals: int = 0
     unknowns: int = 0
     lies: int = 0
+    """The number of attempts that are rejected although they were accepted."""
+
     strays: int = 0
     hours: int = 1
     days: int = 0
@@ -44,12 +46,12 @@ class Setup(NamedTuple):
     without: frozenset[Rule] = frozenset()
 
     def holds(self, rule: Rule) -> bool:
-        """Whether it is not left out."""
+        """Return True if the rule is not omitted."""
         return rule not in self.without
 
 
 class Worker(NamedTuple):
-    """A creator with the run that it stores next; or a deliverer with what it has read."""
+    """A creator with the run that it stores next, or a deliverer with the data it has read."""
 
     event: int = -1
     run: Run | None = None
@@ -60,7 +62,7 @@ class Worker(NamedTuple):
 
 
 class Mail(NamedTuple):
-    """An accepted attempt: which events it shows, and when."""
+    """An accepted attempt, with its events and its time."""
 
     sequence: int
     attempt: int
@@ -70,11 +72,13 @@ class Mail(NamedTuple):
 
 
 class State(NamedTuple):
-    """Everything at one moment. `messages`: the events whose message is to be worked off."""
+    """The whole state of the search."""
 
     now: int
     stamps: tuple[int, ...]
     messages: frozenset[int]
+    """The events whose message waits."""
+
     runs: tuple[Run, ...]
     workers: tuple[Worker, ...]
     mails: tuple[Mail, ...]
@@ -86,56 +90,56 @@ Step = tuple[Label, State]
 
 
 def beginning(setup: Setup) -> State:
-    """Nothing has happened yet."""
+    """Return the first state, before any step."""
     return State(1, (), frozenset(), (), (), (), setup)
 
 
 def canonical(state: State) -> State:
-    """The same whatever the order of the workers."""
+    """Return the state with sorted workers, so that their order does not matter."""
     return state._replace(workers=tuple(sorted(state.workers, key=repr)))
 
 
 def instant(second: int) -> datetime:
-    """The instant of a second of the model."""
+    """Return the instant of a second of the model."""
     return _BASE + timedelta(seconds=second)
 
 
 def key_of(sequence: int) -> RunKey:
-    """The run with this sequence."""
+    """Return the key of the run with this sequence."""
     return RunKey("ann", NAME, sequence)
 
 
 class Rows:
-    """As much of the port `Runs` as reading a chain needs."""
+    """The part of the port `Runs` that reading a chain needs."""
 
     def __init__(self, state: State) -> None:
         self._runs = state.runs
 
     def chain(self, key: RunKey, *, holding: datetime | None = None) -> list[Run]:
-        """Newest first, back to the last one sent or to a head."""
+        """Return the runs newest first, back to the last sent one or to a head."""
         older = [run for run in self._runs if run.key.sequence <= key.sequence]
         return back_to_end(reversed(older), of=key, holding=holding)
 
     def get(self, key: RunKey) -> Run | None:
-        """The run with that key."""
+        """Return the run with that key."""
         return next((run for run in self._runs if run.key == key), None)
 
 
 def with_run(state: State, run: Run) -> State:
-    """The state with this run as it is now."""
+    """Return the state with the new state of this run."""
     others = [each for each in state.runs if each.key != run.key]
     return state._replace(runs=tuple(sorted([*others, run], key=lambda each: each.key.sequence)))
 
 
 def without(state: State, worker: Worker) -> State:
-    """The state without one of the workers."""
+    """Return the state without one of the workers."""
     workers = list(state.workers)
     workers.remove(worker)
     return state._replace(workers=tuple(workers))
 
 
 def created(sequence: int, state: State, chain: list[Run], setup: Setup) -> Run:
-    """A run that collects until now, with the head that its creator stores."""
+    """Return a run that collects until now, with the head that its creator stores."""
     now = instant(state.now)
     return Run(
         key=key_of(sequence),
@@ -154,7 +158,7 @@ def _head(chain: list[Run], now: datetime, setup: Setup) -> Head | None:
 
 
 def _as_if(run: Run, setup: Setup) -> Run:
-    """The run as it would have to be for a rule that is left out to hold."""
+    """Return the run changed so that an omitted rule accepts it."""
     if not setup.holds(Rule.FINAL) and not run.status.is_final:
         run = replace(run, status=Status.SKIPPED, attempt=0, uncertain=frozenset())
     if not setup.holds(Rule.CREATED):

@@ -1,4 +1,4 @@
-"""The search finds nothing within its bounds, and what each condition of a head prevents."""
+"""A search that finds no fault within its bounds, and the fault that each condition prevents."""
 
 import pytest
 from gazette.domain.delivery.signals import Policy

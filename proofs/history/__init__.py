@@ -1,1 +1,1 @@
-"""What a use case costs, whatever one reader's past is: calls, units and memory."""
+"""The cost of a use case for any past of a reader: calls, units and memory."""

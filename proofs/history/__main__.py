@@ -1,4 +1,6 @@
-"""`python -m proofs.history`: each use case against each past; the last line is the total."""
+"""`python -m proofs.history`: measure each use case with each past; the last
+line has the totals.
+"""
 
 import argparse
 import sys
@@ -20,7 +22,7 @@ from proofs.history.window import weigh
 
 @dataclass(frozen=True)
 class Judged:
-    """A case with its measures, the fewest rows first, and its verdict."""
+    """A case with its measurements, the fewest rows first, and its verdict."""
 
     use: Use
     kind: str
@@ -45,7 +47,9 @@ def judged(
 
 
 def _as_stated(use: Use, kind: str, found: Sequence[Measured], verdict: Verdict) -> Verdict:
-    """Nothing grows without being on the page, nor faster than the page says."""
+    """Return a failing verdict if a cost grows without being documented, or
+    faster than documented.
+    """
     if verdict.growth not in {Growth.PAGED, Growth.BOUNDED}:
         return verdict
     stated = [each.per_hundred for each in GROWS if each.use == use.name and kind in each.kinds]
@@ -60,7 +64,7 @@ def _as_stated(use: Use, kind: str, found: Sequence[Measured], verdict: Verdict)
 
 
 def main() -> int:
-    """Exit status 1 while a case is worse than allowed."""
+    """Return exit status 1 if a case costs more than allowed."""
     parser = argparse.ArgumentParser(prog="proofs.history", description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--only", default="", help="cases that begin so, such as `choose, threads`")
@@ -83,7 +87,7 @@ def main() -> int:
 
 
 def _print_units() -> int:
-    """Print what the main cases ask of AWS; return how many differ from what was reckoned."""
+    """Print the AWS requests of the main cases; return how many differ from the computed ones."""
     print(f"{'calls, write units and read units at AWS':<37}{'with 10':>22}{'with 100':>24}")  # noqa: T201
     by_name, differ = {use.name: use for use in uses(_MOVED_AT_AWS)}, 0
     with on_moto() as account:

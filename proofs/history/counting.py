@@ -1,23 +1,23 @@
-"""The calls of a step, reckoned on the fakes as the adapters would make them.
+"""The calls of a step, computed on the fakes as the adapters would make them.
 
 A method of a port is one request, with these exceptions:
 
-- What is read row by row takes one Query for each megabyte, which is the most that a page holds
+- Reading row by row takes one Query per megabyte, the maximum of a page
   (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Query.Pagination.html). Each row
-  weighs what the real adapter would store for the first of its kind.
-- A chain is read sixteen runs a page. If no run ends it, a last full page has an empty one behind,
-  or one with a run that a head has settled.
-- The first digest that was sent behind another is found a hundred runs a page.
-- Rows by key take one BatchGetItem for each hundred
+  has the size that the real adapter would store for the first row of its kind.
+- A chain is read in pages of sixteen runs. If no run ends it, a full last page is followed by an
+  empty one, or by one with a run that a head has settled.
+- The first digest sent after another is found in pages of a hundred runs.
+- Rows by key take one BatchGetItem per hundred
   (https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html).
-- Deletions take one BatchWriteItem for each 25
+- Deletions take one BatchWriteItem per 25
   (https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchWriteItem.html), messages
-  one SendMessageBatch for each ten, deferred events one transaction for each 49.
-- An activity that is found from a side takes one GetItem more, and is stored once for each side.
+  one SendMessageBatch per ten, and deferred events one transaction per 49.
+- An activity found from a side takes one more GetItem, and is stored once for each side.
 - The last look before a call is one BatchGetItem of two tables.
 
-`proofs/history/real.py` holds this against the requests of the real adapters. A method that this
-module does not know is one request, or one for each megabyte that it returns.
+`proofs/history/real.py` compares this with the requests of the real adapters. A method that this
+module does not list is one request, or one per megabyte that it returns.
 """
 
 from collections import Counter
@@ -38,12 +38,12 @@ from tests.builders import SettableClock
 from tests.world import PORTS, World
 
 A_CALL = timedelta(milliseconds=5)
-"""How long a call takes, by which the clock moves on."""
+"""The duration of a call on the simulated clock."""
 
 RUNS_A_PAGE = 16
 
 HOPELESS = 30_000
-"""Calls after which a case is given up: they would take 150 seconds, which no function has."""
+"""The calls after which a case is abandoned. They would take 150 seconds, more than any timeout."""
 _MEGABYTE = 1024 * 1024
 _KEYS_A_CALL = 100
 _DELETIONS_A_CALL = 25
@@ -52,7 +52,7 @@ _DEFERRED_A_CALL = 49
 _MESSAGES_A_CALL = 10
 
 _FREE = {"outlook", "around", "flush"}
-"""Methods that answer from what the process remembers."""
+"""Methods that answer from the memory of the process."""
 
 _WRITES = frozenset(
     """
@@ -63,35 +63,40 @@ _WRITES = frozenset(
     swap_together trip trip_if_closed unsubscribe withdraw
     """.split()
 )
-"""Every other method reads."""
+"""Methods that write. Every other method reads."""
 
 _OUTSIDE = {"mailer", "bus", "canary", "source", "rate_limiter", "immediate_rate_limiter"}
-"""Ports that are neither DynamoDB nor SQS, or take one call whatever the past: the permits."""
+"""Ports that use neither DynamoDB nor SQS, and the permits, which take one call for any past."""
 
 
 class Hopeless(BaseException):
-    """A case takes too many calls to go on. No step may catch it."""
+    """A case that takes too many calls. It is not an Exception, so that no step can catch it."""
 
 
 @dataclass
 class Tally:
-    """`requests` by `port.method`, and all `calls`; `longest` is the longest receive, by the clock.
-
-    `timeout`: of the function that gets the message.
-    """
+    """The requests of a case."""
 
     clock: SettableClock
     timeout: timedelta = timedelta(seconds=90)
+    """The timeout of the function that receives the message."""
+
     requests: Counter[str] = field(default_factory=Counter)
+    """The requests by `port.method`."""
+
     calls: int = 0
+    """The number of all requests."""
+
     receives: int = 0
     longest: timedelta = timedelta(0)
+    """The longest receive, by the simulated clock."""
+
     _took: timedelta = timedelta(0)
     _weights: dict[type[Any], int] = field(default_factory=dict)
 
     @property
     def writes(self) -> int:
-        """Requests that write or queue."""
+        """Return the number of requests that write or queue."""
         return sum(
             number
             for name, number in self.requests.items()
@@ -100,12 +105,12 @@ class Tally:
 
     @property
     def reads(self) -> int:
-        """All other requests."""
+        """Return the number of all other requests."""
         return self.calls - self.writes
 
     @property
     def of_tables_and_queues(self) -> int:
-        """Requests to DynamoDB and SQS."""
+        """Return the number of requests to DynamoDB and SQS."""
         return sum(
             number
             for name, number in self.requests.items()
@@ -113,16 +118,16 @@ class Tally:
         )
 
     def receive(self) -> None:
-        """Begin with a message."""
+        """Start a receive of a message."""
         self.receives += 1
         self._took = timedelta(0)
 
     def time_left(self) -> timedelta:
-        """How long this receive may still take."""
+        """Return the time left for this receive."""
         return self.timeout - self._took
 
     def count(self, name: str, number: int = 1) -> None:
-        """Count requests, which take their time."""
+        """Count requests and advance the clock by their duration."""
         self.requests[name] += number
         self.calls += number
         self._took += A_CALL * number
@@ -152,7 +157,7 @@ class Tally:
         return answer
 
     def pages(self, rows: Sequence[Any]) -> int:
-        """Pages of rows that are read one after the other."""
+        """Yield rows and count the pages in which they are read."""
         return 1 + sum(map(self._weight_of, rows)) // _MEGABYTE
 
     def _requests_of(self, name: str, given: Sequence[Any], answer: Any) -> int:
@@ -169,7 +174,7 @@ class Tally:
         return 1
 
     def _row_by_row(self, name: str, rows: Iterator[Any]) -> Iterator[Any]:
-        """Count a page as it is asked for, and what else each row takes."""
+        """Count each page when it is requested, and the further requests of each row."""
         page = 0
         for number, row in enumerate(rows):
             page += self._weight_of(row)
@@ -196,7 +201,7 @@ def _messages(tally: Tally, port: object, given: Sequence[Sized]) -> Reckoned:
 
 
 def _erasure(tally: Tally, port: Any, given: Sequence[Any]) -> Reckoned:
-    """Of a reader who is gone: what was erased before is not there any more."""
+    """Count the requests of an erasure, by the rows that are left."""
     user_id, until = given
     rows = [row for key, row in sorted(port.rows.items()) if key[0] == user_id][:_ERASED_A_CALL]
     erased = sum(not until or row.event.counts_at <= until for row in rows)
@@ -217,7 +222,7 @@ def _creation(tally: Tally, port: Any, given: Sequence[Any]) -> Reckoned:
 
 
 def _resubscription(tally: Tally, port: Any, given: Sequence[Any]) -> Reckoned:
-    """A deletion that is refused has a second look behind it."""
+    """Count a resubscription. If its deletion is refused, a second read follows."""
     address, user_id = given
     yield "suppressions.resubscribe", 1 if port.by.get(address) == {user_id} else 2
 
@@ -234,7 +239,7 @@ _BEFORE: dict[str, Callable[[Tally, Any, Sequence[Any]], Reckoned]] = {
 
 
 def _ends_chain(chain: Sequence[Run]) -> bool:
-    """Whether its last run says that it is the last, so that no row behind it is read."""
+    """Return True if the last run of the chain marks its end, so that no earlier row is read."""
     heads = [run.head.sequence for run in chain if run.head]
     return chain[-1].closes_a_window or chain[-1].key.sequence == max(heads, default=-1) + 1
 
@@ -255,7 +260,7 @@ class _Port:
 
 
 def counted(world: World, tally: Tally) -> World:
-    """The same world, of whose ports every call is counted."""
+    """Return the same world with every call of its ports counted."""
     other = copy(world)
     ports: dict[str, Any] = {name: _Port(name, getattr(world, name), tally) for name in PORTS}
     shared = {one.name for one in fields(RoutingContext)}

@@ -1,4 +1,6 @@
-"""A world with the past of one reader: profile and schedule by the real steps, rows at once."""
+"""A world with one reader's past. Real steps write profile and schedule; rows
+are written directly.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,14 +22,14 @@ from tests.world import World
 
 _REGISTERED = NOW - timedelta(days=40)
 DUE = NOW.replace(minute=0)
-"""When the reader's daily digest is due: eight in Berlin."""
+"""The due time of the reader's daily digest, eight in Berlin."""
 
 Write = Callable[[Past], None]
-"""Writes the rows of a past, however many there are."""
+"""A function that writes all rows of a past."""
 
 
 def on_fakes(past: Past) -> World:
-    """A world on our fakes."""
+    """Return a world on our fakes."""
     world = World(SettableClock(_REGISTERED), critical=frozenset({CRITICAL}), runs=HistoryRuns())
     events = HistoryEvents(world.clock, world.runs, world.schedules)
     world.events, world.deferred_events = events, events
@@ -47,7 +49,7 @@ def on_fakes(past: Past) -> World:
 
 
 def furnish(world: World, past: Past, write: Write) -> None:
-    """Register the reader long ago, then write the past. It is `NOW` afterwards."""
+    """Register the reader at an early date, then write the past and set the clock to `NOW`."""
     world.clock.now = _REGISTERED
     chosen: dict[str, Any] = {SOME: Frequency.DAILY, AT_ONCE: Frequency.IMMEDIATE}
     world.say(ChangeSubscriber(a_subscriber(READER, changed_at=_REGISTERED, email=EMAIL, **chosen)))
@@ -64,7 +66,7 @@ def furnish(world: World, past: Past, write: Write) -> None:
 
 
 def _set_schedule(world: World, past: Past) -> None:
-    """The schedule after its last digest: due today, or else tomorrow."""
+    """Write the schedule as after its last digest, due today or tomorrow."""
     there = world.schedules.get(READER, DAILY)
     assert there is not None
     days = timedelta(days=0 if past.is_due else 1)

@@ -1,4 +1,4 @@
-"""Measure one use case against one past: receive after receive, until it is done."""
+"""The measurement of one use case with one past, over all receives until it is done."""
 
 import time
 import tracemalloc
@@ -16,7 +16,7 @@ from proofs.history.uses import Use
 from tests.world import World
 
 _BETWEEN = timedelta(minutes=1)
-"""Between two receives of a message."""
+"""The pause between two receives of a message."""
 
 _INGEST = timedelta(seconds=INGEST.timeout)
 
@@ -25,27 +25,34 @@ _MEGABYTE = 1024 * 1024
 
 @dataclass(frozen=True)
 class Measured:
-    """What a use case came to with so many rows of one kind.
-
-    `calls`, `reads` and `writes` of all receives together. `longest` receive, at 5 ms a call.
-    `megabytes`: the most that was held at once, what the fakes copied included; 0 if not weighed.
-    `seconds` of CPU, those of the fakes included.
-    """
+    """The measurements of a use case with this many rows of one kind."""
 
     size: int
     calls: int
+    """The calls of all receives."""
+
     reads: int
+    """The reads of all receives."""
+
     writes: int
+    """The writes of all receives."""
+
     receives: int
     longest: timedelta
+    """The longest receive, at 5 ms a call."""
+
     is_done: bool
     megabytes: float = 0
+    """The most memory in use, including copies made by the fakes; 0 if not measured."""
+
     seconds: float = 0
+    """The CPU time, including that of the fakes."""
+
     at_aws: int = 0
 
 
 def measure(use: Use, kind: str, size: int, *, weighs: bool = False) -> Measured:
-    """One use case, on the fakes."""
+    """Measure one use case on the fakes."""
     before = use.prepare(past(kind, size))
     world = on_fakes(before)
     use.before(world)
@@ -74,11 +81,11 @@ def measure(use: Use, kind: str, size: int, *, weighs: bool = False) -> Measured
 
 
 def receive_until_done(use: Use, world: World, tally: Tally) -> bool:
-    """Receive the message again while it is kept, and the messages that continue it.
+    """Receive the message repeatedly while it is kept, and the messages that continue it.
 
-    Nobody repeats a request of a page: what it could not finish, ingest does, by the bus.
+    Readers do not repeat a page's request; ingest finishes the page's work through the bus.
 
-    Returns False if that takes more receives than SQS makes, or more calls than are worth it.
+    Return False if that takes more receives than SQS makes, or too many calls.
     """
     try:
         while tally.receives < MAX_RECEIVES:
@@ -96,7 +103,7 @@ def receive_until_done(use: Use, world: World, tally: Tally) -> bool:
 
 
 def _continue(world: World, tally: Tally) -> bool:
-    """Receive what was put on the bus and on the queue of followers, message after message."""
+    """Receive the messages on the bus and on the followers queue, one after another."""
     tally.timeout = _INGEST
     queue, bus = world.followers_queue.sent, world.bus.taken
     while (queue or bus) and tally.receives < MAX_RECEIVES:

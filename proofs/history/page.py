@@ -1,4 +1,6 @@
-"""`python -m proofs.history.page`: the section of docs/tables.md, from the table of the proof."""
+"""`python -m proofs.history.page`: write the section of docs/tables.md from the
+table of the proof.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,12 +13,12 @@ END = "<!-- up to here, from proofs/history/stated.py -->"
 
 
 def section() -> str:
-    """The generated part of the page."""
+    """Return the generated part of the page."""
     return "\n".join((BEGIN, "", *_text(), "", END))
 
 
 def page(before: str) -> str:
-    """The page with the part in it written anew."""
+    """Return the page with its generated part updated."""
     start, end = before.index(BEGIN), before.index(END) + len(END)
     return before[:start] + section() + before[end:]
 
@@ -26,9 +28,9 @@ def _text() -> Iterator[str]:
     yield "| --- | --- |"
     yield from (f"| {use} | at most {number} |" for use, number in CALLS.items())
     yield ""
-    yield "These grow, up to the bound that is stated, and nothing else does:"
+    yield "Only these use cases grow, up to the stated bound:"
     yield ""
-    yield "| use case | with more | calls for each hundred rows | of which |"
+    yield "| use case | with more | calls for each hundred rows | breakdown |"
     yield "| --- | --- | --- | --- |"
     for each in GROWS:
         bound = BOUNDS.get((each.use, each.kinds[0]))

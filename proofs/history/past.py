@@ -1,4 +1,4 @@
-"""The pasts of one reader: so many of one kind of row, written as the steps leave them."""
+"""Pasts of one reader: a number of rows of one kind, as the steps would have written them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -19,15 +19,15 @@ from tests.builders import NOW, RETENTION, an_activity, an_event
 READER = "ann"
 EMAIL = "ann@example.com"
 SOME = "comment"
-"""A category that comes in the daily digest."""
+"""A category that is included in the daily digest."""
 AT_ONCE = "like"
 CRITICAL = "alert"
 BUSY = "post#busy"
-"""What the reader follows."""
+"""The entity that the reader follows."""
 HOT = "post#hot"
 """A thread of immediate emails."""
 VAULT = "post#vault"
-"""What critical events are about."""
+"""The entity of critical events."""
 
 _DAYS = NOW - timedelta(days=30)
 _HOURS = NOW - timedelta(hours=20)
@@ -41,28 +41,29 @@ _MINUTE = timedelta(minutes=1)
 
 @dataclass(frozen=True)
 class Past:
-    """What is stored of the reader, beside profile and schedules.
-
-    `bounced`: the address is suppressed. `is_due`: the daily digest is due now, and not tomorrow.
-    """
+    """The stored rows of the reader, in addition to profile and schedules."""
 
     runs: tuple[Run, ...] = ()
     events: tuple[StoredEvent, ...] = ()
     follows: tuple[Follow, ...] = ()
     activities: tuple[Activity, ...] = ()
     bounced: bool = False
+    """True if the address is suppressed."""
+
     is_due: bool = False
+    """True if the daily digest is due now, and not tomorrow."""
+
     status: SubscriberStatus = SubscriberStatus.ACTIVE
 
     @property
     def is_armed(self) -> bool:
-        """Whether the daily digest has something to send."""
+        """Return True if the daily digest has an event to send."""
         until = max((run.window.until for run in self._daily() if run.window), default=BEGINNING)
         return any(each.schedule == DAILY and each.stored_at > until for each in self.events)
 
     @property
     def sequence(self) -> int:
-        """Of the next daily digest."""
+        """Return the sequence of the next daily digest."""
         return max((run.key.sequence for run in self._daily()), default=0) + 1
 
     def _daily(self) -> Iterator[Run]:
@@ -78,30 +79,30 @@ class Past:
         )
 
     def without_follow(self, entity: str) -> "Past":
-        """The same, but for a follow."""
+        """Return the same past without one follow."""
         kept = tuple(follow for follow in self.follows if follow.entity != entity)
         return replace(self, follows=kept)
 
 
 def stored(event: Event, schedule: str, at: datetime) -> StoredEvent:
-    """An event as it is stored."""
+    """Return an event as it is stored."""
     return StoredEvent(event, schedule, at, at + RETENTION)
 
 
 def comment(name: str, at: datetime, *, category: str = SOME, on: str = "post#post1") -> Event:
-    """An event for the reader on an entity."""
+    """Return an event for the reader on an entity."""
     return an_event(
         name, user_id=READER, category=category, entity_id=on.partition("#")[2], occurred_at=at
     )
 
 
 def waiting(number: int) -> Past:
-    """Events that have waited for the next daily digest for hours."""
+    """Return events that have waited for the next daily digest for hours."""
     return _waiting(number, "w", _HOURS, _LATEST)
 
 
 def just_now(number: int, named: str = "new") -> Past:
-    """Events that have waited for it for minutes: no digest of any past had them."""
+    """Return events that have waited for minutes. No digest of any past included them."""
     return _waiting(number, named, NOW - 45 * _MINUTE, NOW - 15 * _MINUTE)
 
 
@@ -115,12 +116,12 @@ def _waiting(number: int, named: str, since: datetime, until: datetime) -> Past:
 
 
 def follow(entity: str, *, at: datetime = _DAYS) -> Follow:
-    """A follow of the reader that goes on."""
+    """Return an active follow of the reader."""
     return Follow(entity, READER, ((at, FollowState(True)),))
 
 
 def pending(schedule: str, sequence: int, at: datetime) -> Run:
-    """A run that nobody has claimed."""
+    """Return a run that is not claimed."""
     return Run(
         key=RunKey(READER, schedule, sequence),
         due_at=at,
@@ -130,7 +131,7 @@ def pending(schedule: str, sequence: int, at: datetime) -> Run:
 
 
 def sent(run: Run, window: Window) -> Run:
-    """The run after its email was accepted."""
+    """Return the run after its email was accepted."""
     return replace(
         run,
         status=Status.SENT,
@@ -153,7 +154,7 @@ def _instants(since: datetime, until: datetime, number: int) -> Iterator[datetim
 
 
 def _digests(instants: Iterable[datetime]) -> Past:
-    """Sent digests, each of one event."""
+    """Return sent digests of one event each."""
     runs, events, since = list[Run](), list[StoredEvent](), BEGINNING
     for number, at in enumerate(instants, start=1):
         until = at - timedelta(seconds=15)
@@ -165,12 +166,12 @@ def _digests(instants: Iterable[datetime]) -> Past:
 
 
 def runs(size: int) -> Past:
-    """Daily digests that were sent."""
+    """Return daily digests that were sent."""
     return _digests(_instants(_DAYS, _YESTERDAY, size))
 
 
 def threads(size: int) -> Past:
-    """Immediate emails that were sent, each on an entity of its own."""
+    """Return immediate emails that were sent, each on its own entity."""
     found = [
         _thread(f"post#thread{number}", f"t{number}", at)
         for number, at in enumerate(_instants(_DAYS, _YESTERDAY, size))
@@ -188,7 +189,7 @@ def _thread(entity: str, name: str, at: datetime) -> tuple[Run, StoredEvent]:
 
 
 def activities(size: int) -> Past:
-    """Activities of the last day on what the reader follows, that a digest had."""
+    """Return the last day's activities on followed entities, which a digest included."""
     found = tuple(
         replace(
             an_activity(f"a{each}", category=SOME, entity_id="busy", occurred_at=at),
@@ -203,14 +204,14 @@ def activities(size: int) -> Past:
 
 
 def follows(size: int) -> Past:
-    """Follows of things on which nothing happened."""
+    """Return follows of entities without activities."""
     return _one_digest() + Past(follows=tuple(follow(f"post#f{each}") for each in range(size)))
 
 
 def suppressed(size: int) -> Past:
-    """Critical events on one thing, whose emails were not sent: the address has bounced.
+    """Return critical events on one entity, not sent because the address has bounced.
 
-    As a version before left them, which stored such events.
+    An earlier version stored such events.
     """
     schedule = critical_schedule(VAULT)
     runs_, events = list[Run](), list[StoredEvent]()
@@ -227,7 +228,7 @@ def suppressed(size: int) -> Past:
 
 
 def skipped(size: int) -> Past:
-    """Occurrences of the daily digest for which nothing waited; none was ever sent."""
+    """Return skipped daily digests, which had no waiting events."""
     return Past(
         with_heads(
             replace(pending(DAILY, each, at), status=Status.SKIPPED, reason=Reason.NOTHING_WAITED)
@@ -237,9 +238,9 @@ def skipped(size: int) -> Past:
 
 
 def paused(size: int) -> Past:
-    """Events of one thread that wait, because immediate email is stopped.
+    """Return waiting events of one thread while immediate email is stopped.
 
-    Runs of it start a quarter of an hour apart. The last two wait, and each of the others was
+    Its runs start a quarter of an hour apart. The last two wait, and each earlier one was
     superseded by the next.
     """
     schedule = immediate_schedule(HOT)
@@ -256,7 +257,7 @@ def paused(size: int) -> Past:
 
 
 def stopped(size: int) -> Past:
-    """Threads with an event and a run that wait, because immediate email is stopped."""
+    """Return threads with a waiting event and run while immediate email is stopped."""
     found, events = list[Run](), list[StoredEvent]()
     for number, at in enumerate(_instants(_HOURS, _LATEST, size)):
         events.append(_on_hold(f"post#stopped{number}", number, at))
@@ -270,9 +271,9 @@ def _on_hold(entity: str, number: int, at: datetime) -> StoredEvent:
 
 
 def with_heads(runs: Iterable[Run], *, waiting: int = 0) -> tuple[Run, ...]:
-    """The runs of a schedule, the first one first, each with the head that its creator stores.
+    """Return the runs of a schedule, the first one first, with the heads that their creators store.
 
-    The last `waiting` before it had not ended by then.
+    The last `waiting` runs before each had not ended by then.
     """
     found = list[Run]()
     for run in runs:
@@ -297,10 +298,10 @@ PASTS: Mapping[str, Callable[[int], Past]] = {
     "paused": paused,
     "stopped": stopped,
 }
-"""By what there is `size` of."""
+"""The functions that create a past, by kind of row."""
 
 
 @cache
 def past(kind: str, size: int) -> Past:
-    """So many of one kind; the reader follows what is busy in any."""
+    """Return a past of this size. The reader follows the busy entity in any past."""
     return PASTS[kind](size) + Past(follows=(follow(BUSY),))

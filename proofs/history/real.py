@@ -1,7 +1,7 @@
-"""The same use cases on the real adapters: moto answers, and a meter counts what it is asked.
+"""The same use cases on the real adapters, with moto and a meter of its requests.
 
-Calls are those of DynamoDB and SQS; units as DynamoDB counts them (`tests/meter.py`). Mail, the
-bus and the permits are our fakes: they know nothing of a past.
+Calls include those of DynamoDB and SQS. Units are counted as DynamoDB does (`tests/meter.py`).
+Mail, the bus and the permits are our fakes, because their cost does not depend on a past.
 """
 
 import os
@@ -81,12 +81,12 @@ MAIN: Sequence[Case] = (
     ("explain", "runs"),
     ("preference page", "follows"),
 )
-"""Cases that are held against the real adapters, with 10 rows and with 100."""
+"""The cases compared with the real adapters, with 10 rows and with 100."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a use case asked of AWS: requests, write units and read units."""
+    """The AWS usage of a use case: requests, write units and read units."""
 
     calls: int
     write_units: int
@@ -94,7 +94,7 @@ class Asked:
 
 
 class _Remembered(SqsQueue[Walk | FollowerPage]):
-    """A queue whose messages are worked off here."""
+    """A queue that keeps its messages in memory for processing."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -107,7 +107,7 @@ class _Remembered(SqsQueue[Walk | FollowerPage]):
 
 
 class _Events(DynamoEvents):
-    """What ingest writes and workers read, as one."""
+    """The event ports of ingest and of the workers in one object."""
 
     def __init__(self, clock: Clock) -> None:
         super().__init__("events", retention=OF_EVENTS, timeout=5, clock=clock)
@@ -117,7 +117,7 @@ class _Events(DynamoEvents):
 
 
 class Account:
-    """An account on moto, used by one case after the other."""
+    """An account on moto that successive cases share."""
 
     def __init__(self, patches: pytest.MonkeyPatch) -> None:
         create_tables()
@@ -152,7 +152,7 @@ class Account:
         return self._clock()
 
     def ask(self, use: Use, kind: str, size: int) -> Asked:
-        """One case, on tables that hold its past and nothing else."""
+        """Run one case on tables that contain only its past."""
         _tables().clear()
         _tables().update(deepcopy(self._empty))
         self._clock = SettableClock()
@@ -192,7 +192,7 @@ def _write(found: Past) -> None:
 
 @contextmanager
 def on_moto() -> Iterator[Account]:
-    """An account; pauses before a repetition take no time."""
+    """Return an account. Pauses before a retry take no time."""
     with (
         patch.dict(os.environ, _ENVIRONMENT),
         mock_aws(),

@@ -1,4 +1,4 @@
-"""What a use case may cost, and how far it may grow: docs/tables.md and the tests go by it."""
+"""The stated cost and growth of each use case, which docs/tables.md and the tests use."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ SIZES = (10, 100, 1_000, 10_000)
 
 @dataclass(frozen=True)
 class Grows:
-    """A use case that may grow with these kinds of past, by so many calls for each hundred rows."""
+    """A use case that may grow with these kinds of past, by this many calls per hundred rows."""
 
     use: str
     kinds: tuple[str, ...]
@@ -41,7 +41,7 @@ CALLS: Mapping[str, int] = {
     "explain": 7,
     "preference page": 4,
 }
-"""The most calls with ten rows of any kind with which a use case does not grow without a bound."""
+"""The most calls with ten rows of any kind with which a use case has bounded growth."""
 
 GROWS: tuple[Grows, ...] = (
     Grows(
@@ -68,17 +68,20 @@ GROWS: tuple[Grows, ...] = (
         2,
         "Query for each megabyte of events, TransactWriteItems for each ninety that move",
     ),
-    Grows("leave the digests", ("waiting",), 2, "as to choose and move"),
+    Grows("leave the digests", ("waiting",), 2, "the same calls as `choose and move`"),
     Grows("erase", ("follows",), 5, "BatchWriteItem for each 25 follows"),
     Grows("sweep", ("stopped",), 202, "for each run, SendMessageBatch and PutItem"),
     Grows("explain", ("runs", "threads", "suppressed", "stopped"), 1, "Query for each megabyte"),
-    Grows("explain", ("follows",), 2, "as to leave the digests"),
-    Grows("preference page", ("follows",), 2, "as to leave the digests"),
+    Grows("explain", ("follows",), 2, "the same calls as `leave the digests`"),
+    Grows("preference page", ("follows",), 2, "the same calls as `leave the digests`"),
 )
 
 BOUNDS: Mapping[Case, int] = {("sweep", "stopped"): 15_010}
-"""The most calls of a case that grows up to a bound, whatever the size: a sweep begins no run in
-the last 45 seconds of its two minutes, and the next one finds the rest, the oldest first."""
+"""The most calls of a case with bounded growth, at any size. A sweep starts no run in the last 45
+seconds of its two minutes. The next sweep continues with the remaining runs, oldest first.
+"""
 
 WORSE: Mapping[Case, int] = {}
-"""What is still worse than it may be, and with how many rows that is seen: a list that shrinks."""
+"""The cases that still cost more than allowed, and the number of rows that shows it. This list only
+shrinks.
+"""

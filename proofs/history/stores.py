@@ -1,4 +1,4 @@
-"""Our fakes with an index, so that a call for one schedule does not look through all others."""
+"""Our fakes with an index, so that a call for one schedule does not scan all others."""
 
 from bisect import bisect_right, insort
 from collections import defaultdict
@@ -16,11 +16,11 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 _AT_FIRST = 64
-"""Runs that a chain mostly is shorter than."""
+"""The usual upper limit for the length of a chain."""
 
 
 class Grouped(dict[K, V]):
-    """A dictionary whose keys are grouped as well, by `group_of`."""
+    """A dictionary that also groups its keys by `group_of`."""
 
     def __init__(self, group_of: Callable[[K, V], Hashable]) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class Grouped(dict[K, V]):
 
 
 class _Rows(Grouped[RunKey, Run]):
-    """Runs, with the sequences of each schedule in order, and the chains since the last write."""
+    """Runs with the sorted sequences of each schedule, and the chains read since the last write."""
 
     def __init__(self) -> None:
         super().__init__(lambda key, _: (key.user_id, key.schedule))
@@ -67,7 +67,9 @@ class _Rows(Grouped[RunKey, Run]):
 
 
 class HistoryRuns(FakeRuns):
-    """Reads a chain among the newest runs of its schedule, and among more if it is longer."""
+    """The port `Runs`, which searches a chain among the newest runs first, and further if it is
+    longer.
+    """
 
     def __init__(self) -> None:
         super().__init__(rows=_Rows())
@@ -95,7 +97,7 @@ class HistoryRuns(FakeRuns):
 
 @dataclass
 class HistoryEvents(FakeEvents):
-    """Looks for the events of a schedule among those alone."""
+    """The port `Events`, which searches only the events of a schedule."""
 
     rows: dict[tuple[str, str], StoredEvent | Retracted] = field(
         default_factory=lambda: Grouped(

@@ -1,4 +1,4 @@
-"""A seed of `make history`: what the fakes are reckoned to ask is what the real adapters ask."""
+"""A sample of `make history`: the fakes' computed requests equal those of the real adapters."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The use cases: what is there besides the past, what is done, and how one sees that it was."""
+"""The use cases, each with its preparation, its action and the check that it succeeded."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
@@ -57,34 +57,42 @@ from tests.world import World
 _SINCE = NOW - timedelta(hours=20, minutes=1)
 _BEFORE = NOW - timedelta(minutes=2)
 _WAITING = frozenset({"waiting"})
-"""What waits for a digest, so that a choice may have to move it."""
+"""Events that wait for a digest, which a choice may have to move."""
 _ANY = frozenset(PASTS)
 
 MOVED = 2_000
-"""Events that a choice moves at once."""
+"""Events that a choice moves immediately."""
 
 
 @dataclass(frozen=True)
 class Use:
-    """One use case. `prepare` adds to the past what it begins with; `before` is done uncounted.
-
-    `act` is one receive. `done`: whether it came to what it is for, if the reader gets email.
-    `paged_in`: the pasts of which it may read page after page. `timeout`: of its function.
-    `longest`: what a receive may take, at 5 ms a call.
-    """
+    """One use case."""
 
     name: str
     act: Callable[[World], object]
+    """One receive of its message."""
+
     done: Callable[[World], bool]
+    """A check that the case reached its purpose, if the reader gets email."""
+
     prepare: Callable[[Past], Past] = lambda past: past
+    """A function that adds the case's own rows to the past."""
+
     before: Callable[[World], object] = lambda _: None
+    """An action that is not counted."""
+
     paged_in: Collection[str] = frozenset()
+    """The pasts that it may read page by page."""
+
     timeout: timedelta = timedelta(seconds=topology.INGEST.timeout)
+    """The timeout of its function."""
+
     longest: timedelta = timedelta(seconds=25)
+    """The longest time that a receive may take, at 5 ms a call."""
 
     @property
     def is_page(self) -> bool:
-        """Whether a reader waits for the answer."""
+        """Return True if a reader waits for the answer."""
         return self.timeout == _PAGE
 
 
@@ -127,7 +135,9 @@ def _is_erased(world: World) -> bool:
 
 
 def _missed(past: Past) -> Past:
-    """The past of who does not follow yet, so that no digest had the activities."""
+    """Return a past in which the reader does not follow yet, so that no digest
+    had the activities.
+    """
     some = past if past.activities else past + activities(3)
     events = tuple(each for each in some.events if not each.event.via)
     return replace(some.without_follow(BUSY), events=events)
@@ -139,7 +149,7 @@ def _is_caught_up(world: World) -> bool:
 
 
 def _one(past: Past) -> Past:
-    """An event for the next digest, if none waits."""
+    """Return the past with an event for the next digest, if it has none waiting."""
     return just_now(0 if past.is_armed else 1)
 
 
@@ -148,7 +158,7 @@ def _due(past: Past) -> Past:
 
 
 def _next(past: Past) -> Past:
-    """A daily digest that was started."""
+    """Return the past with a started daily digest."""
     run = replace(pending(DAILY, past.sequence, DUE), created_at=DUE)
     return past + _one(past) + Past((_behind(past, run),))
 
@@ -161,7 +171,7 @@ def _immediate(schedule: str, category: str, on: str, past: Past) -> Past:
 
 
 def _behind(past: Past, run: Run) -> Run:
-    """The run as it is created behind those of its schedule."""
+    """Return the run as created after the others of its schedule."""
     older = [each for each in past.runs if each.key.schedule == run.key.schedule]
     chain = back_to_end(reversed(older), of=run.key)
     return replace(run, head=head_for(chain, run.created_at or run.due_at))
@@ -198,7 +208,7 @@ def _failed_last(past: Past) -> Past:
 
 
 def _failed_first(past: Past) -> Past:
-    """All digests came after it."""
+    """Return a past with a failed digest before all others."""
     later = tuple(
         replace(run, key=replace(run.key, sequence=run.key.sequence + 1))
         if run.key.schedule == DAILY
@@ -269,7 +279,9 @@ _A_LIST = (
 
 
 def uses(moved: int) -> tuple[Use, ...]:
-    """All use cases. `moved`: how many events a choice moves at once, beside the past."""
+    """Return all use cases. `moved` is the number of events, in addition to the past, that a choice
+    moves immediately.
+    """
     return (
         Use(
             "publish immediate", _events(comment("new", NOW, category=AT_ONCE, on=HOT)), _has("new")
@@ -373,7 +385,7 @@ def uses(moved: int) -> tuple[Use, ...]:
             lambda world: _newest(DAILY, world).check_at > world.clock(),
             prepare=_overdue,
             timeout=_SWEEP,
-            longest=_SWEEP,  # it begins no run in its last 45 seconds
+            longest=_SWEEP,  # it starts no run in its last 45 seconds
         ),
         Use(
             "redrive the last",

@@ -1,4 +1,4 @@
-"""How the cost of a use case grows with a past, and whether that is allowed."""
+"""The growth of a use case's cost with a past, and whether it is allowed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,28 +9,28 @@ from proofs.history.measure import Measured
 from proofs.history.uses import Use
 
 MORE = 2
-"""Calls that what is constant may take more than with the fewest rows."""
+"""The calls that a constant cost may exceed the one with the fewest rows."""
 
 ITEMS_A_PAGE = 25
-"""Rows that a call of what is read in pages brings at least."""
+"""The least rows per call of a paged read."""
 
 WRITES_AN_ITEM = 1 + 1 / ITEMS_A_PAGE
-"""Writes that each row of what is done in pages may take: one under a condition of its own, and its
-share of those that need none."""
+"""The most writes per row of paged work: one conditional write, and a share of batched ones."""
 
 MEGABYTES = 200
-"""The most that may be held at once."""
+"""The most megabytes in memory at once."""
 
 MOST_SECONDS = 60
-"""The most CPU time, several times what a case takes with 10,000 rows that are looked at once: one
-in which each row is compared with each takes minutes."""
+"""The most CPU time, several times the time for one pass over 10,000 rows. Comparing each row with
+each other takes minutes.
+"""
 
 Case = tuple[str, str]
 """A use case and a kind of past."""
 
 
 class Growth(StrEnum):
-    """How a case grows. All but `WORSE` are allowed."""
+    """The growth of a case. All kinds but `WORSE` are allowed."""
 
     CONSTANT = "constant"
     PAGED = "paged"
@@ -40,14 +40,16 @@ class Growth(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a case grows; `why`: what is wrong with one that is worse."""
+    """The growth of a case, with the reason if it is worse than allowed."""
 
     growth: Growth
     why: str = ""
 
 
 def judge(use: Use, kind: str, found: Sequence[Measured], bounds: Mapping[Case, int]) -> Verdict:
-    """Judge a case by its measures, the fewest rows first. `bounds`: the most calls of a case."""
+    """Judge a case by its measurements, the fewest rows first. `bounds` has the most calls of a
+    case.
+    """
     if why := _unfinished(use, found):
         return Verdict(Growth.WORSE, why)
     first, rest = found[0], found[1:]
@@ -65,7 +67,7 @@ def judge(use: Use, kind: str, found: Sequence[Measured], bounds: Mapping[Case, 
 
 
 def _unfinished(use: Use, found: Sequence[Measured]) -> str:
-    """What is wrong however it grows."""
+    """Return the faults that are wrong at any growth."""
     for each in found:
         if each.calls > HOPELESS:
             return f"given up with {each.size} after {HOPELESS} calls"
@@ -81,7 +83,7 @@ def _unfinished(use: Use, found: Sequence[Measured]) -> str:
 
 
 def _unpaged(first: Measured, more: Measured) -> str:
-    """What is wrong with pages. A page may be begun: `MORE` calls do not count."""
+    """Return the faults of paging. A started page may add up to `MORE` calls."""
     items = more.size - first.size
     reads = more.reads - first.reads - MORE
     writes = more.writes - first.writes - MORE

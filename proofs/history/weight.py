@@ -1,4 +1,4 @@
-"""What a row weighs: the bytes that the real adapter would store."""
+"""The size of a row: the bytes that the real adapter would store."""
 
 from datetime import timedelta
 from typing import Any
@@ -15,14 +15,14 @@ from gazette.domain.subscribers.following import Activity, Follow
 from tests.meter import item_size
 
 RETENTION = timedelta(days=200)
-"""Of runs."""
+"""The retention of runs."""
 
 _KEYS = 150
-"""Bytes of a row that holds keys only, and of a schedule a few times that."""
+"""The bytes of a row that holds only keys. A schedule has several times as many."""
 
 
 def weight(row: Any) -> int:
-    """The bytes of a row."""
+    """Return the bytes of a row."""
     match row:
         case Run():
             return _size(run_row(row, retention=RETENTION))
@@ -39,12 +39,12 @@ def weight(row: Any) -> int:
 
 
 def follow_row(follow: Follow) -> FollowRow:
-    """The row of a follow that goes on."""
+    """Return the row of an active follow."""
     return FollowRow(follow.entity, follow.user_id, changes=write_changes(follow.changes))
 
 
 def activity_row(activity: Activity) -> ActivityRow:
-    """The row of an activity without a parent."""
+    """Return the row of an activity without a parent."""
     return ActivityRow(
         activity.entity.key,
         activity.id,

@@ -1,7 +1,7 @@
-"""A window of 200,000 events: the real adapter reads it, from a DynamoDB that makes pages of it.
+"""A window of 200,000 events, which the real adapter reads in pages from a simulated DynamoDB.
 
-The pages are made as they are asked for, so that nothing but what the step holds is weighed. CPU
-time is measured without the weighing, which takes several times as long.
+The simulation creates pages on request, so that only the memory of the step is measured. CPU time
+is measured in a separate run, because measuring memory slows it several times.
 """
 
 import os
@@ -48,7 +48,7 @@ _ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class Weighed:
-    """What one digest of so many events took. `said`: how many events its email tells of."""
+    """The measurements of one digest of this many events."""
 
     events: int
     megabytes: float
@@ -56,16 +56,17 @@ class Weighed:
     queries: int
     is_sent: bool
     said: int
+    """The number of events that its email counts."""
 
     @property
     def is_bounded(self) -> bool:
-        """Whether one email was sent that counts them all, within what is allowed."""
+        """Return True if one email counts all events, within the limits of memory and time."""
         within = self.megabytes < MOST_MEGABYTES and self.seconds < MOST_SECONDS
         return within and self.is_sent and self.said == self.events
 
     @property
     def line(self) -> str:
-        """The line of the report."""
+        """Return the line of the report."""
         verdict = "bounded" if self.is_bounded else "worse"
         return (
             f"a digest of {self.events} events: {self.seconds:.1f} s of CPU"
@@ -76,7 +77,7 @@ class Weighed:
 
 
 class Pages:
-    """The table of events of one reader, whose rows are made as they are asked for."""
+    """One reader's table of events, whose rows are created on request."""
 
     def __init__(self, events: int) -> None:
         step = timedelta(hours=19) / events
@@ -85,7 +86,7 @@ class Pages:
         self.queries, self.seconds = 0, 0.0
 
     def query(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer to a Query of the local index. The time that it takes is not the reader's."""
+        """Answer a Query of the local index. Its own time does not count for the reader."""
         began = time.process_time()
         try:
             return self._answer(asked)
@@ -94,7 +95,7 @@ class Pages:
             self.seconds += time.process_time() - began
 
     def _answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """At most a megabyte, or `Limit` rows."""
+        """Return at most a megabyte, or `Limit` rows."""
         first, last = self._within(asked)
         is_forward = asked.get("ScanIndexForward", True)
         numbers = range(first, last) if is_forward else range(last - 1, first - 1, -1)
@@ -113,7 +114,7 @@ class Pages:
         return answer
 
     def look_up(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer to a BatchGetItem of events that there are."""
+        """Answer a BatchGetItem of existing events."""
         keys = asked["RequestItems"]["events"]["Keys"]
         rows = [self._row(int(key["event_id"]["S"][1:])) for key in keys]
         return {"Responses": {"events": rows}}
@@ -144,7 +145,7 @@ class Pages:
 
 @contextmanager
 def _dynamodb(pages: Pages) -> Iterator[None]:
-    """DynamoDB answers Queries of events, and looks events up by their ids; nothing else."""
+    """Simulate a DynamoDB that only answers Queries and lookups of events by id."""
 
     def call(client: BaseClient, operation: str, asked: dict[str, Any]) -> Any:
         if operation == "BatchGetItem":
@@ -184,7 +185,7 @@ def _digest(events: int, *, weighs: bool) -> Weighed:
 
 
 def weigh(events: int = EVENTS) -> Weighed:
-    """A digest of so many events: its CPU time, and then, once more, what it held."""
+    """Measure the CPU time of a digest of this many events, and in a second run its memory."""
     timed, weighed = _digest(events, weighs=False), _digest(events, weighs=True)
     return Weighed(
         events, weighed.megabytes, timed.seconds, timed.queries, timed.is_sent, timed.said

@@ -1,4 +1,4 @@
-"""`python -m proofs.model`: every policy within all bounds; the last line is the total."""
+"""`python -m proofs.model`: search every policy within all bounds; the last line has the totals."""
 
 import argparse
 import sys
@@ -16,7 +16,7 @@ _QUIET = Setup(Policy.RESEND, deaths=0, losses=0, refusals=0, drops=0)
 
 
 def bounds(policy: Policy) -> Iterator[Setup]:
-    """The faults that are combined: each search has two events and these faults."""
+    """Return the searches of a policy. Each has two events and a combination of faults."""
     quiet = _QUIET._replace(policy=policy)
     yield quiet._replace(deaths=1, losses=1)
     yield quiet._replace(deaths=2)
@@ -39,12 +39,12 @@ def bounds(policy: Policy) -> Iterator[Setup]:
 
 
 def deep(policy: Policy) -> Setup:
-    """A death, a lost answer and a refusal in one search."""
+    """Return a search that combines a death, a lost answer and a rejection."""
     return _QUIET._replace(policy=policy, deaths=1, losses=1, refusals=1)
 
 
 def main() -> int:
-    """Exit status 0 only if no promise was broken."""
+    """Return exit status 0 only if every promise holds."""
     parser = argparse.ArgumentParser(prog="make model", description=__doc__)
     parser.add_argument("--policy", type=Policy, choices=list(Policy), action="append")
     parser.add_argument("--each", action="store_true", help="print a line for each search")
@@ -71,7 +71,7 @@ def main() -> int:
 
 
 def _named(setup: Setup) -> str:
-    """The differences from a day without a fault."""
+    """Return the differences between a setup and one without faults."""
     quiet = _QUIET._asdict()
     return " ".join(
         f"{name}={value}"

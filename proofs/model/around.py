@@ -1,4 +1,4 @@
-"""What happens around the workers: services, fan-out, queue, provider's reports, sweep, stops."""
+"""The actions around the workers: services, fan-out, queue, delivery events, sweep and stops."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -32,7 +32,7 @@ _STOPPABLE = {Status.PENDING, Status.RETRYING}
 
 
 def surroundings(state: State, setup: Setup) -> Iterator[Step]:
-    """Every step of other actors than the workers of the generate queue."""
+    """Yield every step of actors other than the workers of the generate queue."""
     if state.stored < setup.events:
         stored = state.stored + 1
         yield ("event {} is stored", state.stored), state._replace(stored=stored)
@@ -54,9 +54,9 @@ def _fan_out(state: State) -> Step:
 
 
 def _report(state: State, number: int, email: Email, setup: Setup) -> Iterator[Step]:
-    """Evidence comes late, twice or never: at any time after the acceptance.
+    """Yield the late, duplicate or missing reports, at any time after the acceptance.
 
-    What moves no run is told all the same, where an email is no longer excused by it.
+    A report that moves no run still counts if it ends the excuse for an email.
     """
     index = email.run
     run = run_of(state.runs[index])
@@ -82,7 +82,7 @@ def _queue(state: State, index: int) -> Iterator[Step]:
 
 
 def is_open(number: int, setup: Setup) -> bool:
-    """Rule 13: whether the sweep sees the run."""
+    """Return True if the sweep sees the run (rule 13)."""
     if not setup.holds(Rule.OPEN_INDEX_HOLDS_PENDING) and run_of(number).status is Status.PENDING:
         return False
     return run_of(number).is_open
@@ -109,7 +109,7 @@ def _sweep(state: State, index: int, setup: Setup) -> Iterator[Step]:
 
 
 def _decide(state: State, index: int, setup: Setup) -> Step:
-    """Rule 9. What was accepted and not reported by now may go out again."""
+    """Apply the policy (rule 9). Unreported emails may be sent again afterwards."""
     after = _moved(state, index, GraceOver(setup.policy))
     until = until_of(state.runs[index])
     is_given_up = until is not None and until <= given_up_to(state.runs[: index + 1])
@@ -128,9 +128,9 @@ def _decide(state: State, index: int, setup: Setup) -> Step:
 
 
 def _stop(state: State, setup: Setup) -> Step:
-    """Rule 11: write it, make it known to every open run, acknowledge it.
+    """Yield the steps of a stop (rule 11): write it, show it to each open run, acknowledge it.
 
-    A stop of a reader is known once it is written, and a choice once what waited is marked.
+    A reader's stop is visible once written. A choice is visible once the waiting events are marked.
     """
     if not state.stop:
         return (f"the stop ({setup.halt}) is written",), state._replace(stop=1)

@@ -1,4 +1,4 @@
-"""A worker claims its run: one write, or one transaction with the runs that it carries."""
+"""The claim of a run, in one write or in one transaction with the runs that it takes over."""
 
 from collections.abc import Iterator
 
@@ -30,14 +30,14 @@ from proofs.model.state import (
 )
 
 TOGETHER = "together"
-"""What is said of a claim that was one transaction with the closing of others."""
+"""The outcome of a claim in one transaction with the closing of other runs."""
 
 _LOST = "lost"
-"""The nonce of the one claim whose answer is lost; nobody looks at any other."""
+"""The nonce of the one claim whose answer is lost. The model ignores all other nonces."""
 
 
 def claiming(state: State, w: int, setup: Setup) -> Iterator[Step]:
-    """Every next step of worker `w` at its claim."""
+    """Yield every next step of worker `w` at its claim."""
     match state.workers[w].at:
         case At.CLOSE:
             yield _close(state, w)
@@ -48,7 +48,7 @@ def claiming(state: State, w: int, setup: Setup) -> Iterator[Step]:
 
 
 def _close(state: State, w: int) -> Step:
-    """Without rule 5: the older runs are closed by writes of their own."""
+    """Close the older runs by separate writes, as without rule 5."""
     worker = state.workers[w]
     runs, chain = list(state.runs), list(worker.chain)
     first = worker.run - len(chain) + 1
@@ -61,7 +61,7 @@ def _close(state: State, w: int) -> Step:
 
 
 def _claim(state: State, w: int, setup: Setup) -> Iterator[Step]:
-    """Rules 4 and 5: one write or none, under conditions on all that was read."""
+    """Claim in one write or none, conditional on all rows that were read (rules 4 and 5)."""
     worker = state.workers[w]
     index = worker.run
     runs = _claimed(state, worker, setup, nonce="")
@@ -96,7 +96,7 @@ def _claim(state: State, w: int, setup: Setup) -> Iterator[Step]:
 
 
 def _claimed(state: State, worker: Worker, setup: Setup, *, nonce: str) -> tuple[int, ...] | None:
-    """The runs after the claim, or None where one of its conditions fails."""
+    """Return the runs after the claim, or None if one of its conditions fails."""
     first = worker.run - len(worker.chain) + 1
     runs = list(state.runs)
     if setup.holds(Rule.ONE_TRANSACTION):
@@ -120,7 +120,9 @@ def _claimed(state: State, worker: Worker, setup: Setup, *, nonce: str) -> tuple
 
 
 def _repeat_claim(state: State, w: int, setup: Setup) -> Step:
-    """Rule 4: the condition fails, and what is stored shows whether the claim is this one's."""
+    """Retry a claim whose answer was lost. If the condition fails, the stored row shows whether the
+    claim is this worker's own (rule 4).
+    """
     worker = state.workers[w]
     stored, mine = run_of(state.runs[worker.run]), run_of(worker.chain[0])
     is_mine = stored.status is Status.SENDING and stored.nonce == mine.nonce
@@ -130,18 +132,18 @@ def _repeat_claim(state: State, w: int, setup: Setup) -> Step:
         worker = worker._replace(at=_next(setup), chain=(number_of(stored),), outcome="")
         label = ("worker {} recognises its claim of run {}", w, worker.run)
     else:
-        label = ("worker {} finds run {} claimed by somebody, and gives up", w, worker.run)
+        label = ("worker {} finds run {} claimed by another worker, and gives up", w, worker.run)
         return label, idle(state, w)
     return label, with_worker(state, w, worker)
 
 
 def _next(setup: Setup) -> At:
-    """What follows a claim. The last look is left out where it has nothing to see."""
+    """Return the call after a claim. Skip the last look if there is no stop that it could see."""
     return At.LOOK if setup.is_of_the_reader else At.CALL
 
 
 def is_forbidden(state: State, worker: Worker, setup: Setup) -> bool:
-    """Whether a stop that was acknowledged forbids this email."""
+    """Return True if an acknowledged stop forbids this email."""
     if state.stop != ACKNOWLEDGED:
         return False
     match setup.halt:

@@ -1,6 +1,6 @@
-"""Runs as small numbers, so that a state is hashed fast; `transition` moves the runs behind them.
+"""Runs as small numbers, for fast hashing; `transition` moves the runs behind them.
 
-Instants are numbers too: event i is stamped i, and 0 lies before all of them.
+Instants are numbers too. Event i is stamped i, and 0 precedes all events.
 """
 
 from datetime import timedelta
@@ -17,7 +17,7 @@ _NUMBERS: dict[Run, int] = {}
 
 
 def number_of(run: Run) -> int:
-    """The number of a run; equal runs have one number."""
+    """Return the number of a run; equal runs have one number."""
     number = _NUMBERS.setdefault(run, len(_RUNS))
     if number == len(_RUNS):
         _RUNS.append(run)
@@ -25,27 +25,29 @@ def number_of(run: Run) -> int:
 
 
 def run_of(number: int) -> Run:
-    """The run with that number."""
+    """Return the run with that number."""
     return _RUNS[number]
 
 
 @cache
 def due(index: int) -> int:
-    """The run of the occurrence `index`, counted from 0, as fan-out creates it."""
+    """Return the run of the occurrence `index`, counted from 0, as fan-out creates it."""
     key = RunKey("ann", "daily", index + 1)
     return number_of(Run(key, due_at=INSTANTS[0], check_at=INSTANTS[0]))
 
 
 @cache
 def moved(number: int, signal: Signal) -> int | None:
-    """What `transition` makes of a run; None where it ignores the signal."""
+    """Return the run that `transition` produces, or None if the run ignores the signal."""
     after = transition(_RUNS[number], signal)
     return None if isinstance(after, Ignored) else number_of(after)
 
 
 @cache
 def is_as_read(read: int, stored: int) -> bool:
-    """The condition of every write: status, reason, attempt and epoch."""
+    """Return True if status, reason, attempt and epoch are unchanged, the
+    condition of every write.
+    """
     before, now = _RUNS[read], _RUNS[stored]
     return (before.status, before.reason, before.attempt, before.epoch) == (
         now.status,
@@ -56,9 +58,9 @@ def is_as_read(read: int, stored: int) -> bool:
 
 
 def decided(read: int, stored: int, signal: Signal) -> int | None:
-    """As `store` of steps/runs.py does it: what is stored then, and None for Overtaken.
+    """Return the row that `store` of steps/runs.py leaves, or None for Overtaken.
 
-    A run that ignores the signal, as it was read, is not written at all.
+    A run that ignored the signal when it was read is not written.
     """
     after = moved(read, signal)
     if after is None:
@@ -67,9 +69,9 @@ def decided(read: int, stored: int, signal: Signal) -> int | None:
 
 
 def applied(read: int, stored: int, signal: Signal) -> tuple[int, int]:
-    """As `apply` of steps/runs.py does it: what is stored then, and what the caller is told.
+    """Return the row that `apply` of steps/runs.py leaves, and its result for the caller.
 
-    The repetitions after a conflict are one step: what is read in between changes nothing.
+    The retries after a conflict are one step, because reads in between change no state.
     """
     after = moved(read, signal)
     if after is None:
@@ -83,22 +85,22 @@ def applied(read: int, stored: int, signal: Signal) -> tuple[int, int]:
 
 @cache
 def is_final(number: int) -> bool:
-    """True where only evidence still moves the run."""
+    """Return True if only evidence still moves the run."""
     return _RUNS[number].status.is_final
 
 
 @cache
 def is_carried(number: int) -> bool:
-    """True where the run waits for its successor."""
+    """Return True if the run waits for its successor."""
     run = _RUNS[number]
     return run.status is Status.UNKNOWN and run.reason is Reason.CARRIED
 
 
 @cache
 def is_to_be_carried(number: int, since: int) -> bool:
-    """True where a successor has to close the run, or to see that nobody opened it since.
+    """Return True if a successor must close the run or check that it was not reopened.
 
-    Not where its own window begins at `since`, behind that of the run.
+    That is not so if the successor's window begins at `since`, after the run's window.
     """
     run = _RUNS[number]
     if run.status is Status.SENT or not run.uncertain:
@@ -110,39 +112,39 @@ def is_to_be_carried(number: int, since: int) -> bool:
 
 @cache
 def sent_up_to(chain: tuple[int, ...]) -> int:
-    """The instant up to which the runs were sent, by the domain's own word."""
+    """Return the instant up to which the runs were sent, as the domain computes it."""
     return INSTANTS.index(sent_until(_RUNS[number] for number in chain))
 
 
 @cache
 def given_up_to(chain: tuple[int, ...]) -> int:
-    """The instant up to which all was in two attempts with an unknown outcome, by the domain's own
-    word.
+    """Return the instant up to which all events were in two unknown attempts, as the domain
+    computes it.
     """
     return INSTANTS.index(given_up_until(_RUNS[number] for number in chain))
 
 
 @cache
 def claimed_up_to(chain: tuple[int, ...]) -> int:
-    """The greatest end of any window, sent or not: what rule 2 forbids to use."""
+    """Return the greatest end of any window, sent or not. Rule 2 forbids using it."""
     ends = [run.window.until for run in (_RUNS[number] for number in chain) if run.window]
     return INSTANTS.index(max(ends, default=BEGINNING))
 
 
 @cache
 def until_of(number: int) -> int | None:
-    """The end of the run's window, if a claim has fixed it."""
+    """Return the end of the run's window, or None before a claim sets it."""
     window = _RUNS[number].window
     return INSTANTS.index(window.until) if window else None
 
 
 @cache
 def since_of(number: int) -> int | None:
-    """The beginning of the run's window as the last claim wrote it."""
+    """Return the beginning of the run's window as the last claim wrote it."""
     window = _RUNS[number].window
     return INSTANTS.index(window.since) if window else None
 
 
 def events_in(since: int, until: int) -> int:
-    """The events stamped in (since, until], as bits."""
+    """Return the events stamped in (since, until], as bits."""
     return (1 << max(until, since)) - (1 << since)

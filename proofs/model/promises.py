@@ -1,4 +1,4 @@
-"""The promises that hold in every state, and the states in which everything has ended."""
+"""The promises that hold in every state, and the final states."""
 
 from gazette.domain.delivery.run import Reason
 from gazette.domain.delivery.signals import Policy
@@ -18,7 +18,7 @@ from proofs.model.state import MARKED, RETRACTED, At, Halt, Setup, State, retrac
 
 
 def broken(state: State, setup: Setup) -> str | None:
-    """The promise that the state breaks, in words; None where it keeps all."""
+    """Return the promise that the state breaks, or None if it keeps all."""
     for email in state.emails:
         if email.fault:
             return email.fault
@@ -27,15 +27,15 @@ def broken(state: State, setup: Setup) -> str | None:
     for index, number in enumerate(state.runs):
         is_over = is_final(number) or is_carried(number)
         if not is_over and not is_open(number, setup) and not _is_held(state, index):
-            return f"G3: nobody will ever look at run {index + 1} again"
+            return f"G3: run {index + 1} will never be visited again"
     return None
 
 
 def _lost(state: State, setup: Setup) -> int:
-    """The events that no email holds, and none will: everything up to a sent window is over.
+    """Return the lost events: those in no email, up to the end of a sent window.
 
-    An adopter who chose `assume_sent` chose to lose what a claimant took with it when it died;
-    what was in two attempts with an unknown outcome is given up.
+    Under `assume_sent` the adopter accepts losing the events of a claimant that died. Events in two
+    attempts with an unknown outcome are given up.
     """
     over = events_in(0, min(sent_up_to(state.runs), state.stored)) & ~_unwanted(state, setup)
     over &= ~events_in(0, given_up_to(state.runs))
@@ -51,7 +51,7 @@ def _lost(state: State, setup: Setup) -> int:
 
 
 def _unwanted(state: State, setup: Setup) -> int:
-    """The events that no email needs to hold any more, as bits."""
+    """Return the events that no longer need an email, as bits."""
     is_muted = setup.halt is Halt.CHOICE and state.stop >= MARKED
     return retracted(state, setup) | (RETRACTED if is_muted else 0)
 
@@ -67,7 +67,9 @@ def _numbers(events: int) -> str:
 
 
 def is_at_rest(state: State, setup: Setup) -> bool:
-    """Whether all occurrences have come and each run has ended, or waits for its successor."""
+    """Return True if all occurrences have come and each run has ended or waits
+    for its successor.
+    """
     return (
         len(state.runs) == setup.occurrences
         and state.stored == setup.events

@@ -1,7 +1,8 @@
-"""A worker of steps/delivery, a call of a port at a time: what it reads and settles.
+"""A worker of steps/delivery up to its claim, one call of a port at a time.
 
-Before the claim a worker that dies, waits or is overtaken leaves nothing behind but its message,
-which stays queued until a worker has ended the run: so it comes as often and as late as it likes.
+A worker that dies, waits or is overtaken before the claim leaves only its message, which stays
+queued until a worker ends the run. It may therefore be delivered at any time and any number of
+times.
 """
 
 from collections.abc import Iterator
@@ -42,7 +43,7 @@ from proofs.model.state import (
 )
 
 Step = tuple[tuple[object, ...], State]
-"""What happens, as a template and what to fill in, and the state after it."""
+"""A label template with its values, and the state after the step."""
 
 _ENDS: dict[str, Signal] = {
     "empty": Skip(Reason.EMPTY),
@@ -52,7 +53,7 @@ _ENDS: dict[str, Signal] = {
 
 
 def before_claim(state: State, w: int, setup: Setup) -> Iterator[Step]:
-    """Every next step of worker `w` up to its claim."""
+    """Yield every next step of worker `w` up to its claim."""
     worker = state.workers[w]
     if worker.at is At.IDLE:
         for index in range(len(state.runs)):
@@ -74,22 +75,22 @@ def before_claim(state: State, w: int, setup: Setup) -> Iterator[Step]:
 
 
 def with_worker(state: State, w: int, worker: Worker) -> State:
-    """With worker `w` where it is now."""
+    """Return the state with the new state of worker `w`."""
     return state._replace(workers=replaced(state.workers, w, worker))
 
 
 def idle(state: State, w: int) -> State:
-    """With worker `w` ready for another message."""
+    """Return the state with worker `w` ready for another message."""
     return state._replace(workers=replaced(state.workers, w, IDLE))
 
 
 def unqueued(state: State, index: int) -> State:
-    """Without the message of a run."""
+    """Return the state without the message of a run."""
     return state._replace(queued=state.queued & ~(1 << index))
 
 
 def is_expired(state: State, index: int, attempt: int) -> bool:
-    """Whether the deadline of a claim may have passed: no claimant is alive before it."""
+    """Return True if the deadline of a claim may have passed; no claimant is alive before it."""
     return not any(
         worker.at in CLAIMED
         and worker.run == index
@@ -100,7 +101,7 @@ def is_expired(state: State, index: int, attempt: int) -> bool:
 
 
 def _begin(state: State, w: int, index: int, setup: Setup) -> Iterator[Step]:
-    """Take the message and read the chain, consistently, back to the last sent run before it."""
+    """Receive the message and read the chain consistently, back to the last sent run before it."""
     own = state.runs[index]
     status, attempt = run_of(own).status, run_of(own).attempt
     is_overdue = status is Status.SENDING and is_expired(state, index, attempt)
@@ -117,7 +118,9 @@ def _begin(state: State, w: int, index: int, setup: Setup) -> Iterator[Step]:
 
 
 def _next_to_settle(worker: Worker, setup: Setup) -> tuple[int, Signal | None] | None:
-    """Rule 3: the newest run of the chain to be settled, by None where it has to be waited for."""
+    """Return the newest run to settle and its signal, or None as signal if the worker must wait
+    (rule 3).
+    """
     chain = worker.chain
     last = len(chain) - 1
     if run_of(chain[last]).status is Status.SENDING:
@@ -143,7 +146,7 @@ def _next_to_settle(worker: Worker, setup: Setup) -> tuple[int, Signal | None] |
 
 
 def _go_on(state: State, w: int, worker: Worker, setup: Setup) -> State:
-    """The state with the worker where it has something to settle, or to read, or has to wait."""
+    """Return the state in which the worker has a run to settle, events to read, or must wait."""
     own = run_of(worker.chain[-1])
     if own.status not in {Status.PENDING, Status.RETRYING, Status.SENDING}:
         return unqueued(idle(state, w), worker.run)
@@ -184,10 +187,10 @@ def _settle(state: State, w: int, setup: Setup) -> Iterator[Step]:
 
 
 def _read(state: State, w: int, setup: Setup) -> Step:
-    """Choose `until`, compute `since`, read the events: one step, as nothing lands behind `until`.
+    """Choose `until`, compute `since` and read the events, in one step.
 
-    Events are stamped up to `stored`; without the lag one that is still being written may be
-    stamped before `until` as well.
+    One step suffices because no event is stored behind `until`. Events are stamped up to `stored`.
+    Without the settle lag, an event that is still being written may be stamped before `until`.
     """
     worker = state.workers[w]
     older, own = worker.chain[:-1], worker.chain[-1]
@@ -220,9 +223,7 @@ def _read(state: State, w: int, setup: Setup) -> Step:
 
 
 def _given_up_to(worker: Worker, setup: Setup) -> int:
-    """Rule 9: of what was in two attempts with an unknown outcome, its own with them, there is no
-    third.
-    """
+    """Return the end of the events with two unknown attempts, which get no third (rule 9)."""
     return given_up_to(worker.chain) if setup.holds(Rule.TWO_UNKNOWN) else 0
 
 
@@ -250,9 +251,9 @@ def _look_for_stops(state: State, w: int, setup: Setup) -> Step:
 
 
 def _routed_again(worker: Worker, setup: Setup) -> Worker:
-    """Rule 15: a marked choice takes from the window what it mutes.
+    """Remove muted events from the window after a choice (rule 15).
 
-    What may have been sent is spared: it stays with its run, or with the one that carries that.
+    Events that may have been sent stay with their run or its successor.
     """
     if any(run_of(each).uncertain for each in worker.chain):
         return worker._replace(is_spared=True)

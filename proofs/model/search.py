@@ -1,4 +1,4 @@
-"""Every step of the delivery protocol, and the search through all of them."""
+"""Every step of the delivery protocol, and the search through all states."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -13,7 +13,7 @@ from proofs.model.state import Setup, State, beginning, canonical
 
 
 def steps(state: State, setup: Setup) -> Iterator[Step]:
-    """Every step that is possible in a state, and the state after it."""
+    """Yield every step that is possible in a state, and the state after it."""
     for w in range(len(state.workers)):
         yield from before_claim(state, w, setup)
         yield from claiming(state, w, setup)
@@ -22,7 +22,7 @@ def steps(state: State, setup: Setup) -> Iterator[Step]:
 
 
 def search(setup: Setup) -> Found:
-    """Look at every state within the bounds of a setup."""
+    """Search every state within the bounds of a setup."""
     return explore(
         Model(
             beginning=beginning(setup),

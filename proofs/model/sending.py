@@ -1,4 +1,4 @@
-"""A worker from its claim on: the call of the provider, and what is said of it afterwards."""
+"""A worker after its claim: the provider's call and the commit of the outcome."""
 
 from collections.abc import Iterator
 
@@ -34,7 +34,7 @@ _REFUSALS = ("refused for now", "refused for good", "refused account")
 
 
 def after_claim(state: State, w: int, setup: Setup) -> Iterator[Step]:
-    """Every next step of worker `w` that has claimed a run, its death and delay among them."""
+    """Yield every next step of worker `w` after its claim, including its death and delay."""
     worker = state.workers[w]
     if worker.at not in CLAIMED:
         return
@@ -57,19 +57,21 @@ def after_claim(state: State, w: int, setup: Setup) -> Iterator[Step]:
 
 
 def _queued(state: State, index: int) -> State:
-    """With its message: it comes again, or a new one was queued."""
+    """Return the state with the run's message queued, redelivered or new."""
     return state._replace(queued=state.queued | 1 << index)
 
 
 def _unknown(state: State, worker: Worker, setup: Setup) -> State:
-    """Only `assume_sent` has to excuse itself: it may lose what nobody can know about."""
+    """Record a run whose outcome is unknown. Only `assume_sent` may lose its events."""
     if setup.policy is not Policy.ASSUME_SENT:
         return state
     return state._replace(gone=state.gone | 1 << worker.run)
 
 
 def _look(state: State, w: int, setup: Setup) -> Step:
-    """Rule 11: whether the reader is as the email was prepared for; if not, it is not sent."""
+    """Check that the reader is unchanged since the email was prepared, or do
+    not send it (rule 11).
+    """
     worker = state.workers[w]
     if shown_of_stop(state, setup) != worker.seen and setup.holds(Rule.LAST_LOOK):
         given_back = worker._replace(at=At.COMMIT, outcome="not attempted", events=0, unknown=0)
@@ -83,7 +85,9 @@ def _look(state: State, w: int, setup: Setup) -> Step:
 
 
 def _call(state: State, w: int, setup: Setup) -> Iterator[Step]:
-    """Rule 6: the deadline, then the provider, which may take it, refuse it, or not be heard."""
+    """Check the deadline, then call the provider, which may accept, reject or
+    not answer (rule 6).
+    """
     worker = state.workers[w]
 
     def after(outcome: str, changed: State = state) -> State:
@@ -114,7 +118,7 @@ def _call(state: State, w: int, setup: Setup) -> Iterator[Step]:
 
 
 def _email(state: State, worker: Worker, setup: Setup) -> Email:
-    """What the provider takes, and what is wrong with it by G2 or by a stop."""
+    """Return the accepted email, with any violation of G2 or of a stop."""
     fault, run = "", worker.run + 1
     if worker.is_after_stop:
         fault = f"stop: run {run} was claimed after the stop was acknowledged, and sent"

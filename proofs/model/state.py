@@ -1,4 +1,4 @@
-"""What the search looks at: one schedule, its runs and events, and whoever works on them."""
+"""The state of the search: one schedule, its runs and events, and the workers."""
 
 from enum import StrEnum
 from typing import NamedTuple, TypeVar
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class Rule(StrEnum):
-    """A rule of docs/protocol.md that the model can do without, to show what it prevents."""
+    """A rule of docs/protocol.md that the model can omit, to show the fault that it prevents."""
 
     SUPERSEDE = "supersede"
     WAIT_FOR_PREDECESSOR = "wait_for_predecessor"
@@ -37,7 +37,7 @@ class Rule(StrEnum):
 
 
 class Halt(StrEnum):
-    """What somebody may stop, once."""
+    """The subject of the one stop in a search."""
 
     NOTHING = "nothing"
     SUBSCRIBER = "subscriber"
@@ -47,12 +47,7 @@ class Halt(StrEnum):
 
 
 class Setup(NamedTuple):
-    """What is searched, and how far.
-
-    `deaths`: claimants that die after their claim, or outlive its deadline. `losses`: answers of
-    the provider or of a claim that get lost. `refusals`: answers by which the provider refuses.
-    `drops`: messages that end in a dead-letter queue. `without`: the rules that are taken out.
-    """
+    """The bounds of a search."""
 
     policy: Policy
     occurrences: int = 2
@@ -60,23 +55,32 @@ class Setup(NamedTuple):
     workers: int = 2
     halt: Halt = Halt.NOTHING
     deaths: int = 1
+    """The number of claimants that die after their claim or outlive its deadline."""
+
     losses: int = 1
+    """The number of lost answers, to claims or from the provider."""
+
     refusals: int = 1
+    """The number of rejections by the provider."""
+
     drops: int = 1
+    """The number of messages that become dead letters."""
+
     without: frozenset[Rule] = frozenset()
+    """The omitted rules."""
 
     def holds(self, rule: Rule) -> bool:
-        """Whether the rule is followed."""
+        """Return True if the rule is followed."""
         return rule not in self.without
 
     @property
     def is_of_the_reader(self) -> bool:
-        """Whether somebody stops the reader, or chooses for them: the last look sees it."""
+        """Return True if the stop is a reader's stop or choice, which the last look sees."""
         return self.halt in {Halt.SUBSCRIBER, Halt.CHOICE}
 
 
 class At(StrEnum):
-    """Which call a worker makes next."""
+    """The next call of a worker."""
 
     IDLE = "idle"
     SETTLE = "settle"
@@ -96,61 +100,82 @@ CLAIMED = frozenset({At.RECLAIM, At.LOOK, At.CALL, At.COMMIT})
 
 
 class Worker(NamedTuple):
-    """One invocation: what it does next, and what it has read.
-
-    `chain`: its run and those before it, oldest first, as read and settled; after the claim its
-    own run as claimed. `events`: bits, as read. `outcome`: what it will say of its run.
-    `is_late`: the claim's deadline has passed. `unknown`: the emails, as bits, that this claim
-    may repeat. `seen`: how much of a stop the reader's row showed. `is_spared`: a choice does not
-    reach its events, because an attempt may have shown them. `is_after_stop`: its last chance to
-    learn of a stop that forbids the email came after that was acknowledged.
-    """
+    """One invocation, with its next call and the data it has read."""
 
     at: At = At.IDLE
     run: int = -1
     chain: tuple[int, ...] = ()
+    """Its run and the earlier ones, oldest first, as read and settled. After the claim, only its
+    own run.
+    """
+
     since: int = 0
     until: int = 0
     events: int = 0
+    """The events read, as bits."""
+
     outcome: str = ""
+    """The outcome that it will commit for its run."""
+
     is_late: bool = False
+    """True if the claim's deadline has passed."""
+
     unknown: int = 0
+    """The emails, as bits, that this claim may repeat."""
+
     seen: int = 0
+    """The part of a stop that the reader's row showed."""
+
     is_spared: bool = False
+    """True if a choice does not affect its events, because an attempt may have shown them."""
+
     is_after_stop: bool = False
+    """True if its last chance to see a stop came after the stop was acknowledged."""
 
 
 IDLE = Worker()
 
 
 class Email(NamedTuple):
-    """What the provider accepted. `events` are bits; `fault`: the promise that it broke.
-
-    `is_unknown`: the policy spoke before any evidence came. `is_told`: evidence arrived.
-    """
+    """An email that the provider accepted."""
 
     run: int
     attempt: int
     events: int
+    """The events, as bits."""
+
     fault: str = ""
+    """The promise that the email broke."""
+
     is_unknown: bool = False
+    """True if the policy decided before any evidence arrived."""
+
     is_told: bool = False
+    """True if evidence arrived."""
 
 
 class State(NamedTuple):
-    """All that is: `runs` by number, oldest first; `stored` events; `queued` runs as bits.
-
-    `stop`: 0 none, 1 written, then one more for each run that knows it, or for the mark of a
-    choice; ACKNOWLEDGED. `gone`: runs, as bits, whose claimant died, was late or got no answer.
-    """
+    """The whole state of the search."""
 
     runs: tuple[int, ...]
+    """The runs by number, oldest first."""
+
     stored: int
+    """The number of stored events."""
+
     queued: int
+    """The runs with a message, as bits."""
+
     workers: tuple[Worker, ...]
     emails: tuple[Email, ...]
     stop: int
+    """0 for none, 1 once written, one more for each run that knows it or for a choice's mark, then
+    ACKNOWLEDGED.
+    """
+
     gone: int
+    """The runs, as bits, whose claimant died, was late or got no answer."""
+
     deaths: int
     losses: int
     refusals: int
@@ -162,14 +187,14 @@ BATCH = 0
 """The run whose batch is cancelled."""
 
 RETRACTED = 1
-"""The event that is retracted, or whose category is muted, as bits."""
+"""The event that is retracted or muted, as bits."""
 
 MARKED = 2
-"""`stop` once a choice is not only written: what waited before it is marked to be routed again."""
+"""The value of `stop` once the events that wait before a choice are marked for routing."""
 
 
 def beginning(setup: Setup) -> State:
-    """One event is stored, one run is due and queued."""
+    """Return the first state: one event is stored, and one run is due and queued."""
     return State(
         runs=(due(0),),
         stored=1,
@@ -186,7 +211,9 @@ def beginning(setup: Setup) -> State:
 
 
 def canonical(state: State) -> State:
-    """Workers have no names: two states that differ by their order alone are one."""
+    """Return the state with sorted workers, so that states differing only in
+    their order are equal.
+    """
     workers = state.workers
     if len(workers) == 2 and workers[1] < workers[0]:
         return state._replace(workers=(workers[1], workers[0]))
@@ -194,17 +221,17 @@ def canonical(state: State) -> State:
 
 
 def retracted(state: State, setup: Setup) -> int:
-    """The events that a read no longer finds, as bits."""
+    """Return the events that a read no longer returns, as bits."""
     return RETRACTED if setup.halt is Halt.EVENT and state.stop else 0
 
 
 def shown_of_stop(state: State, setup: Setup) -> int:
-    """How much of a stop the reader's row shows: nothing, that it is written, or the mark too."""
+    """Return the visible part of a stop in the reader's row: none, the write, or also the mark."""
     if not setup.is_of_the_reader:
         return 0
     return min(state.stop, MARKED if setup.halt is Halt.CHOICE else 1)
 
 
 def replaced(values: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    """The values with another one at `index`."""
+    """Return the values with one replaced."""
     return (*values[:index], value, *values[index + 1 :])

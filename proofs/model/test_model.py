@@ -1,6 +1,6 @@
-"""A short seed of `make model`, and what the search finds where a rule is taken out.
+"""A small sample of `make model`, and the faults that it finds without each rule.
 
-The letters are those of docs/protocol.md: each names what had broken an earlier design.
+The letters are those of docs/protocol.md. Each names a fault of an earlier design.
 """
 
 import pytest
@@ -16,15 +16,15 @@ LOST = "G1: events"
 
 
 def found_without(rule: Rule, setup: Setup) -> Found:
-    """The shortest trace without the rule; with it there is none within the same bounds."""
+    """Return the shortest trace without the rule. Check that there is none with it."""
     assert search(setup).violation is None
     return search(setup._replace(without=frozenset({rule})))
 
 
 def assert_breaks(rule: Rule, setup: Setup, promise: str, *traits: str) -> None:
-    """Without the rule the promise breaks, by a trace in which the traits come in this order."""
+    """Check that the promise breaks without the rule, by a trace with the traits in this order."""
     found = found_without(rule, setup)
-    assert found.violation is not None, f"nothing breaks without {rule}"
+    assert found.violation is not None, f"no promise breaks without {rule}"
     assert found.violation.startswith(promise)
     told = iter(found.trace)
     for trait in traits:
@@ -157,7 +157,7 @@ def test_a_window_behind_what_was_refused_loses_its_events() -> None:
 
 
 def test_what_is_unknown_has_no_end_where_no_policy_speaks() -> None:
-    """No state is wrong here: the search has to see that no way leads on."""
+    """No single state breaks a promise here; the search must detect that no end is reachable."""
     setup = QUIET._replace(losses=1)
     assert_breaks(Rule.POLICY_SPEAKS, setup, "G3: from here on", "no answer")
 

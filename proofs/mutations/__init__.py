@@ -1,1 +1,3 @@
-"""Rules taken out of the code, one at a time: the test of each must fail. `make mutations`."""
+"""Rules removed from the code one at a time, each of which must make its test fail: `make
+mutations`.
+"""

@@ -1,4 +1,4 @@
-"""`python -m proofs.mutations`: each rule taken out; exit status 0 only if a test misses each."""
+"""`python -m proofs.mutations`: remove each rule; exit status 0 only if each fails its test."""
 
 import argparse
 import sys
@@ -11,7 +11,7 @@ from proofs.mutations.traces import PREVENTED, table
 
 
 def main() -> int:
-    """A line for each rule, and the total."""
+    """Print a line for each rule, and the total."""
     parser = argparse.ArgumentParser(prog="make mutations", description=__doc__)
     parser.add_argument("--table", action="store_true", help="only print the table of the docs")
     parser.add_argument("--only", default="", help="rules whose text contains this")

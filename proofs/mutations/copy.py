@@ -21,13 +21,15 @@ _FAILED = re.compile(r"^FAILED \S+?::(\w+)", re.MULTILINE)
 
 
 def module_of(mutation: Mutation, project: Path) -> Path:
-    """The file that a mutation changes, below a copy of the project."""
+    """Return the file that a mutation changes, in a copy of the project."""
     is_of_command = mutation.path.startswith("cli/")
     return (project if is_of_command else project / PACKAGE / "gazette") / mutation.path
 
 
 def without(mutation: Mutation, text: str) -> str:
-    """The module of a mutation without its rule. Raises LookupError where it is not there once."""
+    """Return the module's text without the rule. Raise LookupError unless it
+    occurs exactly once.
+    """
     found = text.count(mutation.old)
     if found != 1:
         raise LookupError(f"{mutation.path} has {mutation.old!r} {found} times, and not once.")
@@ -35,7 +37,7 @@ def without(mutation: Mutation, text: str) -> str:
 
 
 class Copy:
-    """What is imported there is imported from there, and not from where it was installed."""
+    """A copy of the project, whose tests import the copy and not the installed package."""
 
     def __init__(self, into: Path) -> None:
         self._at = into / "project"
@@ -50,14 +52,14 @@ class Copy:
             raise RuntimeError(f"The tests would import {said}, which is not the copy.")
 
     def passes(self, tests: Sequence[str]) -> str:
-        """What pytest says where a test fails although no rule was taken out; else nothing."""
+        """Return pytest's output if a test fails with all rules in place, or an empty text."""
         done = self._pytest(*dict.fromkeys(tests))
         return "" if done.returncode == 0 else done.stdout
 
     def kills(self, mutation: Mutation) -> str:
-        """The name of the test that fails or never ends without the rule; empty where none does.
+        """Return the name of the test that fails or hangs without the rule, or an empty text.
 
-        Raises LookupError where what is to be replaced is not there exactly once.
+        Raise LookupError unless the text to replace occurs exactly once.
         """
         path = module_of(mutation, self._at)
         text = path.read_text()
@@ -72,7 +74,7 @@ class Copy:
         return failed[1] if done.returncode == 1 and failed else ""
 
     def _pytest(self, *tests: str, within: int | None = None) -> subprocess.CompletedProcess[str]:
-        """Raises TimeoutExpired where they take longer than `within` seconds."""
+        """Run the tests. Raise TimeoutExpired if they take longer than `within` seconds."""
         plain = ("-x", "-q", "-n", "0", "-p", "no:cacheprovider")
         return self._python("-m", "pytest", *plain, *tests, within=within)
 

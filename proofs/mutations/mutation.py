@@ -1,19 +1,25 @@
-"""What a mutation is."""
+"""The removal of one rule."""
 
 from typing import NamedTuple
 
 
 class Mutation(NamedTuple):
-    """A rule that is taken out, and the test that must then fail.
-
-    `rule` in words; `path` within the package `gazette`, or `cli/…` for a module of the command;
-    `old` occurs there exactly once; `test` is a pytest node without its parameters; `trace` is a
-    letter of docs/protocol.md.
-    """
+    """The removal of one rule, and the test that must then fail."""
 
     rule: str
+    """The rule in words."""
+
     path: str
+    """The module within the package `gazette`, or `cli/…` for a module of the command."""
+
     old: str
+    """The text to replace, which occurs exactly once in the module."""
+
     new: str
+    """The text without the rule."""
+
     test: str
+    """The pytest node, without its parameters."""
+
     trace: str = ""
+    """The letter of the trace in docs/protocol.md."""

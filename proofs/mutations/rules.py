@@ -1,4 +1,6 @@
-"""What everything rests on, taken out: the claim, the deadline, the one attempt, the order."""
+"""The rules that delivery depends on, such as the claim, the deadline, the single attempt and the
+order, each with its removal.
+"""
 
 from typing import Final
 
@@ -58,7 +60,7 @@ RULES: Final = (
         _SWAP_HOLDS,
     ),
     Mutation(
-        "a write of a run keeps when its sources were asked",
+        "a write of a run keeps the time at which its sources were queried",
         "adapters/dynamodb/runs.py",
         "        unchanged &= RunRow.asked_at.does_not_exist()\n",
         "        pass\n",
@@ -66,21 +68,21 @@ RULES: Final = (
         "::test_a_swap_overwrites_nothing_that_was_written_since_the_run_was_read",
     ),
     Mutation(
-        "what a row holds is checked while it is decoded",
+        "decoding a row validates its values",
         "adapters/dynamodb/values.py",
         "    if not least <= number <= most:\n",
         "    if number < -MANY:\n",
         _NEWER_ROWS + "::test_trace_u_a_row_that_cannot_be_decoded_is_told_and_passed_over",
     ),
     Mutation(
-        "the key of a run is the one that it is written to",
+        "a decoded run has the key of its row",
         "adapters/dynamodb/runs.py",
         "    if run_sort_key(key) != row.run or not 0 <= key.sequence <= LAST_SEQUENCE:\n",
         "    if not 0 <= key.sequence <= LAST_SEQUENCE:\n",
         _NEWER_ROWS + "::test_trace_u_a_run_whose_key_is_of_no_run_stops_no_other",
     ),
     Mutation(
-        "whatever goes wrong with one schedule stops no shard",
+        "a failure of one schedule does not stop its shard",
         "steps/fanout/fanout.py",
         '            with of_one_row("schedules", schedule.user_id, schedule.name):\n'
         "                yield\n",
@@ -88,21 +90,21 @@ RULES: Final = (
         _ONE_ROW + "::test_fan_out_starts_all_others_and_remembers_the_slot",
     ),
     Mutation(
-        "whatever goes wrong with one run stops no sweep",
+        "a failure of one run does not stop the sweep",
         "steps/sweep/sweep.py",
         '            with of_one_row("runs", *_key_of(run)):\n',
         "            if run:\n",
         _ONE_ROW + "::test_the_sweep_looks_at_all_other_runs",
     ),
     Mutation(
-        "whatever goes wrong with one schedule stops no audit",
+        "a failure of one schedule does not stop the audit",
         "steps/sweep/audit.py",
         '            with of_one_row("schedules", schedule.user_id, schedule.name):\n',
         "            if schedule:\n",
         _ONE_ROW + "::test_the_audit_arms_all_others",
     ),
     Mutation(
-        "whatever goes wrong with one schedule leaves no other idle",
+        "a failure of one schedule does not leave another idle",
         "steps/subscribers/schedules.py",
         "            if not is_of_one_row(err):\n"
         "                raise\n"
@@ -158,7 +160,7 @@ RULES: Final = (
         "::test_where_evidence_comes_for_what_would_be_carried_nothing_of_it_comes_twice",
     ),
     Mutation(
-        "a run goes on until all that is over is removed",
+        "a run continues until all expired events are removed",
         "steps/delivery/prepare.py",
         "    if due.more_are_over:\n",
         "    if False:\n",
@@ -166,7 +168,7 @@ RULES: Final = (
         "::test_however_many_events_have_expired_each_is_removed_and_counted_once",
     ),
     Mutation(
-        "what has left a long window since it was read is not shown",
+        "an event that left a long window after it was read is not shown",
         "steps/delivery/windows.py",
         " or stored.schedule != key.schedule or not window.holds(stored.stored_at):\n",
         ":\n",
@@ -191,7 +193,7 @@ RULES: Final = (
         "::test_an_immediate_email_waits_with_all_that_is_in_it_and_goes_out_after_the_release",
     ),
     Mutation(
-        "what was decided on an older read is not stored",
+        "a decision based on an outdated read is not stored",
         "steps/runs.py",
         "        if runs.swap(before, after) != after:\n",
         "        if not runs.swap(before, after):\n",
@@ -219,7 +221,7 @@ RULES: Final = (
         "::test_an_answer_that_is_lost_is_uncertain_after_exactly_one_request",
     ),
     Mutation(
-        "what fails before an SMTP server has the message is a refusal, whatever its type",
+        "any failure before an SMTP server has the message is a rejection",
         "adapters/mail/smtp.py",
         "            self.connection.login(self.server.username, self.server.password)\n"
         "        except Exception as err:",
@@ -229,7 +231,7 @@ RULES: Final = (
         "::test_any_exception_before_the_final_dot_is_a_certain_refusal",
     ),
     Mutation(
-        "what fails once an SMTP server may have the message is uncertain",
+        "a failure after an SMTP server may have the message is uncertain",
         "adapters/mail/smtp.py",
         "            return Uncertain(self.number, _name(err))\n",
         "            return RefusedForNow(self.number, _name(err))\n",
@@ -237,7 +239,7 @@ RULES: Final = (
         "::test_any_exception_after_the_final_dot_is_uncertain",
     ),
     Mutation(
-        "what fails before SES gets a request is a refusal, whatever its type",
+        "any failure before SES gets a request is a rejection",
         "adapters/mail/ses.py",
         "            if _unsent.get():\n                return _not_sent(err, attempt)\n",
         "",
@@ -253,7 +255,7 @@ RULES: Final = (
         "::test_a_connection_that_is_lost_behind_a_proxy_is_uncertain_once_ses_has_the_request",
     ),
     Mutation(
-        "what fails once SES may have a request is uncertain",
+        "a failure after SES may have a request is uncertain",
         "adapters/mail/ses.py",
         '    """Note that botocore is about to send the request."""\n    _unsent.set(False)\n',
         '    """Note that botocore is about to send the request."""\n',
@@ -261,7 +263,7 @@ RULES: Final = (
         "::test_any_exception_after_the_request_was_sent_is_uncertain",
     ),
     Mutation(
-        "a refusal of MAIL is one of the stream, not of a run",
+        "a rejected MAIL command affects the stream, not a run",
         "adapters/mail/smtp_replies.py",
         "(is_permanent and stage in _BEFORE_RCPT)",
         "(is_permanent and stage is Stage.CONNECTION)",
@@ -285,7 +287,7 @@ RULES: Final = (
         _NOT_ACKNOWLEDGED,
     ),
     Mutation(
-        "of messages that are handled together, each that failed is returned to its queue",
+        "each failed message of a batch is returned to its queue",
         "observability.py",
         "            failed.append(message)\n    if failed:",
         "            pass\n    if failed:",
@@ -293,12 +295,11 @@ RULES: Final = (
         "_nine_neighbours_are_stored_once",
     ),
     Mutation(
-        "of messages whose events are routed together, each fails by itself",
+        "messages whose events are routed together fail independently",
         "steps/routing/route.py",
         "            if len(parts) == 1:\n",
         "            if True:\n",
-        "tests/unit/ingest/test_together.py"
-        "::test_whatever_goes_wrong_for_one_reader_sends_back_one_message",
+        "tests/unit/ingest/test_together.py::test_a_failure_for_one_reader_returns_one_message",
     ),
     Mutation(
         "no event is routed before an earlier message that concerns its reader",
@@ -335,7 +336,7 @@ RULES: Final = (
         "::test_an_event_of_a_service_that_was_redriven_here_goes_back_to_the_quarantine",
     ),
     Mutation(
-        "feedback refuses an event of another source than SES",
+        "feedback rejects an event from a source other than SES",
         "adapters/mail/ses_events.py",
         "    if isinstance(source, str) and source != _SOURCE:\n",
         "    if source is None:\n",
@@ -353,9 +354,9 @@ RULES: Final = (
     Mutation(
         "an amendment makes claims on an older read fail",
         "steps/routing/route.py",
-        "            raise_epochs_under(found.schedule, event.user_id, context=context)\n"
-        "            there = _restamp_if_late(replace(found, event=event), context=context)\n",
-        "            there = replace(found, event=event)\n",
+        "            raise_epochs_under(existing.schedule, event.user_id, context=context)\n"
+        "            current = _restamp_if_late(replace(existing, event=event), context=context)\n",
+        "            current = replace(existing, event=event)\n",
         "tests/unit/ingest/test_retracting.py::test_an_amendment_is_in_the_email_until_the_claim",
     ),
     Mutation(
@@ -373,36 +374,36 @@ RULES: Final = (
         f"{_LONG}::test_an_erasure_of_4000_events_and_4000_follows_is_done_in_one_receive",
     ),
     Mutation(
-        "what a late follow brings is read again afterwards",
+        "the events of a late follow are read again afterwards",
         "steps/ingest/late_follow.py",
         "            if isinstance(each, Activity) and not each.has_content_of(keys[key])\n",
         "            if isinstance(each, Activity) and False\n",
         f"{_LONG}::test_what_changes_while_a_late_follow_is_brought_is_as_if_it_had_come_first",
     ),
     Mutation(
-        "the profile is read again after a late follow was brought",
+        "the profile is read again after a late follow is processed",
         "steps/routing/catch_up.py",
         "        if not changed:\n",
         "        if True:\n",
         f"{_LONG}::test_a_choice_while_a_late_follow_is_brought_moves_all_of_it",
     ),
     Mutation(
-        "a schedule is armed for what a late follow brings",
+        "a schedule is armed for the events of a late follow",
         "steps/routing/catch_up.py",
         "        arm(waits_in, context=self.context)\n",
         "",
         f"{_LONG}::test_a_late_follow_brings_4000_activities_in_one_receive",
     ),
     Mutation(
-        "what a late follow has no time for goes to the followers queue",
+        "the rest of an interrupted late follow goes to the followers queue",
         "steps/ingest/activities.py",
         "            followers_queue.send(page_of(follow, each)"
-        " for each in readable(chain(some, found)))\n",
+        " for each in readable(chain(some, later)))\n",
         "            break\n",
         f"{_LONG}::test_a_late_follow_leaves_what_takes_too_long_to_the_followers_queue",
     ),
     Mutation(
-        "a page of one follower is of nobody else",
+        "a page of one follower contains no other reader",
         "steps/ingest/late_follow.py",
         """{'~' * 65}" if last""",
         """" if last""",
@@ -416,7 +417,7 @@ RULES: Final = (
         f"{_LONG}::test_events_that_move_together_leave_no_run_that_read_them_its_claim",
     ),
     Mutation(
-        "of events that move together none stays behind where their transaction fails",
+        "a failed transaction leaves none of its events behind",
         "steps/routing/together.py",
         "            one_by_one(stored)\n    return stay\n",
         "            pass\n    return stay\n",
@@ -446,7 +447,7 @@ RULES: Final = (
         f"{_LONG}::test_a_late_follow_leaves_the_others_of_its_batch_their_time",
     ),
     Mutation(
-        "what a page of follows showed is saved though it ends elsewhere by now",
+        "a shown page of follows can be saved after its end has moved",
         "steps/preferences/page.py",
         "    return replace(overview, follows=(*overview.follows, *others))\n",
         "    return overview\n",
@@ -496,7 +497,7 @@ RULES: Final = (
         "domain/scheduling/calendar.py",
         "    return due if due - armed_for < _MOVED_BY else armed_for\n",
         "    return armed_for\n",
-        _NEW_RULES + "::test_what_new_rules_move_before_its_day_waits_for_the_day",
+        _NEW_RULES + "::test_an_occurrence_moved_before_its_day_waits_for_the_day",
     ),
     Mutation(
         "an occurrence that new rules moved behind its day is not lost",
@@ -514,7 +515,7 @@ RULES: Final = (
         _NEW_RULES + "::test_two_workers_with_different_zone_data_send_one_digest",
     ),
     Mutation(
-        "nothing is scheduled for a dormant reader",
+        "a dormant reader has no scheduled digest",
         "steps/occurrences/start.py",
         "        return Started(occurrence, context.runs.create(run), not_scheduled=True)\n",
         "        return Started(occurrence, context.runs.create(run))\n",
@@ -530,7 +531,7 @@ RULES: Final = (
         "::test_resuming_cut_off_anywhere_is_whole_after_its_repetition",
     ),
     Mutation(
-        "what is past its TTL does not wait",
+        "an event past its TTL does not wait",
         "adapters/dynamodb/events.py",
         "            return any(True for _ in _kept(rows, now))\n",
         "            return any(True for _ in rows)\n",
@@ -538,7 +539,7 @@ RULES: Final = (
         "::test_an_expired_event_is_read_until_the_next_run_of_its_schedule_has_seen_it",
     ),
     Mutation(
-        "what the due index shows late is not acted on",
+        "a stale entry of the due index is ignored",
         "steps/fanout/fanout.py",
         "            elif self._is_due(row):\n                yield row\n",
         "            else:\n                yield row\n",
@@ -546,20 +547,18 @@ RULES: Final = (
         "::test_an_entry_of_the_due_index_is_not_acted_on_where_the_row_says_otherwise",
     ),
     Mutation(
-        "the audit leaves what was stored within the hour to its worker",
+        "the audit skips events stored within the last hour",
         "steps/sweep/audit.py",
         "    until = context.clock() - _ON_ITS_WAY\n",
         "    until = context.clock()\n",
-        "tests/unit/sweep/test_audit.py"
-        "::test_what_was_stored_within_the_hour_is_left_to_its_worker",
+        "tests/unit/sweep/test_audit.py::test_the_audit_skips_events_of_the_last_hour",
     ),
     Mutation(
-        "the audit leaves what an open run may still send to that run",
+        "the audit skips events that an open run may still send",
         "steps/sweep/audit.py",
         "    return all(run.status.is_final for run in chain) and context",
         "    return context",
-        "tests/unit/sweep/test_audit.py"
-        "::test_what_a_run_that_has_not_ended_may_still_send_is_left_to_it",
+        "tests/unit/sweep/test_audit.py::test_the_audit_skips_events_of_open_runs",
     ),
     Mutation(
         "no policy decides while a delivery event may arrive",
@@ -569,28 +568,28 @@ RULES: Final = (
         f"{_SWEEP}::test_an_unknown_run_is_left_alone_while_its_delivery_event_may_arrive",
     ),
     Mutation(
-        "what is assumed sent at once starts no run",
+        "an immediate event that is assumed sent starts no run",
         "steps/sweep/unknown.py",
         "    if _is_carried(decided) and run.key.is_immediate:\n",
         "    if run.key.is_immediate:\n",
-        f"{_SWEEP}::test_what_is_assumed_sent_at_once_starts_no_run",
+        f"{_SWEEP}::test_an_immediate_run_that_is_assumed_sent_starts_no_run",
     ),
     Mutation(
-        "what was resent waits for no proof",
+        "a resent run does not wait for proof",
         "steps/sweep/unknown.py",
         "    if policy is Policy.RESEND and not run.resent:\n",
         "    if policy is Policy.RESEND:\n",
-        f"{_SWEEP}::test_what_was_resent_waits_for_no_proof_that_delivery_events_arrive",
+        f"{_SWEEP}::test_a_resent_run_does_not_wait_for_proof_of_delivery_events",
     ),
     Mutation(
-        "the sweep looks at a run that it has decided after a while",
+        "the sweep checks a decided run again later",
         "steps/sweep/unknown.py",
         "    decided = replace(decided, check_at=context.clock() + context.limits.check_after)\n",
         "",
         f"{_SWEEP}::test_an_unknown_outcome_waits_for_evidence_until_its_grace_is_over",
     ),
     Mutation(
-        "each sweep audits a part of the schedules that no other does",
+        "each sweep audits a different part of the schedules",
         "steps/sweep/audit.py",
         "        number * partitions + partition, partitions",
         "        number * partitions, partitions",
@@ -601,17 +600,17 @@ RULES: Final = (
         "steps/subscribers/schedules.py",
         "        state=ScheduleState.ARMED if sources else ScheduleState.IDLE,\n",
         "",
-        "tests/unit/routing/test_arming.py::test_nobody_visits_a_new_reader_for_whom_nothing_waits",
+        "tests/unit/routing/test_arming.py::test_a_new_reader_without_waiting_events_is_not_visited",
     ),
     Mutation(
-        "soft bounces in a row suppress a reader who gets few emails",
+        "consecutive soft bounces suppress a reader who gets few emails",
         "steps/feedback/bounces.py",
         "    return limit.is_reached_in_a_row(sent, arrived)\n",
         "    return False\n",
         f"{_SUPPRESS}::test_a_reader_all_of_whose_emails_bounce_is_suppressed_in_whatever_rhythm",
     ),
     Mutation(
-        "an email that arrives ends a row of soft bounces",
+        "a delivered email resets the count of consecutive soft bounces",
         "steps/feedback/bounces.py",
         "    return limit.is_reached_in_a_row(sent, arrived)\n",
         "    return limit.is_reached_in_a_row(sent, ())\n",
@@ -634,8 +633,8 @@ RULES: Final = (
     Mutation(
         "a copy that is not withdrawn is amended",
         "steps/routing/route.py",
-        "        if not is_amended or context.events.amend(found, event):\n",
-        "        if found:\n",
+        "        if not is_amended or context.events.amend(current, event):\n",
+        "        if current:\n",
         f"{_ACTORS}::test_a_copy_that_may_have_been_sent_says_what_the_activity_says_now",
     ),
     Mutation(
@@ -704,7 +703,7 @@ RULES: Final = (
         f"{_LEAVING_PAGES}::test_attack_an_undo_ends_after_a_day",
     ),
     Mutation(
-        "who ends the digests keeps what comes at once",
+        "a reader who ends the digests still gets immediate email",
         "domain/subscribers/leaving.py",
         "    return often if often is Frequency.IMMEDIATE else Frequency.NEVER\n",
         "    return Frequency.NEVER\n",
@@ -737,10 +736,10 @@ RULES: Final = (
         "domain/subscribers/taking_back.py",
         "then.get(EVERYTHING, DEFAULT)",
         "then.get(EVERYTHING, now[EVERYTHING])",
-        f"{_LEAVING}::test_what_is_taken_back_is_as_it_was",
+        f"{_LEAVING}::test_an_undo_restores_the_previous_state",
     ),
     Mutation(
-        "a profile keeps when its reader left",
+        "a profile keeps the time at which its reader unsubscribed",
         "steps/ingest/profiles.py",
         "        left_at=current.left_at,\n",
         "        left_at=given.left_at,\n",
@@ -757,8 +756,8 @@ RULES: Final = (
     Mutation(
         "a page that comes again with problems keeps what it showed first",
         "adapters/rendering/preference_page.py",
-        'sent["was"][0] if "was" in sent else written_fields(shown)',
-        "written_fields(shown)",
+        'sent["was"][0] if "was" in sent else written_fields(current)',
+        "written_fields(current)",
         "tests/unit/rendering/test_preference_page.py"
         "::test_a_page_with_problems_keeps_what_it_showed_first",
     ),
@@ -788,7 +787,7 @@ RULES: Final = (
     Mutation(
         "ingest takes from a choice of the page what it changes",
         "adapters/contract/decoding.py",
-        "        return _narrowed(reading.command, given)\n",
+        "        return _narrowed(reading.command, fields)\n",
         "        return reading.command\n",
         "tests/contract/outside/test_bus.py"
         "::test_a_choice_by_category_comes_as_a_map_for_the_version_before_and_as_it_was_said",
@@ -798,7 +797,7 @@ RULES: Final = (
         "steps/preferences/leaving.py",
         "if isinstance(reader, Subscriber) and is_at(reader, link.address) else None",
         "if isinstance(reader, Subscriber) else None",
-        f"{_LEAVING}::test_who_has_another_address_by_now_keeps_every_choice",
+        f"{_LEAVING}::test_a_link_for_an_old_address_changes_no_choice",
     ),
     Mutation(
         "no two readers share a thread",
@@ -808,7 +807,7 @@ RULES: Final = (
         "tests/unit/delivery/test_headers.py::test_no_two_readers_entities_or_lists_share_a_thread",
     ),
     Mutation(
-        "what a reader does at another address says nothing of this one",
+        "a reader's activity at another address does not affect this one",
         "steps/subscribers/unsubscribe.py",
         " or not is_at(reader, address):\n            return reader\n        status",
         ":\n            return reader\n        status",
@@ -840,7 +839,7 @@ RULES: Final = (
         "::test_attack_who_had_the_id_before_cannot_start_for_who_has_it_now",
     ),
     Mutation(
-        "what readers asked for outlives a greater cause",
+        "a reader's own request outlasts a stronger cause",
         "adapters/dynamodb/feedback/suppressions.py",
         "        elif not written(row.delete, same & by.does_not_exist()):\n",
         "        elif not written(row.delete, same):\n",
@@ -848,7 +847,7 @@ RULES: Final = (
         "::test_who_asked_for_it_is_known_behind_a_greater_cause",
     ),
     Mutation(
-        "a profile keeps since when its address is on file",
+        "a profile keeps the time at which its address was registered",
         "adapters/dynamodb/subscribers.py",
         "        if subscriber.addressed_after:\n",
         "        if False:\n",
@@ -887,7 +886,7 @@ RULES: Final = (
         "::test_the_email_goes_to_the_address_on_file_at_once_and_its_links_are_new",
     ),
     Mutation(
-        "what is critical comes to who has left",
+        "a critical event reaches a reader who unsubscribed",
         "steps/routing/target.py",
         "            if reader.has_left and not (critical and _may_go_to(reader, context)):\n",
         "            if reader.has_left:\n",
@@ -966,7 +965,7 @@ RULES: Final = (
         f"{_HEADS}::test_a_head_is_behind_every_run_that_may_still_change",
     ),
     Mutation(
-        "a head knows what was sent behind the one before it",
+        "a head includes the runs sent after the previous head",
         _CHAIN,
         "    until = max(sent_until(settled), known_sent_until(chain))\n",
         "    until = sent_until(settled)\n",
@@ -996,14 +995,14 @@ RULES: Final = (
         f"{_HEADS}::test_a_chain_reads_no_row_more_than_it_needs",
     ),
     Mutation(
-        "what was sent behind a head is not sent again",
+        "events sent behind a head are not sent again",
         "domain/delivery/run.py",
         "        known_sent_until(runs),\n        *(run.window.until for",
         "        *(run.window.until for",
         f"{_HEADS}::test_a_chain_ends_at_the_newest_head_and_takes_its_instant",
     ),
     Mutation(
-        "what was sent behind a head does not move",
+        "events sent behind a head do not move",
         "domain/delivery/run.py",
         "        known_sent_until(runs),\n        *(\n",
         "        *(\n",
@@ -1059,21 +1058,21 @@ RULES: Final = (
         f"{_HEADS}::test_each_event_of_a_stopped_stream_reads_few_runs",
     ),
     Mutation(
-        "no email shows what is critical beside anything else",
+        "no email combines critical and other events",
         "steps/routing/target.py",
         "            return Target(critical_schedule(event.entity.key))\n",
         "            return Target(immediate_schedule(event.entity.key))\n",
         f"{_CRITICAL}::test_in_every_history_each_is_in_one_email_that_shows_nothing_else",
     ),
     Mutation(
-        "only what is critical goes to who has left",
+        "a reader who unsubscribed gets only critical events",
         "domain/delivery/run.py",
         "    return reader.receives_critical if key.is_critical else reader.receives_email\n",
         "    return reader.receives_critical\n",
         f"{_CRITICAL}::test_a_run_of_the_rest_is_not_sent_to_who_left_even_if_the_address_is_free",
     ),
     Mutation(
-        "a bounce, a complaint and an operator stop what is critical",
+        "a bounce, a complaint and an operator stop critical events",
         "adapters/dynamodb/feedback/suppressions.py",
         "not (critical and row.reason == Cause.UNSUBSCRIBED.value)\n",
         "not critical\n",
@@ -1081,7 +1080,7 @@ RULES: Final = (
         "::test_only_unsubscribing_lets_critical_email_through",
     ),
     Mutation(
-        "only who unsubscribed takes it back",
+        "only a reader who unsubscribed can undo it",
         "steps/subscribers/resubscribe.py",
         "        suppressions.resubscribe(address, user_id)\n",
         "        suppressions.lift(address, suppressions.get(address).cause)\n",
@@ -1105,16 +1104,16 @@ RULES: Final = (
         "::test_a_run_is_repeated_with_the_version_of_its_first_claim",
     ),
     Mutation(
-        "a version is what was pushed, or it is not used",
+        "a version is used only if it equals the pushed one",
         "adapters/templates/library.py",
         "        if checksum_of(content) != version.checksum:\n",
         "        if False:\n",
-        "tests/unit/templates/test_library.py::test_what_is_not_what_was_pushed_is_never_unpacked",
+        "tests/unit/templates/test_library.py::test_a_tampered_bundle_is_never_unpacked",
     ),
     Mutation(
         "a confirmed change is refused if other versions are in force by then",
         "steps/support/templates.py",
-        "    if seen is not None and found != seen:\n",
+        "    if seen is not None and current != seen:\n",
         "    if False:\n",
         f"{_CONFIRMED}::test_a_yes_is_about_what_the_question_named",
     ),
@@ -1142,13 +1141,13 @@ RULES: Final = (
     Mutation(
         "an event that the deployed templates can show is not left out for a pushed version",
         "steps/delivery/edition.py",
-        "        if instead is None:\n",
+        "        if fallback is None:\n",
         "        if True:\n",
         "tests/unit/templates/test_runs.py"
         "::test_what_a_pushed_version_cannot_show_is_shown_by_what_was_deployed",
     ),
     Mutation(
-        "a run waits until what was fetched can be read",
+        "a run waits until the fetched items can be read",
         "steps/delivery/content.py",
         "            return () if readable_at < now else Awaited(readable_at + _ROUNDING)\n",
         "            return ()\n",
@@ -1190,7 +1189,7 @@ RULES: Final = (
         f"{_CONTENT}::test_it_goes_without_as_soon_as_its_tolerance_ends",
     ),
     Mutation(
-        "an occurrence whose sources had nothing is not started again",
+        "an occurrence whose sources returned no items is not started again",
         "steps/occurrences/start.py",
         "        sent_nothing = _SENT_NOTHING if self.waits else _NEVER_STARTED\n",
         "        sent_nothing = _SENT_NOTHING\n",
@@ -1204,22 +1203,21 @@ RULES: Final = (
         f"{_CONTENT}::test_it_stays_armed_for_a_year_of_nothing_and_then_shows_an_item",
     ),
     Mutation(
-        "what has gone stale at the hour is fetched again",
+        "items that are stale at the due time are fetched again",
         "domain/content.py",
         " and now - fetched_at <= fresh_for\n",
         "\n",
-        f"{_CONTENT}::test_what_has_gone_stale_at_the_hour_is_fetched_again",
+        f"{_CONTENT}::test_stale_items_are_fetched_again_at_the_due_time",
     ),
     Mutation(
-        "whoever gives readers a source looks at the profile again",
+        "assigning a source to readers reads the profile again",
         "steps/support/sources.py",
         "            if latest.is_unchanged_since(reader):\n",
         "            if latest:\n",
-        "tests/unit/content/test_arming.py"
-        "::test_who_mutes_the_category_meanwhile_is_asked_for_no_more",
+        "tests/unit/content/test_arming.py::test_no_content_is_fetched_after_the_category_is_muted",
     ),
     Mutation(
-        "a follow from before an erasure is not stored beside later ones",
+        "a follow from before an erasure is not stored with later ones",
         "steps/routing/follows.py",
         "        if current and _is_from_before_an_erasure(command, current, context):\n"
         "            return current\n",
@@ -1280,21 +1278,21 @@ RULES: Final = (
     Mutation(
         "permits that are taken together fit into the cap of the day",
         "adapters/dynamodb/pacing/pace.py",
-        "PaceRow.taken <= wanted.cap - wanted.number\n",
-        "PaceRow.taken < wanted.cap\n",
+        "PaceRow.taken <= reservation.cap - reservation.number\n",
+        "PaceRow.taken < reservation.cap\n",
         f"{_TOGETHER}::test_threads_take_no_more_of_the_day_than_others_have_left",
     ),
     Mutation(
         "permits that are taken together fit into the quota of the account",
         "adapters/dynamodb/pacing/pace.py",
-        "PaceRow.left >= wanted.number\n",
+        "PaceRow.left >= reservation.number\n",
         "PaceRow.left > 0\n",
         f"{_TOGETHER}::test_threads_take_no_more_of_the_account_than_others_have_left",
     ),
     Mutation(
         "the last of the permits that are taken together is in time",
         "adapters/dynamodb/pacing/pace.py",
-        "        last = latest - (wanted.number - 1) * wanted.cost\n",
+        "        last = latest - (reservation.number - 1) * reservation.cost\n",
         "        last = latest\n",
         f"{_TOGETHER}::test_the_last_of_the_permits_is_in_time_however_many_others_have_taken",
     ),
@@ -1328,14 +1326,14 @@ RULES: Final = (
         f"{_ASK}::test_an_answer_to_an_earlier_request_does_not_close_the_breaker",
     ),
     Mutation(
-        "a reader who leaves while they are asked for is not asked for",
+        "content is not fetched for a reader who unsubscribes meanwhile",
         "steps/content/fetch.py",
         "    if not is_active(reader):\n",
         "    if reader is None:\n",
         f"{_FETCH}::test_a_reader_who_leaves_while_they_are_asked_for_is_not_asked_for",
     ),
     Mutation(
-        "a reader who was erased is not asked for",
+        "content is not fetched for an erased reader",
         "steps/content/fetch.py",
         "    if schedule is None or not schedule.is_asked_for",
         "    if not schedule.is_asked_for",
@@ -1344,7 +1342,7 @@ RULES: Final = (
     Mutation(
         "an item that a digest has shown takes no place of a new one",
         "steps/content/store.py",
-        "            if outcome in _NOT_NEW and event.id not in there\n",
+        "            if outcome in _NOT_NEW and event.id not in waiting_ids\n",
         "            if False\n",
         "tests/unit/content/test_fetch.py"
         "::test_what_was_in_a_digest_takes_no_place_although_the_schedule_has_forgotten_it",
@@ -1374,10 +1372,10 @@ RULES: Final = (
         "::test_a_run_is_claimed_with_the_version_in_force_at_its_claim",
     ),
     Mutation(
-        "a category that is held while an email waits for its permit is not sent",
+        "an email is not sent if a hold on its category begins before its permit",
         "steps/delivery/deliver.py",
-        "    held = context.held_categories()\n",
-        "    held: tuple[str, ...] = ()\n",
+        "    return not due.categories.isdisjoint(context.held_categories())\n",
+        "    return False\n",
         "tests/unit/templates/test_sleeping.py"
         "::test_a_category_that_was_held_meanwhile_is_not_in_the_email",
     ),
@@ -1398,9 +1396,9 @@ RULES: Final = (
         "::test_no_second_has_more_permits_than_those_of_the_longest_wait_beyond_its_rate",
     ),
     Mutation(
-        "a permit after a correction lies behind all that others have taken",
+        "a permit after a correction is later than all permits taken",
         "domain/delivery/pace.py",
-        "        at = latest  # whatever others have taken is not later\n",
+        "        at = latest  # other workers have not taken a later permit\n",
         "        at = now\n",
         f"{_ODD_CLOCKS}"
         "::test_what_one_clock_an_hour_ahead_has_taken_holds_up_nobody_for_longer_than_ten_seconds",
@@ -1437,14 +1435,14 @@ RULES: Final = (
         "::test_a_message_that_there_is_no_time_for_is_cut_off_and_comes_again",
     ),
     Mutation(
-        "a run that would name too many events waits until nothing is written into its window",
+        "a run that would name too many events waits until its window is stable",
         "steps/delivery/prepare.py",
         "    if len(due.newest) > MOST_NEWEST:\n",
         "    if False:\n",
         f"{_MANY_LATE}::test_more_are_sent_once_no_write_can_be_under_way_and_none_is_named",
     ),
     Mutation(
-        "a window that ends earlier holds all that its thread collects",
+        "a shortened window contains all events that its thread collects",
         "steps/delivery/prepare.py",
         "    if earlier.until >= max(collects_until, window.since, *carried):\n",
         "    if earlier.until >= window.since:\n",
@@ -1467,7 +1465,7 @@ RULES: Final = (
         "::test_a_value_is_read_again_after_a_sleep_and_after_the_clock_was_set_back",
     ),
     Mutation(
-        "what a template imports is made anew for each rendering",
+        "each rendering imports its templates anew",
         "adapters/rendering/environment.py",
         "        return self.make_module({",
         "        return super()._get_default_module(ctx) or self.make_module({",
@@ -1499,7 +1497,7 @@ RULES: Final = (
         "::test_attack_a_pushed_template_makes_no_text_that_takes_the_memory",
     ),
     Mutation(
-        "a pushed template calls nothing that the sandbox has not bounded",
+        "a pushed template calls only functions bounded by the sandbox",
         "adapters/rendering/sandbox/templates.py",
         '        del self.globals["_"]\n',
         "",

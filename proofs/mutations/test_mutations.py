@@ -1,4 +1,4 @@
-"""Every trace has its test, every rule is where it is said to be; a few are taken out."""
+"""Every trace has its test, and every rule is in the code. The tests remove a few rules."""
 
 import re
 
@@ -19,12 +19,12 @@ _QUICK = (
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
-    """Of the project, in which rules may be taken out."""
+    """Return a copy of the project in which rules can be removed."""
     return Copy(tmp_path_factory.mktemp("mutations"))
 
 
 def test_every_trace_has_a_test_of_the_code_that_is_named_after_it() -> None:
-    """Those of the model are named after them as well, and say nothing of the code."""
+    """Tests of the model have the same names, but do not test the code."""
     paths = [
         path
         for top in ("tests", "proofs")
@@ -54,7 +54,7 @@ def test_every_rule_names_a_test_that_there_is(mutation: Mutation) -> None:
 
 
 def test_the_documentation_has_the_table() -> None:
-    """Where not: `python -m proofs.mutations --table`."""
+    """To print the table, run `python -m proofs.mutations --table`."""
     assert table() in (ROOT / "docs" / "protocol.md").read_text()
 
 

@@ -1,4 +1,4 @@
-"""The rule that prevents each trace of docs/protocol.md, taken out."""
+"""The rules that prevent the traces of docs/protocol.md, each with its removal."""
 
 from itertools import groupby
 from typing import Final
@@ -8,79 +8,82 @@ from proofs.mutations.mutation import Mutation
 _CHOICES = "tests/unit/routing/test_choices_at_delivery.py"
 
 TRACES: Final = {
-    "a": "The next run is claimed while its predecessor is sending or unknown: the same events "
-    "are sent twice, under every policy",
-    "b": "The predecessor's evidence arrives between closing it and claiming the successor",
-    "c": "The first claim fixes `since` and is refused, then the predecessor's evidence arrives: "
-    "its events are repeated",
-    "d": "Evidence arrives for a run that is retrying, failed or cancelled by then: a second "
-    "email is sent",
-    "e": "A second attempt after `resend` ends unknown too: there is no end",
-    "f": "The message of a pending run becomes a dead letter: the run is never seen again",
-    "g": "The answer to a claim is lost: the worker loses against itself",
-    "h": "The claim fixes `until`: events that are stored between read and claim are lost",
-    "i": "A worker stalls past its deadline, and then sends",
-    "j": "A message is skipped because the row exists; a change of preferences leaves a row "
-    "without a message",
-    "k": "A schedule advances into the open slot and is orphaned",
-    "l": "An earlier stamp becomes visible after the window was read",
-    "m": "A producer repeats an event after a change of preferences: a second row is stored",
+    "a": "The next run is claimed while its predecessor is sending or unknown. The same events "
+    "are sent twice, under every policy.",
+    "b": "The predecessor's evidence arrives between the write that closes it and the claim of "
+    "its successor.",
+    "c": "The first claim fixes `since` and is refused. Then the predecessor's evidence arrives, "
+    "and its events are repeated.",
+    "d": "Evidence arrives for a run that is already retrying, failed or cancelled. A second "
+    "email is sent.",
+    "e": "A second attempt after `resend` ends unknown too, and the retries never end.",
+    "f": "The message of a pending run becomes a dead letter, and the run is lost.",
+    "g": "The response to a claim is lost. The worker loses against its own claim.",
+    "h": "The claim fixes `until`. Events that are stored between the read and the claim are lost.",
+    "i": "A worker stalls past its deadline and then sends.",
+    "j": "A message is skipped because the row exists, or a change of preferences leaves a row "
+    "without a message.",
+    "k": "A schedule advances into the open slot and is orphaned.",
+    "l": "An earlier stamp becomes visible after the window was read.",
+    "m": "A producer repeats an event after a change of preferences, and a second row is stored.",
     "n": "A moved event lands behind the closed window of its new schedule, is moved out of an "
-    "unknown run or one that starts meanwhile, or stays under a stale preference",
-    "o": "A stop is acknowledged between the worker's check for it and the claim",
-    "p": "A date occurs twice; a date is missing; a cancelled run swallows the new hour of the "
-    "same day",
-    "q": "A poison event; an open breaker drains a queue into its dead letters; an immediate "
-    "message is never queued",
-    "r": "An attempt with an unknown outcome is carried, its successor ends unknown too, and so "
-    "on: copies without bound, until a transaction is too large and the reader is blocked",
-    "t": "Evidence for a run that nobody claimed makes it sent without a window: the chain ends "
-    "there, and the next digest repeats every stored event",
-    "z": "A DNS record of the sender is wrong, and every reader of the batch is suppressed",
-    "s": "Refused immediate emails take every probe of a breaker that digests share: digests are "
-    "too late",
-    "u": "One row that cannot be read, or has a value of a newer version, stops everything behind "
-    "it",
-    "v": "A monthly digest beyond the day's cap is skipped like a daily one, until its events "
-    "expire and the run says that nothing waited; events expire during a pause; an email shows an "
-    "event that has lapsed, or its window closes over one that was given more time",
-    "y": "A reader is erased and returns within the lag of the due index: a sequence is used "
-    "twice, and an occurrence is swallowed; a complaint of one of two readers of an address does "
-    "not raise the epoch of the other's runs; excluding an event does not check its run",
-    "w": "A hundred runs of one thread wait, and muted events cannot leave them; the page says "
-    "saved, and an email that is claimed afterwards shows a muted event",
-    "x": "The settle lag trusts the time-out of a request: a worker stalls between stamp and "
-    "write, and the event lies behind a closed window, stored and never sent",
-    "aa": "A run that exhausted its attempts is redriven, and nothing is sent; or two workers, a "
-    "crash and fan-out start it twice",
-    "ab": "A worker stalls between an event and its immediate run; the next event of the thread "
-    "has a run that sends both, and then the earlier sequence sends both again",
-    "ac": "Fan-out finds no event up to the end of a window and takes the schedule out of the due "
-    "index, and one that was stored a moment ago waits for ever; or what nobody sends any more "
-    "starts an empty run at every occurrence",
-    "ad": "An event is stored, or moves, while fan-out takes its schedule out of the due index: "
-    "nobody sends it",
-    "ae": "An entry of the due index becomes visible behind the slots that ticks read: its "
-    "schedule is never found",
-    "af": "Somebody changes a schedule while fan-out works on it, and its slot is behind the slots "
-    "that ticks read: it is never found again",
-    "ag": "A worker dies, or its message ends among the dead letters, between storing or moving an "
-    "event and arming its schedule: nobody sends it",
-    "ah": "One worker of fan-out takes a schedule out, another starts the run that it had seen a "
-    "reason for, and the event moves in between: it is sent twice; or a date has two digests or "
-    "none, because its schedule went idle",
-    "ai": "A reader is made dormant while they come back and an event comes: their schedule stays "
-    "out of the due index",
-    "aj": "Nobody visits a quiet reader, so nobody stores that they are dormant: a mention goes "
-    "out at once on day 300",
-    "ak": "A page is opened, a category is turned off by an email, and the page is saved with "
-    "another hour: the category comes again",
-    "al": "A reader mutes a category, and then an app puts a choice of another one, or a profile "
-    "says something else of another one: the mute is gone",
-    "am": "A reader leaves, takes it back and leaves again, and the first undo comes again: they "
-    "get email; the same of a category, of a follow, and of starting again on an older page",
+    "unknown run or one that starts meanwhile, or stays under a stale preference.",
+    "o": "A stop is acknowledged between the worker's check for it and the claim.",
+    "p": "A date occurs twice, a date is missing, or a cancelled run swallows the new hour of the "
+    "same day.",
+    "q": "An event breaks every template, an open breaker drains a queue into its dead letters, "
+    "or an immediate message is never queued.",
+    "r": "A run carries an attempt with an unknown outcome and ends unknown too, and so does its "
+    "successor. Copies grow without bound until a transaction is too large and the reader is "
+    "blocked.",
+    "t": "Evidence for an unclaimed run makes it sent without a window. The chain ends there, and "
+    "the next digest repeats every stored event.",
+    "z": "A DNS record of the sender is wrong, and every reader of the batch is suppressed.",
+    "s": "Refused immediate emails use up every probe of a breaker that they share with digests. "
+    "Digests are too late.",
+    "u": "One row that is unreadable, or has a value of a newer version, stops everything behind "
+    "it.",
+    "v": "A monthly digest beyond the daily cap is skipped like a daily one until its events "
+    "expire, and the run reports that no event waited. Events expire during a pause. An email "
+    "shows an event that has lapsed, or its window closes over one that was given more time.",
+    "y": "A reader is erased and returns within the lag of the due index. A sequence is used "
+    "twice, and an occurrence is lost. A complaint of one of two readers of an address does not "
+    "raise the epoch of the other's runs. The exclusion of an event does not check its run.",
+    "w": "A hundred runs of one thread wait, and muted events cannot leave them. The page says "
+    '"saved", and an email that is claimed afterwards shows a muted event.',
+    "x": "The settle lag relies on the time-out of a request. A worker stalls between the stamp "
+    "and the write, and the event is stored behind a closed window and never sent.",
+    "aa": "A run that exhausted its attempts is redriven without an email, or two workers, a "
+    "crash and fan-out start it twice.",
+    "ab": "A worker stalls between an event and its immediate run. The next event of the thread "
+    "has a run that sends both, and then the earlier sequence sends both again.",
+    "ac": "Fan-out finds no event up to the end of a window and removes the schedule from the due "
+    "index. An event that was stored a moment ago then waits for ever. Or events that can no "
+    "longer be sent start an empty run at every occurrence.",
+    "ad": "An event is stored or moved while fan-out removes its schedule from the due index. It "
+    "is never sent.",
+    "ae": "An entry of the due index becomes visible behind the slots that ticks read. Its "
+    "schedule is never found.",
+    "af": "Another worker changes a schedule while fan-out processes it, and its slot is behind "
+    "the slots that ticks read. It is never found again.",
+    "ag": "A worker dies, or its message becomes a dead letter, after it stores or moves an event "
+    "and before it arms the schedule. The event is never sent.",
+    "ah": "One worker of fan-out removes a schedule, another starts the run for which it had seen "
+    "an event, and the event moves in between. It is sent twice. Or a date has two digests or "
+    "none, because its schedule became idle.",
+    "ai": "A reader becomes dormant while they return and an event arrives. Their schedule stays "
+    "out of the due index.",
+    "aj": "Fan-out does not visit an inactive reader, so the status dormant is never stored. A "
+    "mention is sent at once on day 300.",
+    "ak": "A reader opens a page, turns off a category from an email, and saves the page with "
+    "another hour. The category is turned on again.",
+    "al": "A reader mutes a category. Then an app publishes a choice for another category, or a "
+    "profile changes another one. The mute is lost.",
+    "am": "A reader unsubscribes, undoes it and unsubscribes again, and the first undo is "
+    "repeated. They get email. The same can happen with a category, a follow, and a restart on an "
+    "older page.",
 }
-"""What broke an earlier version of the rules, by letter."""
+"""The failures of earlier versions of the rules, by letter."""
 
 _WINDOW = "    window = window_of(run, older.since,"
 _LOCAL_DATE = (
@@ -276,7 +279,7 @@ PREVENTED: Final = (
     Mutation(
         "a move includes the runs of its new schedule in its transaction",
         "steps/routing/move.py",
-        "        guard = out + arriving(user_id, name, context)\n",
+        "        guard = out + guard_to_arrive(user_id, name, context)\n",
         "        guard = out\n",
         "tests/unit/routing/test_move.py"
         "::test_trace_n_a_move_that_is_written_late_lies_behind_no_closed_window",
@@ -303,8 +306,8 @@ PREVENTED: Final = (
     Mutation(
         "a run that is claimed while others end is included as it was read",
         "steps/routing/move.py",
-        " for run in done if run.status is Status.CANCELLED}\n",
-        " for run in done}\n",
+        " for run in cancelled if run.status is Status.CANCELLED}\n",
+        " for run in cancelled}\n",
         "tests/unit/routing/test_move.py"
         "::test_trace_n_a_run_that_is_claimed_while_others_are_superseded_keeps_what_it_sends",
         "n",
@@ -327,7 +330,7 @@ PREVENTED: Final = (
         "n",
     ),
     Mutation(
-        "what waited before a choice is routed again when its run is prepared",
+        "an event that waited before a choice is routed again when its run is prepared",
         "steps/delivery/deliver.py",
         "    if outdated and context.route_again(key, outdated, time_left):\n",
         "    if outdated is prepared:\n",
@@ -335,7 +338,7 @@ PREVENTED: Final = (
         "n",
     ),
     Mutation(
-        "so is what a writer puts who had read the choices before",
+        "an event of a writer that had read the old choices is routed again too",
         "steps/delivery/prepare.py",
         "    until = min(window.until, routes_since + OUTDATED_FOR)\n",
         "    until = min(window.until, routes_since)\n",
@@ -352,7 +355,7 @@ PREVENTED: Final = (
         "n",
     ),
     Mutation(
-        "what leaves a run for a digest arms that first",
+        "a move from a run to a digest arms the digest's schedule first",
         "steps/routing/reroute.py",
         "        arm(_digests_of(elsewhere), context=context)\n",
         "",
@@ -369,7 +372,7 @@ PREVENTED: Final = (
         "o",
     ),
     Mutation(
-        "the last look sees that a follow has changed",
+        "the last look sees the change of a follow",
         "domain/subscribers/subscriber.py",
         "        return self.is_unchanged_since(read) and self.routes_since == read.routes_since\n",
         "        return self.is_unchanged_since(read)\n",
@@ -435,8 +438,8 @@ PREVENTED: Final = (
     Mutation(
         "an immediate run is queued even if its event was stored already",
         "steps/routing/route.py",
-        "    return outcome, settle(there, target, inputs, context)\n",
-        "    return outcome, settle(there, target, inputs, context) if stored else []\n",
+        "    return outcome, place_stored(current, target, inputs, context)\n",
+        "    return outcome, place_stored(current, target, inputs, context) if stored else []\n",
         "tests/unit/routing/test_immediate.py"
         "::test_trace_q_the_message_is_queued_again_while_the_run_has_not_ended",
         "q",
@@ -578,7 +581,7 @@ PREVENTED: Final = (
     Mutation(
         "the sweep continues past rows that it cannot read",
         "steps/sweep/sweep.py",
-        "            done.append((run, Swept.UNREADABLE))\n            continue\n",
+        "            results.append((run, Swept.UNREADABLE))\n            continue\n",
         "            raise run\n",
         "tests/unit/ingest/test_unreadable.py::test_trace_u_the_sweep_goes_past_what_it_cannot_read",
         "u",
@@ -586,9 +589,9 @@ PREVENTED: Final = (
     Mutation(
         "a run waits if its window has an event that cannot be read",
         "adapters/dynamodb/events.py",
-        "                found = decoded(row, found_in)\n",
+        "                stored = decoded(row, event_or_trace_in)\n",
         "                try:\n"
-        "                    found = decoded(row, found_in)\n"
+        "                    stored = decoded(row, event_or_trace_in)\n"
         "                except UnreadableRow:\n"
         "                    continue\n",
         "tests/contract/dynamodb/test_newer_rows.py"
@@ -651,7 +654,7 @@ PREVENTED: Final = (
     Mutation(
         "a pause that begins later extends the lifetime of events",
         "steps/routing/reroute.py",
-        "        extend_together(wanted, context=context, time=time)\n",
+        "        extend_together(deliverable, context=context, time=time)\n",
         "",
         "tests/unit/calendar/test_lifetime.py::test_trace_v_a_pause_that_begins_later_does_not_lose_what_waits",
         "v",
@@ -741,17 +744,18 @@ PREVENTED: Final = (
     Mutation(
         "a repeated message checks the old stamp too",
         "steps/routing/route.py",
-        "    there = _restamp_if_late(found, context=context)\n",
-        "    there = _restamp_if_late(found, context=context) if stored else found\n",
+        "    current = _restamp_if_late(existing, context=context)\n",
+        "    current = _restamp_if_late(existing, context=context) if stored else existing\n",
         "tests/unit/routing/test_late_writes.py"
         "::test_trace_x_where_its_worker_died_the_message_that_comes_again_stamps_it_anew",
         "x",
     ),
     Mutation(
-        "what a late follow brings checks its stamps",
+        "the events of a late follow check their stamps",
         "steps/routing/catch_up.py",
-        "            kept = restamp_together(some, context=self.context)\n",
-        "            kept = list(some)\n            restamp_together([], context=self.context)\n",
+        "            current = restamp_together(some, context=self.context)\n",
+        "            current = list(some)\n"
+        "            restamp_together([], context=self.context)\n",
         "tests/unit/routing/test_late_writes.py"
         "::test_trace_x_what_a_late_follow_brings_together_is_stamped_anew_together",
         "x",
@@ -759,8 +763,8 @@ PREVENTED: Final = (
     Mutation(
         "an amendment checks the stamp too",
         "steps/routing/route.py",
-        "            there = _restamp_if_late(replace(found, event=event), context=context)\n",
-        "            there = replace(found, event=event)\n",
+        "            current = _restamp_if_late(replace(existing, event=event), context=context)\n",
+        "            current = replace(existing, event=event)\n",
         "tests/unit/routing/test_late_writes.py::test_trace_x_an_amendment_stamps_it_anew_as_well",
         "x",
     ),
@@ -803,8 +807,8 @@ PREVENTED: Final = (
     Mutation(
         "a redrive of a failed run starts the next run",
         "steps/delivery/resend.py",
-        "            return redrive(done.run)\n",
-        "            return done\n",
+        "            return redrive(delivery.run)\n",
+        "            return delivery\n",
         "tests/unit/delivery/test_redrive.py::test_trace_aa_a_redrive_of_what_failed_sends_everything_that_waited",
         "aa",
     ),
@@ -817,7 +821,7 @@ PREVENTED: Final = (
         "aa",
     ),
     Mutation(
-        "a redrive starts nothing if a later digest had the events",
+        "a redrive starts no run if a later digest had the events",
         "steps/occurrences/redrive.py",
         "    if carrier := _carrier(failed, chain, context):\n",
         "    if (carrier := _carrier(failed, chain, context)) and not carrier:\n",
@@ -859,8 +863,8 @@ PREVENTED: Final = (
     Mutation(
         "a change of the hour distinguishes the run of a redrive from an occurrence",
         "steps/subscribers/reschedule.py",
-        "found.due_at == spent.due_at and found",
-        "found",
+        "stored.due_at == spent.due_at and stored",
+        "stored",
         "tests/unit/delivery/test_redrive.py::test_trace_aa_a_change_of_the_hour_after_a_crash_swallows_no_digest",
         "aa",
     ),
@@ -903,7 +907,7 @@ PREVENTED: Final = (
     Mutation(
         "a run with a fixed window ends no run that collects beyond it",
         "steps/delivery/predecessors.py",
-        "Stop() if _collects_beyond(found, run) else Cancel(Reason.SUPERSEDED)\n",
+        "Stop() if _collects_beyond(current, run) else Cancel(Reason.SUPERSEDED)\n",
         "Cancel(Reason.SUPERSEDED)\n",
         "tests/unit/routing/test_move.py"
         "::test_trace_ab_a_run_whose_window_is_fixed_leaves_one_that_collects_for_longer",
@@ -919,7 +923,7 @@ PREVENTED: Final = (
         "ab",
     ),
     Mutation(
-        "the look for what waits has no end",
+        "the search for waiting events has no upper bound",
         "steps/occurrences/start.py",
         "    return events.holds(schedule.user_id, schedule.name, after=settled_until(chain))\n",
         "    from datetime import timedelta\n\n"
@@ -931,7 +935,7 @@ PREVENTED: Final = (
         "ac",
     ),
     Mutation(
-        "what was given up does not wait",
+        "a given-up event does not count as waiting",
         "steps/occurrences/start.py",
         "    return events.holds(schedule.user_id, schedule.name, after=settled_until(chain))\n",
         "    from gazette.domain.delivery.run import sent_until\n"
@@ -943,8 +947,8 @@ PREVENTED: Final = (
     Mutation(
         "an event is stored before its schedule is read",
         "steps/routing/route.py",
-        "            outcome, found = _route_one(event, inputs, self._context)\n"
-        "            settled.update((number, each) for each in found)\n",
+        "            outcome, placed = _route_one(event, inputs, self._context)\n"
+        "            settled.update((number, each) for each in placed)\n",
         "            context = self._context\n"
         "            target = target_of(event, inputs, context)\n"
         "            if isinstance(target, Target) and isinstance(inputs.reader, Subscriber):\n"
@@ -964,7 +968,7 @@ PREVENTED: Final = (
         "ad",
     ),
     Mutation(
-        "a schedule that is leaving is armed",
+        "an event arms a leaving schedule",
         "steps/subscribers/schedules.py",
         "current.state in {ScheduleState.LEAVING, ScheduleState.IDLE}",
         "current.state in {ScheduleState.IDLE}",
@@ -973,7 +977,7 @@ PREVENTED: Final = (
         "ad",
     ),
     Mutation(
-        "a schedule is flagged before it is taken out",
+        "a schedule is flagged before it is removed",
         "steps/occurrences/start.py",
         "        leaving = schedule.leaving()\n"
         "        if not context.schedules.put(leaving, replacing=schedule):\n"
@@ -1014,7 +1018,7 @@ PREVENTED: Final = (
         "ae",
     ),
     Mutation(
-        "who is overtaken reads the schedule again",
+        "an overtaken worker reads the schedule again",
         "steps/fanout/fanout.py",
         "        return self.context.schedules.get(*key)\n",
         "        return None\n",
@@ -1022,20 +1026,20 @@ PREVENTED: Final = (
         "af",
     ),
     Mutation(
-        "a message that comes again arms the schedule",
+        "a redelivered message arms the schedule",
         "steps/routing/route.py",
-        "    return outcome, settle(there, target, inputs, context)\n",
-        "    settled = settle(there, target, inputs, context)\n"
+        "    return outcome, place_stored(current, target, inputs, context)\n",
+        "    settled = place_stored(current, target, inputs, context)\n"
         "    return outcome, settled if stored else []\n",
         "tests/unit/routing/test_arming.py"
         "::test_trace_ag_where_its_worker_died_the_message_that_comes_again_arms_the_schedule",
         "ag",
     ),
     Mutation(
-        "after a change of choices, a schedule in which an event was already is armed as well",
+        "a change of choices also arms a schedule that already contained an event",
         "steps/routing/together.py",
         "        if isinstance(reader, Subscriber):\n",
-        "        if isinstance(reader, Subscriber) and settled is not kept:\n",
+        "        if isinstance(reader, Subscriber) and settled is not sendable:\n",
         "tests/unit/routing/test_arming.py"
         "::test_trace_ag_where_its_worker_died_the_message_that_comes_again_arms_the_schedule",
         "ag",
@@ -1050,7 +1054,7 @@ PREVENTED: Final = (
         "ag",
     ),
     Mutation(
-        "taking a schedule out uses its sequence",
+        "the removal of a schedule uses up its sequence",
         "steps/occurrences/start.py",
         "    used = context.runs.create(replace(_ended(schedule, context), head=head))\n",
         "    used = _ended(schedule, context)\n",
@@ -1059,7 +1063,7 @@ PREVENTED: Final = (
         "ah",
     ),
     Mutation(
-        "a sequence that was used where nothing waited starts no run",
+        "a sequence that was used up without a waiting event starts no run",
         "steps/occurrences/start.py",
         "is_of_another or self.run.reason in sent_nothing\n",
         "is_of_another\n",
@@ -1078,7 +1082,7 @@ PREVENTED: Final = (
         "ah",
     ),
     Mutation(
-        "a date on which nothing waited counts as one without a digest",
+        "a date without waiting events counts as one without a digest",
         "domain/model.py",
         "            state=ScheduleState.IDLE,\n",
         "            state=ScheduleState.IDLE,\n            last_due_at=self.next_due_at,\n",
@@ -1087,7 +1091,7 @@ PREVENTED: Final = (
         "ah",
     ),
     Mutation(
-        "the schedules of who comes back are armed without looking",
+        "a returning reader's schedules are armed without a check for events",
         "steps/subscribers/schedules.py",
         "            state=ScheduleState.ARMED,\n            next_due_at=next_due_at,\n",
         "            state=ScheduleState.ARMED if current.listed else ScheduleState.IDLE,\n"
@@ -1097,7 +1101,7 @@ PREVENTED: Final = (
         "ai",
     ),
     Mutation(
-        "who comes back is active before their schedules are armed",
+        "a returning reader is active before their schedules are armed",
         "steps/subscribers/sunset.py",
         "        if not context.subscribers.put(resumed, replacing=reader):\n"
         "            return False\n"
@@ -1112,7 +1116,7 @@ PREVENTED: Final = (
         "ai",
     ),
     Mutation(
-        "a schedule of who comes back has another revision, also where nothing else changes",
+        "a returning reader's schedule gets another revision even if it is otherwise unchanged",
         "steps/subscribers/schedules.py",
         "            if resumes and not current.is_idle:\n"
         "                changed = replace(changed, revision=current.revision + 1)\n",
@@ -1122,7 +1126,7 @@ PREVENTED: Final = (
         "ai",
     ),
     Mutation(
-        "an event arms what was withdrawn of an active reader",
+        "an event arms the withdrawn schedule of an active reader",
         "steps/subscribers/schedules.py",
         "    return current.is_withdrawn and is_active(reader)\n",
         "    return False\n",
@@ -1144,7 +1148,7 @@ PREVENTED: Final = (
         "ai",
     ),
     Mutation(
-        "who finds a schedule armed for a reader who has left withdraws it",
+        "a worker that finds an armed schedule of a reader who has left withdraws it",
         "steps/subscribers/schedules.py",
         "            elif current and current.listed and not is_active(reader):\n"
         "                withdraw_if_left(reader.user_id, context=context)\n",
@@ -1163,7 +1167,7 @@ PREVENTED: Final = (
         "aj",
     ),
     Mutation(
-        "who was dormant by the date resumes with the next sign of life",
+        "a reader who was dormant by date resumes with the next activity",
         "steps/subscribers/sunset.py",
         "    if is_dormant or reader.is_overdue_at(at, context.sunset):\n",
         "    if is_dormant:\n",
@@ -1172,7 +1176,7 @@ PREVENTED: Final = (
         "aj",
     ),
     Mutation(
-        "a page changes what the reader changed on it",
+        "a page changes only the fields that the reader changed",
         "domain/subscribers/preference_form.py",
         "    changed = sent if was is None else _changed(sent, was, act)\n",
         "    changed = sent\n",
@@ -1180,7 +1184,7 @@ PREVENTED: Final = (
         "ak",
     ),
     Mutation(
-        "a choice of one category leaves the others as they are",
+        "a choice for one category leaves the others unchanged",
         "domain/subscribers/choices.py",
         "        histories = dict(self.frequencies)\n",
         "        histories: dict[str, History[Frequency]] = {}\n",
@@ -1188,7 +1192,7 @@ PREVENTED: Final = (
         "al",
     ),
     Mutation(
-        "a profile ends the choice of those categories alone of which it says something else",
+        "a profile ends only the choices for categories that it changes",
         "domain/subscribers/choices.py",
         "                    self._chosen.pop(category, None)\n",
         "                    self._chosen.clear()\n",
@@ -1196,7 +1200,7 @@ PREVENTED: Final = (
         "al",
     ),
     Mutation(
-        "an undo brings back who left then, and nobody who left again since",
+        "an undo does not resubscribe a reader who has left again since",
         "steps/preferences/leaving.py",
         "UNSUBSCRIBED and now.left_at in {None, left_at}\n",
         "UNSUBSCRIBED\n",
@@ -1205,7 +1209,7 @@ PREVENTED: Final = (
         "am",
     ),
     Mutation(
-        "an undo leaves a later choice of the same alone",
+        "an undo does not change a later choice for the same category or follow",
         "domain/subscribers/taking_back.py",
         "    return bool(standing) and standing[-1] == at\n",
         "    return at in standing\n",
@@ -1213,18 +1217,18 @@ PREVENTED: Final = (
         "am",
     ),
     Mutation(
-        "a page starts again whose leave it shows, and nobody who left again since",
+        "a page does not resubscribe a reader who has left again since",
         "steps/preferences/page.py",
-        "        return submission.left in {None, mark_of_leave(reader)}\n",
+        "        return submission.leave_mark in {None, mark_of_leave(reader)}\n",
         "        return True\n",
         "tests/unit/preferences/test_two_pages.py::test_trace_am_a_page_starts_nobody_again_who_left_once_more_since",
         "am",
     ),
     Mutation(
-        "who leaves while they are brought back stays suppressed",
+        "a reader who leaves during a resubscription stays suppressed",
         "steps/subscribers/resubscribe.py",
-        "            if number:  # they left",
-        "            if False:  # they left",
+        "            if number:  # they unsubscribed",
+        "            if False:  # they unsubscribed",
         "tests/unit/subscribers/test_taking_back.py::test_trace_am_who_leaves_again_while_an_undo_is_done_stays_away",
         "am",
     ),
@@ -1232,11 +1236,17 @@ PREVENTED: Final = (
 
 
 def table() -> str:
-    """What docs/protocol.md says of the traces."""
-    lines = ["| trace | what happens | without this rule | this test fails |", "| --- " * 4 + "|"]
-    for trace, all_of_it in groupby(PREVENTED, key=lambda one: one.trace):
-        begins = f"| {trace} | {TRACES[trace]} |"
-        for one in all_of_it:
-            lines.append(f"{begins} {one.rule} | `{one.test.rpartition('::')[2]}` |")
-            begins = "| | |"
-    return "\n".join(lines)
+    """Return the list of traces in docs/protocol.md."""
+    by_letter = sorted(PREVENTED, key=lambda one: list(TRACES).index(one.trace))
+    sections = []
+    for trace, mutations in groupby(by_letter, key=lambda one: one.trace):
+        rows = (f"| {one.rule} | `{one.test.rpartition('::')[2]}` |" for one in mutations)
+        head = (
+            f"### Trace {trace}",
+            "",
+            TRACES[trace],
+            "",
+            "| without this rule | this test fails |",
+        )
+        sections.append("\n".join((*head, "| --- | --- |", *rows)))
+    return "\n\n".join(sections)

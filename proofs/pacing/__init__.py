@@ -1,6 +1,6 @@
-"""What becomes of two streams that share a rate: digests of a slot beside immediate email.
+"""Two streams that share a rate: digests of a slot, and immediate email.
 
 `python -m proofs.pacing` simulates the workers of `generate` with the engine of `gazette simulate`,
-message by message: the project's own pacing, and the sizes that the stack gives the mappings. How
-long calls and rendering take is assumed (`Times`).
+message by message. It uses the real pacing, and the stack's sizes of the mappings. The durations of
+calls and rendering are assumptions (`Times`).
 """

@@ -1,4 +1,4 @@
-"""Print what becomes of digests and immediate email at several rates, and in the designs before."""
+"""A table of digests and immediate email at several rates, for this and earlier designs."""
 
 import sys
 
@@ -11,7 +11,7 @@ def _say(line: str) -> None:
 
 
 def main() -> None:
-    """The last line is that of the issue: a slot of 16,667 digests at 14 emails a second."""
+    """Print the table. Its last line is a slot of 16,667 digests at 14 emails a second."""
     for name, old in BEFORE.items():
         _say(f"{name}: {said(play(Scenario(quota=14), old=old))}")
     for quota, digests in ((1, 1_000), (500, 300_000)):

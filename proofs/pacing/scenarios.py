@@ -1,4 +1,4 @@
-"""Digests of one slot beside a steady stream of immediate email."""
+"""Digests of one slot, together with a steady stream of immediate email."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -28,20 +28,20 @@ DIGESTS = 16_667
 BEGIN = datetime(2026, 11, 23, 6, 0, tzinfo=UTC)
 _GB = GENERATE.memory / 1024
 _EXACT = 0.001
-"""Seconds: messages become visible one by one."""
+"""Seconds, so short that messages become visible one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class AsBefore:
-    """As runs waited before there were two queues: for five seconds, then for minutes."""
+    """The pacing before there were two queues: a run waited for five seconds, then for minutes."""
 
     longest: timedelta = timedelta(seconds=5)
 
     def postponed_until(self, key: RunKey, pacing: Pacing) -> datetime | None:
-        """Every run was read."""
+        """Return None, because every run was read."""
 
     def again_at(self, run: Run, why: NoPermit, pacing: Pacing) -> datetime | Reason:
-        """At random, however many waited."""
+        """Return a random time, however many runs waited."""
         soonest, latest = (10, 60) if run.key.is_immediate else (60, 900)
         delay = soonest + (latest - soonest) * pacing.random()
         return pacing.clock() + timedelta(seconds=delay)
@@ -49,7 +49,8 @@ class AsBefore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
-    """The mappings by queue, which of them has a stream's runs, and how runs wait."""
+    """A design: the mappings by queue, the mapping of each stream, and the way in which runs
+    wait."""
 
     mappings: Mapping[str, Size]
     queue_of: Streams[str]
@@ -67,14 +68,13 @@ BEFORE = {
         mappings={"generate": Size(20, 1)}, queue_of=_ONE, waiting=AsBefore()
     ),
 }
-"""Before there were two queues, and before messages were worked off side by side."""
+"""The designs before there were two queues, and before messages were processed in parallel."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """`quota`: emails a second of the account. `load`: the part of their rate that immediate emails
-    take. `slower`: how many times as long calls and rendering take as the sizes assume.
-    """
+    """A scenario. `quota` is the account's emails a second, and `load` the share of their rate that
+    immediate emails use. `slower` multiplies the assumed durations of calls and rendering."""
 
     quota: int
     digests: int = DIGESTS
@@ -84,15 +84,16 @@ class Scenario:
 
     @property
     def rate(self) -> float:
-        """Emails a second of both streams."""
+        """The emails a second of both streams."""
         return QUOTA_SHARE * self.quota
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """What is promised, and what it costs. `rate_used`: of the digests' rate, for 19 in 20 of them.
+    """The promised figures and their cost. `rate_used` is the used share of the digests' rate, for
+    19 in 20 digests.
 
-    `immediate_p99`: seconds from when the run may be sent until it is accepted.
+    `immediate_p99` is the time in seconds from when a run may be sent until it is accepted.
     """
 
     digests: int
@@ -104,7 +105,7 @@ class Figures:
 
 
 def stage_of(scenario: Scenario) -> Stage:
-    """A stage that knows its rate; 14 is what is assumed where it does not."""
+    """Return a stage that knows its rate; an unknown rate is assumed to be 14."""
     known = 0 if scenario.quota == 14 else max(1, round(scenario.rate))
     return Stage(
         name="some", sender="a@example.com", list_id="example.com", emails_per_second=known
@@ -174,7 +175,7 @@ def _figures(tally: Tally, digests: int, rate: float) -> Figures:
 
 
 def said(figures: Figures) -> str:
-    """One line."""
+    """Return the figures on one line."""
     return (
         f"digests={figures.digests} immediate_p99_s={figures.immediate_p99:.1f} "
         f"longest_wait_ms={figures.longest_wait_ms:.0f} rate_used={figures.rate_used:.3f} "

@@ -10,7 +10,7 @@ from proofs.pacing.scenarios import BEFORE, DIGESTS, Scenario, play
 
 
 def test_the_bill_assumes_what_sending_takes() -> None:
-    """Within 30 %, of an account with 14 emails a second; `make pacing` prints it for others."""
+    """The difference is at most 30 % for an account with 14 emails a second."""
     found = play(Scenario(quota=14, digests=5_000))
     assert found.gb_s_per_million == pytest.approx((AN_INVOCATION + AN_EMAIL) * 1e6, rel=0.3)
     assert found.requeues_per_email == pytest.approx(REQUEUED_ALONE, rel=0.5)
@@ -29,7 +29,8 @@ def test_immediate_email_is_sent_beside_a_backlog_of_digests_at_almost_the_full_
 
 
 def test_without_a_queue_of_its_own_immediate_email_waited_for_digests() -> None:
-    """So the simulation sees what it is about: one message at a time, as before decision 49."""
+    """The simulation shows the problem of the earlier design, with one message at a time (decision
+    49)."""
     old = BEFORE["one queue, 20 workers of one message, 5 s"]
     found = play(Scenario(quota=14), old=old)
     assert found.immediate_p99 > 600
@@ -39,7 +40,7 @@ def test_without_a_queue_of_its_own_immediate_email_waited_for_digests() -> None
 def test_a_delay_that_does_not_know_the_backlog_turns_in_circles(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pacing, "among", lambda *_, **__: timedelta(seconds=1))
+    monkeypatch.setattr(pacing, "delay_among", lambda *_, **__: timedelta(seconds=1))
     assert play(Scenario(quota=14, slower=0.5)).requeues_per_email > 5
 
 

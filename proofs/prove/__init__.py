@@ -1,1 +1,1 @@
-"""A worker is killed at every call, and nothing is lost or sent twice: `make prove`."""
+"""Kill a worker at every call and check that no event is lost or duplicated: `make prove`."""

@@ -1,7 +1,8 @@
-"""`python -m proofs.prove`: every world of every scenario; the last line says what became of them.
+"""`python -m proofs.prove`: run every world of every scenario and print the totals on the last
+line.
 
-`--only SCENARIO --position N` tells one world call by call: `12` for every way in which call 12
-is struck, `12:killed_after` for one of them, and `12:killed_after+40:killed_before` for two.
+`--only SCENARIO --position N` prints one world call by call: `12` for every strike on call 12,
+`12:killed_after` for one kind of strike, and `12:killed_after+40:killed_before` for two strikes.
 """
 
 import argparse
@@ -26,11 +27,11 @@ from proofs.prove.without import RULES, taken_out
 
 _GROUNDS = {"fakes": SCENARIOS, "moto": ON_MOTO}
 _MOTO = Effort(second=0, reach=2)
-"""There a world takes two hundred times as long, and the steps are the same."""
+"""The reduced effort on moto, where a world takes 200 times as long and runs the same steps."""
 
 
 def main() -> int:
-    """Exit status 0 only if no world violates anything."""
+    """Return exit status 0 only if no world violates a guarantee."""
     parser = argparse.ArgumentParser(prog="make prove", description=__doc__)
     parser.add_argument("--only", default="", help="scenarios whose name contains this")
     parser.add_argument("--position", default="", help="tell the worlds that are struck here")
@@ -56,7 +57,7 @@ def main() -> int:
 
 
 def search_named(chosen: tuple[str, str], every: int, without: str) -> Tally:
-    """The worlds of a scenario: where, and its name. `without` names a rule that is taken out."""
+    """Search the worlds of a scenario (ground, name) with the rule `without` disabled."""
     on, name = chosen
     scenario = next(one for one in _GROUNDS[on] if one.name == name)
     with taken_out(without), ground_named(on) as ground:
@@ -69,7 +70,9 @@ def search_named(chosen: tuple[str, str], every: int, without: str) -> Tally:
 
 @contextmanager
 def ground_named(on: str) -> Iterator[Ground]:
-    """`fakes` or `moto`, which takes seconds to import."""
+    """Return the ground `fakes` or `moto`. Import moto only when needed, because that takes
+    seconds.
+    """
     if on == "fakes":
         yield FAKES
         return
@@ -80,7 +83,7 @@ def ground_named(on: str) -> Iterator[Ground]:
 
 
 def report(tallies: Iterable[Tally]) -> int:
-    """A line each, and the sum."""
+    """Print one line per scenario and the totals."""
     total = Tally("all")
     for tally in tallies:
         ends = ", ".join(f"{end} {number}" for end, number in sorted(tally.ends.items()))
@@ -98,7 +101,7 @@ def report(tallies: Iterable[Tally]) -> int:
     say(
         f"\n{total.ends['sent']} of {total.ends.total()} events were in an email, "
         f"{total.ends['given up']} were given up after two attempts "
-        "with an unknown outcome that came to nothing, "
+        "with an unknown outcome and no acceptance, "
         f"{total.ends['assumed']} count as sent because the policy assumes it."
     )
     for policy in Policy:
@@ -107,26 +110,26 @@ def report(tallies: Iterable[Tally]) -> int:
         )
         say(f"copies {policy}: " + ", ".join(f"{events} events in {n}" for n, events in counted))
     say(
-        "Runs that stay unknown were carried, and nothing of theirs is left for a next digest "
-        "to send: so none closes them. They are sent or not; no event waits for the answer."
+        "Runs that stay unknown have no events left for a later digest, so no run closes them. "
+        "Their emails were sent or not; no event waits for the answer."
     )
-    say(f"{total.unknown} runs stay so.")
+    say(f"{total.unknown} runs stay unknown.")
     say(f"prove: worlds={total.worlds} violations={total.violations} max_copies={most(total)}")
     return 1 if total.violations else 0
 
 
 def most(tally: Tally) -> int:
-    """The most emails that any event was in."""
+    """Return the highest number of emails that contained the same event."""
     return max((number for _, number in tally.copies), default=0)
 
 
 def say(text: str) -> None:
-    """At once, also where nobody reads along."""
+    """Print a line and flush it, so that it also appears in a redirected log."""
     print(text, flush=True)  # noqa: T201 -- what the command is for
 
 
 def tell(name: str, position: str, on: str) -> int:
-    """The story of each world that is struck there."""
+    """Print the story of each world that is struck at `position`."""
     scenario = next(one for one in SCENARIOS if one.name == name)
     failed = False
     with ground_named(on) as ground:
@@ -138,7 +141,7 @@ def tell(name: str, position: str, on: str) -> int:
 
 
 def plans_of(position: str) -> list[Plan]:
-    """What `position` stands for."""
+    """Return the plans that `position` selects."""
     if position.isdecimal():
         return [((int(position), how),) for how in (*EVERY_WAY, How.OVERTAKEN)]
     strikes = (strike.partition(":") for strike in position.split("+"))

@@ -1,4 +1,4 @@
-"""What somebody does: a service, a reader, an operator, or SQS itself."""
+"""Actions of services, readers, operators and SQS in a scenario."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -35,11 +35,13 @@ from tests.fake_stores import FakeRateLimiter
 from tests.world import Watched
 
 CANCELLED, LEFT, RETRACTED, MUTED, ERASED = "cancelled", "left", "retracted", "muted", "erased"
-"""What is acknowledged, and holds from then on for every claim."""
+"""Names of acknowledged actions, which apply to every later claim."""
 
 
 def register(user_id: str, frequency: Frequency) -> Act:
-    """A reader who wants comments this often; of everything else, a digest every day."""
+    """Register a reader with this frequency for comments and daily digests for all other
+    categories.
+    """
 
     def act(life: Life) -> None:
         subscriber = a_subscriber(
@@ -62,10 +64,10 @@ def put(
     in_vain: bool = False,
     lapses_after: timedelta | None = None,
 ) -> Act:
-    """An event on an entity, of its own where none is said; its actor has its name.
+    """Publish an event on entity `on`, or on its own entity; the actor has the event's name.
 
-    `in_vain`: its reader may be stopped by then, and nobody misses it. `lapses_after`: no email
-    shows it later than that.
+    `in_vain`: the reader may be stopped by then, so the event is not expected in an email.
+    `lapses_after`: time after which no email may show the event.
     """
 
     def act(life: Life) -> None:
@@ -87,7 +89,7 @@ def put(
 
 
 def give_time(event_id: str, lapses_after: timedelta, user_id: str = "ann") -> Act:
-    """The producer amends it: it lapses so much later than now."""
+    """Update the event, as its producer would, to expire this long after now."""
 
     def act(life: Life) -> None:
         found, now = life.onlooker.events.get(user_id, event_id), life.clock()
@@ -99,7 +101,7 @@ def give_time(event_id: str, lapses_after: timedelta, user_id: str = "ann") -> A
 
 
 def put_again(event_id: str, user_id: str = "ann") -> Act:
-    """The producer puts it once more, as it was."""
+    """Publish a stored event again, unchanged."""
 
     def act(life: Life) -> None:
         found = life.onlooker.events.get(user_id, event_id)
@@ -110,7 +112,7 @@ def put_again(event_id: str, user_id: str = "ann") -> Act:
 
 
 def change_template(*cannot_show: str) -> Act:
-    """From now on no email can show these events; every other one it can."""
+    """Make the renderer fail for these events and render all others."""
 
     def act(life: Life) -> None:
         renderer = life.world.renderer
@@ -121,7 +123,7 @@ def change_template(*cannot_show: str) -> Act:
 
 
 def push_version(number: int) -> Act:
-    """From now on this version of the templates is in force for everybody; 0: the deployed one."""
+    """Make this version of the templates current for all readers; 0 is the deployed version."""
 
     def act(life: Life) -> None:
         version = Version(number, f"{number:064x}") if number else DEPLOYED
@@ -134,7 +136,7 @@ def push_version(number: int) -> Act:
 
 
 def follow(entity_id: str, user_id: str = "ann") -> Act:
-    """The reader follows an entity from now on."""
+    """Make the reader follow an entity."""
 
     def act(life: Life) -> None:
         life.say(ChangeFollow(user_id, f"post#{entity_id}", FollowState(True, None), life.clock()))
@@ -143,7 +145,7 @@ def follow(entity_id: str, user_id: str = "ann") -> Act:
 
 
 def happen(entity_id: str, *user_ids: str) -> Act:
-    """An activity on an entity: an event with its id for each of its followers."""
+    """Publish an activity on an entity, which creates an event with its id for each follower."""
 
     def act(life: Life) -> None:
         life.events += [(user_id, entity_id) for user_id in user_ids]
@@ -156,7 +158,7 @@ def happen(entity_id: str, *user_ids: str) -> Act:
 
 
 def choose(frequency: Frequency, user_id: str = "ann") -> Act:
-    """The reader wants comments this often from now on."""
+    """Set the reader's frequency for comments."""
 
     def act(life: Life) -> None:
         subscriber = a_subscriber(
@@ -172,7 +174,7 @@ def choose(frequency: Frequency, user_id: str = "ann") -> Act:
 
 
 def mute_behind_an_open_page(life: Life) -> None:
-    """The reader opens the page, turns comments off by an email, and saves the page's hour."""
+    """Open the page, turn off comments by email, then save the page's digest hour."""
     world = life.world
     overview = world.read_overview()
     if overview is None:
@@ -193,7 +195,7 @@ def mute_behind_an_open_page(life: Life) -> None:
 
 
 def move_hour(hour: int, user_id: str = "ann") -> Act:
-    """The reader wants digests at another hour from now on."""
+    """Move the reader's digests to another hour."""
 
     def act(life: Life) -> None:
         subscriber = a_subscriber(
@@ -209,7 +211,7 @@ def move_hour(hour: int, user_id: str = "ann") -> Act:
 
 
 def retract(event_id: str, user_id: str = "ann") -> Act:
-    """A service withdraws an event."""
+    """Retract an event, as its service would."""
 
     def act(life: Life) -> None:
         life.say(RetractEvent(user_id, event_id), (RETRACTED, event_id))
@@ -218,12 +220,12 @@ def retract(event_id: str, user_id: str = "ann") -> Act:
 
 
 def erase(life: Life) -> None:
-    """The reader is erased."""
+    """Erase the reader."""
     life.say(EraseSubscriber("ann", life.clock()), (ERASED, "ann"))
 
 
 def leave(life: Life) -> None:
-    """The reader's one click."""
+    """Unsubscribe the reader with one click."""
     world = life.world
     life.persist(
         "unsubscribe",
@@ -233,7 +235,7 @@ def leave(life: Life) -> None:
 
 
 def share_address(user_id: str = "bo", of: str = "ann") -> Act:
-    """The reader gives the address of another one, for digests."""
+    """Give the reader the address of another reader, for digests."""
 
     def act(life: Life) -> None:
         subscriber = a_subscriber(user_id, changed_at=life.clock(), email=f"{of}@example.com")
@@ -243,7 +245,7 @@ def share_address(user_id: str = "bo", of: str = "ann") -> Act:
 
 
 def complain(life: Life) -> None:
-    """One of two readers of an address complains of an old email: both are stopped."""
+    """Report a complaint about an old email to an address of two readers, which stops both."""
     world = life.world
 
     def act() -> None:
@@ -254,10 +256,9 @@ def complain(life: Life) -> None:
 
 
 def event_about_first(event: DeliveryEvent) -> Act:
-    """A bounce or complaint about the first email that Ann got, as soon as there is one.
+    """Report a bounce or complaint about the first email to Ann, once there is one.
 
-    In a world in which none goes out there is none. What names no recipient is worked
-    off in vain, until an operator throws it away.
+    The event names no recipient if no email was sent; it then fails until an operator purges it.
     """
 
     def act(life: Life) -> None:
@@ -275,7 +276,7 @@ def event_about_first(event: DeliveryEvent) -> Act:
 
 
 def event_of_unknown_attempt(sequence: int, attempt: int = 1) -> Act:
-    """SES reports of an email of these ids that was sent before the tables were what they are."""
+    """Report on an email with these ids that was sent before the tables were restored."""
 
     def act(life: Life) -> None:
         key = RunKey("ann", DAILY, sequence)
@@ -289,7 +290,7 @@ def event_of_unknown_attempt(sequence: int, attempt: int = 1) -> Act:
 
 
 def cancel(life: Life) -> None:
-    """An operator stops the batch of the first slot."""
+    """Cancel the batch of the first slot, as an operator would."""
     world, slot = life.world, slot_of(FIRST_DUE)
 
     def act() -> list[Run]:
@@ -299,7 +300,7 @@ def cancel(life: Life) -> None:
 
 
 def hold_category(category: str) -> Act:
-    """Too many complain of a category; every worker knows of it at once."""
+    """Hold a category because of complaints; every worker sees the hold at once."""
 
     def act(life: Life) -> None:
         life.holds.add(category_hold(category, "too many complaints", life.clock()))
@@ -308,7 +309,7 @@ def hold_category(category: str) -> Act:
 
 
 def release(category: str) -> Act:
-    """An operator lets a category go."""
+    """Release a category, as an operator would."""
 
     def act(life: Life) -> None:
         life.holds.release(category)
@@ -317,7 +318,7 @@ def release(category: str) -> Act:
 
 
 def cap(daily: int) -> Act:
-    """From today on, so many emails may go out on the first day, and twice as many on the next."""
+    """Set a daily cap that starts at this number of emails and doubles the next day."""
 
     def act(life: Life) -> None:
         plan = PacePlan(rate=500, warmup_from=life.clock().date(), warmup_daily=daily)
@@ -328,29 +329,31 @@ def cap(daily: int) -> Act:
 
 
 def lose_messages(life: Life) -> None:
-    """What is queued for generate is gone: deleted by a worker that then died, or by a purge."""
+    """Delete the queued messages of generate, as after a purge or a worker that deleted them and
+    died.
+    """
     life.queues["generate"].messages.clear()
 
 
 def bury_messages(life: Life) -> None:
-    """What is queued for generate becomes dead letters, as after five workers that died."""
+    """Move the queued messages of generate to the dead-letter queue, as after five crashes."""
     queue = life.queues["generate"]
     while queue.messages:
         queue.bury(queue.messages.pop())
 
 
 def old_message(sequence: int = 1) -> Act:
-    """A message that had been a dead letter is redriven."""
+    """Redrive a message from the dead-letter queue."""
     return lambda life: life.queues["generate"].put(RunKey("ann", DAILY, sequence))
 
 
 def copy(life: Life, worker: Worker) -> None:
-    """Another worker gets the same message."""
+    """Deliver the same message to another worker."""
     life.work_copy(worker)
 
 
 def copy_that_dies(call: str, after: timedelta) -> Overtake:
-    """Another worker gets the same message so much later, and dies after a call of that name."""
+    """Deliver the message to another worker after a delay; the worker dies after the named call."""
 
     def overtake(life: Life, worker: Worker) -> None:
         def strike(other: Worker, name: str) -> How | None:
@@ -365,7 +368,7 @@ def copy_that_dies(call: str, after: timedelta) -> Overtake:
 
 
 def roll_back(user_id: str) -> Act:
-    """A newer version was here: it left a run with a reason, and one in a status, of its own."""
+    """Store runs with an unknown reason and an unknown status, as a newer version might."""
 
     def act(life: Life) -> None:
         now = life.clock()
@@ -378,7 +381,7 @@ def roll_back(user_id: str) -> Act:
 
 
 def during(*acts: Act) -> Overtake:
-    """Somebody acts, and everything that this queues for ingest is worked off."""
+    """Run the act and process all messages that it queues for ingest."""
 
     def overtake(life: Life, _: Worker) -> None:
         for act in acts:
@@ -389,5 +392,5 @@ def during(*acts: Act) -> Overtake:
 
 
 def at(act: Act, **after: float) -> tuple[timedelta, Act]:
-    """So long after the first digest is due."""
+    """Return the time that is this long after the first digest is due."""
     return timedelta(**after), act

@@ -1,4 +1,4 @@
-"""Whether schedules go idle when nothing waits in them, and only then (rule 23)."""
+"""A check that schedules go idle when no event waits in them, and only then (rule 23)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 _APART = timedelta(seconds=5)
-"""How far the clock that stamps an event may be behind the true time."""
+"""The most that the clock that stamps an event may lag behind the true time."""
 
 
 class Looks:
-    """The port `EventReader`; notes in which schedules its worker looked and found nothing."""
+    """The port `EventReader`; records the schedules in which its worker found no waiting event."""
 
     def __init__(self, events: Any, in_vain: set[ScheduleKey]) -> None:
         self._events = events
@@ -28,7 +28,7 @@ class Looks:
         return getattr(self._events, attribute)
 
     def holds(self, user_id: str, schedule: str, *, after: datetime) -> bool:
-        """As fan-out asks, which is the only one to do so here."""
+        """Record the result for the schedule. Only fan-out calls this method here."""
         found: bool = self._events.holds(user_id, schedule, after=after)
         if found:
             self._in_vain.discard((user_id, schedule))
@@ -38,7 +38,7 @@ class Looks:
 
 
 class Idleness:
-    """Of the schedules of one life. `broken`: what was broken, each time that it was seen."""
+    """The state of the schedules of one life. `broken` lists each violation found."""
 
     def __init__(self, life: "Life") -> None:
         self.broken: list[str] = []
@@ -51,9 +51,10 @@ class Idleness:
 
     @contextmanager
     def of_invocation(self) -> Iterator[None]:
-        """Whoever looks in vain and is not struck takes the schedule out of the due index.
+        """Check that a worker that finds no event and is not struck makes the schedule idle.
 
-        Between invocations, with nothing on its way to ingest, nothing waits in an idle schedule.
+        Between invocations, with no message on its way to ingest, also check that no event waits in
+        an idle schedule.
         """
         calls, outer = self._life.calls, self._in_vain.copy()
         struck, has_ended = calls.struck, False
@@ -76,7 +77,7 @@ class Idleness:
             calls.worker = worker
 
     def arrived(self, stored_at: datetime) -> datetime:
-        """When everything was worked off that was on its way to ingest at that time."""
+        """Return the time by which ingest had processed all messages pending at `stored_at`."""
         return next(
             (until for since, until in self._behind if since - _APART <= stored_at <= until),
             stored_at,

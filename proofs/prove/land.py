@@ -1,4 +1,4 @@
-"""Where a life takes place: every port, as its workers have it and as an onlooker reads it."""
+"""The ports of one life, for its workers and for the checks that read its tables."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -41,7 +41,7 @@ from tests.world import World
 
 @dataclass(frozen=True)
 class Wiring:
-    """What a land is made of, and whom it tells of calls and emails."""
+    """The configuration of a land, and the recorders for calls and emails."""
 
     clock: Any
     policy: Policy
@@ -57,13 +57,13 @@ class Wiring:
 
 
 ITEMS = ("i1", "i2")
-"""What the content source offers each reader, each time."""
+"""The items that the content source returns for each reader and each request."""
 
 _PLAN = ContentPlan(sources=(EVENTS, RECOMMENDATIONS), lead=0, fresh_for=timedelta(hours=2))
 
 
 class OfferingSource(FakeSource):
-    """The port `ContentSource`: fails so many times, then offers the same to everybody."""
+    """The port `ContentSource`, which fails several times, then returns the same items to all."""
 
     def __init__(self, down: int) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ def _item(name: str) -> Item:
 
 @dataclass(frozen=True)
 class Land:
-    """`world` has the ports of the workers, and `onlooker` the same tables: it reads unnoticed."""
+    """The ports of the workers (`world`) and uncounted reads of the same tables (`onlooker`)."""
 
     world: World
     onlooker: World
@@ -96,10 +96,10 @@ class Land:
 
 @dataclass(frozen=True)
 class Ground:
-    """What ports are made of: our fakes, or the real adapters.
+    """A kind of ports: our fakes, or the real adapters.
 
-    `answerless(provider, name, call, done)` is what a call comes to whose answer is lost.
-    `claims` are the calls that may be a claim.
+    `answerless(provider, name, call, done)` performs a call whose answer is lost. `claims` names
+    the calls that may be a claim.
     """
 
     make: Callable[[Wiring], Land]
@@ -108,7 +108,7 @@ class Ground:
 
 
 class ProvidedMailer(FakeMailer):
-    """The port `Mailer`, before a provider with a will of its own."""
+    """The port `Mailer` in front of the scripted provider."""
 
     def __init__(self, provider: Provider) -> None:
         super().__init__()
@@ -120,11 +120,11 @@ class ProvidedMailer(FakeMailer):
 
 @dataclass
 class Register(FakeRenderer):
-    """The port `Renderer`: names the events that it shows, each by its actor, who has its id.
+    """The port `Renderer`, which lists the shown events by their actors, named by event id.
 
-    Of the latest of a group it also shows the text. Behind the reader's name stands its `mark`.
+    For the latest event of a group it also shows the text. The `mark` follows the reader's name.
 
-    It fails where it should show one that it `cannot_show`, as a template does that was changed.
+    It raises for an event in `cannot_show`, like a template that was changed.
     """
 
     cannot_show: set[str] = field(default_factory=set)
@@ -158,7 +158,7 @@ class Register(FakeRenderer):
 
 @contextmanager
 def naming_everybody() -> Iterator[None]:
-    """A line names all its people meanwhile: by them it is seen which events an email counts."""
+    """Name all people in a line, so that the email lists every event that it counts."""
     before, folded.NAMED = folded.NAMED, sys.maxsize
     try:
         yield
@@ -167,7 +167,7 @@ def naming_everybody() -> Iterator[None]:
 
 
 class HeardCanary(FakeCanary):
-    """The port `Canary`."""
+    """The port `Canary` in front of the scripted provider."""
 
     def __init__(self, provider: Provider) -> None:
         super().__init__()
@@ -178,7 +178,7 @@ class HeardCanary(FakeCanary):
 
 
 class QueuedEvidence(FakeBacklog):
-    """The port `EvidenceBacklog`: the feedback queue."""
+    """The port `EvidenceBacklog`, which reads the simulated feedback queue."""
 
     def __init__(self, queue: Queue) -> None:
         super().__init__()
@@ -192,7 +192,7 @@ class QueuedEvidence(FakeBacklog):
 
 
 def on_fakes(wiring: Wiring) -> Land:
-    """Every port as our fake."""
+    """Return a land whose ports are our fakes."""
     queues, calls = wiring.queues, wiring.calls
     inhabited = frozenset(shard_of(reader, PARTITIONS) for reader in wiring.readers)
     rate_limiter = FakeRateLimiter(PacePlan(rate=500))
@@ -227,7 +227,7 @@ def on_fakes(wiring: Wiring) -> Land:
 
 
 def _answerless(provider: Provider, name: str, call: Callable[[], object], done: bool) -> object:
-    """A fake whose answer is lost: the port `Mailer` says so, every other is unavailable."""
+    """Drop a fake's answer. `Mailer` raises an unknown outcome, other ports are unavailable."""
     if name != "mailer.send":
         return unavailable(name, call, done)
     provider.forced = Answer.LOST if done else Answer.NEITHER
@@ -235,4 +235,4 @@ def _answerless(provider: Provider, name: str, call: Callable[[], object], done:
 
 
 FAKES = Ground(on_fakes, _answerless, frozenset({"runs.swap", "runs.swap_together"}))
-"""In memory."""
+"""The ground that keeps all state in memory."""

@@ -1,4 +1,4 @@
-"""One world from the first event until nothing moves any more, as AWS lets time pass."""
+"""One world from the first event until no work remains, with time simulated as on AWS."""
 
 import sys
 from collections.abc import Callable
@@ -39,29 +39,29 @@ _EVERY = timedelta(minutes=5)
 _DAY = timedelta(days=1)
 _MOMENTS = 4000
 _LAST = sys.maxsize
-"""The turn of ingest, so that it takes together what is said at the same time."""
+"""The interval at which ingest runs, so that it batches messages published at the same time."""
 
 _AGAIN = timedelta(minutes=1)
 _BY_HAND = timedelta(hours=1)
 
 
 _EXPECTED = (InvalidEvent, NotYet, Unavailable)
-"""Why a message comes again; whatever else is raised, nobody expected."""
+"""Errors after which a message is redelivered. Any other error is a bug."""
 
 
 class Restless(AssertionError):
-    """Something still moves, or waits, although it had all the time that it needs."""
+    """A failure to settle: work remains after all the time that it needs."""
 
 
 class BusMessage(NamedTuple):
-    """What is on its way to ingest or feedback, and what is acknowledged once it was taken."""
+    """A message on its way to ingest or feedback, and the act that processing it acknowledges."""
 
     what: Command | DeliveryEvent
     done: tuple[str, str] | None
 
 
 class Moment(NamedTuple):
-    """What happens next, and when; of two at once, the one with the lower number."""
+    """The next thing to happen and its time. At equal times, the lower number goes first."""
 
     at: datetime
     number: int
@@ -69,7 +69,7 @@ class Moment(NamedTuple):
 
 
 class Life:
-    """Queues, provider, workers and clock of one world, struck as the plan says."""
+    """The queues, provider, workers and clock of one world, struck according to the plan."""
 
     def __init__(self, scenario: Scenario, plan: Plan, ground: Ground = FAKES) -> None:
         self.scenario = scenario
@@ -145,47 +145,47 @@ class Life:
         self._swept_at = self._ticked_at = self.clock()
         self._until = FIRST_DUE + _DAY * (scenario.days + scenario.settling)
 
-    # What others ask for.
+    # Actions that scenarios call.
 
     def at(self, when: datetime, act: Callable[[], object]) -> None:
-        """Let something happen then, or now where that has passed."""
+        """Schedule the act for `when`, or run it now if that time has passed."""
         self._later.append(Moment(max(when, self.clock()), next(self._numbers), act))
 
     def say(self, command: Command, done: tuple[str, str] | None = None) -> None:
-        """A service puts a message on the bus; `done`: what is acknowledged once it is taken."""
+        """Publish a command on the bus; `done` is acknowledged once it is processed."""
         self.queues["ingest"].put(BusMessage(command, done))
 
     def persist(self, name: str, act: Callable[[], object], done: tuple[str, str]) -> None:
-        """An operator or a mailbox provider repeats it until it is answered."""
+        """Repeat the act, like an operator or a mailbox provider, until it succeeds."""
         if self._invoke(name, act, _BY_HAND):
             self.acknowledged.setdefault(done, self.calls.count)
         else:
             self.at(self.clock() + _AGAIN, lambda: self.persist(name, act, done))
 
     def work_copy(self, worker: Worker) -> None:
-        """Another worker gets the same message at the same time, and works it off."""
+        """Process the same message with another worker at the same time."""
         self._invoke(f"{worker.name} (copy)", worker.work, self.time_of(worker.name))
 
     def is_ingest_behind(self) -> bool:
-        """Whether anything that was said is not written yet."""
+        """Return True if ingest still has messages to process."""
         return any(
             self.queues[name].messages or self.queues[name].dead for name in ("ingest", "followers")
         )
 
     def work_off(self, name: str) -> None:
-        """What is on a queue now, once."""
+        """Process the messages that are on a queue now, once each."""
         for _ in range(len(self.queues[name].messages)):
             self._work(name)
 
     @staticmethod
     def time_of(name: str) -> timedelta:
-        """The time-out of a function."""
+        """Return the timeout of a function."""
         return timedelta(seconds=_STEPS[name].timeout) if name in _STEPS else _BY_HAND
 
-    # Time.
+    # The passage of time.
 
     def live(self) -> None:
-        """Until nothing moves. Raises Restless where that takes too long."""
+        """Run until no work remains. Raise Restless if that takes too long."""
         self._let_others(None)
 
     def _let_others(self, until: datetime | None) -> None:
@@ -207,7 +207,7 @@ class Life:
             self.clock.now = max(self.clock.now, until or self.clock.now)
 
     def _next(self) -> Moment | None:
-        """The first of everything that is to happen; None where nothing is left to wait for."""
+        """Return the next moment, or None if no work remains."""
         moments = list(self._later)
         for number, (name, queue) in enumerate(self.queues.items(), start=-20):
             if at := queue.next_at():
@@ -227,7 +227,7 @@ class Life:
         return first
 
     def _must_go_on(self) -> bool:
-        """Whether another day has to come although nothing else moves."""
+        """Return True if another day must pass although no other work remains."""
         if self.clock() < FIRST_DUE + _DAY * (self.scenario.days - 1) + SLOT:
             return True
         owed = self.owed()
@@ -236,7 +236,7 @@ class Life:
         return bool(owed)
 
     def owed(self) -> set[str]:
-        """The waiting events of schedules that come due for an active reader."""
+        """Return the waiting events of scheduled digests whose reader is active."""
         return {
             f"{event_id} of {user_id}"
             for user_id, event_id in self.events
@@ -255,15 +255,15 @@ class Life:
     # Ticks of the clock.
 
     def schedules(self) -> list[Schedule]:
-        """Those that come due."""
+        """Return the schedules that are in the due index."""
         return [schedule for schedule in self._look()[0] if schedule.listed]
 
     def runs(self) -> list[Run]:
-        """All of them."""
+        """Return all runs."""
         return self._look()[1]
 
     def _look(self) -> tuple[list[Schedule], list[Run]]:
-        """Schedules and runs, read once after each invocation."""
+        """Read schedules and runs once after each invocation."""
         if self._seen is None:
             onlooker, readers = self.onlooker, self.scenario.readers
             self._seen = (
@@ -279,7 +279,7 @@ class Life:
         return min((slot_of(each.next_due_at) for each in self.schedules()), default=None)
 
     def _tick_at(self) -> datetime | None:
-        """Ticks at which nothing is due change nothing, and are left out."""
+        """Return the next tick with a due schedule. Skip the others, which change no state."""
         due = self._due_slot()
         if due is None:
             return None
@@ -294,14 +294,14 @@ class Life:
         self._invoke("tick", lambda: self.workers.tick(at), self.time_of("fanout"))
 
     def _leave_out_ticks(self) -> None:
-        """The checkpoint is where the ticks would have brought it that were left out."""
+        """Move the checkpoint to where the skipped ticks would have moved it."""
         due, shard_queue = self._due_slot(), self.queues["fanout"]
         if due and not (shard_queue.messages or shard_queue.dead):
             before = min(slot_of(self.clock()), due) - SLOT
             self.onlooker.batches.save_checkpoint(0, before)
 
     def _sweep_at(self) -> datetime | None:
-        """Sweeps in which nothing is overdue change nothing, and are left out."""
+        """Return the next sweep that has overdue runs. Skip the others, which change no state."""
         self._look()
         if self._first_check is None or self.queues["sweep"].messages:
             return None
@@ -313,10 +313,10 @@ class Life:
         self._leave_out_ticks()
         self._invoke("begin sweep", lambda: self.workers.begin_sweep(at), self.time_of("sweep"))
 
-    # Workers.
+    # Invocations of the workers.
 
     def _invoke(self, name: str, act: Callable[[], object], time: timedelta) -> bool:
-        """One invocation; whether it came to its end. What was killed says nothing."""
+        """Invoke a worker and return True if it finished. A killed worker returns no result."""
         before = self.calls.worker
         counted = self.clock() >= self._counts_from
         self.calls.worker = Worker(name, self.clock() + time, act) if counted else None
@@ -331,7 +331,7 @@ class Life:
         return True
 
     def _work(self, name: str) -> None:
-        """Lambda takes a message, and deletes it once its worker is done."""
+        """Deliver one message, and delete it if its worker succeeds."""
         if name == "ingest":
             self._ingest()
             return
@@ -352,7 +352,7 @@ class Life:
         self._invoke(name, act, self.time_of(name))
 
     def _ingest(self) -> None:
-        """Lambda takes what is there, up to ten messages, and deletes those that did not fail."""
+        """Deliver up to ten messages, and delete those that did not fail."""
         queue = self.queues["ingest"]
         received = (queue.receive() for _ in range(_STEPS["ingest"].batch_size))
         messages = [message for message in received if message]
@@ -388,7 +388,7 @@ class Life:
             (worker.claim_call, worker.look_call) if worker else (-1, -1)
         )
 
-    # Reports.
+    # Delivery events.
 
     def _tell_later(self, delay: timedelta, delivery_event: DeliveryEvent) -> None:
         self.at(self.clock() + delay, lambda: self._queue_event(delivery_event))
@@ -399,9 +399,9 @@ class Life:
         self.put_event(delivery_event)
 
     def put_event(self, event: DeliveryEvent, done: tuple[str, str] | None = None) -> None:
-        """The provider puts an event on the feedback queue; `done` as in `say`.
+        """Add a delivery event to the feedback queue; `done` as in `say`.
 
-        One that comes before the attempt that it names was claimed settles nothing (rule 8).
+        An event that arrives before the claim of the attempt it names settles no run (rule 8).
         """
         run = self.onlooker.runs.get(event.run) if event.run else None
         if run and run.knows(event.attempt):
@@ -415,7 +415,7 @@ class Life:
 
 
 def _opened(message: Message) -> tuple[Message, tuple[str, str] | None]:
-    """The message as its function gets it, and what is acknowledged once it was taken."""
+    """Return the message as its function receives it, and the act that it acknowledges."""
     if isinstance(said := message.body, BusMessage):
         return replace(message, body=said.what), said.done
     return message, None

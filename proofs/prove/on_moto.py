@@ -1,9 +1,9 @@
-"""The same life on the real adapters: moto answers, and each of botocore's requests is a call.
+"""A life on the real adapters, where moto answers and each botocore request counts as a call.
 
-moto answers in botocore's `before-send` event, by its stubber: that is wrapped, so that a request
-can be lost before moto has applied it, or its answer after. botocore repeats what it repeats in
-AWS; each repetition is a call of its own. What goes on a queue, and to SES, is read from the
-request. Time is ours, so the delays of messages are as well.
+moto answers in botocore's `before-send` event, through its stubber. This module wraps the stubber
+to lose a request before moto applies it, or the answer after. botocore retries as on AWS, and each
+retry counts as a call. Messages for the queues and SES are read from the requests. The simulated
+clock also controls message delays.
 """
 
 import json
@@ -89,7 +89,7 @@ _DECODE: dict[str, Callable[[str], object]] = {
 
 
 class _Events(DynamoEvents):
-    """What ingest writes and workers read, as one."""
+    """The event ports of ingest and of the workers in one object."""
 
     def __init__(self, clock: Clock) -> None:
         super().__init__(
@@ -104,7 +104,7 @@ class _Events(DynamoEvents):
 
 
 class _Account:
-    """An account on moto, used by one world after the other; adapters are made once."""
+    """An account on moto that successive worlds share, so that adapters are created once."""
 
     def __init__(self) -> None:
         create_tables()
@@ -154,7 +154,7 @@ class _Account:
         return self._clock()
 
     def make(self, wiring: Wiring) -> Land:
-        """The real adapters, on tables that are empty."""
+        """Return a land of real adapters on empty tables."""
         for table in get_backend("dynamodb")[DEFAULT_ACCOUNT_ID][_REGION].tables.values():
             table.items.clear()
         self._tokens.clear()
@@ -176,7 +176,7 @@ class _Account:
         return Land(world, world)
 
     def request(self, name: str, request: Any, send: Callable[[], Any]) -> Any:
-        """One request of botocore, by the current worker."""
+        """Count one botocore request of the current worker."""
         if self._wiring is None:
             return send()
         call = {
@@ -218,7 +218,7 @@ class _Account:
         return answer
 
     def _transact(self, request: Any, send: Callable[[], Any]) -> Any:
-        """With a token that was used before, nothing is done again, which moto does not know.
+        """Skip a transaction whose token was used before, which moto does not do.
 
         https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
         """
@@ -232,7 +232,7 @@ class _Account:
 
 
 def _remembering(wiring: Wiring) -> dict[str, Any]:
-    """What belongs to one world: rate limiters have a memory, the backlog is the queue itself."""
+    """Return the adapters with state of their own: rate limiters and the backlog of the queue."""
     return {
         "rate_limiter": DynamoRateLimiter("pace", PacePlan(rate=500), name=ROWS.digest),
         "immediate_rate_limiter": DynamoRateLimiter(
@@ -254,7 +254,7 @@ def _refused(outcome: SendOutcome, request: Any) -> AWSResponse:
 
 
 def _answerless(provider: Provider, name: str, call: Callable[[], object], done: bool) -> object:
-    """A request whose answer does not come."""
+    """Drop the answer of a request."""
     if name == "sesv2.SendEmail":
         provider.forced = Answer.LOST if done else Answer.NEITHER
         return call()
@@ -267,7 +267,7 @@ def _answerless(provider: Provider, name: str, call: Callable[[], object], done:
 
 @contextmanager
 def moto_ground() -> Iterator[Ground]:
-    """moto with tables, queues and an identity; pauses before a repetition take no time."""
+    """Return moto with tables, queues and an identity. Pauses before a retry take no time."""
     with patch.dict("os.environ", _ENVIRONMENT), mock_aws(), patch("time.sleep"):
         account = _Account()
         original = BotocoreStubber.__call__

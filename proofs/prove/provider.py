@@ -1,4 +1,4 @@
-"""The mail provider: what it accepts is what counts, whatever it answers and reports."""
+"""The mail provider. The emails that it accepts count, whatever it answers and reports."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,32 +23,41 @@ _TIMEOUT = timedelta(seconds=10)
 
 
 class Answer(StrEnum):
-    """What becomes of one call. `LOST`: accepted, and the answer is lost; `NEITHER`: neither."""
+    """The provider's reaction to one call."""
 
     ACCEPTS = "accepts"
     REFUSES_NOW = "refuses_now"
     REFUSES_FOR_GOOD = "refuses_for_good"
     REFUSES_ACCOUNT = "refuses_account"
     LOST = "lost"
+    """The email is accepted, but the answer is lost."""
+
     NEITHER = "neither"
+    """The email is not accepted, and there is no answer."""
 
 
 class Evidence(StrEnum):
-    """When delivery events of what was accepted come in.
-
-    `DURING`: before the answer of the call. `LATE`: when the grace period is over; `LATER`: when
-    the policy has spoken; `NEXT_DAY`: after the next digest; `NEVER`: no delivery event of an
-    email, yet of a canary; `SILENT`: of nothing.
-    """
+    """The arrival time of delivery events for accepted emails."""
 
     SOON = "soon"
     DURING = "during"
+    """Before the answer to the call."""
+
     TWICE = "twice"
     LATE = "late"
+    """After the grace period."""
+
     LATER = "later"
+    """After the policy has decided."""
+
     NEXT_DAY = "next_day"
+    """After the next digest."""
+
     NEVER = "never"
+    """Never for an email, but on time for a canary."""
+
     SILENT = "silent"
+    """Never, for emails and canaries."""
 
 
 _AFTER: dict[Evidence, tuple[timedelta, ...]] = {
@@ -65,10 +74,7 @@ _AFTER: dict[Evidence, tuple[timedelta, ...]] = {
 
 @dataclass(frozen=True)
 class Taken:
-    """An email that was accepted, by which call of which claim, and after which last look.
-
-    `version`: of the templates that made it.
-    """
+    """An accepted email, with the positions of its call, its claim and its last look."""
 
     key: RunKey
     attempt: int
@@ -81,25 +87,24 @@ class Taken:
 
     @property
     def shows(self) -> set[str]:
-        """The ids of the events in it."""
+        """Return the ids of the events in the email."""
         return {line.partition("\t")[0] for line in self.lines}
 
     @property
     def says(self) -> dict[str, str]:
-        """The texts of the events that it does not only name, by their ids."""
+        """Return the texts of the events that the email shows in full, by event id."""
         parts = (line.partition("\t") for line in self.lines)
         return {event: text for event, is_there, text in parts if is_there}
 
 
 @dataclass
 class Provider:
-    """Answers as it is told, one call after the other; then it accepts.
+    """A provider that follows a script of answers, then accepts all further calls.
 
-    Until `refused_at_once` it refuses all that goes out at once, which uses up none of its answers.
-    `later(delay, delivery_event)` brings a delivery event to the feedback queue, and
-    `now(delivery_event)` at once to whoever takes note of it. `where()` says at which call we are,
-    and at which the claim and the last look were. `tried`: the versions of the templates in all
-    calls for a run.
+    Until `refused_at_once` it rejects all immediate email, without using up answers. `later(delay,
+    delivery_event)` delivers a delivery event to the feedback queue, and `now(delivery_event)`
+    passes it on immediately. `where()` returns the positions of the current call, the claim and the
+    last look. `tried` holds the template versions of all calls for a run.
     """
 
     clock: SettableClock
@@ -114,7 +119,9 @@ class Provider:
     forced: Answer | None = None
 
     def take(self, run: str, attempt: int, text: str) -> SendOutcome:
-        """One call, with the tags and the text of the email; `forced` comes before the script."""
+        """Handle one call, given the email's tags and text; `forced` takes precedence over the
+        script.
+        """
         self.tried.setdefault(parse_run_id(run), set()).add(_version_of(text))
         if self._refuses_stream(parse_run_id(run)):
             self.forced = None
@@ -157,7 +164,7 @@ class Provider:
             self.later(delay, delivery_event)
 
     def take_canary(self) -> None:
-        """An email to nobody; its delivery event comes if any comes."""
+        """Accept a canary, which has no recipient; its delivery event follows the script."""
         if self.evidence is not Evidence.SILENT:
             delivery_event = DeliveryEvent(
                 DeliveryEventType.SENT, None, None, "canary", self.clock()
@@ -166,5 +173,5 @@ class Provider:
 
 
 def _version_of(text: str) -> int:
-    """The version of the templates that made an email: it stands behind the reader's name."""
+    """Return the version of the templates that made an email, which follows the reader's name."""
     return int(text.partition("\n")[0].partition(" v")[2] or 0)

@@ -1,4 +1,4 @@
-"""Queues as SQS has them: what was not deleted comes again, and in the end is a dead letter.
+"""Simulated SQS queues, which redeliver a message until it is deleted or becomes a dead letter.
 
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-visibility-timeout.html
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-dead-letter-queues.html
@@ -20,12 +20,12 @@ from tests.fakes import FakeBus, FakeQueue
 
 _NOTHING = timedelta(0)
 _BETWEEN_COPIES = timedelta(seconds=40)
-"""How long after a message its copy comes, where SQS delivers one twice."""
+"""The delay between a message and its duplicate."""
 
 
 @dataclass(eq=False)
 class Message:
-    """`given_up`: as what resend puts among the dead letters itself."""
+    """A queued message. `given_up` marks one that resend itself moved to the dead-letter queue."""
 
     body: object
     sent_at: datetime
@@ -37,7 +37,7 @@ class Message:
 
 @dataclass
 class Queue:
-    """A queue and its dead letters. `visibility` is that of a message that was received."""
+    """A queue with its dead-letter queue. `visibility` is the visibility timeout."""
 
     clock: Clock
     visibility: timedelta
@@ -49,18 +49,20 @@ class Queue:
     dead: list[Message] = field(default_factory=list)
 
     def put(self, body: object, delay: timedelta = _NOTHING) -> None:
-        """Send a message, and its copies."""
+        """Send a message and its duplicates."""
         for number in range(self.copies):
             now = self.clock()
             delay += next(self.delays)
             self.messages.append(Message(body, now, now + delay + _BETWEEN_COPIES * number))
 
     def next_at(self) -> datetime | None:
-        """When the next message can be received."""
+        """Return the time at which the next message becomes visible."""
         return min((message.visible_at for message in self.messages), default=None)
 
     def receive(self) -> Message | None:
-        """The message that is visible longest; one that came too often is a dead letter now."""
+        """Receive the message visible longest. Move those received too often to the dead-letter
+        queue.
+        """
         now = self.clock()
         visible = [message for message in self.messages if message.visible_at <= now]
         for message in sorted(visible, key=lambda message: message.visible_at):
@@ -74,27 +76,27 @@ class Queue:
         return None
 
     def come_back(self, message: Message) -> None:
-        """Its worker said that it failed, and lives: it comes sooner than after `visibility`."""
+        """Make a message visible before its timeout, because its worker reported a failure."""
         pause = pause_before(message.receives, pauses=self.pauses, random=0.5)
         message.visible_at = self.clock() + pause
 
     def delete(self, message: Message) -> None:
-        """It does not come again."""
+        """Delete a message."""
         if message in self.messages:
             self.messages.remove(message)
 
     def bury(self, message: Message) -> None:
-        """Put it among the dead letters."""
+        """Move a message to the dead-letter queue."""
         message.died_at = self.clock()
         self.dead.append(message)
 
     def purge(self) -> None:
-        """An operator throws everything away."""
+        """Delete all messages, as an operator may."""
         self.messages.clear()
         self.dead.clear()
 
     def redrive(self) -> None:
-        """What the console's button does: every dead letter is a message again."""
+        """Return every dead letter to the queue, like the redrive button of the console."""
         buried, self.dead = self.dead, []
         for message in buried:
             now = self.clock()
@@ -102,7 +104,7 @@ class Queue:
 
 
 class RunMessages(FakeQueue[QueuedRun]):
-    """The port `RunQueue`, onto a queue that delivers."""
+    """The port `RunQueue`, on a simulated queue."""
 
     def __init__(self, queue: Queue) -> None:
         super().__init__()
@@ -116,7 +118,7 @@ class RunMessages(FakeQueue[QueuedRun]):
 
 
 class GivenUp(FakeQueue[RunKey]):
-    """The port `DeadLetters`."""
+    """The port `DeadLetters`, on a simulated queue."""
 
     def __init__(self, queue: Queue) -> None:
         super().__init__()
@@ -129,7 +131,7 @@ class GivenUp(FakeQueue[RunKey]):
 
 
 class ShardMessages(FakeQueue[Shard]):
-    """The port `ShardQueue`."""
+    """The port `ShardQueue`, on a simulated queue."""
 
     def __init__(self, queue: Queue) -> None:
         super().__init__()
@@ -141,7 +143,7 @@ class ShardMessages(FakeQueue[Shard]):
 
 
 class SweepMessages(FakeQueue[int]):
-    """The port `SweepQueue`; partitions without a reader are left out, for nothing is in them."""
+    """The port `SweepQueue`, which skips partitions without a reader because they are empty."""
 
     def __init__(self, queue: Queue, inhabited: frozenset[int]) -> None:
         super().__init__()
@@ -155,7 +157,7 @@ class SweepMessages(FakeQueue[int]):
 
 
 class BusMessages(FakeBus):
-    """The port `Bus`: what is put on it comes to ingest."""
+    """The port `Bus`, which delivers to ingest."""
 
     def __init__(self, queue: Queue) -> None:
         super().__init__()
@@ -168,7 +170,7 @@ class BusMessages(FakeBus):
 
 
 class FetchMessages(FakeQueue[QueuedFetch]):
-    """The port `FetchQueue`, onto a queue that delivers."""
+    """The port `FetchQueue`, on a simulated queue."""
 
     def __init__(self, queue: Queue) -> None:
         super().__init__()
@@ -180,7 +182,7 @@ class FetchMessages(FakeQueue[QueuedFetch]):
 
 
 class FollowerMessages(FakeQueue[Walk | FollowerPage]):
-    """The port `FollowersQueue`."""
+    """The port `FollowersQueue`, on a simulated queue."""
 
     def __init__(self, queue: Queue) -> None:
         super().__init__()

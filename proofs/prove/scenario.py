@@ -1,4 +1,4 @@
-"""A scenario: readers, events, the provider's answers, and what others do meanwhile."""
+"""A scenario: readers, events, the provider's answers, and concurrent actions."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,18 +16,20 @@ if TYPE_CHECKING:
     from proofs.prove.life import Life
 
 Act = Callable[["Life"], None]
-"""What somebody does; it goes on until that was acknowledged."""
+"""An action in a life, repeated until it is acknowledged."""
 
 Overtake = Callable[["Life", Worker], None]
-"""What somebody does in the middle of what a worker does."""
+"""An action that interrupts a worker's calls."""
 
 _HALF = timedelta(seconds=2.5)
 SLOW = frozenset({"ingest", "followers", "sweep"})
-"""Who writes events, or judges by the deadlines of others; those who send are the opposite."""
+"""Functions with a slow clock: those that write events or check the deadlines of others. Functions
+that send have a fast clock.
+"""
 
 
 def skews(slow: frozenset[str] = SLOW) -> Mapping[str, timedelta]:
-    """Clocks that are five seconds apart, which is what is allowed."""
+    """Return clock offsets that are five seconds apart, the allowed maximum."""
     names = ("ingest", "followers", "sweep", "generate", "resend")
     return {name: -_HALF if name in slow else _HALF for name in names}
 
@@ -41,44 +43,67 @@ def _events() -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
-    """`events` of each reader are there before the first digest is due.
-
-    `acts` happen so long after that; `meanwhile` happens in the middle of what a worker does.
-    From `counted_from` on, measured likewise, calls are counted. `answers` are the provider's,
-    in order; until `refused_at_once`, measured likewise, it refuses all that goes out at once, and
-    no digest may be late for it. `copies`: how often SQS delivers each message for generate and
-    resend. `days`: at least so many digests come due. `lateness`: how late one still goes out;
-    `spread`: after how long, at most, the message of a run is delivered. `redriven_after`: how
-    long dead letters wait for somebody; `sweeps_from`: until then, the sweep is out of order.
-    `skews`: how far the clock of each function is from the true time. `delays`: how long messages
-    take to ingest, one after the other, round. `sunset`: after how long a reader is dormant.
-    `settling`: so many days more, and everything must have settled. `asks`: the digest of each
-    reader asks a content source, which answers the same two items whenever it is asked, but fails
-    `source_down` times before; `source_policy`: what the digests do meanwhile.
-    """
+    """One scenario. Times are relative to when the first digest is due."""
 
     name: str
     policy: Policy = Policy.RESEND
     evidence: Evidence = Evidence.SOON
     answers: tuple[Answer, ...] = ()
+    """The provider's answers, in order."""
+
     readers: tuple[str, ...] = ("ann",)
     events: tuple[str, ...] = field(default_factory=_events)
+    """The events of each reader that exist before the first digest is due."""
+
     frequency: Frequency = Frequency.DAILY
     acts: tuple[tuple[timedelta, Act], ...] = ()
+    """The actions, each with its time."""
+
     meanwhile: Overtake | None = None
+    """The action that interrupts a worker's calls."""
+
     copies: int = 1
+    """The number of times SQS delivers each message for generate and resend."""
+
     days: int = 1
+    """The least number of digests that come due."""
+
     counted_from: timedelta = timedelta(minutes=-1)
+    """The time from which calls are counted."""
+
     hows: tuple[How, ...] = EVERY_WAY
     spread: timedelta = timedelta(0)
+    """The longest delivery delay of a run's message."""
+
     refused_at_once: timedelta | None = None
+    """The time until which the provider rejects all immediate email. No digest may be late."""
+
     lateness: timedelta = timedelta(hours=6)
+    """The delay after which a digest is no longer sent."""
+
     redriven_after: timedelta = timedelta(hours=3)
+    """The time that dead letters wait for an operator."""
+
     sweeps_from: timedelta = timedelta(days=-2)
+    """The time until which the sweep is out of order."""
+
     skews: Mapping[str, timedelta] = field(default_factory=skews)
+    """The clock offset of each function from the true time."""
+
     delays: tuple[timedelta, ...] = ()
+    """The delays of successive messages to ingest, repeated in a cycle."""
+
     sunset: timedelta | None = None
+    """The inactivity after which a reader is dormant."""
+
     settling: int = 8
+    """The number of further days within which all work must settle."""
+
     asks: bool = False
+    """True if each reader's digest queries a content source with two fixed items."""
+
     source_down: int = 0
+    """The number of requests that the content source fails first."""
+
     source_policy: SourcePolicy = SourcePolicy.WITHOUT
+    """The digests' behaviour while the content source is unavailable."""

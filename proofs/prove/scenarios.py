@@ -1,4 +1,4 @@
-"""The scenarios, as data: what the issue names, for each policy where it matters."""
+"""The scenarios as data, for each policy where it makes a difference."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -49,7 +49,7 @@ _LOST, _NEITHER = Answer.LOST, Answer.NEITHER
 _AT_ONCE = Frequency.IMMEDIATE
 _BEFORE = timedelta(days=-2)
 _SPREAD = timedelta(minutes=1)
-"""So that something can happen to a message before it is delivered."""
+"""The delivery delay of a message that leaves time for another action before it."""
 
 
 def _plain() -> Iterator[Scenario]:
@@ -96,7 +96,7 @@ def _plain() -> Iterator[Scenario]:
 
 
 def _versions() -> Iterator[Scenario]:
-    """Another version of the templates comes into force between a claim and its repetition."""
+    """Yield scenarios in which the templates change between a claim and its retry."""
     for first, second in ((7, 8), (7, 0), (0, 7)):
         pushes = (at(push_version(first), hours=-1), at(push_version(second), seconds=50))
         yield Scenario(
@@ -117,7 +117,7 @@ def _versions() -> Iterator[Scenario]:
 
 
 def _content() -> Iterator[Scenario]:
-    """Digests that ask a content source, which is there, or down for a while."""
+    """Yield scenarios with a content source that is available, or unavailable for a while."""
     asking = Scenario(name="content", asks=True, days=2, settling=4)
     for down in (0, 3, 8):
         for events in (("e1",), ()):
@@ -134,7 +134,7 @@ def _content() -> Iterator[Scenario]:
 
 
 def _unknown() -> Iterator[Scenario]:
-    """The provider's answer is lost, once or twice, and what then tells what it did."""
+    """Yield scenarios in which the provider's answer is lost once or twice, with later evidence."""
     for policy in Policy:
         for answer in (_LOST, _NEITHER):
             for evidence in Evidence:
@@ -186,7 +186,7 @@ def _unknown() -> Iterator[Scenario]:
 
 
 def _messages() -> Iterator[Scenario]:
-    """Lost, dead, redriven, twice, at once."""
+    """Yield scenarios with lost, dead, redriven, duplicated and concurrent messages."""
     old = [at(old_message(), minutes=10), at(old_message(), hours=2), at(old_message(), hours=25)]
     for policy in Policy:
         for answers in ((), (_NOW,), (_LOST,), (_ACCOUNT,)):
@@ -228,7 +228,7 @@ def _messages() -> Iterator[Scenario]:
 
 
 def _supersede() -> Iterator[Scenario]:
-    """The first run is still there when the second comes."""
+    """Yield scenarios in which the first run is still open when the second is due."""
     for policy in Policy:
         for answers in ((), (_LOST,), (_NEITHER,), (_NOW,)):
             yield Scenario(
@@ -283,7 +283,7 @@ _STOPS: dict[str, Overtake] = {
 
 
 def _stops() -> Iterator[Scenario]:
-    """What somebody does in the middle of what a worker does."""
+    """Yield scenarios in which an action interrupts a worker's calls."""
     for name, overtake in _STOPS.items():
         yield Scenario(name=f"stop/{name}", meanwhile=overtake, hows=())
     yield Scenario(
@@ -313,7 +313,7 @@ def _stops() -> Iterator[Scenario]:
 
 
 def _at_once() -> Iterator[Scenario]:
-    """What goes out at once, where no next digest takes along what was not sent."""
+    """Yield scenarios with immediate email, where no later digest includes the unsent events."""
     for policy in Policy:
         cases: dict[str, tuple[Sequence[Answer], Evidence]] = {
             "happy": ((), Evidence.SOON),
@@ -354,7 +354,7 @@ def _at_once() -> Iterator[Scenario]:
 
 
 def _streams() -> Iterator[Scenario]:
-    """What goes out at once is refused for longer than a digest may be late."""
+    """Yield scenarios in which immediate email is rejected for longer than a digest may be late."""
     acts = (
         at(put("d1", category="like"), hours=-5),
         at(put("d2", "bo", category="like"), hours=-5),
@@ -376,7 +376,7 @@ def _streams() -> Iterator[Scenario]:
 
 
 def _held() -> Iterator[Scenario]:
-    """A category is on hold, before or in the middle, and a day later it is not any more."""
+    """Yield scenarios with a category held before or during a run and released a day later."""
     like = at(put("e2", category="like"), hours=-5)
     late = at(put("e3", category="like"), hours=12)
     off = at(release("like"), hours=30)
@@ -436,7 +436,7 @@ def _held() -> Iterator[Scenario]:
 
 
 def _foreign() -> Iterator[Scenario]:
-    """Rows of a newer version beside those of everybody else, in the same partitions."""
+    """Yield scenarios with rows of a newer version in the same partitions as the other rows."""
     for policy in Policy:
         for answers in ((), (_NOW,), (_LOST,)):
             yield Scenario(
@@ -450,7 +450,7 @@ def _foreign() -> Iterator[Scenario]:
 
 
 def _held_up() -> Iterator[Scenario]:
-    """The cap of the day, or a held category, holds a weekly digest up until it is too late."""
+    """Yield scenarios in which the daily cap or a held category delays a weekly digest too long."""
     for frequency in (Frequency.WEEKLY, Frequency.DAILY):
         capped = Scenario(
             name=f"cap/{frequency}",
@@ -488,7 +488,7 @@ def _held_up() -> Iterator[Scenario]:
 
 
 def _unheard() -> Iterator[Scenario]:
-    """No answer of the provider ever comes; its delivery events come late or never."""
+    """Yield scenarios in which every provider answer is lost and evidence is late or missing."""
     more = (at(put("e3"), hours=20), at(put("e4"), hours=44))
     for policy in Policy:
         for evidence in (Evidence.NEVER, Evidence.NEXT_DAY):
@@ -514,7 +514,7 @@ def _unheard() -> Iterator[Scenario]:
 
 
 def _late() -> Iterator[Scenario]:
-    """A worker stalls between the stamp of an event and its write, and dies after the write."""
+    """Yield scenarios with a worker that stalls between stamping and writing an event."""
     for slow in (SLOW, frozenset({"generate", "resend"})):
         for policy in Policy:
             yield Scenario(
@@ -544,7 +544,7 @@ def _late() -> Iterator[Scenario]:
 
 
 def _moves() -> Iterator[Scenario]:
-    """An event goes to another schedule while the runs of both come due, or fail."""
+    """Yield scenarios in which an event moves while the runs of both schedules are due or fail."""
     held_up = (How.HELD_UP, How.KILLED_AFTER, How.UNANSWERED)
     day, shortly_before = timedelta(days=1), {"hours": 23, "minutes": 59, "seconds": 40}
     weekly = Scenario(
@@ -596,7 +596,7 @@ def _moves() -> Iterator[Scenario]:
 
 
 def _idle() -> Iterator[Scenario]:
-    """Nothing waits, the schedule goes idle or is idle already, and then something happens."""
+    """Yield scenarios with an action on a schedule that has no events and is idle or going idle."""
     nothing = Scenario(
         name="idle/an event meanwhile",
         acts=(at(retract("e0"), hours=-1),),
@@ -620,7 +620,7 @@ def _idle() -> Iterator[Scenario]:
 
 
 def _threads() -> Iterator[Scenario]:
-    """More than one event of an entity, within the collapse window and behind it."""
+    """Yield scenarios with several events of an entity, inside and outside the collapse window."""
     for policy in Policy:
         for answers in ((), (_NOW,), (_LOST,)):
             yield Scenario(
@@ -640,7 +640,9 @@ def _threads() -> Iterator[Scenario]:
 
 
 def _templates() -> Iterator[Scenario]:
-    """A template can no longer show an event that may have gone out; and then it can again."""
+    """Yield scenarios in which a template temporarily cannot show an event that may have been
+    sent.
+    """
     for policy in Policy:
         for frequency, changed in ((Frequency.DAILY, 5), (_AT_ONCE, -50)):
             yield Scenario(
@@ -667,8 +669,9 @@ def _templates() -> Iterator[Scenario]:
 
 
 def _lapses() -> Iterator[Scenario]:
-    """An event lapses between attempts of which nobody knows the outcome, and is given more time,
-    again and again; or while one worker is about to claim it, and another one takes it out.
+    """Yield scenarios with an event that expires and is extended between unknown attempts.
+
+    In others, the event expires while one worker is about to claim it and another removes it.
     """
     soon = timedelta(minutes=10)
     for policy in Policy:
@@ -709,7 +712,7 @@ def _lapses() -> Iterator[Scenario]:
 
 
 def _of_others() -> Iterator[Scenario]:
-    """What is said of emails that these tables do not know, and by another reader."""
+    """Yield scenarios with reports on emails of other tables and by other readers."""
     for policy in Policy:
         yield Scenario(
             name=f"restored/{policy}",
@@ -735,13 +738,16 @@ def _of_others() -> Iterator[Scenario]:
 
 
 def _faults() -> Iterator[Scenario]:
-    """A bounce or complaint stops its reader; one that names nobody proves all the same that the
-    email arrived, and nothing else does.
+    """Yield scenarios with bounces and complaints, each of which stops its reader.
+
+    A report without a recipient stops no reader, but still proves that the email arrived.
     """
     kinds = {
         "bounce": a_bounce(),
         "complaint": a_complaint(),
-        "complaint of nobody": replace(a_complaint(), fault=None, flaw="it names nobody"),
+        "complaint without a recipient": replace(
+            a_complaint(), fault=None, flaw="it names no recipient"
+        ),
     }
     for policy in Policy:
         for kind, event in kinds.items():
@@ -759,8 +765,9 @@ def _faults() -> Iterator[Scenario]:
 
 
 def _together() -> Iterator[Scenario]:
-    """What is said at the same moment comes to one invocation of ingest: events that are routed
-    together, and what must not be passed by those of its reader.
+    """Yield scenarios with messages that reach one invocation of ingest at the same time.
+
+    They include events that are routed together and events that must keep their order.
     """
     others = (put("e3", "bo"), put("e4", "bo"))
     between: dict[str, Sequence[Act]] = {
@@ -834,8 +841,8 @@ ON_MOTO = tuple(
         "fault/bounce/carry_over",
     }
 )
-"""Those that are lived on the real adapters as well, and what can go wrong between them and AWS.
+"""The scenarios that also run on the real adapters, and faults between them and AWS.
 
-Killed before a call is killed after the one before it. Who is held up or refused there does as on
-fakes: that is up to the steps.
+"Killed before a call" equals "killed after the previous call", so it is left out. Delays and
+rejections behave as on the fakes, because only the steps handle them.
 """

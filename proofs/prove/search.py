@@ -1,4 +1,4 @@
-"""Every world of a scenario: each call struck in each way, and some of them twice."""
+"""The search of all worlds of a scenario, with each call struck in each way and some twice."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -22,13 +22,16 @@ _STORIES = 3
 
 @dataclass(frozen=True)
 class Effort:
-    """`every`: each so many-th position is struck; `second`: how many positions of a world that
-    was struck are struck once more; `reach`: how far behind somebody who overtakes.
-    """
+    """The thoroughness of a search."""
 
     every: int = 1
+    """The distance between struck positions."""
+
     second: int = 2
+    """The number of positions struck once more in a world that was already struck."""
+
     reach: int = 16
+    """The number of later calls at which the overtaking action may run."""
 
 
 FULL = Effort()
@@ -36,22 +39,22 @@ FULL = Effort()
 
 @dataclass
 class Tally:
-    """What the worlds of a scenario came to; `stories` are of the first violations.
-
-    `copies`: how many events were in so many emails, by policy.
-    """
+    """The results of the worlds of a scenario."""
 
     name: str
     worlds: int = 0
     violations: int = 0
     unknown: int = 0
     copies: Counter[tuple[str, int]] = field(default_factory=Counter)
+    """The number of events by policy and by the number of emails that contained them."""
+
     ends: Counter[str] = field(default_factory=Counter)
     stories: list[str] = field(default_factory=list)
+    """Reports of the first violations."""
 
 
 def world(scenario: Scenario, plan: Plan, ground: Ground = FAKES) -> tuple[Life, Verdict]:
-    """One world, from its beginning to its end."""
+    """Run one world from start to end."""
     life = Life(scenario, plan, ground)
     for after, act in (*_before(scenario), *scenario.acts):
         life.at(FIRST_DUE + after, partial(act, life))
@@ -68,7 +71,7 @@ def world(scenario: Scenario, plan: Plan, ground: Ground = FAKES) -> tuple[Life,
 
 
 def _before(scenario: Scenario) -> Iterator[tuple[timedelta, Act]]:
-    """The day before: readers register, and their events happen."""
+    """Register the readers and publish their events, the day before."""
     day_before = NOW - FIRST_DUE
     for reader in scenario.readers:
         yield day_before, register(reader, scenario.frequency)
@@ -78,7 +81,7 @@ def _before(scenario: Scenario) -> Iterator[tuple[timedelta, Act]]:
 
 
 def search(scenario: Scenario, effort: Effort = FULL, ground: Ground = FAKES) -> Tally:
-    """All worlds of a scenario, the undisturbed one first."""
+    """Search all worlds of a scenario, starting with the one without strikes."""
     tally = Tally(scenario.name)
     random = Random(scenario.name)
 
@@ -103,7 +106,7 @@ def search(scenario: Scenario, effort: Effort = FULL, ground: Ground = FAKES) ->
 
 
 def _note(tally: Tally, scenario: Scenario, plan: Plan, ground: Ground) -> int:
-    """Live one world; how many calls there were."""
+    """Run one world, add it to the tally, and return its number of calls."""
     life, verdict = world(scenario, plan, ground)
     tally.worlds += 1
     tally.unknown += verdict.unknown

@@ -1,4 +1,4 @@
-"""A world told, so that an engineer can follow it."""
+"""A readable report of one world."""
 
 from proofs.prove.life import Life
 from proofs.prove.scenario import Scenario
@@ -7,7 +7,7 @@ from proofs.prove.verdict import Verdict
 
 
 def story(scenario: Scenario, plan: Plan, life: Life, verdict: Verdict) -> str:
-    """What was violated, every call, every run and every email."""
+    """Return the violations, calls, runs and emails of a world as text."""
     struck = " ".join(f"{number}:{how}" for number, how in plan) or "nothing"
     position = f" --position {'+'.join(f'{n}:{how}' for n, how in plan)}" if plan else ""
     lines = [

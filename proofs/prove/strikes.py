@@ -1,4 +1,4 @@
-"""What is done to a worker at one of its calls: it is killed, cut off, held up, overtaken."""
+"""Strikes on a worker at one of its calls: killed, refused, unanswered, delayed or overtaken."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,55 +15,59 @@ _LONG = timedelta(minutes=45)
 
 
 class Killed(BaseException):
-    """The process is gone. Not an Exception, so that no code under test can catch it."""
+    """The death of the process. It is not an Exception, so that no code under test can catch it."""
 
 
 class How(StrEnum):
-    """Before or after the effect of a call: killed there, or with no answer.
-
-    `HELD_UP`: the worker stands still before it until its invocation is nearly over, and
-    everybody else goes on meanwhile. `FROZEN`: after it, until long after the deadline of any
-    claim; then it goes on, as if nothing ended it. `OVERTAKEN`: somebody else acts before it.
-    """
+    """A kind of strike on a call."""
 
     KILLED_BEFORE = "killed_before"
     KILLED_AFTER = "killed_after"
     REFUSED = "refused"
+    """The call has no effect and no answer."""
+
     UNANSWERED = "unanswered"
+    """The call takes effect, but its answer is lost."""
+
     HELD_UP = "held_up"
+    """The worker stops before the call until its invocation is nearly over; all others go on."""
+
     FROZEN = "frozen"
+    """The worker stops after the call, past the deadline of any claim, then continues unlimited."""
+
     OVERTAKEN = "overtaken"
+    """A competing action runs before the call."""
 
 
 Plan = tuple[tuple[int, How], ...]
-"""Which calls are struck, counted over all workers of a world from 0, and how."""
+"""The struck calls, counted over all workers of a world from 0, and the kind of each strike."""
 
 
 @dataclass(eq=False)
 class Worker:
-    """One invocation: when its time is over, and what it works on."""
+    """One invocation, with the time at which it ends and its work."""
 
     name: str
     ends_at: datetime
     work: Callable[[], object]
     claim_call: int = -1
-    """Its last write of a run: before a send, that is the claim."""
+    """The position of its last write of a run: before a send, that is the claim."""
 
     look_call: int = -1
-    """Its last read of a reader: before a send, that is the last look."""
+    """The position of its last read of a reader: before a send, that is the last look."""
 
     is_frozen: bool = False
 
     def require_time(self, now: datetime) -> None:
-        """Raise Killed where its invocation is over; of one that is frozen, it never is."""
+        """Raise Killed if the invocation is over. A frozen invocation never is."""
         if now > self.ends_at and not self.is_frozen:
             raise Killed("the time of the invocation is over")
 
 
 class WorkersClock:
-    """The clock of whoever works now: each is a little fast or slow, as much as is allowed.
+    """The clock of the current worker, fast or slow by as much as is allowed.
 
-    `now` is the true time, which it lets pass as a whole.
+    `now` is the true time, which advances for all workers together.
     """
 
     def __init__(self, true: SettableClock, skews: Mapping[str, timedelta]) -> None:
@@ -73,7 +77,7 @@ class WorkersClock:
 
     @property
     def now(self) -> datetime:
-        """The true time."""
+        """Return the true time."""
         return self._true.now
 
     @now.setter
@@ -86,17 +90,17 @@ class WorkersClock:
         return self._true.now + self._skews.get(name, timedelta(0))
 
     def sleep(self, wait: timedelta) -> None:
-        """Let time pass, as if somebody had slept."""
+        """Advance the time, like a sleep."""
         self._true.now += wait
 
 
 @dataclass
 class Calls:
-    """Every call of a port, counted and perhaps struck.
+    """Every call of a port, counted and possibly struck.
 
-    `answerless(name, call, done)` is what a call comes to whose answer is lost, `done` or not;
-    `others(until)` lets everybody else go on; `overtake(worker)` is what somebody else does.
-    `aim(worker, name)` strikes calls that are not in the `plan`, by what they are.
+    `answerless(name, call, done)` performs a call whose answer is lost, and applies it if `done`.
+    `others(until)` runs all other workers. `overtake(worker)` runs the competing action.
+    `aim(worker, name)` selects a strike by the kind of call, outside the `plan`.
     """
 
     clock: SettableClock
@@ -112,7 +116,7 @@ class Calls:
     story: list[tuple[datetime, str, int, str, How | None]] = field(default_factory=list)
 
     def around(self, name: str, call: Callable[[], object]) -> object:
-        """One call of the current worker; counts nothing if there is none."""
+        """Make a call of the current worker. Without a worker the call is not counted."""
         worker = self.worker
         if worker is None:
             return call()
@@ -121,7 +125,7 @@ class Calls:
         number = self.count
         self.count += 1
         how = self.plan.get(number) or self.aim(worker, name)
-        worker.require_time(self.clock.now)  # others may have acted for longer than it has
+        worker.require_time(self.clock.now)  # other workers may have run past its end
         self.story.append((self.clock.now, worker.name, number, name, how))
         if name in self.claims:
             worker.claim_call = number
@@ -147,12 +151,12 @@ class Calls:
                 return answer
             case How.OVERTAKEN:
                 self.overtake(worker)
-        worker.require_time(self.clock.now)  # whoever went on meanwhile may have been frozen
+        worker.require_time(self.clock.now)  # the worker that ran meanwhile may have been frozen
         return call()
 
 
 def unavailable(name: str, call: Callable[[], object], done: bool) -> object:
-    """A port of ours whose answer is lost, after its effect where `done`."""
+    """Drop the answer of one of our ports, after its effect if `done`."""
     if done:
         call()
     raise Unavailable(f"{name} did not answer.")

@@ -1,4 +1,4 @@
-"""A short seed of `make prove`."""
+"""A small sample of `make prove`."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -38,7 +38,7 @@ def test_nor_between_the_real_adapters_and_aws() -> None:
 
 
 def test_an_email_that_nobody_may_send_is_found() -> None:
-    """The judge looks at what was accepted, whatever the rows say."""
+    """The verdict depends on the accepted emails, whatever the rows contain."""
     scenario = Scenario(name="happy")
     life, verdict = world(scenario, ())
     assert not verdict.violations
@@ -54,13 +54,13 @@ def test_a_run_that_ended_because_nothing_waited_though_something_did_is_found()
     ended = replace(run, status=Status.SKIPPED, reason=Reason.NOTHING_WAITED, window=None)
     life.onlooker.runs.rows[run.key] = ended
     found = judge(life).violations
-    assert f"G3: e1 waited, and {run.key} ended because nothing did" in found
-    assert f"G3: e2 waited, and {run.key} ended because nothing did" in found
+    assert f"G3: e1 waited, and {run.key} was skipped as empty" in found
+    assert f"G3: e2 waited, and {run.key} was skipped as empty" in found
 
 
 @pytest.mark.parametrize("how", [How.HELD_UP, How.OVERTAKEN])
 def test_a_worker_whose_time_ends_while_it_stands_still_writes_nothing(how: How) -> None:
-    """Where somebody else is frozen meanwhile, much more time passes than it stands still for."""
+    """While another worker is frozen, more time passes than the delay of this worker."""
     clock = SettableClock(NOW)
     worker = Worker("ingest 1", ends_at=NOW + timedelta(seconds=90), work=lambda: None)
     written: list[str] = []

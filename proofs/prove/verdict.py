@@ -1,4 +1,4 @@
-"""What a world came to, judged by the emails that were accepted and by the rows (G1, G2, G3)."""
+"""The verdict on a world, from its accepted emails and its rows (G1, G2, G3)."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -29,26 +29,31 @@ from proofs.prove.strikes import How
 from tests.world import GRACE
 
 _IN_TIME = timedelta(minutes=2)
-"""A delivery event that came so soon after its email came before any deadline of its run."""
+"""A delay of a delivery event that is too short for any deadline of its run to have passed."""
 
 _BETWEEN = {DAILY: timedelta(days=1), "weekly": timedelta(days=7)}
-"""From one occurrence to the next."""
+"""The time from one occurrence to the next."""
 
 
 @dataclass
 class Verdict:
-    """`violations` in words; `copies`: how many events were in so many emails; `ends`: what became
-    of the events; `unknown`: runs that stay so.
-    """
+    """The verdict on one world."""
 
     violations: list[str] = field(default_factory=list)
+    """The violations, in words."""
+
     copies: Counter[int] = field(default_factory=Counter)
+    """The number of events by the number of emails that contained them."""
+
     ends: Counter[str] = field(default_factory=Counter)
+    """The number of events by outcome."""
+
     unknown: int = 0
+    """The number of runs that stay unknown."""
 
 
 def judge(life: Life) -> Verdict:
-    """Of a world in which nothing moves any more."""
+    """Return the verdict on a world in which no work remains."""
     verdict = Verdict()
     runs = {run.key: run for run in life.runs()}
     for user_id, event_id in sorted(set(life.events)):
@@ -60,7 +65,7 @@ def judge(life: Life) -> Verdict:
     verdict.violations += unknown_for_ever(runs.values())
     verdict.unknown = sum(run.status is Status.UNKNOWN for run in runs.values())
     verdict.violations += [
-        f"rule 9: {run.key} was resent, and nothing is reported"
+        f"rule 9: {run.key} was resent without a report"
         for run in runs.values()
         if run.resent and life.scenario.evidence is Evidence.SILENT
     ]
@@ -85,7 +90,7 @@ def judge(life: Life) -> Verdict:
 
 
 def _judge_event(life: Life, user_id: str, event_id: str, verdict: Verdict) -> None:
-    """G1 and G2: in one email, or why not; in two only where the policy is to blame."""
+    """Check G1 and G2: one email, or a reason for none; two only if the policy allows it."""
     shown = [
         taken
         for taken in life.provider.taken
@@ -118,7 +123,7 @@ def _why_not_shown(life: Life, user_id: str, event_id: str) -> str:
 
 
 def why_not_twice(life: Life, earlier: Taken, later: Taken) -> str:
-    """Why no policy allowed the second email; nothing where one did."""
+    """Return why no policy allowed the second email, or an empty text if one did."""
     policy = life.scenario.policy
     if policy is Policy.ASSUME_SENT:
         return "the policy is to assume that it was sent"
@@ -136,7 +141,7 @@ def why_not_twice(life: Life, earlier: Taken, later: Taken) -> str:
 
 
 def _judge_occurrences(life: Life, verdict: Verdict) -> None:
-    """G3: every number of a schedule has its run, and each occurrence at which an event waited."""
+    """Check G3: each number of a schedule and each occurrence with a waiting event has its run."""
     for reader in life.scenario.readers:
         for schedule in life.onlooker.schedules.of_user(reader):
             runs = [
@@ -151,9 +156,9 @@ def _judge_occurrences(life: Life, verdict: Verdict) -> None:
 
 
 def passed_over(life: Life, stored: StoredEvent, runs: Iterable[Run]) -> Iterable[str]:
-    """G3: occurrences at which an event waited, and that have no run, or one that saw nothing.
+    """Return the occurrences with a waiting event but no run, or a run that missed it (G3).
 
-    It waits from when its message was worked off until the run that sent it or gave it up.
+    An event waits from when its message is processed until the run that sends or discards it.
     """
     since = last = life.idleness.arrived(stored.stored_at)
     in_order = sorted(runs, key=lambda run: run.key.sequence)
@@ -167,12 +172,12 @@ def passed_over(life: Life, stored: StoredEvent, runs: Iterable[Run]) -> Iterabl
         if slot_of(before) > last and before.date() not in dates:
             yield f"G3: {stored.event.id} waited on {before:%d %B}, and {run.key} is the next run"
         if run.reason is Reason.NOTHING_WAITED:
-            yield f"G3: {stored.event.id} waited, and {run.key} ended because nothing did"
+            yield f"G3: {stored.event.id} waited, and {run.key} was skipped as empty"
         last = run.due_at
 
 
 def _judge_streams(life: Life, verdict: Verdict) -> None:
-    """Whatever is refused at once, no digest is late for it."""
+    """Check that no digest is late because immediate email is rejected."""
     verdict.violations += [
         f"rule 10: {run.key} was skipped as too late while immediate email was refused"
         for run in life.runs()
@@ -181,7 +186,7 @@ def _judge_streams(life: Life, verdict: Verdict) -> None:
 
 
 def _judge_stops(life: Life, verdict: Verdict) -> None:
-    """A stop that was acknowledged before a claim wins; that of a reader, before the last look."""
+    """Check that an acknowledged stop prevents later claims; a reader's stop, later last looks."""
     runs = {run.key: run for run in life.runs()}
     for (what, whom), since in life.acknowledged.items():
         for taken in life.provider.taken:
@@ -203,11 +208,11 @@ def _judge_stops(life: Life, verdict: Verdict) -> None:
 
 
 def _judge_feedback(life: Life, verdict: Verdict) -> None:
-    """Each delivery event settled its run, stopped its recipient, and was counted once.
+    """Check that each delivery event settled its run, stopped its recipient, and was counted once.
 
-    Each strike on a feedback worker may lose one count for each category of an email: after a death
-    nobody counts, and a bounce that comes before its email was counted as sent does not count. A
-    lost answer may add one: AWS's client repeats the call.
+    Each strike on a feedback worker may lose one count for each category of an email: a worker that
+    dies does not count, and a bounce that arrives before its email was counted as sent does not
+    count. A lost answer may add one, because the AWS client retries the call.
     """
     runs = {run.key: run for run in life.runs()}
     struck = [how for _, name, _, _, how in life.calls.story if how and name == "feedback"]
@@ -243,5 +248,5 @@ def _is_stopped(life: Life, user_id: str, address: str) -> bool:
 
 
 def _began_before(run: Run | None, taken: Taken, since: int) -> bool:
-    """What may have gone out stays with its run, also where that is sent once more."""
+    """Return True if the run may have been sent before `since`; a retry then keeps its events."""
     return taken.attempt > 1 or bool(run and run.uncertain)

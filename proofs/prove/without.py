@@ -1,4 +1,4 @@
-"""Rules that can be taken out, so that the prover shows what it sees without them."""
+"""Rules that can be disabled, to show that the search detects their absence."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -23,7 +23,7 @@ from tests import world
 from tests.fake_stores import FakeEvents
 
 ONE_BREAKER = False
-"""Whether both streams share a row of pace and breaker."""
+"""True if both streams share one row for pace and circuit breaker."""
 
 
 @contextmanager
@@ -34,7 +34,7 @@ def _no_settle_lag() -> Iterator[None]:
 
 @contextmanager
 def _armed_first() -> Iterator[None]:
-    """Whoever stores an event arms its schedule before that, and not afterwards."""
+    """Arm the schedule before storing the event instead of afterwards."""
     place = route._Together._place
 
     def arm_and_place(together: Any, all_inputs: Mapping[int, RoutingInputs]) -> Any:
@@ -65,7 +65,7 @@ def _idle_not_armed() -> Iterator[None]:
 
 @contextmanager
 def _never_idle() -> Iterator[None]:
-    """A schedule in which nothing waits goes on, with its next occurrence."""
+    """Keep a schedule without events in the due index, at its next occurrence."""
 
     def go_on(schedule: Schedule, *, context: FanoutContext) -> Schedule | None:
         context.runs.create(start._ended(schedule, context))
@@ -90,7 +90,7 @@ def _no_second_look() -> Iterator[None]:
 
 @contextmanager
 def _armed_late() -> Iterator[None]:
-    """An event does not make it to the first occurrence after it."""
+    """Skip the first occurrence after an event."""
     due_after = Schedule.due_after
 
     def one_more(schedule: Schedule, now: datetime) -> datetime:
@@ -103,7 +103,7 @@ def _armed_late() -> Iterator[None]:
 
 @contextmanager
 def _over_returns() -> Iterator[None]:
-    """Whatever is over returns once it is given more time, also where it may have been sent."""
+    """Return an expired event to the queue when it is extended, even if it may have been sent."""
     expire = FakeEvents.expire
 
     def to_return(
@@ -117,7 +117,7 @@ def _over_returns() -> Iterator[None]:
 
 @contextmanager
 def _over_unguarded() -> Iterator[None]:
-    """What is over is taken out whatever has become of its run."""
+    """Remove an expired event regardless of the state of its run."""
     expire = FakeEvents.expire
 
     def alone(
@@ -134,7 +134,7 @@ def _over_unguarded() -> Iterator[None]:
 
 @contextmanager
 def taken_out(rule: str) -> Iterator[None]:
-    """Live without the rule; with all of them where none is named."""
+    """Disable the rule while the context is open. An empty name disables none."""
     with ExitStack() as stack:
         match rule:
             case "settle-lag":

@@ -1,4 +1,4 @@
-"""What the functions do with their messages, on the ports of a land."""
+"""The functions' message handlers, on the ports of a land."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
@@ -13,11 +13,11 @@ from proofs.prove.strikes import Calls
 from tests.world import World
 
 Done = Run | None
-"""The run that a message was about, as its worker left it."""
+"""The run of a message, as its worker left it."""
 
 
 class Workers:
-    """One method for each function."""
+    """The workers, with one method for each function."""
 
     def __init__(self, world: World, calls: Calls) -> None:
         self._world = world
@@ -25,7 +25,7 @@ class Workers:
         world.time_left = self._time_left
 
     def _time_left(self) -> timedelta:
-        """Of the invocation that asks."""
+        """Return the time left in the current invocation."""
         worker = self._calls.worker
         if worker is None:
             return timedelta(minutes=2)
@@ -34,7 +34,7 @@ class Workers:
         return worker.ends_at - now
 
     def ingest(self, messages: Sequence[Message]) -> list[Exception | None]:
-        """Commands, already decoded; each fails by itself."""
+        """Process decoded commands. Each can fail without affecting the others."""
         done = self._world.say_together(*map(_body, messages))
         return [each if isinstance(each, Exception) else None for each in done]
 
@@ -43,7 +43,7 @@ class Workers:
         return None
 
     def tick(self, at: datetime) -> None:
-        """The clock's own message, which is not stored."""
+        """Handle the clock's own message, which is not stored."""
         self._world.tick(at)
 
     def fanout(self, message: Message) -> Done:
@@ -60,7 +60,7 @@ class Workers:
         return self._world.generate(_body(message))
 
     def resend(self, message: Message) -> Done:
-        """Hiding the message is a call like any other."""
+        """Process a message. Hiding it counts as a call."""
         world = self._world
 
         def hide(pause: timedelta) -> None:
@@ -78,7 +78,7 @@ class Workers:
         return self._world.feedback(delivery_event)
 
     def begin_sweep(self, at: datetime) -> None:
-        """The clock's own message, which is not stored."""
+        """Handle the clock's own message, which is not stored."""
         self._world.begin_sweep(at)
 
     def sweep(self, message: Message) -> Done:

@@ -1,1 +1,1 @@
-"""Versions of the templates change while digests go out: no email is mixed, lost or doubled."""
+"""A rollout of template versions while digests go out. No email may be mixed, lost or doubled."""

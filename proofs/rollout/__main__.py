@@ -1,6 +1,6 @@
-"""`make rollout`: 2,000 digests while versions of the templates are pushed and taken back.
+"""`make rollout`, which sends 2,000 digests while template versions are pushed and rolled back.
 
-Fails if an email is mixed of two versions, lost or doubled, or if a change takes over a minute.
+It fails if an email is a mix of two versions, lost or doubled, or if a change takes over a minute.
 """
 
 import argparse
@@ -13,11 +13,11 @@ from demo.service import ServiceError
 from proofs.rollout.run import Rollout, rollout
 
 LONGEST = 70.0
-"""Seconds: a process reads once a minute, and may prepare and wait for a permit before a claim."""
+"""Seconds. A process reads once a minute, and may prepare and wait for a permit before a claim."""
 
 
 def main() -> int:
-    """Exit status 0 only if every reader has one email, all of it of the version of its run."""
+    """Return 0 only if every reader has one email that is entirely of its run's version."""
     parser = argparse.ArgumentParser(prog="make rollout", description=__doc__)
     parser.add_argument("--digests", type=int, default=2000)
     parser.add_argument("--over", type=int, default=400, help="seconds, at most 900")

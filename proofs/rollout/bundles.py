@@ -1,4 +1,4 @@
-"""Versions of our templates that say in each part of an email which version they are."""
+"""Versions of our templates that name their version in each part of an email."""
 
 import re
 import shutil
@@ -22,11 +22,11 @@ PARTS = (
     "immediate/block.html",
     "immediate/block.txt",
 )
-"""A digest of one event shows it as an immediate email does."""
+"""Parts that a digest of one event and an immediate email share."""
 
 
 def bundle(number: int, folder: Path) -> tuple[Version, bytes]:
-    """The version with this number, and the bytes of its bundle. `folder` is used up."""
+    """Return the version with this number, and the bytes of its bundle. `folder` is used up."""
     overlay, built = folder / "own", folder / "built"
     for name in PARTS:
         (overlay / name).parent.mkdir(parents=True, exist_ok=True)
@@ -44,5 +44,5 @@ def bundle(number: int, folder: Path) -> tuple[Version, bytes]:
 
 
 def versions_said(*parts: str) -> list[set[int]]:
-    """The versions that each part says it was made by; {0} for one that says none."""
+    """Return the versions named in each part; {0} for a part without one."""
     return [set(map(int, _SAID.findall(part))) or {0} for part in parts]

@@ -1,8 +1,8 @@
-"""Versions of the templates are pushed and taken back while digests go out on the deployed stacks.
+"""Template versions that are pushed and rolled back while digests go out on the deployed stacks.
 
-The real stacks on the embedded engine; the command's calls are made by its adapters. Before each
-change SES refuses some emails, whose runs are repeated after it. One version is broken in the
-bucket. In every email that arrives, each part says which version made it.
+The real stacks run on the embedded engine. The proof makes the command's calls with its adapters.
+Before each change SES rejects some emails, whose runs are repeated after it. One version is broken
+in the bucket. Each part of an email names the version that made it.
 """
 
 import time
@@ -37,10 +37,10 @@ from demo.ses import Accepted, Answer, StandIn
 from proofs.rollout.bundles import bundle, versions_said
 
 _AHEAD = timedelta(hours=2)
-"""How far ahead the slot is: a tick carries the time that it stands for, so nobody waits."""
+"""The time until the slot. A tick carries its own time, so the proof does not wait."""
 
 _REFUSED = 5
-"""Emails that SES refuses before each change; their runs are repeated about a minute later."""
+"""The number of emails that SES rejects before each change. They are retried a minute later."""
 
 _REFUSED_WITHIN = 60
 """Seconds."""
@@ -50,12 +50,12 @@ _QUEUES = ("shard", "generate", "immediate", "resend", "feedback")
 
 @dataclass
 class Rollout:
-    """What was counted.
+    """The counts of a rollout.
 
-    `versions`: emails by the version that made them. `mixed`: emails whose parts name different
-    versions. `unlike`: emails made by another version than their run says. `repeated`: runs that
-    were repeated after a change. `wrong`: emails of a broken version. `late`: the longest time
-    in seconds after a change at which a run was still claimed with what was no longer in force.
+    `versions` are the emails by version. `mixed` emails name different versions in their parts.
+    `unlike` emails are of another version than their run. `repeated` runs were repeated after a
+    change. `wrong` emails are of a broken version. `late` is the longest time in seconds after a
+    change at which a run was claimed with the former version.
     """
 
     digests: int
@@ -74,7 +74,8 @@ class Rollout:
 
 @dataclass
 class _Refusals:
-    """Refuses the next `left` emails, each once: the second time it would wait for five minutes."""
+    """A rejection of the next `left` emails, once each. After a second one it would wait for five
+    minutes."""
 
     left: int = 0
     readers: set[str] = field(default_factory=set)
@@ -89,7 +90,8 @@ class _Refusals:
 
 @dataclass
 class _Operator:
-    """Pushes versions as the command does. `history`: when what was in force, the oldest first."""
+    """An operator who pushes versions like the command. `history` has the versions in force by
+    time, the oldest first."""
 
     versions: DynamoTemplateVersions
     bundles: S3Bundles
@@ -98,28 +100,28 @@ class _Operator:
     history: list[tuple[datetime, InForce]] = field(default_factory=list)
 
     def push(self, number: int, percent: int, *, broken: bool = False) -> None:
-        """Store a version, and put it in force for so many percent of the readers."""
+        """Store a version, and activate it for a percentage of the readers."""
         version, content = bundle(number, self.folder / str(number))
         self.bundles.put(version, content[:-1] if broken else content)
         self.versions.add(PushedVersion(version, len(content), now(), "proof"))
         self._change(lambda before: pushed(before, version, percent, at=now(), by="proof"))
 
     def roll_back(self, to: Version) -> None:
-        """Put a version in force for everybody."""
+        """Activate a version for all readers."""
         self._change(lambda before: rolled_back(before, to, at=now(), by="proof"))
 
     def _change(self, change: Callable[[InForce], Changed]) -> None:
         before = self.versions.in_force()
         after, entry = change(before)
         if not self.versions.change(before, after, entry):
-            raise ServiceError("Somebody else changed the versions in force.")
+            raise ServiceError("Another process changed the versions in force.")
         self.history.append((now(), after))
 
 
 def rollout(digests: int, *, over: int, folder: Path, within: float, progress: Progress) -> Rollout:
-    """Send `digests` over so many seconds, at most 900; four changes come in that time.
+    """Send `digests` over so many seconds, at most 900, with four changes in that time.
 
-    Their messages have random delays, as in every stage. Raises ServiceError where it does not
+    Their messages have random delays, as in every stage. Raise ServiceError if the stage does not
     settle `within` so many seconds.
     """
     done = Rollout(digests)
@@ -159,12 +161,12 @@ def rollout(digests: int, *, over: int, folder: Path, within: float, progress: P
 def _change_while_sending(
     operator: _Operator, ses: StandIn, seconds: float, progress: Progress
 ) -> None:
-    """A push for everybody, one for half of them, a broken one, and the rollback."""
+    """Push a version for all readers, one for half of them, and a broken one, and roll back."""
     changes: list[tuple[str, Callable[[], None]]] = [
         ("version 1 for everybody", lambda: operator.push(1, 100)),
         ("version 2 for half of the readers", lambda: operator.push(2, 50)),
         ("version 3, broken, for everybody", lambda: operator.push(3, 100, broken=True)),
-        ("back to what was deployed", lambda: operator.roll_back(DEPLOYED)),
+        ("back to the deployed version", lambda: operator.roll_back(DEPLOYED)),
     ]
     refusals = _Refusals()
     ses.refuses = refusals
@@ -226,7 +228,7 @@ def _count(
 
 
 def _late(run: Run, history: list[tuple[datetime, InForce]]) -> float:
-    """How long after it had been replaced the version of a run's only claim was still chosen."""
+    """Return the seconds between the replacement of a version and the run's claim with it."""
     if run.attempt != 1 or run.claimed_at is None:
         return 0.0
     past = [(datetime.min.replace(tzinfo=UTC), InForce()), *history]
@@ -243,6 +245,6 @@ def _late(run: Run, history: list[tuple[datetime, InForce]]) -> float:
 
 
 def _usable(user_id: str, past: list[tuple[datetime, InForce]]) -> int:
-    """The version of a reader, where version 3 is broken and leaves the current one before it."""
+    """Return the usable version of a reader. Version 3 is broken, so its predecessor is used."""
     number = version_for(user_id, past[-1][1]).number
     return past[-2][1].current.number if number == 3 else number

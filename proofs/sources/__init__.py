@@ -1,1 +1,1 @@
-"""`make sources`: digests and their items while a recommendation service misbehaves."""
+"""`make sources`, which sends digests while a recommendation service misbehaves."""

@@ -1,11 +1,11 @@
-"""`make sources`: digests while the recommendation service is slow, fails, thrashes, is down.
+"""`make sources`, with a recommendation service that is slow, fails, thrashes, or is down.
 
-The real stacks on the embedded engine, with workers of their own; the service is a server on
+The real stacks run on the embedded engine, with their own workers. The service is a server on
 loopback. For each behaviour some readers are due at once, half of whom had an event. Then two days
-pass on which the service is well, and all of them are due again: nothing comes twice, and who went
-without gets their items then. Ends with exit status 1 if an event is lost, an item is missing at
-the end, anything comes twice, or more requests came in any second, or in any ten, than the limit
-and one for each worker, who may be late with one.
+pass on which the service works, and all of them are due again. No item may repeat, and readers who
+went without items get them then. The exit status is 1 if an event is lost, an item is missing at
+the end, something repeats, or a second or ten seconds have more requests than the limit and one for
+each worker, which may be late with one.
 """
 
 import argparse
@@ -35,18 +35,18 @@ _RATE, _WORKERS = 2, 4
 """Fewer requests a second than the engine makes on two processors, so that the limit is reached."""
 
 _PATIENCE = 180
-"""Seconds: longer than the circuit breaker is open at first."""
+"""Seconds, longer than the circuit breaker is first open."""
 
 _LONG = 10.0
-"""Seconds. Over so long a time, what single workers are late with hardly counts."""
+"""Seconds, so long that single late requests of workers hardly count."""
 
 _WITHIN = 600
-"""Seconds within which all digests of a behaviour must have gone."""
+"""Seconds within which all digests of a behaviour must be sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one behaviour led to."""
+    """The results of one behaviour."""
 
     behaviour: str
     requests: int
@@ -56,12 +56,12 @@ class Row:
 
     @property
     def problems(self) -> list[str]:
-        """What is wrong, in words."""
+        """Return the problems in words."""
         found = self.found
         wrong = {
             "events lost": found.lost,
             "things shown twice": found.twice,
-            "things shown to somebody else": found.foreign,
+            "things shown to another reader": found.foreign,
             "requests in a second beyond the limit": _beyond(self.most, 1),
             "requests in ten seconds beyond the limit": _beyond(self.most_in_long, _LONG),
         }
@@ -69,7 +69,7 @@ class Row:
 
 
 class Stage:
-    """The deployed stage, the service that it asks, and how far its clock is ahead."""
+    """The deployed stage, its service, and the seconds by which its clock is ahead."""
 
     def __init__(self, service: Service, ses: StandIn, recommendations: Recommendations) -> None:
         self._service = service
@@ -80,7 +80,7 @@ class Stage:
         self._behaviours = 0
 
     def run(self, name: str, readers: int) -> tuple[Row, list[str], list[str]]:
-        """Let `readers` be due while the service behaves so; returns who they are, too."""
+        """Let `readers` be due while the service behaves so. Return their names, too."""
         slot = slot_of(datetime.now(UTC) + self._ahead + timedelta(minutes=20))
         kind = name.replace(" ", "")
         known = [f"{kind}{number}" for number in range(readers)]
@@ -105,9 +105,10 @@ class Stage:
         *,
         leaves_the_rest: bool = True,
     ) -> Row:
-        """Let the clock strike, and the digests go out.
+        """Start a tick, and let the digests go out.
 
-        `leaves_the_rest`: what was not fetched in time is not fetched for the next behaviour.
+        With `leaves_the_rest`, items that were not fetched in time are not fetched for the next
+        behaviour.
         """
         self._set_clock(slot + timedelta(seconds=1))
         self._recommendations.requests.clear()
@@ -129,7 +130,7 @@ class Stage:
         )
 
     def later(self, days: int, known: list[str]) -> Row:
-        """So many days later all are due again, and the service is well."""
+        """Let all be due again after a number of days, while the service works."""
         self._recommendations.behaviour = well
         first, last = self._slots[0], self._slots[self._behaviours - 1]
         self._service.turn_back(first + timedelta(days=days) - timedelta(minutes=10))
@@ -141,7 +142,7 @@ class Stage:
         self._ahead = to - datetime.now(UTC)
 
     def _leave_the_rest(self) -> None:
-        """Fetch nothing for a behaviour that is over, and begin the next with a closed breaker."""
+        """Drop the fetches of the last behaviour, and begin the next with a closed breaker."""
         queues, tables = self._service.queues, self._service.tables
         queues.purge_queue(QueueUrl=self._service.queue_url("content"))
         self._service.wait_until_drained("content", within=_WITHIN)
@@ -150,7 +151,7 @@ class Stage:
 
 
 def _beyond(most: int, seconds: float) -> int:
-    """Requests that no permit explains, even if each worker was late with one."""
+    """Return the number of requests without a permit, even if each worker was late with one."""
     return max(most - int(_RATE * seconds) - _WORKERS, 0)
 
 
@@ -215,7 +216,7 @@ def sources(
     progress: Callable[[str], None],
     days_after: Sequence[int] = (1, 2),
 ) -> int:
-    """Run these behaviours, then so many days after. Returns the exit status."""
+    """Run these behaviours, and then a number of days. Return the exit status."""
     began = time.monotonic()
     rows: list[Row] = []
     everybody: list[str] = []

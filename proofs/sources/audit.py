@@ -1,4 +1,4 @@
-"""What readers got: counted in the emails that arrived."""
+"""An audit of the emails that arrived."""
 
 import re
 from collections import Counter
@@ -14,10 +14,10 @@ _LINK = re.compile(r"https://example\.com/(posts/)?([\w-]+)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What the emails to some readers show.
+    """The findings in the emails to some readers.
 
-    `lost`: events of these readers that are in none; `twice`: events and items that a reader has
-    more than once; `foreign`: those that are another reader's.
+    `lost` are events of these readers in no email. `twice` are events and items that a reader got
+    more than once. `foreign` are those of another reader.
     """
 
     digests: int
@@ -29,7 +29,7 @@ class Found:
 
 
 def look(readers: Iterable[str], with_event: Iterable[str], emails: Iterable[Accepted]) -> Found:
-    """Count. `with_event`: the readers for whom something happened, once each."""
+    """Count. `with_event` are the readers who had one event each."""
     known = set(readers)
     shown: Counter[tuple[str, str]] = Counter()
     digests = with_items = foreign = 0

@@ -1,4 +1,4 @@
-"""How a recommendation service behaves, well or badly: each a function of a request."""
+"""The behaviours of a recommendation service, good or bad, each as a function of a request."""
 
 import random
 import time
@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from proofs.sources.service import Asked, Behaviour, Reply, items
 
 ITEMS = 3
-"""Of each answer: more than none, fewer than a digest shows."""
+"""The number of items in an answer: more than none, and fewer than a digest shows."""
 
 _FAST = 0.05
-"""Seconds that an answer takes."""
+"""The seconds of an ordinary answer."""
 
 
 def item_ids(user_id: str) -> list[str]:
-    """What the service has for a reader: nobody else has it."""
+    """Return the service's items for a reader, which no other reader has."""
     return [f"{user_id}x{number}" for number in range(ITEMS)]
 
 
@@ -30,7 +30,7 @@ def slow(asked: Asked) -> Reply:
 
 
 def broken(asked: Asked) -> Reply:
-    """One item without a title among the others, and a picture at an http address."""
+    """Answer with an item without a title among others, and a picture at an http address."""
     listed = items(*item_ids(asked.user_id), image={"url": "http://example.com/a.png"})
     return Reply(body=listed.replace(b'"items": [', b'"items": [{"id": "broken"}, '), delay=_FAST)
 
@@ -56,7 +56,7 @@ class Failing:
 
 @dataclass
 class Refusing:
-    """Refuse for a time, and ask to be left alone for so long; then answer."""
+    """A service that rejects for a time and requests a pause, and then answers."""
 
     seconds: float = 20.0
     began: float = 0.0
@@ -72,11 +72,11 @@ class Refusing:
 
 @dataclass
 class Thrashing:
-    """The more requests come, the longer each takes; an autoscaler flaps behind that.
+    """A service that slows down with more requests, and whose autoscaler flaps.
 
-    An instance answers one request a second in 0.2 s, and takes the cube of how often that came in
-    the last two seconds. Every eight seconds the autoscaler has two instances where more than eight
-    requests came since, and one where fewer did: too late each time.
+    An instance answers one request a second in 0.2 s. The time grows with the cube of the rate in
+    the last two seconds. Every eight seconds the autoscaler runs two instances if there were more
+    than eight requests, else one, and is too late each time.
     """
 
     instances: int = 1
@@ -84,7 +84,7 @@ class Thrashing:
     came: list[float] = field(default_factory=list)
 
     def __call__(self, asked: Asked) -> Reply:
-        """Answer after as long as the load makes it."""
+        """Answer after a time that depends on the load."""
         self.came.append(asked.at)
         if asked.at - self.looked > 8:
             self.instances = 2 if sum(at > self.looked for at in self.came) > 8 else 1
@@ -103,4 +103,4 @@ BEHAVIOURS: Mapping[str, Callable[[], Behaviour]] = {
     "thrashing": Thrashing,
     "down": lambda: down,
 }
-"""By name; each is made anew, and the last one first leaves digests without their items."""
+"""The behaviours by name. Each is created anew. The last one first leaves digests without items."""

@@ -1,7 +1,7 @@
-"""A recommendation service on loopback that can be slow, fail, refuse, drip, lie and thrash.
+"""A recommendation service on loopback that can be slow, fail, reject, drip, lie and thrash.
 
-It serves one thread a connection, and keeps when each request came, who asked, and on which
-connection. What it answers is a function that can be changed at any time.
+It uses one thread a connection, and records the time, the sender and the connection of each
+request. Its answers are a function that can be changed at any time.
 """
 
 import json
@@ -20,9 +20,9 @@ PUBLISHED = "2026-11-20T07:00:00Z"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request: when it came, in seconds, from which connection, and what it says.
+    """A request, with its time in seconds, its connection and its contents.
 
-    `in_progress`: how many requests were being answered, this one included.
+    `in_progress` is the number of concurrent requests, including this one.
     """
 
     at: float
@@ -33,15 +33,16 @@ class Asked:
 
     @property
     def user_id(self) -> str:
-        """Whose digest it is for."""
+        """The reader of the digest."""
         return self.query.get("user_id", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What to answer. `delay`: seconds before it; `drip`: seconds between two bytes of the body.
+    """An answer. `delay` is the seconds before it, and `drip` the seconds between two bytes of the
+    body.
 
-    `cut`: close the connection after so many bytes of the body. `closes`: close it afterwards.
+    `cut` closes the connection after so many bytes of the body, and `closes` after the answer.
     """
 
     status: int = 200
@@ -57,7 +58,7 @@ Behaviour = Callable[[Asked], Reply]
 
 
 def items(*item_ids: str, **fields: Any) -> bytes:
-    """An answer with these items, each with the same further fields."""
+    """Return an answer with these items, each with the same further fields."""
     listed = [
         {
             "id": each,
@@ -73,7 +74,7 @@ def items(*item_ids: str, **fields: Any) -> bytes:
 
 @dataclass
 class Service:
-    """The service while it runs. `requests`: all that came, in order."""
+    """The service while it runs. `requests` has all requests in order."""
 
     url: str
     behaviour: Behaviour = lambda _: Reply()
@@ -82,13 +83,13 @@ class Service:
     lock: Lock = field(default_factory=Lock)
 
     def answers(self, *replies: Reply) -> None:
-        """Answer so in turn, and go on with the last."""
+        """Give these answers in turn, and repeat the last."""
         waiting = deque(replies)
         self.behaviour = lambda _: waiting.popleft() if len(waiting) > 1 else waiting[0]
 
 
 def most_in(requests: Sequence[Asked], seconds: float) -> int:
-    """The most requests that came in any so many seconds, wherever those begin."""
+    """Return the highest number of requests in any period of so many seconds."""
     most, recent = 0, deque[float]()
     for asked in sorted(requests, key=lambda each: each.at):
         recent.append(asked.at)
@@ -146,12 +147,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = reply.closes or reply.cut is not None
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Say nothing."""
+        """Suppress the log."""
 
 
 @contextmanager
 def serving() -> Iterator[Service]:
-    """Run it on a free port of loopback."""
+    """Run the service on a free port of loopback."""
     server = _Server(("127.0.0.1", 0), _Handler)
     service = Service(f"http://127.0.0.1:{server.server_address[1]}/v1/items?lang=all")
     server.service = service

@@ -1,4 +1,4 @@
-"""What `make sources` counts with."""
+"""Tests of the counts of `make sources`."""
 
 from email.message import EmailMessage
 from pathlib import Path
@@ -13,14 +13,14 @@ from proofs.sources.service import Asked, most_in
 
 
 def an_email(user_id: str, *paths: str) -> Accepted:
-    """An email to a reader with these links."""
+    """Return an email to a reader with these links."""
     message = EmailMessage()
     message.set_content("\n".join(f"  https://example.com/{path}" for path in paths))
     return Accepted("m", f"{user_id}@example.com", {"run": f"{user_id}-daily-1"}, message)
 
 
 def asked(at: float, in_progress: int = 1) -> Asked:
-    """A request for Ann."""
+    """Return a request for Ann."""
     return Asked(at, 1, {"user_id": "ann"}, {}, in_progress)
 
 

@@ -1,4 +1,4 @@
-"""`python -m proofs.state`: histories of workers that overlap; the last line is the total."""
+"""`python -m proofs.state`: run histories of overlapping workers; the last line has the totals."""
 
 import argparse
 import sys
@@ -11,7 +11,7 @@ from proofs.state.tally import TALLY
 
 
 def main() -> int:
-    """Exit status 0 only if every promise was kept in every history."""
+    """Return exit status 0 only if every promise holds in every history."""
     parser = argparse.ArgumentParser(prog="make state", description=__doc__)
     parser.add_argument("--examples", type=int, default=2000)
     parser.add_argument("--steps", type=int, default=100)

@@ -1,4 +1,4 @@
-"""Workers that take turns: each stops before every call of a port, until it is told to go on."""
+"""Workers that take turns. Each stops before every call of a port and waits for an order."""
 
 from collections.abc import Callable
 from enum import Enum, auto
@@ -10,7 +10,7 @@ from tests.world import Around
 
 
 class Order(Enum):
-    """What becomes of the call that a worker stands before."""
+    """An order for a worker that waits before a call."""
 
     MAKE = auto()
     LOSE_THE_ANSWER = auto()
@@ -19,14 +19,14 @@ class Order(Enum):
 
 
 class Died(BaseException):
-    """Nothing of a worker that died runs any more, whatever it would catch."""
+    """The death of a worker. It is not an Exception, so that no code under test can catch it."""
 
 
 class Worker:
-    """One invocation in a thread of its own; of all threads one runs at a time.
+    """One invocation in its own thread; only one thread runs at a time.
 
-    `act` gets what every call of a port has to go through. So what happens depends on the orders
-    alone, and the same orders make the same history.
+    `act` receives the function through which every call of a port goes. The history depends only on
+    the orders, so the same orders always produce the same history.
     """
 
     def __init__(self, name: str, act: Callable[[Around], None]) -> None:
@@ -42,14 +42,14 @@ class Worker:
         self._wait()
 
     def step(self, order: Order = Order.MAKE) -> None:
-        """Make the call that it stands before, and go on up to the next one."""
+        """Make the pending call and run up to the next one."""
         if not self.is_over:
             self._order = order
             self._go.release()
             self._wait()
 
     def go_on(self, *, up_to: str = "") -> None:
-        """Step on until it stands before the call `up_to`, or is over."""
+        """Step until the worker waits before the call `up_to` or ends."""
         self.step()
         while not self.is_over and self.at != up_to:
             self.step()

@@ -1,4 +1,4 @@
-"""Anything that can happen to the runs of a reader, in any order, a call of a port at a time."""
+"""Random histories of one reader's runs, in which actions interleave at calls of ports."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -39,12 +39,12 @@ from tests.world import Around, World
 
 _WORKERS = 4
 _EVENTS = 12
-"""Fewer than an email shows."""
+"""The most events of a history, fewer than an email shows."""
 
 _CALLS = ("runs.swap", "mailer.send", "runs.swap_together", "runs.chain", "sqs.delete", "", "")
 _STOP = ("batch", "batch", "event", "event", "event", "reader")
 _FANNED_OUT = (None, "", "schedules.put")
-"""How far fan-out comes: when it writes a schedule, it has looked whether anything waits."""
+"""The calls at which fan-out may stop. It checks for waiting events before it writes a schedule."""
 
 _STOPS = 2
 _PLANS = 3
@@ -54,17 +54,16 @@ _THEN = (_LATER, *_CALLS, "")
 _ROUNDS = 400
 _QUIET_DAYS = 4
 _LAST_DUE = NOW + RETENTION - timedelta(days=_QUIET_DAYS + 2)
-"""No history lasts longer than an event does, also until it has settled: what expires is for
-`make prove`, where it is counted."""
+"""The last due time of a history. Histories end before events expire; `make prove` covers that."""
 
 _ONE = st.integers(0, 3)
-"""Which of several: of fewer, counted round."""
+"""An index of an item, taken modulo the number of items."""
 
 Act = Callable[[World], object]
 
 
 class Comes(Enum):
-    """How often a message comes. `AT_ONCE_AND_AGAIN`: also while another worker has it."""
+    """The number of deliveries of a message. `AT_ONCE_AND_AGAIN` includes a concurrent one."""
 
     ONCE = auto()
     AND_AGAIN = auto()
@@ -72,7 +71,7 @@ class Comes(Enum):
 
 
 class Fate(Enum):
-    """What becomes of a delivery event."""
+    """The fate of a delivery event."""
 
     COMES = auto()
     COMES_AGAIN = auto()
@@ -80,7 +79,7 @@ class Fate(Enum):
 
 
 class Machine(RuleBasedStateMachine):
-    """One reader with a daily digest, up to four workers at once, and whatever goes wrong."""
+    """One reader with a daily digest, up to four concurrent workers, and all kinds of faults."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -109,7 +108,7 @@ class Machine(RuleBasedStateMachine):
         then=st.sampled_from(_THEN),
     )
     def begin(self, policy: Policy, plan: list[Behaviour], then: str) -> None:
-        """A reader registers, and something happens."""
+        """Register a reader and publish an event."""
         self.world.policy = policy
         self.provider.plan.extend(plan)
         self.world.choose(comment=Frequency.DAILY)
@@ -119,13 +118,15 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: self.events < _EVENTS)
     @rule()
     def something_happens(self) -> None:
-        """Each event on an entity of its own, so that an email shows whether it is in it."""
+        """Publish an event on its own entity, so that the email's text shows whether it is
+        included.
+        """
         self._put_event()
 
     @precondition(lambda self: len(self.workers) < _WORKERS and self.clock() < _LAST_DUE)
     @rule(something=st.booleans(), up_to=st.sampled_from(_FANNED_OUT), then=st.sampled_from(_THEN))
     def a_digest_is_due(self, something: bool, up_to: str | None, then: str) -> None:
-        """A tick and its shard, with or without a digest to send."""
+        """Run a tick and its shard, with or without an event to send."""
         due = self._next_due()
         if due is None:
             return
@@ -139,7 +140,7 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: len(self.workers) < _WORKERS and self._letters())
     @rule(which=_ONE, up_to=st.sampled_from(_CALLS), comes=st.sampled_from(Comes))
     def a_message_comes(self, which: int, up_to: str, comes: Comes) -> None:
-        """SQS delivers at least once, also what it has hidden."""
+        """Deliver a message at least once, including hidden messages."""
         letters = self._letters()
         letter = letters[which % len(letters)]
         if comes is not Comes.AT_ONCE_AND_AGAIN:
@@ -149,7 +150,7 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: self._letters() or self.generate.dead or self.resend.dead)
     @rule(which=_ONE, redrive=st.booleans())
     def letters_die_or_are_redriven(self, which: int, redrive: bool) -> None:
-        """One that was received too often; all of them, from the console."""
+        """Move an old message to the dead-letter queue, or redrive all dead letters."""
         letters = self._letters()
         if redrive or not letters:
             self.generate.redrive()
@@ -161,7 +162,7 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: self.workers)
     @rule(which=_ONE, how=st.sampled_from((*_CALLS, *_CALLS, *Order)))
     def a_worker_goes_on(self, which: int, how: str | Order) -> None:
-        """Up to a certain call or its end; or by one call, which may be lost, or its last."""
+        """Run a worker up to a call or its end, or make one call that is lost or its last."""
         worker = self._worker(which)
         if isinstance(how, str):
             worker.go_on(up_to=how)
@@ -175,13 +176,13 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: len(self.provider.plan) < _PLANS)
     @rule(behaviour=st.sampled_from((*_ODD, *list(Behaviour)[1:])))
     def the_provider_plans(self, behaviour: Behaviour) -> None:
-        """What it does with the next call that it has no plan for; else it accepts."""
+        """Set the provider's reaction to the next unscripted call. By default it accepts."""
         self.provider.plan.append(behaviour)
 
     @precondition(lambda self: len(self.workers) < _WORKERS and self.provider.delivery_events)
     @rule(which=_ONE, fate=st.sampled_from(Fate), finish=st.booleans())
     def a_report_comes(self, which: int, fate: Fate, finish: bool) -> None:
-        """Any of those that are under way, perhaps not for the last time; or it is lost."""
+        """Deliver any pending delivery event, keep it for a repetition, or drop it."""
         delivery_events = self.provider.delivery_events
         delivery_event = delivery_events[which % len(delivery_events)]
         if fate is not Fate.COMES_AGAIN:
@@ -196,9 +197,9 @@ class Machine(RuleBasedStateMachine):
         sweeps=st.sampled_from([None, False, True, True]),
     )
     def time_passes(self, minutes: int, are_others_heard_of: bool, sweeps: bool | None) -> None:
-        """And the sweep comes, to its end or not.
+        """Let time pass, and run the sweep completely or partly.
 
-        Other readers of the account get emails too, and so the proof that delivery events come in.
+        Emails to other readers of the account may prove that delivery events are arriving.
         """
         if minutes:
             self._go_to(self.clock() + timedelta(minutes=minutes))
@@ -212,7 +213,7 @@ class Machine(RuleBasedStateMachine):
     )
     @rule(stop=st.sampled_from(_STOP), which=_ONE, finish=st.booleans())
     def somebody_stops_something(self, stop: str, which: int, finish: bool) -> None:
-        """One of the last batches, one of the last events; seldom everything."""
+        """Stop one of the last batches, one of the last events or, rarely, the reader."""
         self.stops.number += 1
         act: Act = self._leave
         if stop == "batch":
@@ -228,18 +229,20 @@ class Machine(RuleBasedStateMachine):
 
     @invariant()
     def nothing_was_sent_that_must_not(self) -> None:
-        """G2, and the stops."""
+        """Check G2 and the stops."""
         taken, history = self.provider.taken, self.runs.history
         self._expect(repeated(taken, history, self.world.policy, self.told))
         self._expect(sent_after_a_stop(taken, history, self.stops))
 
     @invariant()
     def nothing_waits_in_an_idle_schedule(self) -> None:
-        """Whoever puts an event has armed its schedule, while others stand in their calls."""
+        """Check that every stored event has armed its schedule, while workers
+        wait in their calls.
+        """
         self._expect(forgotten(self.world, ["ann"]))
 
     def teardown(self) -> None:
-        """Let everything come to its end, with a provider that works, and look at the whole."""
+        """Finish all work with a provider that accepts, and check the whole history."""
         try:
             if self.world.schedules.rows:
                 self._settle()
@@ -254,7 +257,7 @@ class Machine(RuleBasedStateMachine):
                 worker.step(Order.DIE)
 
     def _put_event(self) -> None:
-        """SQS delivers its message twice to one invocation."""
+        """Publish an event whose message one invocation receives twice."""
         self.events += 1
         name = f"e{self.events}"
         said = CreateEvents((an_event(name, entity_id=name, occurred_at=self.clock()),))
@@ -362,7 +365,7 @@ class Machine(RuleBasedStateMachine):
         raise AssertionError("It never came to an end.")
 
     def _work_off(self) -> bool:
-        """Whether something is left to do later."""
+        """Process what is ready and return True if work remains for later."""
         for post in (self.generate, self.resend):
             for letter in post.visible():
                 if post.receive(letter):
@@ -386,4 +389,4 @@ class Machine(RuleBasedStateMachine):
         TALLY.unknown += unknown_in(self.runs)
         TALLY.emails += len(self.provider.taken)
         TALLY.repeated += repetitions(self.provider.taken)
-        event(f"attempts of which nobody knew: {unknown_in(self.runs)}")
+        event(f"attempts with an unknown outcome: {unknown_in(self.runs)}")

@@ -1,4 +1,4 @@
-"""SQS as it may behave: messages come late, twice, in any order, and end among the dead letters."""
+"""Simulated SQS, with late, duplicated and reordered messages, and a dead-letter queue."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ _RECEIVES = 4
 
 @dataclass(eq=False)
 class Letter:
-    """One message. `was_given_up`: it was brought back from where `resend` had put it."""
+    """One message. `was_given_up` marks one redriven from the dead letters of `resend`."""
 
     key: RunKey
     visible_at: datetime
@@ -26,7 +26,7 @@ class Letter:
 
 @dataclass
 class Post(FakeQueue[QueuedRun]):
-    """The port `RunQueue`, and what SQS does behind it."""
+    """The port `RunQueue`, with the simulated queue behind it."""
 
     clock: Clock = field(kw_only=True)
     letters: list[Letter] = field(default_factory=list)
@@ -38,11 +38,13 @@ class Post(FakeQueue[QueuedRun]):
         self.letters += [Letter(run.key, self.clock() + run.delay) for run in runs]
 
     def visible(self) -> list[Letter]:
-        """What a worker may get now."""
+        """Return the messages that a worker can receive now."""
         return [letter for letter in self.letters if letter.visible_at <= self.clock()]
 
     def receive(self, letter: Letter) -> bool:
-        """Hide it for a while. False where it was received too often: it is a dead letter now."""
+        """Hide a message for a while. Return False if it became a dead letter after too many
+        receives.
+        """
         letter.receives += 1
         if letter.receives > _RECEIVES:
             self.give_up(letter)
@@ -51,21 +53,21 @@ class Post(FakeQueue[QueuedRun]):
         return True
 
     def give_up(self, letter: Letter) -> None:
-        """Put it among the dead letters."""
+        """Move a message to the dead-letter queue."""
         self.letters.remove(letter)
         self.dead.append(letter)
 
     def hide(self, letter: Letter, pause: timedelta) -> None:
-        """Let it come again after a pause."""
+        """Make a message visible again after a pause."""
         letter.visible_at = self.clock() + pause
 
     def delete(self, letter: Letter) -> None:
-        """It was worked off; a copy of it may have been deleted before."""
+        """Delete a processed message. A copy of it may have been deleted before."""
         if letter in self.letters:
             self.letters.remove(letter)
 
     def redrive(self) -> None:
-        """What the button of the console does."""
+        """Redrive all dead letters, like the button of the console."""
         for letter in self.dead:
             letter.receives, letter.visible_at = 0, self.clock()
         self.letters += self.dead
@@ -74,7 +76,7 @@ class Post(FakeQueue[QueuedRun]):
 
 @dataclass
 class FailedLetters(FakeQueue[RunKey]):
-    """The port `FailedRuns` beside a queue, redriven with its dead letters."""
+    """The port `FailedRuns` with its own queue, redriven together with the dead letters."""
 
     post: Post = field(kw_only=True)
 

@@ -1,4 +1,4 @@
-"""The invariants of everything that was stored and accepted."""
+"""The invariants of all stored runs and accepted emails."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,11 +21,10 @@ _UNKNOWN = {Reason.UNCERTAIN, Reason.DEADLINE_PASSED}
 
 @dataclass
 class Stops:
-    """What was acknowledged, and how much had been stored of all runs by then.
+    """The acknowledged stops, each with the number of run writes before it.
 
-    `of_all`: the reader has left. `batches` by slot, `events` by id.
-    `begun`: events and readers that somebody may have stopped, acknowledged or not. `number`: how
-    many stops there were.
+    `of_all` is set if the reader unsubscribed, `batches` are by slot, `events` by id. `begun` holds
+    events and readers with a started stop, acknowledged or not. `number` is the number of stops.
     """
 
     number: int = 0
@@ -38,10 +37,10 @@ class Stops:
 def repeated(
     taken: Sequence[Taken], history: Sequence[Run], policy: Policy, told: Mapping[RunKey, int]
 ) -> Iterable[str]:
-    """Emails with an event in common, unless a policy had given the first one up in time.
+    """Yield emails that share an event, unless a policy had given up the first in time.
 
-    In time: before the claim of the second one, and before it was known that the first was sent.
-    `told`: how much had been stored when the first delivery event of a run had been worked off.
+    In time means before the claim of the second email, and before the first was known to be sent.
+    `told` maps a run to the number of run writes before its first delivery event was processed.
     """
     for first, second in combinations(taken, 2):
         if first.key != second.key and not first.shown & second.shown:
@@ -55,7 +54,7 @@ def repeated(
         elif told.get(first.key, claim + 1) <= claim or any(map(_is_known, of_first)):
             yield f"twice although the first was known to be sent: {what}"
         elif not any(run.reason in _GIVEN_UP for run in of_first):
-            yield f"twice although nobody had given the first up: {what}"
+            yield f"twice before the first was given up: {what}"
         elif first.key == second.key and policy is not Policy.RESEND:
             yield f"one run twice under {policy}: {what}"
     yield from in_too_many_emails((event for email in taken for event in email.shown), policy)
@@ -63,7 +62,7 @@ def repeated(
 
 
 def repetitions(taken: Sequence[Taken]) -> int:
-    """How many emails hold something that an earlier one held."""
+    """Return the number of emails that repeat an event of an earlier one."""
     return sum(
         any(email.shown & earlier.shown for earlier in taken[:number])
         for number, email in enumerate(taken)
@@ -73,7 +72,7 @@ def repetitions(taken: Sequence[Taken]) -> int:
 def sent_after_a_stop(
     taken: Sequence[Taken], history: Sequence[Run], stops: Stops
 ) -> Iterable[str]:
-    """Emails whose claim was made after a stop was acknowledged that forbids them."""
+    """Yield emails whose claim followed the acknowledgement of a stop that forbids them."""
     for email in taken:
         claim = _claim_of(email, history)
         slot = slot_of(history[claim].due_at)
@@ -87,10 +86,10 @@ def sent_after_a_stop(
 
 
 def lost(world: World, taken: Iterable[Taken], stops: Stops) -> Iterable[str]:
-    """Events that are in no email, but for those in a window that `assume_sent` has closed.
+    """Yield events that are in no email.
 
-    And those that were in two attempts with an unknown outcome, neither of which the provider had
-    got.
+    Ignore events in a window closed by `assume_sent`, and events in two unknown attempts that the
+    provider had not accepted.
     """
     shown = frozenset[str]().union(*(email.shown for email in taken))
     for (user_id, event_id), stored in world.events.rows.items():
@@ -101,9 +100,9 @@ def lost(world: World, taken: Iterable[Taken], stops: Stops) -> Iterable[str]:
 
 
 def silent(world: World, stops: Stops) -> Iterable[str]:
-    """Occurrences without a run, and runs that have not ended although everything has settled.
+    """Yield occurrences without a run, and runs that have not ended although all work has settled.
 
-    Only somebody who left has no next digest that takes over what was given up.
+    Only a reader who unsubscribed has no later digest that takes over a run's events.
     """
     yield from missing(world.schedules.rows.values(), world.runs.rows.values())
     for run in world.runs.rows.values():
@@ -113,7 +112,7 @@ def silent(world: World, stops: Stops) -> Iterable[str]:
 
 
 def unknown_in(runs: NotingRuns) -> int:
-    """How many attempts had an unknown outcome."""
+    """Return the number of attempts with an unknown outcome."""
     return len(
         {
             (run.key, run.attempt)
@@ -124,7 +123,7 @@ def unknown_in(runs: NotingRuns) -> int:
 
 
 def claims_in(runs: NotingRuns) -> int:
-    """How many attempts there were."""
+    """Return the number of attempts."""
     return len({(run.key, run.attempt) for run in runs.history if run.status is Status.SENDING})
 
 

@@ -1,4 +1,4 @@
-"""SES as it may behave: takes a message and hangs, refuses, and reports late, twice or never."""
+"""Simulated SES, which may accept and hang, reject, or report late, twice or never."""
 
 from collections import deque
 from dataclasses import dataclass, field, replace
@@ -24,7 +24,7 @@ from tests.fakes import FakeCanary, FakeMailer
 
 
 class Behaviour(Enum):
-    """What becomes of the next call."""
+    """The provider's reaction to the next call."""
 
     ACCEPT = auto()
     ACCEPT_AND_HANG = auto()
@@ -35,7 +35,7 @@ class Behaviour(Enum):
 
 
 class Taken(NamedTuple):
-    """One email that was accepted. `at`: how much had been stored of all runs by then."""
+    """An accepted email. `at` is the number of run writes before it."""
 
     key: RunKey
     attempt: int
@@ -45,7 +45,7 @@ class Taken(NamedTuple):
 
 @dataclass
 class NotingRuns(FakeRuns):
-    """The port `Runs`, which remembers everything that was ever stored, in order."""
+    """The port `Runs`, which also records every write in order."""
 
     history: list[Run] = field(default_factory=list)
 
@@ -74,7 +74,7 @@ class NotingRuns(FakeRuns):
 
 @dataclass
 class Provider(FakeMailer):
-    """The port `Mailer`. `delivery_events` are those that are still under way."""
+    """The port `Mailer`. `delivery_events` holds those that are still pending."""
 
     clock: Clock = field(kw_only=True)
     runs: NotingRuns = field(kw_only=True)
@@ -112,7 +112,7 @@ class Provider(FakeMailer):
 
 @dataclass
 class HeardCanary(FakeCanary):
-    """The port `Canary`, of which the provider reports as of any email."""
+    """The port `Canary`, for which the provider reports like for any email."""
 
     provider: Provider = field(kw_only=True)
 

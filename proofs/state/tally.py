@@ -1,13 +1,14 @@
-"""What all histories came to together."""
+"""The totals of all histories."""
 
 from dataclasses import asdict, dataclass
 
 
 @dataclass
 class Tally:
-    """`unknown`: how many of the `attempts` nobody knew the outcome of, at first.
+    """The totals of all histories.
 
-    `repeated`: emails that hold something of an earlier one which a policy had given up.
+    `unknown` counts those `attempts` whose outcome was at first unknown. `repeated` counts emails
+    that repeat an event which a policy had given up.
     """
 
     histories: int = 0

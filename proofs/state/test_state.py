@@ -1,4 +1,4 @@
-"""A few histories; `make state` makes two thousand of them."""
+"""A few histories. `make state` runs two thousand."""
 
 import pytest
 from gazette.domain.delivery.signals import Policy
@@ -12,7 +12,7 @@ TestMachine.settings = settings(max_examples=60, stateful_step_count=40, deadlin
 
 
 def _an_event_when_fan_out_has(*, looked: bool) -> Machine:
-    """Fan-out finds nothing; an event comes before, or after, it takes the schedule out."""
+    """Store an event before or after fan-out, which found none, makes the schedule idle."""
     machine = Machine()
     machine.begin(policy=Policy.RESEND, plan=[], then="")
     machine._work_off()

@@ -1,1 +1,1 @@
-"""Many readers, many days, and a clock whose ticks are dropped, doubled and late."""
+"""Many readers and days, with a clock whose ticks are dropped, doubled and late."""

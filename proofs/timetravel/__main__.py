@@ -1,4 +1,5 @@
-"""`python -m proofs.timetravel`: every zone for three years, then 400 days of ticks."""
+"""`python -m proofs.timetravel`, which checks every zone for three years, then 400 days of
+ticks."""
 
 import argparse
 import sys
@@ -10,7 +11,7 @@ from tests.zones import FIRST, LAST, zones_that_differ
 
 
 def main() -> int:
-    """Exit status 0 only if every occurrence had one run, at its hour."""
+    """Return 0 only if every occurrence had one run, at its hour."""
     parser = argparse.ArgumentParser(prog="make timetravel", description=__doc__)
     parser.add_argument("--subscribers", type=int, default=2000)
     parser.add_argument("--days", type=int, default=400)

@@ -1,4 +1,4 @@
-"""A short seed of `make timetravel`, and proof that it can fail."""
+"""A short seed of `make timetravel`, and tests that it can fail."""
 
 from datetime import datetime
 from unittest.mock import patch
@@ -20,7 +20,7 @@ def test_what_waits_is_met_at_its_hour_and_nobody_else_visited_whatever_becomes_
 
 
 def test_a_visit_for_nothing_is_found() -> None:
-    """As it was once: a schedule in which nothing waits goes on to its next occurrence."""
+    """The earlier code armed a schedule without events for its next occurrence."""
 
     def go_on(schedule: Schedule, *, context: FanoutContext) -> Schedule:
         after = schedule.advanced(next_occurrence(schedule.wanted, after=schedule.next_due_at))
@@ -40,7 +40,7 @@ def test_no_date_has_two_digests_while_the_zones_are_unknown_and_known_again() -
 
 
 def test_a_date_with_two_digests_is_found() -> None:
-    """As it was once: fan-out goes on to the next occurrence, whatever its date."""
+    """The earlier code armed the next occurrence, even on the same date."""
 
     def go_on(schedule: Schedule) -> datetime:
         return next_occurrence(schedule.wanted, after=schedule.next_due_at)
@@ -72,4 +72,4 @@ def test_a_source_is_asked_about_once_for_an_occurrence() -> None:
     tally = travel(subscribers=60, days=10)
     assert tally.is_clean, str(tally)
     assert tally.asked > 50
-    assert tally.fetches < 1.3 * tally.asked, "what was not answered is asked again"
+    assert tally.fetches < 1.3 * tally.asked, "unanswered requests are sent again"

@@ -1,4 +1,4 @@
-"""The real fan-out on fakes, in virtual time, held against an oracle of the calendar."""
+"""The real fan-out on fakes in virtual time, compared with an oracle of the calendar."""
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
@@ -44,19 +44,20 @@ from tests.zones import FIRST, expected, periods_of, zones_that_differ
 
 ZONES = 60
 SHARDS = (4, 1, 7, 2)
-"""How many there are, each for a while."""
+"""The numbers of shards, each for a while."""
 
 RESHARDED = timedelta(days=13)
-"""How long the number of shards stays as it is."""
+"""The time after which the number of shards changes."""
 
 _TAKEN_BACK = (30, timedelta(hours=1))
-"""A deployment with so many shards reaches those who write for so long, and no tick."""
+"""A deployment with another number of shards, which reaches the writers for a while, but no
+tick."""
 
 OUTAGE = timedelta(days=4)
-"""The longest that no tick comes at all."""
+"""The longest time without any tick."""
 
 DELAY = timedelta(minutes=50)
-"""The longest that one tick is late."""
+"""The longest delay of a tick."""
 
 LIMITS = FanoutLimits(
     max_lateness=timedelta(hours=6),
@@ -65,21 +66,22 @@ LIMITS = FanoutLimits(
     sunset=None,
 )
 _BEGIN = datetime.combine(FIRST + timedelta(days=240), time(), UTC)
-"""Two autumns and a spring lie in the four hundred days after it."""
+"""A start with two autumns and a spring in the four hundred days after it."""
 
 _PAUSES = (timedelta(hours=12), timedelta(days=9), None)
-"""How long it is, on average, from one event of a reader to the next; for one in three none."""
+"""The average times between events of a reader. One in three readers has no events."""
 
 _ASKS = 4
-"""One reader in so many asks a content source: one for whom much, little or nothing happens."""
+"""The share of readers with a content source, as one in so many; they have many, few or no
+events."""
 
 _PLAN = ContentPlan(sources=(EVENTS, RECOMMENDATIONS), lead=6, fresh_for=timedelta(hours=4))
 _ANSWERED, _NEW = 0.95, 0.3
-"""How often a fetch is answered before the digest, and how often it has something new."""
+"""The shares of fetches that are answered before the digest, and of those with a new item."""
 
 _PATIENCE = OUTAGE + timedelta(days=9)
-"""How long after the occurrences that it may wait for an event is sent at the latest: a day for
-what new rules move, and eight for what is skipped because it is too late."""
+"""The longest delay of an event after the occurrences for which it may wait: a day for changes of
+zone rules, and eight for digests that are skipped because they are too late."""
 
 _MONDAY = date(2001, 1, 1)
 _DAY = timedelta(days=1)
@@ -87,13 +89,13 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True)
 class Tally:
-    """Occurrences at which something waited: `missing` and `doubled` ones.
+    """The counts of occurrences with waiting events, including `missing` and `doubled` ones.
 
-    `wrong_hour`: runs that are due when nobody asked for it. `quiet_visits`: how often fan-out
-    looked at a schedule in which nothing waited, and did not take it out. `asked`: occurrences of
-    schedules that ask a content source; each had a run, or was passed, or is `missing`. `fetches`:
-    how often their sources were asked. `same_date`: runs on a local date that had one already, by
-    the clock of then.
+    `wrong_hour` are runs at an hour that was not chosen. `quiet_visits` are reads of a schedule
+    without events that fan-out did not disarm. `asked` are occurrences of schedules with a content
+    source; each had a run, or was passed, or is `missing`. `fetches` is the number of requests to
+    their sources. `same_date` are runs on a local date that already had one, by the clock of that
+    time.
     """
 
     subscribers: int
@@ -109,7 +111,7 @@ class Tally:
 
     @property
     def is_clean(self) -> bool:
-        """Whether every occurrence that was due had its run, at its hour, and nobody else was."""
+        """True if every due occurrence had its run at its hour, and there were no other runs."""
         wrong = self.missing or self.doubled or self.wrong_hour or self.same_date
         return not (wrong or self.quiet_visits)
 
@@ -119,12 +121,12 @@ class Tally:
 
 
 Visit = tuple[str, datetime]
-"""A reader, and the occurrence for which fan-out looked."""
+"""A reader, and the occurrence for which fan-out read the schedule."""
 
 
 @dataclass
 class _Runs(FakeRuns):
-    """What is started is sent at once. Remembers when each was, and gives the last for all."""
+    """A fake that sends each started run at once, remembers its time, and returns the last one."""
 
     clock: Callable[[], datetime] = field(default=lambda: _BEGIN)
     started: dict[str, list[tuple[datetime, Run]]] = field(
@@ -158,7 +160,7 @@ class _Runs(FakeRuns):
 
 @dataclass
 class _Schedules(IndexedSchedules):
-    """Remembers at which occurrence each went idle."""
+    """A fake that remembers the occurrence at which each schedule became idle."""
 
     taken_out: set[Visit] = field(default_factory=set)
 
@@ -170,7 +172,7 @@ class _Schedules(IndexedSchedules):
 
 @dataclass
 class _Events:
-    """The port `EventReader`: when the last event of each reader was stored."""
+    """The port `EventReader`, with the time of each reader's last event."""
 
     schedules: _Schedules
     stored: dict[str, datetime] = field(default_factory=dict)
@@ -185,9 +187,9 @@ class _Events:
 
 @dataclass
 class _Fetches(FakeQueue[QueuedFetch]):
-    """The port `FetchQueue`. What is asked is answered behind the tick, or not at all.
+    """The port `FetchQueue`, whose fetches are answered after the tick, or not at all.
 
-    An item that is new waits as an event does, and is remembered in `items`.
+    A new item waits like an event, and is remembered in `items`.
     """
 
     schedules: _Schedules = field(default_factory=_Schedules)
@@ -198,7 +200,7 @@ class _Fetches(FakeQueue[QueuedFetch]):
     requests: int = 0
 
     def work_off(self) -> None:
-        """Answer what was asked."""
+        """Answer the queued fetches."""
         queued, self.sent = self.sent, []
         for message in queued:
             self._answer(message.fetch)
@@ -219,14 +221,14 @@ class _Fetches(FakeQueue[QueuedFetch]):
 
 
 class _Everybody(FakeSubscribers):
-    """The port `Subscribers`: every user id is registered."""
+    """The port `Subscribers`, in which every user id is registered."""
 
     def get(self, user_id: str) -> Subscriber:
         return a_subscriber(user_id, changed_at=_BEGIN)
 
 
 class _Forgetful(FakeQueue[QueuedRun]):
-    """The port `RunQueue`; drops its messages."""
+    """The port `RunQueue`, which drops its messages."""
 
     def send(self, messages: Iterable[QueuedRun]) -> None:
         self.calls += 1
@@ -234,22 +236,22 @@ class _Forgetful(FakeQueue[QueuedRun]):
 
 @dataclass
 class Rules:
-    """The zone data of all workers: from when until when it knows no zone, if ever."""
+    """The zone data of all workers, with the period in which it knows no zone, if any."""
 
     unknown: tuple[datetime, datetime] | None = None
     clock: Callable[[], datetime] = lambda: _BEGIN
 
     def zone_of(self, name: str) -> ZoneInfo:
-        """As `calendar.zone_of`."""
+        """Return the zone, like `calendar.zone_of`, at the current time."""
         return self.zone_at(name, self.clock())
 
     def zone_at(self, name: str, now: datetime) -> ZoneInfo:
-        """The zone by the rules of that instant."""
+        """Return the zone by the rules of that instant."""
         is_unknown = self.unknown and self.unknown[0] <= now < self.unknown[1]
         return ZoneInfo("UTC" if is_unknown else name)
 
     def same_dates(self, wanted: Recurrence, started: Iterable[tuple[datetime, Run]]) -> int:
-        """The number of digests on a local date that had one already, by the clock of then."""
+        """Count the digests on a local date that already had one, by the clock of that time."""
         due = [(at, run.due_at) for at, run in started if not run.status.is_final]
         zones = [self.zone_at(wanted.time_zone, at) for at, _ in due]
         return sum(
@@ -264,7 +266,7 @@ class Rules:
         started: Iterable[tuple[datetime, Run]],
         end: datetime,
     ) -> int:
-        """The number of events around a change of the rules that no digest had in time."""
+        """Count the events around a change of the rules that no digest had in time."""
         sent = [at for at, run in started if not run.status.is_final]
         lost = 0
         for change in self.unknown or ():
@@ -274,7 +276,7 @@ class Rules:
         return lost
 
     def _latest(self, wanted: Recurrence, event: datetime, at: datetime) -> datetime:
-        """The second occurrence after an event by the rules of an instant."""
+        """Return the second occurrence after an event by the rules of an instant."""
         zone = self.zone_at(wanted.time_zone, at)
         by_then = replace(wanted, time_zone=zone.key)
         with patch.object(calendar, "zone_of", ZoneInfo):
@@ -282,20 +284,21 @@ class Rules:
 
 
 def _times_delivered(random: Random) -> int:
-    """A message of a shard may be lost for good, its invocations having failed, or come twice."""
+    """Draw the number of deliveries of a shard's message, which may be lost for good or
+    repeated."""
     return random.choices((0, 1, 2), (0.01, 0.98, 0.01))[0]
 
 
 def travel(subscribers: int, days: int, *, seed: int = 1) -> Tally:
-    """Let so many days pass for so many readers, tick by tick."""
+    """Let a number of days pass for a number of readers, tick by tick."""
     return _travel(subscribers, days, Rules(), seed=seed)
 
 
 def travel_with_new_rules(subscribers: int, days: int, *, seed: int = 1) -> Tally:
-    """The same, while no zone is known in the middle third: all are taken for UTC, and come back.
+    """Let days pass while no zone is known in the middle third, so that all zones are UTC there.
 
-    The hours of the digests around a change are those of the rules by which they were armed. So
-    what is looked at is that no local date has two, and that no event is lost.
+    Around a change, digests have the hours of the rules by which they were armed. The test
+    therefore checks that no local date has two digests and that no event is lost.
     """
     third = days * _DAY / 3
     rules = Rules((_BEGIN + third, _BEGIN + 2 * third))
@@ -422,7 +425,8 @@ def _travel(subscribers: int, days: int, rules: Rules, *, seed: int) -> Tally:
 
 
 def _coming(subscribers: int, end: datetime, random: Random) -> list[Visit]:
-    """Whose event is stored when: for one reader in three often, for another now and then."""
+    """Draw the times of stored events: frequent ones for one reader in three, rare ones for
+    another."""
     coming: list[Visit] = []
     for number in range(subscribers):
         at = _BEGIN
@@ -433,7 +437,7 @@ def _coming(subscribers: int, end: datetime, random: Random) -> list[Visit]:
 
 
 def _by_reader(instants: Iterable[Visit]) -> Mapping[str, list[datetime]]:
-    """In the order in which they come."""
+    """Group the instants by reader, in order."""
     found: dict[str, list[datetime]] = defaultdict(list)
     for user_id, at in instants:
         found[user_id].append(at)
@@ -443,7 +447,7 @@ def _by_reader(instants: Iterable[Visit]) -> Mapping[str, list[datetime]]:
 def _waited_for(
     all_due: Iterable[datetime], stored: Sequence[datetime], started: Iterable[tuple[datetime, Run]]
 ) -> set[datetime]:
-    """Before the slot of which occurrences an event was stored that no earlier run had taken."""
+    """Return the occurrences before whose slot an event was stored that no earlier run had."""
     sent = [(at, run.due_at) for at, run in started if not run.status.is_final]
     waited = set()
     for due in all_due:
@@ -455,7 +459,7 @@ def _waited_for(
 
 
 def _all_due(wanted: Recurrence, begin: datetime, end: datetime) -> set[datetime]:
-    """What the oracle says, from `begin` on and before `end`."""
+    """Return the oracle's occurrences from `begin` on and before `end`."""
     periods, at = periods_of(wanted.time_zone), time(wanted.hour, wanted.minute)
     days = [begin.date() + number * _DAY for number in range(-1, (end - begin).days + 2)]
     if wanted.paused_until:
@@ -465,7 +469,7 @@ def _all_due(wanted: Recurrence, begin: datetime, end: datetime) -> set[datetime
 
 
 def _times(random: Random) -> DigestTimes:
-    """Every second chose the minute; half want it every day, the others on days of every kind.
+    """Draw digest times. Every second reader chose the minute, and half chose every day.
 
     One in five begins in a pause.
     """
@@ -482,7 +486,7 @@ def _times(random: Random) -> DigestTimes:
 
 
 def _ticks(end: datetime, random: Random) -> list[tuple[datetime, datetime]]:
-    """When ticks arrive, and the slots that they stand for: one in ten is not as it should be."""
+    """Return the arrival times of ticks with their slots. One in ten is late, repeated or lost."""
     arrive = []
     slot, silent_until = _BEGIN, _BEGIN
     while slot < end + OUTAGE + DELAY:
@@ -498,7 +502,7 @@ def _ticks(end: datetime, random: Random) -> list[tuple[datetime, datetime]]:
 
 
 def _is_wanted(day: date, days: Days) -> bool:
-    """The oracle's own words: the next day is another month, and weeks since a Monday."""
+    """Return True if the day is wanted: in another month, or by weeks since a Monday."""
     if days.month_day is not None:
         last = (day + _DAY).month != day.month
         return day.day == days.month_day or (last and day.day < days.month_day)

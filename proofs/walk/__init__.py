@@ -1,1 +1,1 @@
-"""One event's way through the real handlers, and docs/architecture.md held against it."""
+"""A walk of one event through the real handlers, compared with docs/architecture.md."""

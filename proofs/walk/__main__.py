@@ -1,4 +1,5 @@
-"""`python -m proofs.walk`: hold the hops of docs/architecture.md against what is executed."""
+"""`python -m proofs.walk`, which compares the hops of docs/architecture.md with the executed
+code."""
 
 import argparse
 import logging
@@ -17,7 +18,7 @@ from proofs.walk.record import ROOT, Record
 
 
 def main() -> int:
-    """Exit status 0 only if every hop of the page is executed, in the page's order."""
+    """Return 0 only if every hop of the page is executed, in the page's order."""
     parser = argparse.ArgumentParser(prog="make walk", description=__doc__)
     parser.add_argument("--files", action="store_true", help="list executed files and their lines")
     parser.add_argument("--functions", action="store_true", help="list functions as first called")
@@ -44,7 +45,7 @@ def _figures(record: Record) -> str:
 
 
 def _walked() -> tuple[Record, Record]:
-    """One walk through functions that wait, and one that starts them."""
+    """Walk once through warm functions, and once through functions that start."""
     logger().setLevel(logging.CRITICAL)
     with tempfile.TemporaryDirectory() as layer:
         build_templates(ROOT / "templates", Path(layer) / "gazette_templates")

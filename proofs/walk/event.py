@@ -1,4 +1,4 @@
-"""One event on moto: from PutEvents to the email, and back as SES's delivery event."""
+"""One event on moto, from PutEvents to the email, and to SES's delivery event."""
 
 import json
 
@@ -11,15 +11,15 @@ from tests.functions.messages import delivery_event, envelope, event, profile
 
 
 class NotSettledError(Exception):
-    """The walk came to its end, and the run did not."""
+    """A walk that ended before its run was settled."""
 
 
 def walk(*, cold: bool = False) -> Record:
-    """What is executed while one event goes its way through the handlers, as AWS calls them.
+    """Record the code that is executed while one event passes the handlers, as AWS calls them.
 
-    Its subscriber gets a daily digest and has registered before. `cold`: each function is built by
-    its first message, and what builds it counts; else it was built before, and waits. The
-    templates must be on the path, as in a function.
+    Its subscriber gets a daily digest and is already registered. With `cold`, each function's first
+    message builds it, and this counts. Otherwise it was built before. The templates must be on the
+    path, as in a function.
     """
     record = Record()
     renderer.cache_clear()  # which has groups and languages of walks before

@@ -1,4 +1,4 @@
-"""The hops that docs/architecture.md tells, and whether they are what is executed."""
+"""The hops of docs/architecture.md, and their comparison with the executed code."""
 
 import ast
 import re
@@ -10,7 +10,7 @@ PAGE = ROOT / "docs" / "architecture.md"
 MOST_HOPS = 25
 
 MOST_FILES = 81
-"""Executed for one event. A detour more has to be worth raising this."""
+"""The limit of files that are executed for one event. Raise it only for a good reason."""
 
 _CALL = re.compile(r"`([\w/]+\.py):([\w.]+)`")
 _HOP = re.compile(r"^(?P<number>\d+)\. `(?P<path>[\w/]+\.py):(?P<function>[\w.]+)` (?P<told>.+)$")
@@ -18,7 +18,7 @@ _HOP = re.compile(r"^(?P<number>\d+)\. `(?P<path>[\w/]+\.py):(?P<function>[\w.]+
 
 @dataclass(frozen=True)
 class Hop:
-    """One step of the way: a function, and what the page says that it does."""
+    """One step of the path: a function, and the page's text about it."""
 
     number: int
     path: str
@@ -27,12 +27,12 @@ class Hop:
 
     @property
     def call(self) -> str:
-        """As a record names it."""
+        """The function in the form of a record."""
         return f"{self.path}:{self.function}"
 
 
 def hops(page: str) -> list[Hop]:
-    """The numbered hops of the page, in its order."""
+    """Return the numbered hops of the page, in its order."""
     return [
         Hop(int(found["number"]), found["path"], found["function"], found["told"])
         for found in map(_HOP.match, page.splitlines())
@@ -41,7 +41,7 @@ def hops(page: str) -> list[Hop]:
 
 
 def first_problem(told: list[Hop], record: Record) -> str | None:
-    """What is wrong with the first hop that is wrong; None where the page tells what happens.
+    """Describe the first wrong hop; None if the page is right.
 
     Every hop must be called, and later than the hop before it.
     """
@@ -63,7 +63,7 @@ def first_problem(told: list[Hop], record: Record) -> str | None:
 
 
 def missing(page: str) -> list[str]:
-    """Each `path.py:function` on the page, hop or not, that is no function of ours."""
+    """Return each `path.py:function` on the page, in a hop or not, that does not exist."""
     return [
         f"{path}:{function}"
         for path, function in _CALL.findall(page)
@@ -77,7 +77,7 @@ def _exists(path: str, function: str) -> bool:
 
 
 def _functions(tree: ast.AST, outer: str = "") -> set[str]:
-    """The names of all functions, as `function` or `Class.method`."""
+    """Return the names of all functions, as `function` or `Class.method`."""
     found: set[str] = set()
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.ClassDef):

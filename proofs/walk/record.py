@@ -1,4 +1,4 @@
-"""What of Gazette's own code is executed, and in which order it is called."""
+"""A record of Gazette's executed code, in the order of its calls."""
 
 import inspect
 import sys
@@ -17,12 +17,12 @@ _OWN = (f"{PACKAGE}/", f"{FUNCTIONS}/")
 
 
 class NotRecordedError(Exception):
-    """The record ends before the block did."""
+    """A record that ended before its block did."""
 
 
 @dataclass
 class Record:
-    """`calls`: each call as `path/file.py:function`, in order; `lines`: executed lines by path.
+    """The calls as `path/file.py:function` in order, and the executed lines by path.
 
     Paths are relative to the package gazette, or to the root for the handlers in `functions`.
     """
@@ -31,24 +31,24 @@ class Record:
     lines: dict[str, set[int]] = field(default_factory=dict)
 
     def functions(self) -> list[str]:
-        """Each function once, in the order of its first call."""
+        """Return each function once, in the order of its first call."""
         return list(dict.fromkeys(self.calls))
 
     def executed_lines(self) -> int:
-        """Lines of functions that were executed, each counted once."""
+        """Return the number of executed lines of functions, each counted once."""
         return sum(len(lines) for lines in self.lines.values())
 
     def length(self) -> int:
-        """Lines of the files of which anything was executed, executed or not."""
+        """Return the number of lines of all files with executed code."""
         return sum(len(file_of(path).read_text().splitlines()) for path in self.lines)
 
 
 @contextmanager
 def recorded(record: Record) -> Iterator[None]:
-    """Add to `record` what is executed inside the block.
+    """Add the code that is executed inside the block to `record`.
 
-    Only bodies of functions count: what runs while a module is imported does not. Raises
-    NotRecordedError if something else took the trace function of this thread.
+    Only bodies of functions count, not the code that runs on import. Raise NotRecordedError if
+    something else replaced the trace function of this thread.
     """
     paths: dict[CodeType, str] = {}
 
@@ -80,12 +80,12 @@ def recorded(record: Record) -> Iterator[None]:
 
 
 def file_of(path: str) -> Path:
-    """The file that a path of a record or of a hop names."""
+    """Return the file of a path in a record or a hop."""
     return (ROOT if path.startswith("functions/") else PACKAGE) / path
 
 
 def _path_of(code: CodeType) -> str:
-    """Empty for others' code, and for bodies of modules and classes."""
+    """Return the path of our functions; empty for others' code, modules and classes."""
     if not code.co_filename.startswith(_OWN) or not code.co_flags & inspect.CO_OPTIMIZED:
         return ""
     file = Path(code.co_filename)

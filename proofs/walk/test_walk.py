@@ -1,4 +1,4 @@
-"""docs/architecture.md tells what happens."""
+"""docs/architecture.md describes the executed code."""
 
 import pytest
 

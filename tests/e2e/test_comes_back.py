@@ -130,7 +130,7 @@ def test_after_a_hard_bounce_no_digest_is_scheduled_any_more(deployed: Deployed)
     listed = deployed.gazette("suppression", "list")
     assert re.search(r"^h[0-9a-f]{64}\tbounced\t", listed, re.MULTILINE)
     again = deployed.gazette("suppression", "add", mail.to, "--reason", "bounced")
-    assert "was suppressed already: bounced" in again
+    assert "was already suppressed: bounced" in again
     assert row(deployed, "subscribers", user_id="bob")["status"] == "suppressed"
     assert "due" not in row(deployed, "schedules", user_id="bob", name="daily")
 

@@ -145,7 +145,7 @@ def test_the_test_email_has_the_headers_of_a_real_one_and_links_that_lead_nowher
         done = CliRunner().invoke(app, arguments, env=environment)
     assert done.exit_code == 0, done.output
     taken = with_domain.ses.accepted[-1]
-    assert done.stdout == f"the provider took it: message {taken.message_id}\n"
+    assert done.stdout == f"the provider accepted the email: message {taken.message_id}\n"
     assert (taken.to, taken.configuration_set) == ("me@campus.example", "gazette-local-digest")
     assert taken.message["From"] == "Gazette <digest@campus.example>"
     assert taken.message["List-Id"] == "<digest.campus.example>"

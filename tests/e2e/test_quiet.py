@@ -22,7 +22,7 @@ def test_a_reader_for_whom_nothing_waits_is_not_visited_until_an_event_comes(
     then = datetime.now(UTC) - 5 * DAY
     move_back(deployed, "ida", 2, then)
     told = deployed.gazette("explain", "ida", f"{then + 2 * DAY:%Y-%m-%d}")
-    assert "Nothing was waiting for the daily digest between" in told
+    assert "No event was waiting for the daily digest between" in told
 
     deployed.service.put("event.created", [a_comment("ida", 2)])
     deployed.settle()

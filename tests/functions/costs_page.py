@@ -22,6 +22,6 @@ def units_of(operation: str) -> float:
 
 def promised_calls() -> dict[str, int]:
     """The calls of the page, by operation, where they are one number."""
-    _, _, calls = PAGE.read_text().partition("## What it costs in calls")
+    _, _, calls = PAGE.read_text().partition("## Cost in calls")
     rows = re.findall(r"^\| (.+?) \| (\d+) \|", calls, re.MULTILINE)
     return {operation: int(number) for operation, number in rows}

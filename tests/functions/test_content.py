@@ -257,7 +257,7 @@ def test_an_occurrence_with_nothing_new_costs_four_units(ann: Cloud) -> None:
     ann.work("fanout", shard)
     written = ann.meter.write_units - Counter(control=99)
     assert written == Counter(runs=1, schedules=3)
-    assert written.total() == PROMISED["… which asks a content source that has nothing new"]
+    assert written.total() == PROMISED["… with a content source that has no new items"]
     assert not ann.take("generate")
 
 

@@ -158,9 +158,7 @@ def test_an_event_that_comes_again_costs_one_refused_write(ann: Cloud) -> None:
     ann.say("event.created", said)
     assert ann.meter.calls == calls(BatchGetItem=2 + 1, PutItem=1)
     assert ann.meter.write_units == Counter(events=1)
-    assert (
-        ann.meter.write_units.total() == PROMISED["an event, activity or follow that is put again"]
-    )
+    assert ann.meter.write_units.total() == PROMISED["a repeated event, activity or follow"]
 
 
 def test_an_event_that_is_muted_is_not_written(ann: Cloud) -> None:
@@ -394,7 +392,7 @@ def test_a_sign_of_life_costs_two_calls_and_one_write_unit_a_day(ann: Cloud) -> 
     ann.say("subscriber.active", {"user_id": "ann", "active_at": ago(days=1)})
     assert ann.meter.calls == calls(GetItem=1, UpdateItem=1)
     assert ann.meter.write_units == Counter(subscribers=1)
-    assert ann.meter.write_units.total() == PROMISED["a sign of life, once a day"]
+    assert ann.meter.write_units.total() == PROMISED["a reader's activity, once a day"]
 
 
 def test_a_sign_of_life_of_the_same_day_or_an_earlier_one_is_not_written(ann: Cloud) -> None:
@@ -804,7 +802,7 @@ def test_a_digest_after_a_quiet_time_costs_twelve_write_units_until_the_schedule
     assert units == Counter(events=2, schedules=2 + 3 + 3, runs=3 + 1)
     of_schedule = units["schedules"] + units["runs"]
     assert of_schedule == PROMISED["a due schedule, in fan-out"] + AFTER_A_QUIET_TIME
-    assert f"{of_schedule} write units, however long that was" in PAGE.read_text()
+    assert f"{of_schedule} write units, however long the quiet time was" in PAGE.read_text()
 
 
 def test_an_event_that_arms_an_idle_schedule_costs_two_calls_and_two_write_units_more(

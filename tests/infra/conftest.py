@@ -90,3 +90,32 @@ def asking(stages: Stages) -> Synthesis:
         recommendations_secret="recommend-token",
         recommendations_concurrency=7,
     )
+
+
+@pytest.fixture(scope="session")
+def guarded(stages: Stages) -> Synthesis:
+    """The stage prod with everything that guards it, its layers not built."""
+    return stages(
+        "guarded",
+        "prod",
+        bundled=False,
+        account="123456789012",
+        region="eu-central-1",
+        tags={"cost-center": "4711"},
+        archive_days=7,
+    )
+
+
+@pytest.fixture(scope="session")
+def fronted(stages: Stages) -> Synthesis:
+    """The stage prod with a front, to which alone its links lead, its layers not built."""
+    return stages(
+        "front_only",
+        "prod",
+        bundled=False,
+        region="eu-central-1",
+        links_domain="links.gazette.dev",
+        hosted_zone={"id": "Z0123", "name": "gazette.dev"},
+        front="only",
+        front_rate_limit=2000,
+    )

@@ -59,11 +59,11 @@ def test_it_watches_what_those_count_who_send_in_its_own_stage(
 
 
 def test_it_says_what_happened_and_what_to_do(alarm: Properties) -> None:
-    said = alarm["AlarmDescription"]
-    assert "refuses all digests, all immediate email, or both" in said
-    assert "`gazette sending status --stage prod`" in said
-    assert "`gazette sending resume --stage prod`" in said
-    assert len(said) <= 1024
+    text = alarm["AlarmDescription"]
+    assert "rejects all digests, all immediate email, or both" in text
+    assert "`gazette sending status --stage prod`" in text
+    assert "`gazette sending resume --stage prod`" in text
+    assert len(text) <= 1024
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The policies in docs/cli.md name the tables, queues, functions, bucket and secret that exist."""
+"""The policies in docs/cli name the tables, queues, functions, bucket and secret that exist."""
 
 from gazette.settings.environment import LIVE
 

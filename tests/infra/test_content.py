@@ -85,7 +85,7 @@ def test_its_alarms_are_there_where_a_stage_asks(prod: Synthesis, asking: Synthe
 @pytest.mark.parametrize(
     ("changed", "says"),
     [
-        ({"recommendations_url": ""}, "recommendations_url must say where the service is asked"),
+        ({"recommendations_url": ""}, "recommendations_url is required"),
         ({"recommendations_url": "http://shop.example"}, "recommendations_url must be an https"),
         ({"recommendations_url": "ftp://shop.example"}, "recommendations_url must be an https"),
         ({"content_sources": ["recommendations"]}, "content_sources is"),
@@ -103,7 +103,7 @@ def test_its_alarms_are_there_where_a_stage_asks(prod: Synthesis, asking: Synthe
             "recommendations_secret must be the name of a secret, not its ARN",
         ),
         ({"recommendations_fallback_image": "x"}, "recommendations_fallback_image must be"),
-        ({"critical_categories": ["recommendation"]}, "critical_categories must not name"),
+        ({"critical_categories": ["recommendation"]}, "critical_categories must not have"),
         (
             {"recommendations_patience": 3600, "max_lateness": 3600},
             "recommendations_patience must be at most half of max_lateness",

@@ -57,7 +57,7 @@ def test_it_shows_every_queue_and_every_function(prod: Synthesis) -> None:
         queue["QueueName"].removeprefix("gazette-prod-")
         for queue in prod.service.of_type("AWS::SQS::Queue").values()
     }
-    waiting = labels(prod, "Messages that wait")
+    waiting = labels(prod, "Waiting messages")
     assert waiting | labels(prod, "Queues that must be empty") == queues
     assert labels(prod, "Age of the oldest message (s)") == waiting
     assert labels(prod, "Errors of functions") >= {step.name for step in STEPS}

@@ -128,7 +128,7 @@ def test_an_empty_dmarc_writes_no_record_because_there_is_one(stages: Stages) ->
         ({"hosted_zone": {"id": "Z0123", "name": 1}}, "hosted_zone must be like"),
         (
             {"domain": "example.com", "hosted_zone": {"id": "Z0", "name": "mail.example.com"}},
-            "domain must be mail.example.com or below it",
+            "domain must be mail.example.com, the name of hosted_zone, or one of",
         ),
         ({"mail_from_domain": "b.example.com"}, "mail_from_domain needs domain"),
         (

@@ -25,7 +25,7 @@ _API, _FRONT = "{LinksName.RegionalDomainName}", "{FrontDistribution.DomainName}
 
 
 @pytest.fixture(scope="session")
-def states(stages: Stages) -> Mapping[str, Synthesis]:
+def states(stages: Stages, fronted: Synthesis) -> Mapping[str, Synthesis]:
     """A stage with a domain for its links in each state of its front, and without a domain."""
 
     def made(state: str, **settings: Any) -> Synthesis:
@@ -38,11 +38,13 @@ def states(stages: Stages) -> Mapping[str, Synthesis]:
         )
 
     domain = {"links_domain": _HOST, "hosted_zone": _ZONE}
-    fronts = {each: {"front": each, "front_rate_limit": 2000} for each in STATES if each}
+    *others, only = (each for each in STATES if each != NO_FRONT)
+    fronts = {each: {"front": each, "front_rate_limit": 2000} for each in others}
     return {
         _NO_DOMAIN: made(_NO_DOMAIN, links_domain="none"),
         NO_FRONT: made("none", **domain),
         **{each: made(each, **domain, **front) for each, front in fronts.items()},
+        only: fronted,
     }
 
 

@@ -214,8 +214,8 @@ def test_a_certificate_of_virginia_serves_where_the_zone_is_elsewhere(
     assert viewer["AcmCertificateArn"] == _VIRGINIA
     assert viewer["MinimumProtocolVersion"] == "TLSv1.2_2021"
     assert limited_elsewhere.service.outputs["FrontTarget"] == "{FrontDistribution.DomainName}"
-    assert limited_elsewhere.service.told["FrontTarget"].startswith("The name of the front: ")
-    assert limited_elsewhere.data.told["LinksTarget"].startswith("The name of the HTTP API: ")
+    assert limited_elsewhere.service.told["FrontTarget"].startswith("The name of the front. ")
+    assert limited_elsewhere.data.told["LinksTarget"].startswith("The name of the HTTP API. ")
 
 
 @pytest.mark.parametrize(
@@ -223,8 +223,11 @@ def test_a_certificate_of_virginia_serves_where_the_zone_is_elsewhere(
     [
         ({"links_domain": "Links.gazette.dev", "hosted_zone": _ZONE}, "must be a domain in lower"),
         ({"links_domain": "links", "hosted_zone": _ZONE}, "must be a domain in lower"),
-        ({"links_domain": _HOST}, "links_domain needs a hosted_zone"),
-        ({"links_domain": "links.mygazette.dev", "hosted_zone": _ZONE}, "needs a hosted_zone"),
+        ({"links_domain": _HOST}, "links_domain must be under the name of hosted_zone"),
+        (
+            {"links_domain": "links.mygazette.dev", "hosted_zone": _ZONE},
+            "must be under the name of hosted_zone",
+        ),
         (
             {"links_domain": _HOST, "hosted_zone": _ZONE, "base_url": "https://a.dev"},
             "links_domain and base_url exclude each other",
@@ -248,10 +251,13 @@ def test_a_certificate_of_virginia_serves_where_the_zone_is_elsewhere(
             {"links_domain": _HOST, "hosted_zone": _ZONE, "front": "open"},
             "front needs front_rate_limit",
         ),
-        ({"links_domain": _HOST, "links_certificate": "arn:x"}, "must be the ARN of a certificate"),
+        (
+            {"links_domain": _HOST, "links_certificate": "arn:x"},
+            "must be the ARN of an ACM certificate",
+        ),
         (
             {"links_domain": _HOST, "links_certificate": _VIRGINIA, "region": "eu-central-1"},
-            "links_certificate must be the ARN of a certificate of ACM in the region",
+            "links_certificate must be the ARN of an ACM certificate in the Region",
         ),
         (
             {
@@ -278,7 +284,7 @@ def test_a_certificate_of_virginia_serves_where_the_zone_is_elsewhere(
                 "region": "eu-central-1",
                 "front_rate_limit": 2000,
             },
-            "front_certificate must be the ARN of a certificate of ACM in us-east-1",
+            "front_certificate must be the ARN of an ACM certificate in us-east-1",
         ),
         (
             {"links_domain": _HOST, "hosted_zone": _ZONE, "front_rate_limit": 2000},

@@ -52,9 +52,9 @@ def told(
 def test_a_bus_of_the_same_account_and_region_is_told_with_both_stages_and_what_to_write() -> None:
     (line,) = told({}, {})
     assert line == (
-        "bus is 'gazette', but stage 'prod' takes the same event bus, 'gazette' (bus is "
-        "'gazette'). An account has one bus of a name in a region. Write another bus, such as "
-        "gazette-test, or give the stages different values of account or region."
+        "bus is 'gazette', but stage 'prod' uses the same event bus, 'gazette' (bus is "
+        "'gazette'). The name of a bus must be unique in an account and Region. Write another "
+        "bus, such as gazette-test, or give the stages different accounts or Regions."
     )
 
 
@@ -92,8 +92,8 @@ def test_what_a_stage_does_not_say_is_that_of_the_credentials(
 def test_a_domain_is_verified_once_in_an_account_and_region() -> None:
     both = {"domain": "shop.dev"}
     (line,) = told(both, {**both, "bus": "b"})
-    assert line.startswith("domain is 'shop.dev', but stage 'prod' takes the same SES identity, ")
-    assert "Take domain out of one of them" in line
+    assert line.startswith("domain is 'shop.dev', but stage 'prod' uses the same SES identity, ")
+    assert "Remove domain from one of them" in line
     elsewhere = {**both, "bus": "b", "region": "eu-west-1"}
     assert told({**both, "region": "eu-central-1"}, elsewhere) == []
     assert told(both, {"domain": "mail.shop.dev", "bus": "b", "sender": "a@mail.shop.dev"}) == []
@@ -103,7 +103,7 @@ def test_a_links_domain_is_in_a_region_once_also_in_another_account() -> None:
     both = {"links_domain": "links.shop.dev", **_IN_IRELAND}
     (line,) = told({**both, "account": "111111111111"}, {**both, "account": "222222222222"})
     assert "the same custom domain of API Gateway, 'links.shop.dev'" in line
-    assert "such as test.links.shop.dev, or another region" in line
+    assert "such as test.links.shop.dev, or another Region" in line
     assert told(both, {**both, **_IN_FRANKFURT}) == []
     assert told({}, {"bus": "b"}) == []  # `none` is no domain
 
@@ -116,7 +116,7 @@ def test_one_front_has_a_links_domain_in_all_regions() -> None:
     }
     (line,) = told({**front, **_IN_IRELAND}, {**front, **_IN_FRANKFURT})
     assert "alternate domain name of CloudFront, 'links.shop.dev'" in line
-    assert "front_rate_limit out of one" in line
+    assert "remove front_rate_limit from one" in line
     assert told({**front, **_IN_IRELAND}, {"links_domain": "links.shop.dev", **_IN_FRANKFURT}) == []
 
 
@@ -138,7 +138,7 @@ def test_a_dns_record_of_a_zone_is_written_once_whatever_the_region(
     here, there = ({**both, **_ZONE, "region": each} for each in ("eu-west-1", "eu-central-1"))
     (line,) = told(here, {**there, **test})
     assert said in line
-    assert "take hosted_zone out of one of them" in line
+    assert "remove hosted_zone from one of them" in line
     assert told(here, {**there, **test, "hosted_zone": {"id": "Z9", "name": "shop.dev"}}) == []
 
 
@@ -197,7 +197,7 @@ def test_synthesis_ends_in_one_line_that_names_both_stages_the_setting_and_its_v
         main()
     (line,) = str(ended.value.code).splitlines()
     value = stages["test"].get(setting, "gazette")
-    begin = f"gazette: Stage 'test' in cdk.json: {setting} is '{value}', but stage 'prod' takes"
+    begin = f"gazette: Stage 'test' in cdk.json: {setting} is '{value}', but stage 'prod' uses"
     assert line.startswith(begin)
 
 
@@ -220,4 +220,4 @@ def test_the_place_of_the_credentials_is_what_cdk_hands_over(region: str) -> Non
         text=True,
         check=False,
     )
-    assert ("takes the same event bus" in ended.stderr) is (region == "eu-west-1")
+    assert ("uses the same event bus" in ended.stderr) is (region == "eu-west-1")

@@ -122,7 +122,7 @@ def test_the_alarm_of_a_queue_names_the_steps_in_the_console_and_the_destination
         first, *others = CONSOLE[name].destinations
         assert f"redrive to a custom destination, the ARN of gazette-prod-{first}." in text, name
         for other in others:
-            assert f"redrive those to gazette-prod-{other}." in text, name
+            assert f"redrive them to gazette-prod-{other}." in text, name
         for each in (first, *others):
             assert takers[each] == stage.mapped(_STEPS[each]), name
 

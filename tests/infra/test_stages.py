@@ -128,9 +128,9 @@ def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
             {**_VALID, "feedback_window": 31, "evidence_grace": 61},
             "feedback_window must be at most half of evidence_grace, 30",
         ),
-        ({**_VALID, "restorable": ["event"]}, "restorable must name some of activities, events"),
-        ({**_VALID, "restorable": ["subscribers"]}, "are restorable anyway"),
-        ({**_VALID, "restorable": [["runs"]]}, "restorable must name some of"),
+        ({**_VALID, "restorable": ["event"]}, "restorable may contain activities, events"),
+        ({**_VALID, "restorable": ["subscribers"]}, "always have recovery"),
+        ({**_VALID, "restorable": [["runs"]]}, "restorable may contain"),
         ({**_VALID, "mail_provider": "smtp"}, "mail_provider smtp needs smtp_host"),
         (
             {**_VALID, "mail_provider": "smtp", "smtp_host": "mail.example.com"},
@@ -198,7 +198,7 @@ def test_the_stage_of_a_fresh_clone_ends_in_a_line_for_each_setting_that_it_has_
     settings = ("sender", "list_id", "alarm_email", "links_domain")
     for line, setting in zip(lines, settings, strict=True):
         assert line.startswith(f"gazette: Stage 'prod' in cdk.json: {setting} is "), line
-        assert ": write " in line
+        assert ". Write " in line or ". Replace it " in line
 
 
 def test_a_stage_that_says_what_it_has_to_say_is_synthesised(
@@ -293,7 +293,7 @@ def test_a_host_that_no_link_can_have_is_named_with_what_to_write(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (line,) = _ends_in(monkeypatch, _canary(link_hosts=["https://example.com"]))
-    assert "link_hosts is wrong: 'https://example.com' is no host: write example.com" in line
+    assert "link_hosts is wrong: 'https://example.com' is not a host: write example.com" in line
 
 
 @pytest.mark.parametrize(
@@ -304,15 +304,15 @@ def test_a_concurrency_that_sqs_cannot_give_ends_in_one_line(
     monkeypatch: pytest.MonkeyPatch, wrong: dict[str, int]
 ) -> None:
     (line,) = _ends_in(monkeypatch, _canary(concurrency=wrong))
-    assert "concurrency must give some of ingest, followers, fanout, generate, immediate" in line
-    assert "a number of 2 to 1000" in line
+    assert "concurrency must give functions (ingest, followers, fanout, generate, immediate" in line
+    assert "a number from 2 to 1000" in line
 
 
 def test_a_concurrency_for_all_functions_is_refused_with_what_to_write(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (line,) = _ends_in(monkeypatch, _canary(concurrency=20))
-    assert 'concurrency is by function now: instead of 20 write {"generate": 20}' in line
+    assert 'concurrency is now set for each function. Write {"generate": 20} instead of 20' in line
 
 
 @pytest.mark.parametrize("wrong", [-1, 1001])

@@ -46,7 +46,7 @@ def the_working_tree_is_in_force(state: State) -> Iterator[None]:
     versions = state.templates.versions
     pushed = versions.find(versions.in_force().current.number)
     assert pushed
-    assert pushed.note == "mended"
+    assert pushed.note == "fixed"
     assert _subject(state) not in (_WRONG, _SOUND)
 
 

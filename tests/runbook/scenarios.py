@@ -71,7 +71,7 @@ SCENARIOS: Mapping[str, Scenario] = {
     "gazette rollback b7d05e8c1f22": the_named_one_works,
     "gazette templates rollback": the_version_before_is_in_force,
     "gazette templates rollback deployed": what_was_deployed_is_in_force,
-    'gazette templates push --note "mended"': the_working_tree_is_in_force,
+    'gazette templates push --note "fixed"': the_working_tree_is_in_force,
     "gazette restore subscribers": a_table_is_restored("subscribers"),
     "gazette restore schedules": a_table_is_restored("schedules"),
     "gazette restore control": a_table_is_restored("control"),

@@ -1,6 +1,6 @@
-"""Discrete events: queues, workers, the provider and the service behind, in virtual time.
+"""A discrete-event simulation of queues, workers, the provider and the service.
 
-What decides is the project's own code: `take`, `outlook` and `with_quota` of the pace, the steps
-that postpone and requeue, `stagger`, `pause_after`, and whether a digest is too late. Here is only
-what surrounds them: time, queues, and how long work takes.
+Decisions are made by the project's own code: `take`, `outlook` and `with_quota` of the pace, the
+steps that postpone and requeue, `stagger`, `pause_after`, and the check for late digests. The
+engine adds virtual time, queues and the durations of work.
 """

@@ -1,4 +1,4 @@
-"""What is sent to many readers alike."""
+"""Groups of emails with the same properties."""
 
 from typing import NamedTuple
 
@@ -6,13 +6,16 @@ DIGEST, IMMEDIATE = "digest", "immediate"
 
 
 class Cohort(NamedTuple):
-    """Emails that nothing tells apart, however many: only their number is kept.
+    """Emails with the same properties. Only their number is stored."""
 
-    `stream`: `digest` or `immediate`. `due`: when they were due, in seconds since the beginning;
-    `wanted_until`: until when they are in time. `refusals`: how often the provider refused them.
-    """
-
+    # The stream, `digest` or `immediate`.
     stream: str
+
+    # The due time, in seconds since the beginning.
     due: float
+
+    # The end of the chosen hour, in seconds since the beginning.
     wanted_until: float
+
+    # The number of temporary rejections.
     refusals: int = 0

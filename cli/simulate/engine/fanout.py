@@ -1,4 +1,4 @@
-"""Fan-out: a message for each shard at each tick, and workers that take the due schedules."""
+"""Fan-out, with a message per shard and tick, and workers that read due schedules."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -13,41 +13,54 @@ from cli.simulate.engine.draws import split
 from cli.simulate.engine.timeline import Timeline
 
 _PIECE = 60.0
-"""Seconds of a shard's work after which what it has found so far is queued, all at once."""
+"""The length in seconds of a piece of a shard's work. Its runs are queued together at its end."""
 
 _DELAYS = 1000
-"""Random delays of a piece of one cohort; with more readers than that, equal parts share one."""
+"""The maximum number of random delays for a piece of a cohort. More readers share these delays."""
 
 Due = Sequence[tuple[Cohort, int, int]]
-"""Cohorts that are due in one slot: how many have something waiting, and how many do not."""
+"""The cohorts that are due in a slot, with the numbers of readers with and without events."""
 
 
 @dataclass(slots=True)
 class _Job:
-    """What is left of a shard's message."""
+    """The remaining work of a shard's message."""
 
     due: deque[tuple[Cohort, int, int]]
 
 
 @dataclass(slots=True)
 class Fanout:
-    """`workers` take a shard's message at a time, and `schedule` seconds for each due schedule.
-
-    `queue` gets the runs: a cohort, how many, and the delay in seconds. `busy`: seconds of work.
-    `behind`: the longest time from a tick until its last schedule was taken.
-    """
+    """The fan-out function."""
 
     timeline: Timeline
     random: Random
     shards: int
+
+    # The number of parallel workers. Each processes a shard's message.
     workers: int
+
+    # The seconds per due schedule.
     schedule: float
+
     spread: timedelta
+
+    # Queues runs: a cohort, their number, and the delay in seconds.
     queue: Callable[[Cohort, int, float], None]
+
+    # The waiting messages with the times of their ticks.
     jobs: deque[tuple[float, _Job]] = field(default_factory=deque)
+
+    # The number of idle workers.
     idle: int = 0
+
+    # The working time in seconds.
     busy: float = 0.0
+
+    # The longest time from a tick until its last schedule was read, in seconds.
     behind: float = 0.0
+
+    # The number of shards' batches.
     batches: int = 0
 
     def __post_init__(self) -> None:
@@ -65,10 +78,10 @@ class Fanout:
         ]
         for _ in range(self.shards):
             mine = [(cohort, *next(part)) for (cohort, _, _), part in zip(due, parts, strict=True)]
-            found = deque((cohort, some, none) for cohort, some, none in mine if some or none)
-            if found:
+            due_here = deque((cohort, some, none) for cohort, some, none in mine if some or none)
+            if due_here:
                 self.batches += 1
-                self.jobs.append((self.timeline.now, _Job(found)))
+                self.jobs.append((self.timeline.now, _Job(due_here)))
         self._assign()
 
     def _assign(self) -> None:
@@ -78,22 +91,22 @@ class Fanout:
             self._go_on(since, job)
 
     def _go_on(self, since: float, job: _Job) -> None:
-        """Work for a piece of time, then queue what was found in it."""
-        left, found = max(1, int(_PIECE / self.schedule)), []
-        while left and job.due:
+        """Work on a piece, then queue its runs."""
+        capacity, piece = max(1, int(_PIECE / self.schedule)), []
+        while capacity and job.due:
             cohort, some, none = job.due.popleft()
-            now = min(some + none, left)
+            now = min(some + none, capacity)
             here = _part(some, none, now)
             if now < some + none:
                 job.due.appendleft((cohort, some - here, none - (now - here)))
-            left -= now
-            found.append((cohort, here, now))
-        took = sum(number for _, _, number in found) * self.schedule
-        self.busy += took
-        self.timeline.at(self.timeline.now + took, lambda: self._done(since, job, found))
+            capacity -= now
+            piece.append((cohort, here, now))
+        duration = sum(number for _, _, number in piece) * self.schedule
+        self.busy += duration
+        self.timeline.at(self.timeline.now + duration, lambda: self._done(since, job, piece))
 
-    def _done(self, since: float, job: _Job, found: Sequence[tuple[Cohort, int, int]]) -> None:
-        for cohort, number, _ in found:
+    def _done(self, since: float, job: _Job, piece: Sequence[tuple[Cohort, int, int]]) -> None:
+        for cohort, number, _ in piece:
             self._queue(cohort, number)
         if job.due:
             self._go_on(since, job)
@@ -103,21 +116,21 @@ class Fanout:
         self._assign()
 
     def _queue(self, cohort: Cohort, number: int) -> None:
-        """Stagger them: each by a delay of its own, or evenly where there are many.
+        """Queue runs with random delays, or with even delays if there are many.
 
-        They were found throughout the piece: so they are not in step to the second.
+        An additional random delay of up to a second accounts for the duration of the piece.
         """
         if number < _DELAYS:
-            shares, drawn = [1] * number, [self.random.random() for _ in range(number)]
+            shares, numbers = [1] * number, [self.random.random() for _ in range(number)]
         else:
             shares = [*split(self.random, number, _DELAYS)]
-            drawn = [(place + self.random.random()) / _DELAYS for place in range(_DELAYS)]
-        for some, random in zip(shares, drawn, strict=True):
+            numbers = [(place + self.random.random()) / _DELAYS for place in range(_DELAYS)]
+        for some, random in zip(shares, numbers, strict=True):
             if some:
                 delay = stagger(self.spread, random=random)
                 self.queue(cohort, some, delay.total_seconds() + self.random.random())
 
 
 def _part(some: int, none: int, number: int) -> int:
-    """How many of `number` readers have something waiting, of those of whom `some` have."""
+    """Return how many of `number` readers have waiting events, in proportion to `some`."""
     return min(some, max(number - none, round(number * some / (some + none))))

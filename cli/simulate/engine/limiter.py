@@ -1,4 +1,4 @@
-"""A stream's row of the pace, and what each worker knows of it."""
+"""A stream's row of the pace, and the state that each worker knows."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,16 +18,18 @@ from gazette.domain.delivery.pace import (
 
 @dataclass(slots=True)
 class Row:
-    """A row of the table `pace`. `writes`: the requests that reached it, refused ones too."""
+    """A row of the table `pace`."""
 
     plan: PacePlan
     pace: Pace = field(default_factory=Pace)
+
+    # The number of write requests, including rejected ones.
     writes: int = 0
 
 
 @dataclass(slots=True)
 class WorkersLimiter:
-    """The port `RateLimiter` of one worker: as on DynamoDB, it may know an older state."""
+    """A worker's `RateLimiter`. As with DynamoDB, its known state may be outdated."""
 
     row: Row
     known: Pace = field(default_factory=Pace)
@@ -35,28 +37,28 @@ class WorkersLimiter:
     def reserve(
         self, now: datetime, latest: datetime, *, critical: bool = False
     ) -> Permit | NoPermit:
-        """Ask the row only if what is known leaves hope."""
-        found = self.reserve_some(1, now, latest, critical=critical)
-        return found if isinstance(found, NoPermit) else found.permits_from(found.at)[0]
+        """Reserve a permit. Skip the request if the known state rules it out."""
+        answer = self.reserve_some(1, now, latest, critical=critical)
+        return answer if isinstance(answer, NoPermit) else answer.permits_from(answer.at)[0]
 
     def reserve_some(
         self, number: int, now: datetime, latest: datetime, *, critical: bool = False
     ) -> Reservation | NoPermit:
-        """As the threads of an invocation ask together: for so many, or as many as there are."""
+        """Reserve up to `number` permits for the threads of an invocation."""
         plan, known = self.row.plan, self.known
         if known is not self.row.pace and not is_used_up(known, now):
             hope = take(known, plan, now=now, latest=latest, critical=critical)
             if isinstance(hope, NoPermit):
                 return hope
-        found = take(self.row.pace, plan, now=now, latest=latest, number=number, critical=critical)
-        if isinstance(found, NoPermit):
-            self.row.writes += known is not self.row.pace or found is not NoPermit.BUSY
+        answer = take(self.row.pace, plan, now=now, latest=latest, number=number, critical=critical)
+        if isinstance(answer, NoPermit):
+            self.row.writes += known is not self.row.pace or answer is not NoPermit.BUSY
         else:
-            self.row.pace = found.from_(self.row.pace)
+            self.row.pace = answer.from_(self.row.pace)
             self.row.writes += 1
         self.known = self.row.pace
-        return found
+        return answer
 
     def outlook(self, now: datetime) -> Outlook:
-        """By what is known."""
+        """Return the outlook of the known state."""
         return outlook(self.known, self.row.plan, now)

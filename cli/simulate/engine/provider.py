@@ -1,4 +1,4 @@
-"""SES: how many emails it takes in a second and in a day."""
+"""SES with its sending rate and daily quota."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -13,43 +13,52 @@ _ROUNDING = 1e-6
 
 @dataclass(slots=True)
 class Provider:
-    """An account of SES. `rate`: emails a second; `daily`: in 24 hours, None: any number.
+    """An SES account.
 
-    What comes faster than the rate for longer than a second is refused for now.
+    SES temporarily rejects emails that exceed the rate for more than a second.
     https://docs.aws.amazon.com/ses/latest/dg/manage-sending-quotas-errors.html
     """
 
+    # Emails per second.
     rate: float
+
+    # Emails per 24 hours, or None without a limit.
     daily: int | None = None
+
+    # The tokens of the rate limit, and the time of their last update.
     tokens: float = -1.0
     since: float = 0.0
-    taken: deque[tuple[float, int]] = field(default_factory=deque)
+
+    # The accepted emails of the last 24 hours, in bins of ten minutes.
+    accepted: deque[tuple[float, int]] = field(default_factory=deque)
+
+    # The number of accepted emails of the last 24 hours.
     today: int = 0
 
     def accepts(self, number: int, at: float) -> int:
-        """Return how many of these emails it accepts then."""
+        """Return the number of emails that SES accepts."""
         if self.tokens < 0:
             self.tokens = self.rate
         elif at > self.since:
             self.tokens = min(self.rate, self.tokens + (at - self.since) * self.rate)
         self.since = max(self.since, at)
         self._forget(at)
-        left = number if self.daily is None else max(0, min(number, self.daily - self.today))
-        some = min(left, int(self.tokens + _ROUNDING))
+        allowed = number if self.daily is None else max(0, min(number, self.daily - self.today))
+        some = min(allowed, int(self.tokens + _ROUNDING))
         self.tokens -= some
         self.today += some
         bin_of, before = at // _BIN * _BIN, 0
-        if self.taken and self.taken[-1][0] >= bin_of:
-            bin_of, before = self.taken.pop()
-        self.taken.append((bin_of, before + some))
+        if self.accepted and self.accepted[-1][0] >= bin_of:
+            bin_of, before = self.accepted.pop()
+        self.accepted.append((bin_of, before + some))
         return some
 
     def quota(self, now: float) -> Quota:
-        """What GetAccount says."""
+        """Return the answer of GetAccount."""
         self._forget(now)
-        left = None if self.daily is None else max(0, self.daily - self.today)
-        return Quota(rate=self.rate, daily=self.daily, left=left)
+        remaining = None if self.daily is None else max(0, self.daily - self.today)
+        return Quota(rate=self.rate, daily=self.daily, left=remaining)
 
     def _forget(self, now: float) -> None:
-        while self.taken and self.taken[0][0] + _BIN <= now - _DAY:
-            self.today -= self.taken.popleft()[1]
+        while self.accepted and self.accepted[0][0] + _BIN <= now - _DAY:
+            self.today -= self.accepted.popleft()[1]

@@ -1,4 +1,4 @@
-"""A queue of SQS whose messages are counted by cohort."""
+"""An SQS queue with messages counted by cohort."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -11,30 +11,42 @@ from cli.simulate.engine.timeline import Timeline
 KindT = TypeVar("KindT")
 
 _BLOCKS = 4096
-"""Visible blocks from which on those of one kind are joined. SQS keeps no order either."""
+"""The number of visible blocks from which blocks of a kind are joined. SQS does not keep the order
+either."""
 
 
 @dataclass(slots=True)
 class Queue(Generic[KindT]):
-    """Messages that are delayed, and those that can be received, the oldest first.
+    """Delayed and visible messages.
 
-    Messages of one kind that become visible within one `step` (in seconds) are one block: what is
-    kept does not grow with their number. `on_visible` is called when some become visible.
+    Messages of a kind that become visible within the same step are a block, so memory does not grow
+    with their number.
     """
 
     timeline: Timeline
+
+    # The length of a step in seconds.
     step: float = 0.1
+
+    # Runs when messages become visible.
     on_visible: Callable[[], None] = lambda: None
+
+    # The visible blocks, the oldest first.
     visible: deque[tuple[KindT, int]] = field(default_factory=deque)
+
     number_visible: int = 0
     number_delayed: int = 0
+
+    # The delayed blocks by step.
     delayed: dict[int, dict[KindT, int]] = field(default_factory=dict)
+
+    # The current and the largest number of blocks.
     blocks: int = 0
     most_blocks: int = 0
 
     @property
     def waiting(self) -> int:
-        """The messages that are visible or delayed."""
+        """The number of visible and delayed messages."""
         return self.number_visible + self.number_delayed
 
     def put(self, kind: KindT, number: int, at: float) -> None:
@@ -49,8 +61,8 @@ class Queue(Generic[KindT]):
         self.number_delayed += number
 
     def take(self, most: int) -> list[tuple[KindT, int]]:
-        """Receive up to so many messages."""
-        found: list[tuple[KindT, int]] = []
+        """Receive up to `most` messages."""
+        received: list[tuple[KindT, int]] = []
         while most and self.visible:
             kind, number = self.visible.popleft()
             some = min(number, most)
@@ -58,10 +70,10 @@ class Queue(Generic[KindT]):
                 self.visible.appendleft((kind, number - some))
             else:
                 self.blocks -= 1
-            found.append((kind, some))
+            received.append((kind, some))
             most -= some
             self.number_visible -= some
-        return found
+        return received
 
     def contents(self) -> Iterator[tuple[KindT, int]]:
         """Yield all blocks, visible or delayed."""

@@ -1,4 +1,4 @@
-"""The workers of generate and resend: invocations with up to ten messages, as Lambda makes them."""
+"""The workers of generate and resend, which are invocations with up to ten messages."""
 
 from collections import deque
 from collections.abc import Callable
@@ -34,31 +34,31 @@ _MINUTE = 60.0
 
 
 class Waiting(Protocol):
-    """What a run does that has no permit: as the steps say, or as they once said."""
+    """The rules for runs without a permit: those of the steps, or former ones."""
 
     @property
     def longest(self) -> timedelta:
-        """How long a worker waits for a permit."""
+        """The maximum wait of a worker for a permit."""
 
     def postponed_until(self, key: RunKey, pacing: Pacing) -> datetime | None:
-        """When the run comes again, before anything is read for it; None: it is read."""
+        """Return the time to which a run is postponed before it is read, or None."""
 
     def again_at(self, run: Run, why: NoPermit, pacing: Pacing) -> datetime | Reason:
-        """When the run comes again, or why it is skipped."""
+        """Return the time of the next attempt, or the reason to skip the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class AsTheStepsSay:
-    """As `gazette.steps.delivery.pacing` decides."""
+    """The rules of `gazette.steps.delivery.pacing`."""
 
     longest: timedelta = LONGEST_WAIT_FOR_A_PERMIT
 
     def postponed_until(self, key: RunKey, pacing: Pacing) -> datetime | None:
-        """The step itself."""
+        """Call the step."""
         return postponed_until(key, pacing=pacing)
 
     def again_at(self, run: Run, why: NoPermit, pacing: Pacing) -> datetime | Reason:
-        """The step itself."""
+        """Call the step."""
         ending = without_permit(
             run,
             why,
@@ -71,15 +71,17 @@ class AsTheStepsSay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What all workers share. `queue_of`: where runs wait; `resend` where refused ones do.
-
-    `grain`: how many messages of an invocation share one random delay; 1: each has its own.
-    """
+    """The objects that all workers share."""
 
     timeline: Timeline
     rows: Streams[Row]
+
+    # The queues of runs.
     queue_of: Streams[Queue[Cohort]]
+
+    # The queue of rejected runs.
     resend: Queue[Cohort]
+
     provider: Provider
     service: Service | None
     tally: Tally
@@ -87,16 +89,21 @@ class Surroundings:
     max_lateness: timedelta
     times: Times = field(default_factory=Times)
     waiting: Waiting = field(default_factory=AsTheStepsSay)
+
+    # The number of messages of an invocation that share a random delay.
     grain: int = 10
 
 
 @dataclass(slots=True)
 class Workers:
-    """The invocations that one event source mapping starts: `size` says how many and how large."""
+    """The invocations of an event source mapping."""
 
     name: str
     queue: Queue[Cohort]
+
+    # The number of parallel invocations, and their batch size.
     size: Size
+
     around: Surroundings
     idle: deque["Worker"] = field(default_factory=deque)
 
@@ -105,24 +112,31 @@ class Workers:
         self.queue.on_visible = self.assign
 
     def assign(self) -> None:
-        """Give what is visible to whoever is idle."""
+        """Assign visible messages to idle workers."""
         around = self.around
         while self.idle and self.queue.number_visible:
             worker = self.idle.popleft()
-            worker.taken = self.queue.take(self.size.batch)
+            worker.messages = self.queue.take(self.size.batch)
             around.timeline.at(around.timeline.now + around.times.start, worker.start)
 
 
 @dataclass(slots=True, eq=False)
 class Worker:
-    """One of them, which is a process that knows what it has seen of the pace."""
+    """A worker process, with its known state of the pace."""
 
     workers: Workers
-    taken: list[tuple[Cohort, int]] = field(default_factory=list)
+
+    # The messages of the current invocation.
+    messages: list[tuple[Cohort, int]] = field(default_factory=list)
+
     pacing: Pacing = field(init=False)
     limiters: Streams[WorkersLimiter] = field(init=False)
+
+    # The time of the last read of the queue's depth, and the depth.
     asked_at: float = -_MINUTE
     waiting: int = 0
+
+    # The time that the current invocation took to read and render.
     took: float = 0.0
 
     def __post_init__(self) -> None:
@@ -143,11 +157,11 @@ class Worker:
 
     @staticmethod
     def _stream(limiter: WorkersLimiter, waiting: Callable[[], int] | None) -> StreamPacing:
-        # No outcome trips a breaker here: the provider refuses emails one by one.
+        # The provider rejects single emails, so a circuit breaker never opens here.
         return StreamPacing(rate_limiter=limiter, breaker=None, waiting=waiting)  # type: ignore[arg-type]
 
     def _waiting(self) -> int:
-        """As SQS says of the digests, read at most once a minute."""
+        """Return the number of waiting digests, which is read at most once per minute."""
         now = self.workers.around.timeline.now
         if now - self.asked_at >= _MINUTE:
             self.waiting = self.workers.around.queue_of.digest.waiting
@@ -155,14 +169,14 @@ class Worker:
         return self.waiting
 
     def start(self) -> None:
-        """Requeue what comes in vain, and read the rest."""
+        """Requeue postponed runs, and read the others."""
         around = self.workers.around
         read = [
             (cohort, number)
-            for cohort, number in self.taken
+            for cohort, number in self.messages
             if cohort.refusals or not self._is_postponed(cohort, number)
         ]
-        self.taken = read
+        self.messages = read
         if not read:
             self._end(around.times.requeue)
             return
@@ -190,14 +204,14 @@ class Worker:
         return self.workers.around.waiting.postponed_until(key, self.pacing)
 
     def send(self) -> None:
-        """Take permits and send; requeue what gets none."""
+        """Send runs that get a permit, and requeue the others."""
         around = self.workers.around
-        longest = max(self._send(cohort, number) for cohort, number in self.taken)
+        longest = max(self._send(cohort, number) for cohort, number in self.messages)
         around.tally.sending[self.workers.name] += longest > 0
         self._end(max(longest, around.times.requeue), self.took)
 
     def _send(self, cohort: Cohort, number: int) -> float:
-        """Returns how long it took."""
+        """Send emails, and return the duration in seconds."""
         around, timeline = self.workers.around, self.workers.around.timeline
         now, longest = timeline.instant, 0.0
         run = Run(
@@ -211,15 +225,15 @@ class Worker:
             return longest
         limiter = self.limiters.of(run.key.schedule)
         while number:
-            found = limiter.reserve_some(number, now, now + around.waiting.longest)
-            if isinstance(found, NoPermit):
-                self._without_permit(cohort, number, run, found)
+            permits = limiter.reserve_some(number, now, now + around.waiting.longest)
+            if isinstance(permits, NoPermit):
+                self._without_permit(cohort, number, run, permits)
                 break
-            wait = timeline.seconds(found.last_at) - timeline.now
+            wait = timeline.seconds(permits.last_at) - timeline.now
             around.tally.waited = max(around.tally.waited, wait)
-            self._hand_over(cohort, found.number, timeline.now + wait + around.times.send)
+            self._hand_over(cohort, permits.number, timeline.now + wait + around.times.send)
             longest = max(longest, wait + around.times.send)
-            number -= found.number
+            number -= permits.number
         return longest
 
     def _hand_over(self, cohort: Cohort, number: int, at: float) -> None:
@@ -248,7 +262,7 @@ class Worker:
                 self._requeue(cohort, some, again_at)
 
     def _requeue(self, cohort: Cohort, number: int, again_at: datetime) -> None:
-        """SQS delays by whole seconds."""
+        """Requeue runs with a delay."""
         around = self.workers.around
         around.tally.requeued[cohort.stream] += number
         queue = (
@@ -269,4 +283,4 @@ class Worker:
 
 
 def _never(_: timedelta) -> None:
-    """Waits pass by themselves here."""
+    """Do nothing, because the timeline accounts for waits."""

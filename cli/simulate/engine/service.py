@@ -1,4 +1,4 @@
-"""The service behind: what every digest asks while it is made, and its autoscaler."""
+"""The service that every digest queries, with its autoscaler."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -9,62 +9,98 @@ _MINUTE = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServicePlan:
-    """A service with a number of equal instances, from `least` to `most`.
+    """The capacity and the autoscaling rules of a service.
 
-    `each`: requests a second of one instance. `latency`: seconds of an answer while it keeps up;
-    `timeout`: after how many seconds whoever asks gives up. The autoscaler looks every minute:
-    above `high` of what the instances can do in that minute it adds as many as bring it to `aim`,
-    ready after `boots` seconds; below `low` for `calm` minutes it takes as many away.
+    The autoscaler checks the use of the instances every minute.
     """
 
+    # Requests per second of an instance.
     each: float = 50.0
+
+    # The minimum and the maximum number of instances.
     least: int = 2
     most: int = 1000
+
+    # The response time without overload, in seconds.
     latency: float = 0.05
+
+    # The timeout of the client, in seconds.
     timeout: float = 2.0
+
+    # The use above which the autoscaler adds instances.
     high: float = 0.7
+
+    # The use below which it removes instances.
     low: float = 0.3
+
+    # The use that it aims at.
     aim: float = 0.5
+
+    # The start time of an instance, in seconds.
     boots: float = 120.0
+
+    # The minutes of low use before it removes instances.
     calm: int = 5
 
 
 @dataclass(slots=True)
 class Service:
-    """What it is asked, and what its autoscaler does.
-
-    `requests`: by minute. `failed`: those that timed out. `ups`, `downs`: acts of the autoscaler.
-    `overloaded`: seconds in which more was asked than it could answer. `by_minute`: instances.
-    """
+    """A service under load."""
 
     plan: ServicePlan
     instances: int = 0
+
+    # The times at which new instances are ready, and their numbers.
     booting: list[tuple[float, int]] = field(default_factory=list)
+
+    # The current second.
     second: int = 0
-    asked: int = 0
+
+    # The requests of the current second.
+    in_second: int = 0
+
+    # The unanswered requests.
     backlog: float = 0.0
+
+    # The requests of the current minute.
     in_minute: int = 0
+
+    # The consecutive minutes of low use.
     quiet: int = 0
+
+    # The requests by minute.
     requests: Counter[int] = field(default_factory=Counter)
+
+    # The requests of the busiest second.
     peak: int = 0
+
+    # The requests that timed out.
     failed: int = 0
+
+    # All requests.
     total: int = 0
+
+    # The actions of the autoscaler.
     ups: int = 0
     downs: int = 0
+
+    # The seconds with more requests than the instances could answer.
     overloaded: int = 0
+
+    # The instances by minute.
     by_minute: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.instances = self.instances or self.plan.least
 
     def ask(self, number: int, now: float) -> float:
-        """Ask so often; returns the seconds until the last answer, at most the time-out."""
+        """Make requests, and return the seconds until the last answer, up to the timeout."""
         self.advance(now)
-        self.asked += number
+        self.in_second += number
         self.total += number
         capacity = self.instances * self.plan.each
         answered = capacity * (now - self.second)
-        before = max(0.0, self.backlog + self.asked - 1 - answered)
+        before = max(0.0, self.backlog + self.in_second - 1 - answered)
         wait = self.plan.latency + before / capacity
         if wait > self.plan.timeout:
             self.failed += number
@@ -72,19 +108,19 @@ class Service:
         return wait
 
     def advance(self, now: float) -> None:
-        """Let the seconds pass until now."""
+        """Advance the clock to `now`."""
         while self.second + 1 <= now:
             self._pass_a_second()
 
     def _pass_a_second(self) -> None:
         capacity = self.instances * self.plan.each
-        self.peak = max(self.peak, self.asked)
-        self.in_minute += self.asked
-        self.requests[self.second // _MINUTE] += self.asked
-        kept = capacity * self.plan.timeout
-        self.backlog = min(max(0.0, self.backlog + self.asked - capacity), kept)
+        self.peak = max(self.peak, self.in_second)
+        self.in_minute += self.in_second
+        self.requests[self.second // _MINUTE] += self.in_second
+        limit = capacity * self.plan.timeout
+        self.backlog = min(max(0.0, self.backlog + self.in_second - capacity), limit)
         self.overloaded += self.backlog > 0
-        self.asked = 0
+        self.in_second = 0
         self.second += 1
         while self.booting and self.booting[0][0] <= self.second:
             self.instances += self.booting.pop(0)[1]
@@ -97,13 +133,13 @@ class Service:
         self.by_minute[self.second // _MINUTE - 1] = self.instances
         self.in_minute = 0
         coming = self.instances + sum(number for _, number in self.booting)
-        wanted = min(plan.most, max(plan.least, ceil(used / (plan.aim * plan.each))))
+        target = min(plan.most, max(plan.least, ceil(used / (plan.aim * plan.each))))
         share = used / (coming * plan.each)
         self.quiet = self.quiet + 1 if share < plan.low else 0
-        if share > plan.high and wanted > coming:
-            self.booting.append((self.second + plan.boots, wanted - coming))
+        if share > plan.high and target > coming:
+            self.booting.append((self.second + plan.boots, target - coming))
             self.ups += 1
-        elif self.quiet >= plan.calm and wanted < self.instances and not self.booting:
-            self.instances = wanted
+        elif self.quiet >= plan.calm and target < self.instances and not self.booting:
+            self.instances = target
             self.downs += 1
             self.quiet = 0

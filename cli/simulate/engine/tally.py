@@ -1,4 +1,4 @@
-"""What is seen: counted, never listed, so that it does not grow with the number of readers."""
+"""The counts of a simulation. Their size does not depend on the number of readers."""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -9,61 +9,76 @@ from cli.simulate.engine.cohorts import Cohort
 _TENTH = 10
 _MINUTE = 60
 _SOON = 600
-"""Seconds after an hour in which a digest is hardly late: a slot."""
+"""The seconds after the chosen hour in which a digest is only slightly late. It is a slot."""
 
 
 @dataclass(slots=True)
 class Lateness:
-    """How long emails were late, by tenths of a second."""
+    """The delays of emails, in tenths of a second."""
 
     tenths: Counter[int] = field(default_factory=Counter)
     number: int = 0
 
     def add(self, seconds: float, number: int) -> None:
-        """Count so many emails."""
+        """Count emails with a delay."""
         self.tenths[ceil(seconds * _TENTH)] += number
         self.number += number
 
     def percentile(self, share: float) -> float:
-        """Return the seconds within which this share of the emails went out; 0 of none."""
-        left = share * self.number
+        """Return the delay in seconds of this share of the emails, or 0 without emails."""
+        remaining = share * self.number
         for tenth, number in sorted(self.tenths.items()):
-            left -= number
-            if left <= 0:
+            remaining -= number
+            if remaining <= 0:
                 return tenth / _TENTH
         return 0.0
 
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of emails by stream, and of digests by the instant at which they were due.
+    """The counts of a simulation."""
 
-    `in_time`: digests within the hour that their readers chose,
-    `soon_after` those within ten minutes after it. `skipped`: by reason. `requeued`:
-    by stream, and `unread` those for which nothing was read. `by_minute`: emails, by stream and
-    minute. `billed`: seconds of invocations, by queue; `invocations`: their number, `sending`: of
-    those that sent. `waited`: the longest that a worker waited for a permit, in seconds. `last_at`:
-    the last digest.
-    """
-
+    # Emails sent by stream.
     sent: Counter[str] = field(default_factory=Counter)
+
+    # Digests sent within the chosen hour, and within ten minutes after it.
     in_time: int = 0
     soon_after: int = 0
+
+    # Digests sent by due time.
     by_due: Counter[float] = field(default_factory=Counter)
+
+    # Skipped emails by reason.
     skipped: Counter[str] = field(default_factory=Counter)
+
+    # Temporary rejections.
     refused: int = 0
+
+    # Requeues by stream, and the requeues before anything was read.
     requeued: Counter[str] = field(default_factory=Counter)
     unread: int = 0
+
+    # Delays by stream.
     late: dict[str, Lateness] = field(
         default_factory=lambda: {"digest": Lateness(), "immediate": Lateness()}
     )
+
+    # Emails sent by stream and minute.
     by_minute: dict[str, Counter[int]] = field(
         default_factory=lambda: {"digest": Counter(), "immediate": Counter()}
     )
+
+    # Seconds of invocations by queue.
     billed: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+    # Invocations by queue, and the invocations that sent.
     invocations: Counter[str] = field(default_factory=Counter)
     sending: Counter[str] = field(default_factory=Counter)
+
+    # The longest wait of a worker for a permit, in seconds.
     waited: float = 0.0
+
+    # The time of the last digest.
     last_at: float = 0.0
 
     def emails(self, cohort: Cohort, number: int, at: float) -> None:

@@ -1,4 +1,4 @@
-"""How long work takes, in seconds: assumptions, from what benchmarks measure."""
+"""The assumed durations of work, derived from benchmarks."""
 
 from dataclasses import dataclass, replace
 
@@ -9,20 +9,26 @@ A_SLOT = 600.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
-    """How long things take where AWS answers in 10 ms and SES in 100.
+    """Durations in seconds, if AWS answers in 10 ms and SES in 100 ms."""
 
-    `start`: from a free worker to the first line of the handler. `requeue`: to requeue a run.
-    `prepare`: to read and render; `more`: for each further message of the invocation. `send`: to
-    claim, send and commit. `schedule`: of one due schedule in fan-out.
-    """
-
+    # The start of an invocation.
     start: float = 0.01
+
+    # The requeue of a run.
     requeue: float = 0.02
+
+    # The reads and the rendering of the first message of an invocation.
     prepare: float = 0.07
+
+    # The additional time for each further message.
     more: float = 0.015
+
+    # The claim, the call of SES and the commit.
     send: float = 0.14
+
+    # A due schedule in fan-out.
     schedule: float = A_SLOT / READERS_A_SHARD
 
     def times(self, factor: float) -> "Times":
-        """As long as this, `factor` times, to read and to send."""
+        """Multiply the durations of reading and sending by a factor."""
         return replace(self, prepare=self.prepare * factor, send=self.send * factor)

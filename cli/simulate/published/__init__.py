@@ -1,6 +1,6 @@
-"""The published case: a digest that outgrew its queue, with the engine of `gazette simulate`.
+"""A published case of a digest that outgrew its queue, simulated with the engine.
 
-Medium Engineering told about 2020 how its daily digest met the limit of its queue, and what it
-changed. Its figures are held against what the engine makes of the same designs; docs/forecast.md
-has the table, and what had to be assumed.
+Around 2020, Medium Engineering described how its daily digest reached the limit of its queue, and
+the changes that it made. This package compares the published figures with a simulation of the same
+designs. docs/forecast.md has the table and the assumptions.
 """

@@ -1,4 +1,4 @@
-"""Print the published case, figure by figure."""
+"""Print the figures of the published case."""
 
 import argparse
 import sys
@@ -7,9 +7,11 @@ from cli.simulate.published.table import LOAD, play, rows
 
 
 def main() -> None:
-    """As a table of Markdown: docs/forecast.md has it."""
+    """Print the Markdown tables of docs/forecast.md."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--load", type=float, default=LOAD, help="part of the limit of one queue")
+    parser.add_argument(
+        "--load", type=float, default=LOAD, help="The load as a share of one queue's limit."
+    )
     played = play(load=parser.parse_args().load)
     sys.stdout.write("| | published | simulated | why |\n| --- | --- | --- | --- |\n")
     for row in rows(played):

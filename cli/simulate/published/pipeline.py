@@ -1,4 +1,4 @@
-"""Their pipeline: shards, generation and sending, as events on queues with a greatest rate."""
+"""The published pipeline, with events for shards, generation and sending on rate-limited queues."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -29,7 +29,7 @@ _AHEAD = timedelta(hours=6)
 _DUE_HOUR = 8
 _DAY = 86_400.0
 _PARTS = 8
-"""Random delays that the generation events of a shard share."""
+"""The number of random delays that the generation events of a shard share."""
 
 SERVICE = ServicePlan(
     each=10,
@@ -43,60 +43,81 @@ SERVICE = ServicePlan(
     boots=180,
     calm=3,
 )
-"""Assumed: neither the service's capacity nor its autoscaler's rules are published."""
+"""The assumed service. Its capacity and autoscaling rules are not published."""
 
 
 class _Event(NamedTuple):
-    """`kind`: `shard`, `generate` or `send`. `until`: the end of the hour wanted, in seconds.
-    `size`: of a shard, how many generation events it makes.
-    """
+    """An event of the pipeline."""
 
+    # The kind, `shard`, `generate` or `send`.
     kind: str
+
+    # The end of the chosen hour, in seconds.
     until: float
+
+    # The number of generation events of a shard.
     size: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
-    """A way to do it. `rate`: events a second of a queue, at most. `share`: of the readers for whom
-    generation is tried, those who get a digest. `spread`: the longest random delay of a generation
-    event. `own_send`, `own_shards`: whether those events have a queue of their own.
-    """
+    """A design of the pipeline."""
 
     name: str
+
+    # The maximum events per second of a queue.
     rate: float
+
+    # The share of generation events that result in a digest.
     share: float
+
+    # The maximum random delay of a generation event.
     spread: timedelta = timedelta(0)
+
+    # True if send events have their own queue.
     own_send: bool = False
+
+    # True if shard events have their own queue.
     own_shards: bool = False
 
 
 @dataclass(slots=True)
 class Seen:
-    """What was seen after the first day, which begins with empty queues.
+    """The counts after the first day, which begins with empty queues."""
 
-    `events` by kind, `digests` sent, and those `in_time`. `left`: events that wait at the end of
-    each day, or that shards which wait will make. `idle`: seconds in which generation had nothing
-    to do.
-    """
-
+    # Events by kind.
     events: Counter[str] = field(default_factory=Counter)
+
+    # Digests sent, and those sent in time.
     digests: int = 0
     in_time: int = 0
-    left: list[int] = field(default_factory=list)
+
+    # The waiting events at the end of each day, including those that waiting shards will create.
+    waiting: list[int] = field(default_factory=list)
+
+    # The idle time of generation, in seconds.
     idle: float = 0.0
+
     service: Service = field(default_factory=lambda: Service(SERVICE))
 
 
 @dataclass(slots=True)
 class Pipeline:
-    """`digests` a day through a design, for so many days. `step`: seconds that are one."""
+    """A simulation of a design."""
 
     design: Design
+
+    # Digests per day.
     digests: int
+
     days: int = 2
+
+    # The length of a time step in seconds.
     step: float = 10.0
+
     seed: int = 1
+
+    # The requests of the current step to the service.
     asking: int = 0
     seen: Seen = field(default_factory=Seen)
     timeline: Timeline = field(default_factory=lambda: Timeline(BEGIN))
@@ -113,7 +134,7 @@ class Pipeline:
         self.limiters = {name: WorkersLimiter(Row(plan)) for name in names}
 
     def run(self) -> Seen:
-        """Let the days pass."""
+        """Simulate the days."""
         groups = self._groups()
         end = self.days * _DAY
         self._every(SLOT.total_seconds(), end, lambda: self._tick(groups))
@@ -132,22 +153,22 @@ class Pipeline:
         self.timeline.at(0, again)
 
     def _look(self) -> None:
-        """At the end of each day. What the first one saw is forgotten."""
-        left = sum(
+        """Record the end of a day, and discard the counts of the first day."""
+        waiting = sum(
             number * (event.size or 1)
             for queue in self.queues.values()
             for event, number in queue.contents()
         )
-        if not self.seen.left:
+        if not self.seen.waiting:
             instances = self.seen.service.instances
             service = Service(SERVICE, instances, second=int(self.timeline.now))
             self.seen = Seen(service=service)
-        self.seen.left.append(left)
+        self.seen.waiting.append(waiting)
 
     def _groups(self) -> list[tuple[Recurrence, int]]:
-        """Readers of a zone in six buckets; the recurrence is that of the generation."""
-        tried = round(self.digests / self.design.share)
-        zones = apportion(tried, list(WORLD.values()))
+        """Divide the readers of each zone into six buckets, with the times of generation."""
+        attempts = round(self.digests / self.design.share)
+        zones = apportion(attempts, list(WORLD.values()))
         hour = _DUE_HOUR - int(_AHEAD / timedelta(hours=1))
         return [
             (Recurrence(hour, bucket * 10, zone), readers)
@@ -156,13 +177,13 @@ class Pipeline:
         ]
 
     def _tick(self, groups: list[tuple[Recurrence, int]]) -> None:
-        """Put a shard event for each part of the readers whose turn it is."""
+        """Queue a shard event for each part of the readers who are due."""
         now = self.timeline.instant
-        for wanted, readers in groups:
-            begins = next_occurrence(wanted, after=now - timedelta(microseconds=1))
+        for recurrence, readers in groups:
+            begins = next_occurrence(recurrence, after=now - timedelta(microseconds=1))
             if slot_of(begins) != slot_of(now):
                 continue
-            hour = begins - timedelta(minutes=wanted.minute)
+            hour = begins - timedelta(minutes=recurrence.minute)
             until = self.timeline.seconds(hour + _AHEAD + timedelta(hours=1))
             for size in split(self.random, readers, SHARDS):
                 self._put("shard", _Event("shard", until, size), 1)
@@ -172,18 +193,18 @@ class Pipeline:
         queue.put(event, number, self.timeline.now + delay)
 
     def _work(self) -> None:
-        """As many events of each queue as have permits in this step."""
+        """Process the events of each queue that get permits in this step."""
         span = timedelta(seconds=self.step)
         for name, queue in self.queues.items():
             self.seen.idle += self.step if name == "main" and not queue.number_visible else 0
             while queue.number_visible:
                 now = self.timeline.instant
-                found = self.limiters[name].reserve_some(
+                permits = self.limiters[name].reserve_some(
                     queue.number_visible, now, now + span - timedelta(microseconds=1)
                 )
-                if isinstance(found, NoPermit):
+                if isinstance(permits, NoPermit):
                     break
-                for event, number in queue.take(found.number):
+                for event, number in queue.take(permits.number):
                     self._process(event, number)
         self._ask()
 
@@ -210,7 +231,7 @@ class Pipeline:
                 self._put("generate", generate, some, delay.total_seconds())
 
     def _ask(self) -> None:
-        """Ask the service for the digests of a step, evenly over it."""
+        """Make the requests of a step to the service, evenly distributed."""
         seconds = max(1, int(self.step))
         for second, some in enumerate(apportion(self.asking, [1.0] * seconds)):
             self.seen.service.ask(some, self.timeline.now + second)

@@ -1,4 +1,4 @@
-"""The table: what was published, and what the engine makes of it."""
+"""The table of published and simulated figures."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -7,14 +7,14 @@ from datetime import timedelta
 from cli.simulate.published.pipeline import Design, Pipeline, Seen
 
 LEFT_OVER = 0.225
-"""The share of generation events that were still no-ops after the change: published."""
+"""The published share of generation events that were no-ops after the change."""
 
 _ONE_IN_FOUR = 0.25
 _TEN_MINUTES = timedelta(minutes=10)
 _DAY = 86_400.0
 _NEAR = 0.01
 LOAD, _DAYS = 0.95, 2
-"""Of the limit of the one queue; and days, of which the first is not counted."""
+"""The load as a share of one queue's limit, and the days. The first day is not counted."""
 
 ONE_QUEUE = Design(name="one queue for all", rate=500, share=_ONE_IN_FOUR)
 OWN_SEND = replace(ONE_QUEUE, name="sending on a queue of its own", own_send=True)
@@ -22,23 +22,27 @@ ACTIVE = replace(OWN_SEND, name="only active readers", share=1 - LEFT_OVER)
 SPREAD = replace(
     ACTIVE, name="spread over ten minutes, shards apart", spread=_TEN_MINUTES, own_shards=True
 )
-HALF = replace(SPREAD, name="250 events a second", rate=250)
-NO_NOOPS = replace(HALF, name="no no-ops at all, as Gazette", share=1.0)
+HALF = replace(SPREAD, name="250 events per second", rate=250)
+NO_NOOPS = replace(HALF, name="no no-ops, like Gazette", share=1.0)
 DESIGNS = (ONE_QUEUE, OWN_SEND, ACTIVE, SPREAD, HALF, NO_NOOPS)
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A design at the load of the case: so many `digests` a day."""
+    """A simulated design."""
 
     design: Design
     seen: Seen
+
+    # The number of counted days.
     days: int
+
+    # Digests per day.
     digests: int
 
     @property
     def capacity(self) -> int:
-        """The most digests a day: a queue that is never idle does its rate, whatever is on it."""
+        """The maximum digests per day. A busy queue processes events at its rate."""
         mine = {"generate"}
         mine |= set() if self.design.own_send else {"send"}
         mine |= set() if self.design.own_shards else {"shard"}
@@ -47,28 +51,28 @@ class Played:
 
     @property
     def generated(self) -> float:
-        """Generation events a day."""
+        """The generation events per day."""
         return self.seen.events["generate"] / self.days
 
     @property
     def idle(self) -> float:
-        """The part of the day in which generation has nothing to do."""
+        """The share of the day in which generation is idle."""
         return self.seen.idle / (self.days * _DAY)
 
     @property
     def asked_at_most(self) -> int:
-        """Requests to the service behind in the busiest second."""
+        """The requests to the service in the busiest second."""
         return self.seen.service.peak
 
     @property
     def acts(self) -> float:
-        """Acts of the service's autoscaler, a day."""
+        """The actions of the service's autoscaler per day."""
         return (self.seen.service.ups + self.seen.service.downs) / self.days
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A figure: as published, as simulated, and why they differ."""
+    """A figure with its published and simulated values, and the reason for the difference."""
 
     what: str
     published: str
@@ -77,13 +81,13 @@ class Row:
 
 
 def holds(design: Design, digests: int, *, step: float = 60.0) -> bool:
-    """Whether so many digests a day are done, or stay on the queues from day to day."""
-    left = Pipeline(design, digests, days=3, step=step).run().left
-    return left[-1] - left[-2] < _NEAR * digests
+    """Return True if the design can process the digests of a day within the day."""
+    waiting = Pipeline(design, digests, days=3, step=step).run().waiting
+    return waiting[-1] - waiting[-2] < _NEAR * digests
 
 
 def play(*, load: float = LOAD, step: float = 10.0) -> list[Played]:
-    """Every design, with as many digests as are this part of what the first one can do."""
+    """Simulate every design. `load`: the digests as a share of the first design's limit."""
     digests = round(load * ONE_QUEUE.rate * _DAY / (1 / ONE_QUEUE.share + 1))
     return [
         Played(design, Pipeline(design, digests, days=_DAYS, step=step).run(), _DAYS - 1, digests)
@@ -92,7 +96,7 @@ def play(*, load: float = LOAD, step: float = 10.0) -> list[Played]:
 
 
 def rows(played: Sequence[Played]) -> Iterator[Row]:
-    """Beside each published figure what was simulated."""
+    """Yield each published figure with the simulated one."""
     by_name = {each.design.name: each for each in played}
     one, own, active, spread, half, none = (by_name[design.name] for design in DESIGNS)
     events = one.seen.events
@@ -124,8 +128,8 @@ def rows(played: Sequence[Played]) -> Iterator[Row]:
         "no-ops left",
         "22.5 %",
         f"{1 - none.design.share:.0%}".replace("%", " %"),
-        "a reader for whom nothing waits is not in Gazette's due index, and costs no event: "
-        f"{none.capacity / half.capacity:.2f} times the digests at the same rate",
+        "a reader without waiting events is not in Gazette's due index, and needs no generation "
+        f"event: {none.capacity / half.capacity:.2f} times the digests at the same rate",
     )
     yield Row(
         "requests to the service in its busiest second",

@@ -1,1 +1,1 @@
-"""All alarms but those of queues that must stay empty, and the dashboard."""
+"""The dashboard, and all alarms except those of queues that must stay empty."""

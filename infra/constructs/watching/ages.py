@@ -1,4 +1,4 @@
-"""Alarms on the age of the oldest message of each queue that feeds a function, and on growth."""
+"""Alarms on queues that feed functions: the age of their oldest message, and their growth."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,67 +11,70 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from infra.constructs.alarms import Told, Urgency, create_alarm
+from infra.constructs.alarms import AlarmText, Urgency, create_alarm
 from infra.constructs.watching.parts import name_in
 from infra.stage import Stage
 
 _MARGIN = 300
-"""Seconds beyond what a message may rightly take."""
+"""Seconds beyond the expected age of a message."""
 
 _GROWN = 100
-"""Messages. Fewer may be chance."""
+"""Messages. A smaller growth may be chance."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Age:
-    """What the age of a queue's oldest message means.
-
-    `hidden`: seconds for which a message is delayed, or hidden, on purpose. To these come the
-    visibility time-out, for which a worker that dies leaves a message hidden, and a margin.
-    """
+    """The expected age of a queue's oldest message, and the alarm on an older one."""
 
     urgency: Urgency
+
+    # The seconds for which a message may be delayed or hidden on purpose. The visibility time-out,
+    # for which a worker that dies leaves a message hidden, and a margin are added.
     hidden: int = 0
-    stands: str
+
+    # The effect on readers while messages wait.
+    effect: str
 
 
 AGES: Mapping[str, Age] = MappingProxyType(
     {
         "ingest": Age(
             urgency=Urgency.NOW,
-            stands="Events are not stored: readers hear nothing of them, least of all at once.",
+            effect="Events are not stored, so readers are not notified of them.",
         ),
         "followers": Age(
-            urgency=Urgency.MORNING, stands="Followers do not hear of activities yet."
+            urgency=Urgency.MORNING, effect="Followers are not notified of activities yet."
         ),
-        "shard": Age(urgency=Urgency.NOW, stands="Digests of some readers do not start."),
+        "shard": Age(urgency=Urgency.NOW, effect="Digests of some readers do not start."),
         "generate": Age(
-            urgency=Urgency.NOW, hidden=900, stands="Digests are due and nobody sends them."
+            urgency=Urgency.NOW, hidden=900, effect="Digests are due but are not sent."
         ),
         "immediate": Age(
-            urgency=Urgency.NOW, hidden=300, stands="Immediate emails wait and nobody sends them."
+            urgency=Urgency.NOW, hidden=300, effect="Immediate emails wait and are not sent."
         ),
         "resend": Age(
             urgency=Urgency.MORNING,
             hidden=13 * 3600,
-            stands="Emails that were refused are not tried again.",
+            effect="Rejected emails are not retried.",
         ),
         "feedback": Age(
             urgency=Urgency.NOW,
-            stands="Bounces and complaints suppress nobody, and unknown outcomes stay unknown.",
+            effect="Bounces and complaints suppress no address, and unknown outcomes stay unknown.",
         ),
         "content": Age(
             urgency=Urgency.MORNING,
             hidden=900,
-            stands="Nobody asks for recommendations: digests wait for them, or go without.",
+            effect="Recommendations are not fetched. Digests wait, or go out without them.",
         ),
-        "sweep": Age(urgency=Urgency.MORNING, stands="Nothing recovers by itself."),
+        "sweep": Age(urgency=Urgency.MORNING, effect="Lost messages are not recovered."),
     }
 )
-"""By queue. A waiting run gets a new message, delayed by fifteen minutes at most, whose age begins
-anew: how long readers wait is `oldest_due_age`. `resend` hides a message until its next attempt,
-for thirteen hours in all. SQS leaves out of the metric what was received three times and not
-deleted, so it may never be that old; the threshold holds either way.
+"""The ages by queue.
+
+A waiting run gets a new message, delayed by at most fifteen minutes, whose age begins again. The
+metric `oldest_due_age` has the real delay of readers. `resend` hides a message until its next
+attempt, for thirteen hours in all. SQS excludes from the metric messages that were received three
+times and not deleted, so the age may never be that high. The threshold is safe in both cases.
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
 """
 
@@ -79,22 +82,23 @@ https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-a
 def watch_ages(
     scope: Construct, queues: Sequence[sqs.Queue], stage: Stage, topic: sns.ITopic
 ) -> None:
-    """Create an alarm on each queue's age. An empty queue has none. Raises KeyError if AGES does
-    not know a queue.
+    """Create an alarm on each queue's age. An empty queue has no age.
+
+    Raise KeyError for a queue that is not in AGES.
     """
     for queue in queues:
         name, visibility = name_in(stage, queue), _plain(queue).visibility_timeout or 30
         age = AGES[name]
         create_alarm(
             scope,
-            Told(
+            AlarmText(
                 name=f"{name}-old",
                 urgency=age.urgency,
                 meaning=(
-                    f"{age.stands} A message has been on the queue {name} for longer than a "
-                    "message may rightly be. What to do: is the event source mapping of the queue "
-                    "enabled? Does its function fail, or is it throttled? Its log and `gazette "
-                    "dlq list --stage {stage}` say more. See docs/runbook/queues.md."
+                    f"{age.effect} A message has been on the queue {name} for longer than "
+                    "expected. What to do: check that the event source mapping of the queue is "
+                    "enabled, and whether its function fails or is throttled. See its log and "
+                    "`gazette dlq list --stage {stage}`. See docs/runbook/queues.md."
                 ),
             ),
             stage=stage,
@@ -120,14 +124,14 @@ def watch_growth(
     grown = ", ".join(f"FILL(DIFF({name}), 0)" for name in metrics)
     create_alarm(
         scope,
-        Told(
+        AlarmText(
             name="queues-growing",
             urgency=Urgency.MORNING,
             meaning=(
                 f"A queue was not drained for half an hour, and has over {_GROWN} messages more "
-                "than in the half-hour before: less is done than comes in. What to do: the "
-                "dashboard (Messages that wait) says which queue; raise the concurrency of its "
-                "function, or find out what makes it slow. See docs/runbook/queues.md."
+                "than in the half-hour before. More messages arrive than are processed. What to "
+                "do: find the queue on the dashboard (Waiting messages). Raise the concurrency of "
+                "its function, or find out why it is slow. See docs/runbook/queues.md."
             ),
         ),
         stage=stage,

@@ -1,4 +1,4 @@
-"""An alarm on what is left of the concurrency that all functions of the account share."""
+"""An alarm on the concurrency that all functions of the account share."""
 
 from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -6,28 +6,28 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 from gazette.settings.concurrency import NEARLY_ALL
 
-from infra.constructs.alarms import Told, Urgency, create_alarm
+from infra.constructs.alarms import AlarmText, Urgency, create_alarm
 from infra.stage import Stage
 
-NEARLY_USED_UP = Told(
+NEARLY_USED_UP = AlarmText(
     name="concurrency-nearly-used-up",
     urgency=Urgency.MORNING,
     meaning=(
-        "More than 90 % of account_concurrency was taken, for a quarter of an hour, by all "
-        "functions of this account and region together. Once it is used up, Lambda turns "
-        "invocations away: queues wait, and readers cannot unsubscribe. What to do: see who takes "
-        "it (`aws lambda get-account-settings`; the metric ConcurrentExecutions by function); ask "
-        "for a higher quota and raise account_concurrency, or lower the setting concurrency. See "
-        "docs/runbook/functions.md."
+        "All functions of this account and Region together used more than 90 % of "
+        "account_concurrency for a quarter of an hour. Once it is used up, Lambda throttles "
+        "invocations: queues wait, and readers cannot unsubscribe. What to do: find the functions "
+        "that use it (`aws lambda get-account-settings`; the metric ConcurrentExecutions by "
+        "function). Request a higher quota and raise account_concurrency, or lower the setting "
+        "concurrency. See docs/runbook/functions.md."
     ),
 )
 
 
 def watch_concurrency(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
-    """Create it, from Lambda's metric of the account and region, which has no dimensions.
+    """Create the alarm on Lambda's metric of the account and Region, which has no dimensions.
 
-    ClaimedAccountConcurrency also counts what other functions reserve and do not use, as
-    ConcurrentExecutions does not: nobody else can have that.
+    Unlike ConcurrentExecutions, ClaimedAccountConcurrency also counts reserved concurrency that is
+    not in use, which other functions cannot have.
     https://docs.aws.amazon.com/lambda/latest/dg/monitoring-concurrency.html
     """
     create_alarm(

@@ -1,4 +1,4 @@
-"""The dashboard of a stage: one row for each question of `panels`."""
+"""The dashboard of a stage, with one row for each question of `panels`."""
 
 from collections.abc import Iterable, Sequence
 
@@ -18,11 +18,11 @@ from infra.stage import Stage
 _FIVE = Duration.minutes(5)
 _WIDTH, _HEIGHT, _TEXT = 8, 6, 5
 _A_ROW = 24
-"""Units of CloudWatch's grid, which is so wide."""
+"""The width of CloudWatch's grid."""
 
 
 class Dashboard(cloudwatch.Dashboard):
-    """Shows what `stack` holds so far: its queues, functions and APIs are found in it."""
+    """A dashboard of the queues, functions and APIs that `stack` contains so far."""
 
     def __init__(self, stack: Construct, *, stage: Stage) -> None:
         super().__init__(
@@ -32,11 +32,13 @@ class Dashboard(cloudwatch.Dashboard):
             default_interval=Duration.hours(12),
         )
         for question, panels in PANELS.items():
-            shown = [panel for panel in panels if _is_shown(panel, stage)]
+            visible = [panel for panel in panels if _is_shown(panel, stage)]
             self.add_widgets(
-                cloudwatch.TextWidget(markdown=_told(question, shown), width=_A_ROW, height=_TEXT)
+                cloudwatch.TextWidget(
+                    markdown=_heading(question, visible), width=_A_ROW, height=_TEXT
+                )
             )
-            graphs = [_graph(panel, stack, stage) for panel in shown]
+            graphs = [_graph(panel, stack, stage) for panel in visible]
             a_row = _A_ROW // _WIDTH
             for start in range(0, len(graphs), a_row):
                 self.add_widgets(*graphs[start : start + a_row])
@@ -48,8 +50,8 @@ def _is_shown(panel: Panel, stage: Stage) -> bool:
     return not panel.tracked or stage.track_opens or stage.track_clicks
 
 
-def _told(question: str, panels: Iterable[Panel]) -> str:
-    """The text above a row of graphs."""
+def _heading(question: str, panels: Iterable[Panel]) -> str:
+    """Return the text above a row of graphs."""
     worries = "  \n".join(f"**{panel.title}:** {panel.worry}" for panel in panels)
     return f"## {question}\nWorry when:  \n{worries}"
 
@@ -87,12 +89,12 @@ def _measured(what: Measured, stack: Construct, stage: Stage) -> Sequence[cloudw
                 for each in fed
             ]
         case Measured.NUMBERS | Measured.DEAD:
-            shown = fed if what is Measured.NUMBERS else [q for q in queues if q not in fed]
+            visible = fed if what is Measured.NUMBERS else [q for q in queues if q not in fed]
             return [
                 each.metric_approximate_number_of_messages_visible(
                     period=_FIVE, statistic=cloudwatch.Stats.MAXIMUM, label=name_in(stage, each)
                 )
-                for each in shown
+                for each in visible
             ]
         case Measured.ERRORS:
             return [

@@ -1,4 +1,4 @@
-"""Alarms on what AWS measures of functions, rules, the clock and the API."""
+"""Alarms on AWS's metrics of functions, rules, the clock and the API."""
 
 from collections.abc import Mapping, Sequence
 from typing import cast
@@ -11,75 +11,78 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from infra.constructs.alarms import Told, Urgency, create_alarm
+from infra.constructs.alarms import AlarmText, Urgency, create_alarm
 from infra.constructs.watching.parts import name_in
 from infra.constructs.web.http_api import ReadersApi
 from infra.stage import Stage
 
 _FIVE = Duration.minutes(5)
 
-UNANSWERED = Told(
+UNANSWERED = AlarmText(
     name="pages-unanswered",
     urgency=Urgency.NOW,
     meaning=(
-        "Readers got no answer at least three times in a quarter of an hour (status 5xx): they "
-        "cannot unsubscribe, and mailbox providers who unsubscribe for them see that. What to do: "
-        "the access log /aws/vendedlogs/gazette-{stage}-readers says why (error, function_error); "
-        "then look at the log of gazette-{stage}-preferences, and whether Lambda throttles it. See "
-        "docs/runbook/pages-unanswered.md."
+        "At least three requests of readers failed in a quarter of an hour (status 5xx). Readers "
+        "cannot unsubscribe, and neither can mailbox providers on their behalf. What to do: find "
+        "the reason in the access log /aws/vendedlogs/gazette-{stage}-readers (error, "
+        "function_error). Then check the log of gazette-{stage}-preferences, and whether Lambda "
+        "throttles it. See docs/runbook/pages-unanswered.md."
     ),
 )
-TURNED_AWAY = Told(
+TURNED_AWAY = AlarmText(
     name="readers-turned-away",
     urgency=Urgency.NOW,
     meaning=(
-        "The API turned away over a hundred requests in five minutes, twice in a row (status 429): "
-        "more came than requests_per_second, so readers cannot unsubscribe. What to do: is it one "
-        "caller (CloudFront with a rate rule keeps one out), or many readers after a large "
-        "sending? Then raise requests_per_second and requests_burst, and deploy. See "
-        "docs/runbook/pages-unanswered.md."
+        "The API rejected over a hundred requests in five minutes, twice in a row (status 429). "
+        "The rate exceeds requests_per_second, so readers cannot unsubscribe. What to do: find out "
+        "whether the requests come from one caller, whom CloudFront with a rate rule can block, "
+        "or from many readers after a large sending. In that case raise requests_per_second and "
+        "requests_burst, and deploy. See docs/runbook/pages-unanswered.md."
     ),
 )
-FAILING = Told(
+FAILING = AlarmText(
     name="functions-failing",
     urgency=Urgency.MORNING,
     meaning=(
-        "Invocations of functions fail as a whole, for a quarter of an hour: they run out of time "
-        "or memory, or cannot begin. Their messages come again. What to do: the dashboard "
-        "or the metric Errors by function says which; its log says why (`Task timed out`, "
-        "`Runtime exited`). After a deployment, roll back. See docs/runbook/functions.md."
+        "Invocations of functions have failed completely for a quarter of an hour. They run out "
+        "of time or memory, or cannot start. Their messages are retried. What to do: find the "
+        "function on the dashboard or in the metric Errors by function, and the reason in its log "
+        "(`Task timed out`, `Runtime exited`). After a deployment, roll back. See "
+        "docs/runbook/functions.md."
     ),
 )
-THROTTLED = Told(
+THROTTLED = AlarmText(
     name="functions-throttled",
     urgency=Urgency.MORNING,
     meaning=(
-        "Lambda turns invocations of functions away, for a quarter of an hour: the concurrency of "
-        "the account or of a function is used up. Queues wait, readers' pages fail. What to do: "
-        "compare ConcurrentExecutions with the quota (`aws lambda get-account-settings`); ask for "
-        "a higher quota, or lower the setting concurrency. See docs/runbook/functions.md."
+        "Lambda has throttled invocations of functions for a quarter of an hour, because the "
+        "concurrency of the account or of a function is used up. Queues wait, and readers' pages "
+        "fail. What to do: compare ConcurrentExecutions with the quota (`aws lambda "
+        "get-account-settings`). Request a higher quota, or lower the setting concurrency. See "
+        "docs/runbook/functions.md."
     ),
 )
-LOST = Told(
+LOST = AlarmText(
     name="events-lost",
     urgency=Urgency.NOW,
     meaning=(
-        "EventBridge could not hand events to a queue, or not even to the queue of what is "
-        "undelivered: these are lost. What to do: check the policies of the queues ingest, "
-        "feedback, undelivered and feedback-undelivered; then `gazette dlq redrive undelivered "
-        "--stage {stage}` and `gazette dlq redrive feedback-undelivered --stage {stage}`, and let "
-        "services put again what was lost. The alarms of both queues have the steps in the SQS "
-        "console. See docs/runbook/events-lost.md."
+        "EventBridge could not send events to a queue. Events that it could not send to the queue "
+        "for undelivered events either are lost. What to do: check the policies of the queues "
+        "ingest, feedback, undelivered and feedback-undelivered. Then run `gazette dlq redrive "
+        "undelivered --stage {stage}` and `gazette dlq redrive feedback-undelivered --stage "
+        "{stage}`, and let services publish the lost events again. The alarms of both queues have "
+        "the steps in the SQS console. See docs/runbook/events-lost.md."
     ),
 )
-CLOCK = Told(
+CLOCK = AlarmText(
     name="clock-failing",
     urgency=Urgency.MORNING,
     meaning=(
-        "EventBridge Scheduler could not invoke what a schedule of this account names, perhaps of "
-        "another application. If it is gazette-{stage}-fanout or -sweep and goes on, fanout-silent "
-        "or sweep-silent fires. What to do: does the role of the schedules exist, "
-        "and may it invoke both functions? Are they throttled? See docs/runbook/clock-failing.md."
+        "EventBridge Scheduler could not invoke the target of a schedule of this account. It may "
+        "belong to another application. If it is gazette-{stage}-fanout or -sweep and lasts, "
+        "fanout-silent or sweep-silent fires. What to do: check that the role of the schedules "
+        "exists and may invoke both functions, and whether Lambda throttles them. See "
+        "docs/runbook/clock-failing.md."
     ),
 )
 
@@ -89,27 +92,27 @@ def watch_functions(
 ) -> None:
     """Create one alarm on errors and one on throttles of all functions together.
 
-    They are named as the ids of metric math are: small letters, no hyphen.
+    Metric math requires ids of small letters without hyphens, as functions' names are.
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
-    Lambda counts what is invoked through an alias under the function's name too.
+    Lambda also counts invocations through an alias under the function's name.
     https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-view.html
     """
-    for told, metrics in (
+    for text, metrics in (
         (FAILING, {name_in(stage, each): each.metric_errors(period=_FIVE) for each in functions}),
         (
             THROTTLED,
             {name_in(stage, each): each.metric_throttles(period=_FIVE) for each in functions},
         ),
     ):
-        _watch_sum(scope, told, metrics, stage, topic, periods=3)
+        _watch_sum(scope, text, metrics, stage, topic, periods=3)
 
 
 def watch_rules(
     scope: Construct, rules: Sequence[events.Rule], stage: Stage, topic: sns.ITopic
 ) -> None:
-    """Create an alarm on events that rules could not hand over.
+    """Create an alarm on events that rules could not deliver.
 
-    Metrics of a rule on the default bus have no name of a bus.
+    Metrics of a rule on the default bus have no bus as dimension.
     https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-monitoring.html
     """
     metrics = {}
@@ -129,7 +132,8 @@ def watch_rules(
 def watch_clock(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
     """Create an alarm on ticks that EventBridge Scheduler could not deliver.
 
-    It counts by group, and ours is the account's own: others' schedules may be in it.
+    The metrics are by schedule group, and ours is the account's default group, which may also have
+    schedules of others.
     https://docs.aws.amazon.com/scheduler/latest/UserGuide/monitoring-cloudwatch.html
     """
     names = (
@@ -150,7 +154,7 @@ def watch_clock(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
 
 
 def watch_readers(scope: Construct, api: ReadersApi, stage: Stage, topic: sns.ITopic) -> None:
-    """Create an alarm on requests that got no answer.
+    """Create an alarm on requests that failed.
 
     https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-metrics.html
     """
@@ -171,12 +175,12 @@ def watch_readers(scope: Construct, api: ReadersApi, stage: Stage, topic: sns.IT
 
 
 def watch_requests(scope: Construct, api: ReadersApi, stage: Stage, topic: sns.ITopic) -> None:
-    """Create an alarm on requests that the API turned away, from its access log.
+    """Create an alarm on requests that the API throttled, from its access log.
 
-    Its metric 4xx would count whoever tries paths that do not exist, which harms nobody.
+    The metric 4xx would also count harmless requests for paths that do not exist.
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html
     """
-    counted = logs.MetricFilter(
+    throttled = logs.MetricFilter(
         scope,
         "TurnedAway",
         log_group=api.log,
@@ -184,7 +188,7 @@ def watch_requests(scope: Construct, api: ReadersApi, stage: Stage, topic: sns.I
         metric_namespace=f"Gazette/{stage.name}",
         metric_name="requests_turned_away",
     )
-    metric = counted.metric(period=_FIVE, statistic=cloudwatch.Stats.SUM)
+    metric = throttled.metric(period=_FIVE, statistic=cloudwatch.Stats.SUM)
     create_alarm(
         scope, TURNED_AWAY, stage=stage, topic=topic, metric=metric, threshold=100, periods=2
     )
@@ -192,22 +196,22 @@ def watch_requests(scope: Construct, api: ReadersApi, stage: Stage, topic: sns.I
 
 def _watch_sum(
     scope: Construct,
-    told: Told,
+    text: AlarmText,
     metrics: Mapping[str, cloudwatch.IMetric],
     stage: Stage,
     topic: sns.ITopic,
     *,
     periods: int = 1,
 ) -> None:
-    """Create an alarm that fires if the sum of the metrics is above 0. Missing data counts 0."""
+    """Create an alarm that fires if the sum of the metrics is above 0. Missing data counts as 0."""
     create_alarm(
         scope,
-        told,
+        text,
         stage=stage,
         topic=topic,
         metric=cloudwatch.MathExpression(
             expression=" + ".join(f"FILL({name}, 0)" for name in metrics),
-            label=told.name,
+            label=text.name,
             period=_FIVE,
             using_metrics=dict(metrics),
         ),

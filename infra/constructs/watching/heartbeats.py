@@ -1,4 +1,4 @@
-"""Alarms on silence: they fire when a count that comes with each beat of the clock stays away."""
+"""Alarms on silence, which fire if a count that each beat of the clock produces is missing."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,40 +8,44 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from infra.constructs.alarms import Told, Urgency, create_alarm, own_metric
+from infra.constructs.alarms import AlarmText, Urgency, create_alarm, own_metric
 from infra.stage import Stage
 
 SWEPT = 16
-"""Partitions of the open runs, each of which the sweep looks at."""
+"""The partitions of the open runs, each of which the sweep reads."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Heartbeat(Told):
-    """An alarm on a count that never stops: too little of `metric` in `beats` periods in a row.
+class Heartbeat(AlarmText):
+    """An alarm on a count that must never stop. It fires after several low periods in a row.
 
-    `minutes`: the length of a period, in which the clock strikes once. `each`: what a beat counts
-    when all is well. A period without data is a bad one. CloudWatch looks further back than `beats`
-    periods for data that may be late, so that complete silence raises the alarm after up to two
-    periods more.
+    A period without data is breaching. CloudWatch searches for late data in more than `beats`
+    periods, so complete silence raises the alarm up to two periods later.
 
-    The periods slide: they end at the minute of the evaluation, so that a beat may lie across
-    their bounds or, if the clock is late by some seconds, move to the next. See `least`.
+    The periods slide, because they end at the minute of the evaluation. A beat may therefore cross
+    their bounds or, if the clock is some seconds late, move to the next period. See `least`.
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation-window.html
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-evaluation.html
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html
     """
 
     metric: str
+
+    # The length of a period, in which the clock ticks once.
     minutes: int
+
+    # The number of low periods in a row after which the alarm fires.
     beats: int
+
+    # The count of a complete beat.
     each: Callable[[Stage], int]
 
     def least(self, stage: Stage) -> float:
-        """The least that a good period counts: a beat, less one of `beats` parts of it.
+        """Return the lowest count of a good period, which is a beat less one of `beats` parts.
 
-        What one period lacks of its own beat lies before its begin, and what the last lacks behind
-        its end. So `beats` periods in a row lack at most one beat together, wherever their bounds
-        are: they cannot each lack more than their part of it.
+        A part of a beat that one period lacks lies before its start or after the end of the last.
+        `beats` periods in a row therefore lack at most one beat together, whatever their bounds, so
+        they cannot all lack more than one part.
         """
         return self.each(stage) * (self.beats - 1) / self.beats
 
@@ -55,12 +59,12 @@ HEARTBEATS = (
         beats=2,
         each=lambda stage: stage.shards,
         meaning=(
-            "For twenty minutes fan-out has finished fewer than half of the shards: most or all "
+            "For twenty minutes fan-out has finished fewer than half of the shards. Most or all "
             "digests do not start. What to do: if the metric ticks_done is missing too, the clock "
-            "or the function has stopped: look at the schedules of EventBridge Scheduler and at "
-            "the log of gazette-{stage}-fanout. If not, look at the queue shard and at its dead "
-            "letters (`gazette dlq list --stage {stage}`). Fan-out makes up for every slot that it "
-            "missed. See docs/runbook/fanout-silent.md."
+            "or the function has stopped. Check the schedules of EventBridge Scheduler and "
+            "the log of gazette-{stage}-fanout. Otherwise check the queue shard and its dead "
+            "letters (`gazette dlq list --stage {stage}`). Fan-out makes up for every missed slot. "
+            "See docs/runbook/fanout-silent.md."
         ),
     ),
     Heartbeat(
@@ -72,12 +76,11 @@ HEARTBEATS = (
         each=lambda _: SWEPT,
         meaning=(
             "For a quarter of an hour the sweep has finished fewer than two thirds of the "
-            "partitions: lost messages "
-            "and dead workers are not made up for, emails of unknown outcome are not decided, and "
-            "the alarms that rest on the sweep are blind (shards-late, given-up, "
-            "delivery-events-missing, digests-overdue). What to do: look at the schedules of "
-            "EventBridge Scheduler, at the log of gazette-{stage}-sweep, and at the queue sweep "
-            "and its dead letters (`gazette dlq list --stage {stage}`). See "
+            "partitions. Lost messages and dead workers are not recovered, and emails with unknown "
+            "outcomes are not decided. The alarms that depend on the sweep cannot fire "
+            "(shards-late, given-up, delivery-events-missing, digests-overdue). What to do: check "
+            "the schedules of EventBridge Scheduler, the log of gazette-{stage}-sweep, and the "
+            "queue sweep and its dead letters (`gazette dlq list --stage {stage}`). See "
             "docs/runbook/sweep-silent.md."
         ),
     ),

@@ -1,4 +1,4 @@
-"""Alarms on lateness, as the functions measure it: emails that are late, and overdue ones."""
+"""Alarms on the lateness of emails that are sent, and of those that are overdue."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,33 +7,36 @@ from aws_cdk import Duration
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from infra.constructs.alarms import Told, Urgency, create_alarm, own_metric
+from infra.constructs.alarms import AlarmText, Urgency, create_alarm, own_metric
 from infra.stage import Stage
 
 _HOUR = 3600
 
 _TOO_LATE = 4 * 60
-"""Seconds that an immediate email may take beyond what it collects and settles. Where the rate is
-enough it takes a few; a first refusal costs one minute."""
+"""Seconds that an immediate email may take in addition to collecting and settling. With enough
+rate it takes a few; a first rejection costs one minute."""
 
 _A_SECOND = 1
-"""Its time begins with the whole second in which its first event was stored."""
+"""The rounding of an email's time, which begins with the second that stored its first event."""
 
 LONGEST_OPEN = 14 * _HOUR
-"""Seconds. An email that is refused at each attempt has failed after thirteen hours."""
+"""Seconds. An email that is rejected at each attempt has failed after thirteen hours."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Late(Told):
-    """An alarm on a duration: `statistic` of `metric` is above `most` seconds, so often in a row.
-
-    `minutes`: the length of a period.
-    """
+class Late(AlarmText):
+    """An alarm on a duration. It fires if `statistic` of `metric` is too high several times."""
 
     metric: str
     statistic: str
+
+    # The threshold in seconds.
     most: Callable[[Stage], float]
+
+    # The length of a period.
     minutes: int
+
+    # The number of periods in a row that must be above the threshold.
     periods: int
 
 
@@ -47,13 +50,12 @@ LATE = (
         minutes=5,
         periods=3,
         meaning=(
-            "Emails are overdue: in more than a quarter of the partitions one has been due for a "
-            "quarter of max_lateness, and what waits for the next day because of a cap does not "
-            "count. Daily digests later than max_lateness are skipped, and their events go with "
-            "the next one. What to do: "
-            "`gazette sending status --stage {stage}` says whether sending is stopped or too slow "
-            "and what is left of the day; `gazette batch list --stage {stage}` "
-            "what is left of each slot. See docs/runbook/late.md."
+            "Emails are overdue. In more than a quarter of the partitions an email has been due "
+            "for a quarter of max_lateness, apart from those that a cap moves to the next day. "
+            "Daily digests later than max_lateness are skipped, and their events go with the "
+            "next one. What to do: `gazette sending status --stage {stage}` shows whether sending "
+            "is stopped or too slow, and the rest of the daily quota. `gazette batch list --stage "
+            "{stage}` shows the rest of each slot. See docs/runbook/late.md."
         ),
     ),
     Late(
@@ -65,11 +67,11 @@ LATE = (
         minutes=60,
         periods=2,
         meaning=(
-            "Some email has been due for longer than fourteen hours and has neither gone nor "
-            "failed. All attempts together take thirteen, and what waits for the next day because "
-            "of a cap does not count. What to do: check whether a category is held or sending is "
-            "stopped (`gazette sending status --stage {stage}`). If not, the "
-            "log of gazette-{stage}-sweep names what it queues again and again. See "
+            "An email has been due for longer than fourteen hours and was neither sent nor failed. "
+            "All attempts together take thirteen hours. Emails that a cap moves to the next day do "
+            "not count. What to do: check whether a category is on hold or sending is "
+            "stopped (`gazette sending status --stage {stage}`). If not, the log of "
+            "gazette-{stage}-sweep names the runs that it queues again and again. See "
             "docs/runbook/late.md."
         ),
     ),
@@ -82,11 +84,11 @@ LATE = (
         minutes=15,
         periods=2,
         meaning=(
-            "One digest in a hundred is more than an hour late (a sixth of max_lateness, and "
-            "spread). What to do: compare due with run_sent: if more is due in a slot than the "
-            "rate lets out, ask SES for a higher quota, set emails_per_second and deploy, or let "
-            "services spread the hours. A few emails that were refused and tried again count "
-            "too. See docs/runbook/late.md."
+            "One digest in a hundred is more than an hour late (a sixth of max_lateness, plus "
+            "spread). What to do: compare due with run_sent. If more digests are due in a slot "
+            "than the rate allows, request a higher quota from SES, set emails_per_second and "
+            "deploy, or let services spread the hours. A few emails that were rejected and retried "
+            "count too. See docs/runbook/late.md."
         ),
     ),
     Late(
@@ -100,15 +102,16 @@ LATE = (
         minutes=15,
         periods=2,
         meaning=(
-            "One immediate email in ten is more than four minutes later than its collecting and "
-            "settling take. What to do: look at the graphs Age of the oldest message and Messages "
-            "that wait of the dashboard, and at `gazette sending status --stage {stage}`: is the "
-            "rate of immediate email used up (setting immediate_share)? See docs/runbook/late.md."
+            "One immediate email in ten is over four minutes later than its collecting and "
+            "settling take. What to do: check the graphs Age of the oldest message and Waiting "
+            "messages of the dashboard. Check with `gazette sending status --stage {stage}` "
+            "whether the rate of immediate email is used up (setting immediate_share). See "
+            "docs/runbook/late.md."
         ),
     ),
 )
-"""`digests-overdue` looks at a quarter of the partitions, because a single refused email is
-rightly open for hours; `immediate-late` at one in ten, because one that was refused once is rightly
+"""`digests-overdue` uses a quarter of the partitions, because a single rejected email may stay open
+for hours. `immediate-late` uses one email in ten, because an email that was rejected once is
 late."""
 
 

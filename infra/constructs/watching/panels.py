@@ -1,6 +1,6 @@
-"""What the dashboard shows, as plain data: three questions, and when to worry about each answer.
+"""The panels of the dashboard as plain data, grouped by question, each with a reason to worry.
 
-docs/metrics.md repeats it as a table.
+docs/metrics.md has the same table.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class Measured(StrEnum):
-    """What AWS measures of each part of the stack, which a panel shows by the part's name."""
+    """Metrics of AWS for each part of the stack, which a panel shows by the part's name."""
 
     AGES = "ages of queues"
     NUMBERS = "numbers of queues"
@@ -21,17 +21,23 @@ class Measured(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """A graph. `own`: metrics of docs/metrics.md, each with the statistics that are shown.
-
-    `measured`: what AWS measures, if it shows that instead. `tracked`: only where a stage tracks
-    opens or clicks. `asks_source`: only where it asks a content source.
-    """
+    """A graph of the dashboard."""
 
     title: str
+
+    # Metrics of docs/metrics.md, each with the statistics to show.
     own: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    # Metrics of AWS to show instead.
     measured: Measured | None = None
+
+    # The reason to worry.
     worry: str
+
+    # True if the panel is only for a stage that tracks opens or clicks.
     tracked: bool = False
+
+    # True if the panel is only for a stage with a content source.
     asks_source: bool = False
 
 
@@ -54,10 +60,10 @@ PANELS: Mapping[str, tuple[Panel, ...]] = {
         Panel(
             title="Immediate email: from stored to accepted (s)",
             own=(("stored_to_accepted", ("p50", "p99")),),
-            worry="`p99` stays above 60; the alarm waits until one in ten takes above 281",
+            worry="`p99` stays above 60; the alarm fires when one in ten takes longer than 281",
         ),
         Panel(
-            title="The oldest email that is due (s)",
+            title="Oldest due email (s)",
             own=(("oldest_due_age", ("p75", "Maximum")),),
             worry="it grows from one hour to the next",
         ),
@@ -69,25 +75,25 @@ PANELS: Mapping[str, tuple[Panel, ...]] = {
         Panel(
             title="Age of the oldest message (s)",
             measured=Measured.AGES,
-            worry="a line climbs and does not fall; `resend` may reach 13 hours",
+            worry="a line rises and does not fall; `resend` may reach 13 hours",
         ),
     ),
     "Is anything stuck?": (
         Panel(
-            title="Messages that wait",
+            title="Waiting messages",
             measured=Measured.NUMBERS,
             worry="a queue grows from one half-hour to the next",
         ),
-        Panel(title="Queues that must be empty", measured=Measured.DEAD, worry="anything is there"),
+        Panel(title="Queues that must be empty", measured=Measured.DEAD, worry="any message"),
         Panel(
             title="Failed, unknown, stopped",
             own=_sums("run_failed", "run_unknown", "breaker_opened", "failed"),
-            worry="anything comes again and again",
+            worry="any of them repeats",
         ),
         Panel(
             title="Recommendations",
             own=_sums("source_requests", "fetch_stored", "fetch_failed", "fetch_breaker_open"),
-            worry="`fetch_failed` or `fetch_breaker_open` come near `source_requests`",
+            worry="`fetch_failed` or `fetch_breaker_open` approach `source_requests`",
             asks_source=True,
         ),
         Panel(
@@ -99,9 +105,9 @@ PANELS: Mapping[str, tuple[Panel, ...]] = {
             title="Throttles", measured=Measured.THROTTLES, worry="any for more than a few minutes"
         ),
         Panel(
-            title="Answers of the API",
+            title="Responses of the API",
             measured=Measured.API,
-            worry="any 5xx; 4xx near the number of requests",
+            worry="any 5xx; 4xx close to the number of requests",
         ),
     ),
     "What do readers think of us?": (
@@ -118,7 +124,7 @@ PANELS: Mapping[str, tuple[Panel, ...]] = {
         Panel(
             title="Readers who leave",
             own=_sums("unsubscribed", "suppressed_complained"),
-            worry="a sudden rise, above all after a change of templates",
+            worry="a sudden rise, especially after a change of templates",
         ),
         Panel(
             title="Opens and clicks",
@@ -131,13 +137,13 @@ PANELS: Mapping[str, tuple[Panel, ...]] = {
 
 
 def table() -> str:
-    """The panels as docs/metrics.md has them."""
+    """Return the panels as docs/metrics.md has them."""
     rows = ["| question | graph | shows | worry when |", "| --- | --- | --- | --- |"]
     for question, panels in PANELS.items():
         for panel in panels:
             own = ", ".join(f"`{name}`" for name, _ in panel.own)
-            shown = own + (" (where a stage tracks them)" if panel.tracked else "")
-            shown += " (where a stage asks a content source)" if panel.asks_source else ""
-            row = (question, panel.title, panel.measured or shown, panel.worry)
+            metrics = own + (" (if the stage tracks them)" if panel.tracked else "")
+            metrics += " (if the stage has a content source)" if panel.asks_source else ""
+            row = (question, panel.title, panel.measured or metrics, panel.worry)
             rows.append(f"| {' | '.join(row)} |")
     return "\n".join(rows)

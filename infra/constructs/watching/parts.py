@@ -1,4 +1,4 @@
-"""The queues, functions and APIs of a stack, and what each is called."""
+"""The queues, functions and APIs of a stack, and their names."""
 
 from typing import TypeVar, cast
 
@@ -17,11 +17,11 @@ def parts_of(stack: Construct, kind: type[_Kind]) -> list[_Kind]:
 
 
 def name_in(stage: Stage, part: sqs.Queue | lambda_.Function) -> str:
-    """Return what follows the name of the stage in the name of a queue or function."""
+    """Return the name of a queue or function without the prefix of the stage."""
     plain = part.node.default_child
-    named = (
+    name = (
         cast("sqs.CfnQueue", plain).queue_name
         if isinstance(part, sqs.Queue)
         else cast("lambda_.CfnFunction", plain).function_name
     )
-    return str(named).removeprefix(f"gazette-{stage.name}-")
+    return str(name).removeprefix(f"gazette-{stage.name}-")

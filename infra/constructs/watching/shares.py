@@ -1,4 +1,4 @@
-"""Alarms on shares: of the account as SES sees it, and of what functions count."""
+"""Alarms on rates of the account in SES, and on shares of the functions' counts."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from infra.constructs.alarms import Told, Urgency, create_alarm, own_metric
+from infra.constructs.alarms import AlarmText, Urgency, create_alarm, own_metric
 from infra.stage import Stage
 
 _HOUR = Duration.hours(1)
@@ -15,10 +15,12 @@ _FROM = cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rate(Told):
-    """A reputation rate of the whole account. From `threshold` on, SES may review the account."""
+class Rate(AlarmText):
+    """A reputation rate of the whole account."""
 
     metric: str
+
+    # The rate from which SES may review the account.
     threshold: float
 
 
@@ -29,10 +31,10 @@ RATES = (
         metric="Reputation.BounceRate",
         threshold=0.05,
         meaning=(
-            "One in twenty emails of this account and region bounces for good. SES may put the "
-            "account under review, and may pause it at one in ten. What to do: find out where "
-            "the addresses come from; `gazette suppression list --reason bounced --stage "
-            "{stage}` lists the bounces and their dates. See docs/runbook/bounce-rate.md."
+            "At least one in twenty emails of this account and Region bounces permanently. SES "
+            "may review the account, and may pause it at one in ten. What to do: find out where "
+            "the addresses come from. `gazette suppression list --reason bounced --stage "
+            "{stage}` shows the bounces and their dates. See docs/runbook/bounce-rate.md."
         ),
     ),
     Rate(
@@ -41,10 +43,10 @@ RATES = (
         metric="Reputation.ComplaintRate",
         threshold=0.001,
         meaning=(
-            "One in a thousand emails of this account and region is reported as spam. SES may "
-            "put the account under review, and may pause it at five in a thousand. What to do: "
-            "check that readers asked for these emails; `gazette suppression list --reason "
-            "complained --stage {stage}` lists the complaints and their dates. See "
+            "At least one in a thousand emails of this account and Region is reported as spam. SES "
+            "may review the account, and may pause it at five in a thousand. What to do: "
+            "check that readers asked for these emails. `gazette suppression list --reason "
+            "complained --stage {stage}` shows the complaints and their dates. See "
             "docs/runbook/complaint-rate.md."
         ),
     ),
@@ -52,11 +54,11 @@ RATES = (
 
 
 def watch_rates(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
-    """Create the alarms that fire at the rates at which SES may review the account.
+    """Create the alarms on the rates from which SES may review the account.
 
-    The metrics have no dimensions: they cover all stages of the account and region, from 0 to 1:
-    https://docs.aws.amazon.com/ses/latest/dg/reputationdashboard-cloudwatch-alarm.html
-    Best below 5 % and 0.1 %; accounts above 10 % and 0.5 % may be paused:
+    The metrics have no dimensions. They range from 0 to 1 and cover all stages of the account and
+    Region: https://docs.aws.amazon.com/ses/latest/dg/reputationdashboard-cloudwatch-alarm.html
+    SES recommends rates below 5 % and 0.1 %, and may pause accounts above 10 % and 0.5 %:
     https://docs.aws.amazon.com/ses/latest/dg/reputationdashboardmessages.html
     SES updates them irregularly, so missing data does not change the alarm's state.
     """
@@ -79,16 +81,16 @@ def watch_rates(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Share(Told):
-    """An alarm on a share: metric `part` divided by metric `whole`, in an hour.
-
-    `most`: the share from which the alarm fires. `least`: the lowest `part` for which it fires,
-    because fewer may be chance.
-    """
+class Share(AlarmText):
+    """An alarm on the share of one metric in another, within an hour."""
 
     part: str
     whole: str
+
+    # The share from which the alarm fires.
     most: float
+
+    # The lowest `part` for which it fires, because smaller numbers may be chance.
     least: int
 
 
@@ -101,13 +103,13 @@ SHARES = (
         most=0.05,
         least=20,
         meaning=(
-            "Receiving servers refused one in twenty emails of the last hour because of the "
+            "Receiving servers rejected one in twenty emails of the last hour because of the "
             "sender's reputation or authentication (status x.7.x), not because of the mailbox. "
-            "No reader is suppressed for it, and many get nothing. What to do: check SPF, DKIM "
-            "and DMARC of the sending domain (`aws sesv2 get-email-identity` shows what SES "
-            "finds), and block lists for the domain and dedicated addresses. The log of "
+            "Their addresses are not suppressed, and many readers get no email. What to do: check "
+            "SPF, DKIM and DMARC of the sending domain (`aws sesv2 get-email-identity` shows the "
+            "results of SES), and block lists for the domain and dedicated addresses. The log of "
             "gazette-{stage}-feedback marks each of these emails with by_policy. SES may have "
-            "put addresses on its own list (`aws sesv2 list-suppressed-destinations`): remove "
+            "put addresses on its own list (`aws sesv2 list-suppressed-destinations`). Remove "
             "them before the next email. See docs/runbook/refused-by-policy.md."
         ),
     ),
@@ -117,7 +119,7 @@ SHARES = (
 def watch_shares(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
     """Create the alarms on shares, computed by metric math.
 
-    An hour in which one of the two metrics has no data is a good one.
+    An hour in which one of the two metrics has no data is not breaching.
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
     """
     for share in SHARES:

@@ -1,4 +1,4 @@
-"""All alarms of a stage but those of its queues that must stay empty."""
+"""All alarms of a stage except those of its queues that must stay empty."""
 
 from aws_cdk import aws_events as events
 from aws_cdk import aws_lambda as lambda_
@@ -26,9 +26,9 @@ from infra.stage import Stage
 
 
 def watch_metrics(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
-    """Create the alarms on what functions write and on what SES says of the account.
+    """Create the alarms on metrics of the functions, and on those of the account in SES.
 
-    Without ticks nothing beats. The embedded engine has no alarms with metric math.
+    Without ticks there are no heartbeats. The embedded engine has no alarms with metric math.
     """
     watch_counts(scope, stage, topic)
     if stage.ticks:
@@ -42,10 +42,10 @@ def watch_metrics(scope: Construct, stage: Stage, topic: sns.ITopic) -> None:
 
 
 def watch_parts(stack: Construct, stage: Stage, topic: sns.ITopic) -> None:
-    """Create the alarms on what AWS measures of every queue, function, rule and API of the stack.
+    """Create the alarms on AWS metrics of every queue, function, rule and API of the stack.
 
-    They are found in the stack, so that a new one is watched too. What is made of several metrics
-    is left out for the embedded engine, which has no metric math.
+    The parts are searched in the stack, so that a new one also gets its alarms. The embedded engine
+    gets no alarms on several metrics, because it has no metric math.
     """
     queues = [queue for queue in parts_of(stack, sqs.Queue) if not isinstance(queue, WatchedQueue)]
     watch_ages(stack, queues, stage, topic)

@@ -1,1 +1,1 @@
-"""What readers reach: the HTTP API, the domain of the links, and the front before it."""
+"""The HTTP API for readers, the domain of the links, and the front in front of both."""

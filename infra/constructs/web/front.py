@@ -1,22 +1,22 @@
-"""CloudFront before the HTTP API, so that one address cannot use up what all readers have."""
+"""CloudFront in front of the HTTP API, so that one address cannot use up all readers' limit."""
 
 from aws_cdk import aws_certificatemanager as acm
 from aws_cdk import aws_cloudfront as cloudfront
 from aws_cdk import aws_cloudfront_origins as origins
 from constructs import Construct
 
-from infra.constructs.web.links_domain import say_where_to_lead
+from infra.constructs.web.links_domain import output_target
 from infra.stage import Stage
 
 
 class Front(Construct):
-    """A distribution that stores nothing and hands on path, query, headers and body as they came.
+    """A distribution without a cache that forwards path, query, headers and body unchanged.
 
-    All headers but `Host`, by which API Gateway finds the API.
+    It forwards all headers except `Host`, by which API Gateway selects the API.
     https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/using-managed-origin-request-policies.html
 
-    It has no log: paths hold tokens. The API behind it answers at `origin` to whoever knows that
-    name, which no email, certificate or DNS record has.
+    It has no access log, because paths contain tokens. The API also answers direct requests to
+    `origin`, but no email, certificate or DNS record contains that name.
     docs/decisions/0057-links-have-a-domain-that-stays.md
     """
 
@@ -53,4 +53,4 @@ class Front(Construct):
             http_version=cloudfront.HttpVersion.HTTP2_AND_3,
             minimum_protocol_version=cloudfront.SecurityPolicyProtocol.TLS_V1_2_2021,
         )
-        say_where_to_lead(self, stage, self.distribution.distribution_domain_name, to="the front")
+        output_target(self, stage, self.distribution.distribution_domain_name, of="the front")

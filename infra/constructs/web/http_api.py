@@ -15,8 +15,8 @@ from infra.stage import Stage
 from infra.ways import answers_at_links_domain, answers_at_own_address
 
 API = "Edge"
-"""The id of the HTTP API in its stack. Under another it would be another API, at another address:
-that of all links in emails where a stage has no `links_domain`."""
+"""The id of the HTTP API in its stack. Another id would create another API at another address, and
+without `links_domain` all links in emails have this address."""
 
 _LOGGED = {
     "request": "$context.requestId",
@@ -29,19 +29,19 @@ _LOGGED = {
     "function_milliseconds": "$context.integration.latency",
     "function_error": "$context.integration.error",
 }
-"""A line of the access log: neither path nor query, which hold tokens with which anybody could act
-as the reader, nor who asked.
+"""The format of the access log. It has neither path nor query, whose tokens would let anyone act as
+the reader, nor the caller's address.
 https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-logging-variables.html"""
 
 
 class ReadersApi(Construct):
     """The HTTP API of a stage.
 
-    `url`: where readers reach it, without a trailing slash. `host`: the API's own address. `log`:
-    the access log. `mapping`: by which it answers at `links_domain`, if it does.
+    `url` is its address for readers, without a trailing slash, and `host` is the API's own address.
+    `log` is the access log. `mapping` connects it to `links_domain`, if it answers there.
 
-    The API throttles requests before a function runs, and its access log tells whether readers get
-    answers. docs/decisions/0023-an-http-api-at-the-edge.md,
+    The API throttles requests before a function runs. Its access log shows whether readers get
+    responses. docs/decisions/0023-an-http-api-at-the-edge.md,
     docs/decisions/0058-an-access-log-without-paths.md
     """
 
@@ -73,7 +73,7 @@ class ReadersApi(Construct):
         self.mapping = self._map(everything, stage) if answers_at_links_domain(stage) else None
 
     def _map(self, everything: apigateway.HttpStage, stage: Stage) -> apigateway.CfnApiMapping:
-        """Answer at `links_domain`; also at the one before, once that is another."""
+        """Answer at `links_domain`, and after it changes also at the former one."""
         mapping = apigateway.CfnApiMapping(
             self,
             "Mapping",
@@ -88,8 +88,8 @@ class ReadersApi(Construct):
     def lead_to(self, function: lambda_.IFunction) -> None:
         """Route every request to `function`, which also answers unknown paths with a page.
 
-        The API may invoke a function before anything leads to it, so that readers get no 500 while
-        a deployment replaces both.
+        Add the permission to invoke it before the route, so that readers get no status 500 while a
+        deployment replaces both.
         """
         route = apigateway.HttpRoute(
             self,
@@ -102,10 +102,10 @@ class ReadersApi(Construct):
         route.node.find_child("Function").node.add_dependency(permission)
 
     def _log(self, everything: apigateway.HttpStage, stage: Stage) -> logs.LogGroup:
-        """Write the access log.
+        """Create the access log.
 
-        A group with this prefix needs no place in the account's resource policy for log groups,
-        which has no room for many.
+        A group with this prefix needs no entry in the account's resource policy for log groups,
+        whose size is limited.
         https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html
         """
         group = logs.LogGroup(
@@ -115,8 +115,8 @@ class ReadersApi(Construct):
             retention=logs.RetentionDays.ONE_MONTH,
             removal_policy=RemovalPolicy.DESTROY,
         )
-        written = cast("apigateway.CfnStage", everything.node.default_child)
-        written.access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
+        resource = cast("apigateway.CfnStage", everything.node.default_child)
+        resource.access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
             destination_arn=Stack.of(self).format_arn(
                 service="logs",
                 resource="log-group",

@@ -1,4 +1,4 @@
-"""The domain of the links in emails: its certificate and its name, which outlive the service."""
+"""The domain of the links in emails and its certificate, which outlive the service."""
 
 from aws_cdk import (
     CfnDeletionPolicy,
@@ -20,12 +20,12 @@ from infra.stage import Stage
 
 
 class LinksDomain(Construct):
-    """`links_domain` in front of whichever HTTP API is mapped to it.
+    """The custom domain `links_domain`, to which an HTTP API of any service stack can be mapped.
 
-    It is there whether the name leads to it or to the front.
+    It exists whether the name leads to it or to the front.
 
-    `target`: what a record in another stack leads to. That stack reads it when it is deployed and
-    holds nothing fast, so the stage may get another domain, or none.
+    `target` is the target of a record in another stack. That stack reads it during its deployment
+    without depending on it, so the stage may change or drop the domain.
     https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference-getstackoutput.html
     docs/decisions/0057-links-have-a-domain-that-stays.md
     """
@@ -36,19 +36,19 @@ class LinksDomain(Construct):
             self,
             "Name",
             domain_name=stage.links_host,
-            certificate=certificate(self, stage, given=stage.links_certificate),
+            certificate=certificate(self, stage, existing=stage.links_certificate),
             security_policy=apigateway.SecurityPolicy.TLS_1_2,
         )
         outlive(domain, stage)
-        name = say_where_to_lead(self, stage, domain.regional_domain_name, to="the HTTP API")
+        name = output_target(self, stage, domain.regional_domain_name, of="the HTTP API")
         zone = CfnOutput(self, "TargetZone", value=domain.regional_hosted_zone_id)
         self.target = targets.ApiGatewayv2DomainProperties(_read(name), _read(zone))
 
 
 class LinksRecord(Construct):
-    """The records of `links_domain` in the stage's zone. No other stack has any of that name.
+    """The records of `links_domain` in the stage's zone. No other stack has records of that name.
 
-    Route 53 replaces what a record leads to in one step. `after`: what has to be there before.
+    Route 53 replaces the target of a record in one step. `after` is a resource to create first.
     https://docs.aws.amazon.com/Route53/latest/APIReference/API_Change.html
     """
 
@@ -77,61 +77,61 @@ class LinksRecord(Construct):
             keep_the_former(record.node.default_child, stage)
 
 
-def certificate(scope: Construct, stage: Stage, *, given: str) -> acm.ICertificate:
-    """The certificate of `links_domain`, in the region of `scope`; `given`: its ARN, if there is.
+def certificate(scope: Construct, stage: Stage, *, existing: str) -> acm.ICertificate:
+    """Return the certificate of `links_domain`: the one with the ARN `existing`, or a new one.
 
-    ACM renews the one that is made here for as long as its record is in the zone.
+    A new one is in the Region of `scope`. ACM renews it for as long as its record is in the zone.
     https://docs.aws.amazon.com/acm/latest/userguide/dns-renewal-validation.html
     """
-    if given:
-        return acm.Certificate.from_certificate_arn(scope, "Certificate", given)
-    made = acm.Certificate(
+    if existing:
+        return acm.Certificate.from_certificate_arn(scope, "Certificate", existing)
+    created = acm.Certificate(
         scope,
         "Certificate",
         domain_name=stage.links_host,
         validation=acm.CertificateValidation.from_dns(_zone(scope, "CertificateZone", stage)),
     )
-    outlive(made, stage)
-    CrossStackReferences.of(made).produce(ReferenceStrength.WEAK)
-    return made
+    outlive(created, stage)
+    CrossStackReferences.of(created).produce(ReferenceStrength.WEAK)
+    return created
 
 
 def outlive(resource: apigateway.DomainName | acm.Certificate, stage: Stage) -> None:
-    """Keep it when its stack goes, or when the stage gets another `links_domain`."""
+    """Retain it when its stack is deleted, or when the stage gets another `links_domain`."""
     resource.apply_removal_policy(RemovalPolicy.RETAIN if stage.retain else RemovalPolicy.DESTROY)
 
 
 def keep_the_former(resource: object, stage: Stage) -> None:
-    """Keep what the name before led by when the stage gets another `links_domain`.
+    """Retain the resource of the former name when the stage gets another `links_domain`.
 
-    It goes with its stack all the same: the next deployment would find it in its way.
+    Delete it with its stack, because the next deployment would otherwise conflict with it.
     https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-updatereplacepolicy.html
     """
     if not isinstance(resource, CfnResource):
-        raise TypeError(f"{resource} is no resource of CloudFormation.")
+        raise TypeError(f"{resource} is not a resource of CloudFormation.")
     if stage.retain:
         resource.cfn_options.update_replace_policy = CfnDeletionPolicy.RETAIN
         resource.cfn_options.deletion_policy = CfnDeletionPolicy.DELETE
 
 
-def say_where_to_lead(scope: Construct, stage: Stage, name: str, *, to: str) -> CfnOutput:
-    """Say by an output where `links_domain` has to lead, if its zone is elsewhere.
+def output_target(scope: Construct, stage: Stage, name: str, *, of: str) -> CfnOutput:
+    """Create an output with the target of `links_domain`, for a zone that is elsewhere.
 
-    `to`: what has that name, as people call it: with a front there are two such outputs.
+    `of` describes the resource with that name, because with a front there are two such outputs.
     """
     return CfnOutput(
         scope,
         "Target",
         description=(
-            f"The name of {to}: where {stage.links_host} leads by a CNAME record, if its zone is "
-            "elsewhere and it is to lead there."
+            f"The name of {of}. If the zone of {stage.links_host} is elsewhere, its CNAME "
+            f"record must point to this name to lead to {of}."
         ),
         value=name,
     )
 
 
 def _read(output: CfnOutput) -> str:
-    """Its value when the stack that reads it is deployed."""
+    """Return the output's value at the time when the stack that reads it is deployed."""
     producer = Stack.of(output)
     return Fn.get_stack_output(producer.stack_name, producer.get_logical_id(output))
 

@@ -1,1 +1,1 @@
-"""What is wrong with a stage: the form of a check, and checks of no single group of settings."""
+"""Problems of a stage: their form, and checks that concern several groups of settings."""

@@ -1,4 +1,4 @@
-"""Domains and addresses, as settings may name them."""
+"""Checks of domains and addresses in settings."""
 
 import re
 from collections.abc import Iterator
@@ -20,36 +20,36 @@ _NO_LINE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udf
 
 
 def is_domain(text: str) -> bool:
-    """Whether it has two labels or more, in lower case; an international one as Punycode."""
+    """Return True for a lower-case domain of two or more labels; international ones in Punycode."""
     return text == text.lower() and bool(DOMAIN.fullmatch(text))
 
 
 def is_address(text: str) -> bool:
-    """Return whether it is one address in ASCII without a display name, as events must have it."""
+    """Return True for one ASCII address without a display name, as in events."""
     return bool(ADDRESS.fullmatch(text))
 
 
 def is_under(domain: str, parent: str) -> bool:
-    """Whether `domain` is `parent` or a subdomain of it."""
+    """Return True if `domain` is `parent` or one of its subdomains."""
     return domain == parent or domain.endswith(f".{parent}")
 
 
 def domain_of(sender: str) -> str:
-    """The domain of an address, with or without a display name; empty if it has none."""
+    """Return the domain of an address, with or without a display name; empty if it has none."""
     return parseaddr(sender)[1].rpartition("@")[2]
 
 
 def wrong_domain(setting: str, domain: str) -> Iterator[Wrong]:
-    """What is wrong with a setting that must be a domain or empty."""
+    """Yield a problem if a setting is neither empty nor a domain."""
     if domain and not is_domain(domain):
         written = domain.lower() if is_domain(domain.lower()) else "mail.shop.example"
         yield Wrong(f"{setting} must be a domain in lower case, such as {written}.", of=(setting,))
 
 
 def wrong_host(setting: str, host: str) -> Iterator[Wrong]:
-    """Yield a problem if a setting is neither empty nor the name or the address of a server.
+    """Yield a problem if a setting is neither empty nor the name or address of a server.
 
-    Anything else fails only when an email is sent: name lookup and TLS raise errors of their own.
+    Name lookup and TLS would raise their own errors, and only when an email is sent.
     """
     if not host or _is_host(host):
         return
@@ -66,16 +66,16 @@ def _is_host(text: str) -> bool:
     try:
         ip_address(text)
     except ValueError:
-        is_number = text.rpartition(".")[2].isdigit()  # an IP address that is none
+        is_number = text.rpartition(".")[2].isdigit()  # an invalid IP address
         return bool(_HOST_NAME.fullmatch(text)) and not is_number
     return True
 
 
 def wrong_sender(setting: str, sender: str) -> Iterator[Wrong]:
-    """What is wrong with a setting that email comes from.
+    """Yield the problems with a setting that is a sender.
 
-    The right to send names the ARN of an identity, and ARNs differ by case. Which case SES writes
-    into it is on no page that we found: with lower case there is one.
+    The domain must be in lower case, because the permission to send names the ARN of an identity,
+    and ARNs are case-sensitive. No page of the SES documentation says which case SES uses in it.
     """
     address = parseaddr(sender)[1]
     local, _, domain = address.rpartition("@")
@@ -83,8 +83,8 @@ def wrong_sender(setting: str, sender: str) -> Iterator[Wrong]:
         yield Wrong(f"{setting} must be one line without control characters.", of=(setting,))
     if "=?" in sender:
         yield Wrong(
-            f"{setting} must not have encoded words (=?…?=): write its display name as people read "
-            "it, and Gazette encodes it.",
+            f"{setting} must not have encoded words (=?…?=). Write its display name as people read "
+            "it; Gazette encodes it.",
             of=(setting,),
         )
     if local.isascii() and not domain.isascii():

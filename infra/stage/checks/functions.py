@@ -1,4 +1,4 @@
-"""What functions are told of a stage, and what they would refuse."""
+"""The settings as functions read them, and checks that a function would make when it starts."""
 
 import json
 import re
@@ -33,20 +33,21 @@ _KINDS: tuple[type[Settings], ...] = (
 _VARIABLE = re.compile(r"GAZETTE_([A-Z_]+)")
 
 
-def told(stage: Stage) -> dict[str, Any]:
-    """The settings as functions read them: an object or a list is JSON, `true` is 1."""
+def as_functions_read(stage: Stage) -> dict[str, Any]:
+    """Return the settings as functions read them: objects and lists as JSON, `true` as 1."""
     known = {name: _as_read(value) for name, value in vars(stage).items()}
     _, immediate = stage.streams
     return {**known, "immediate_sender": immediate.sender}
 
 
 def wrong_for_functions(stage: Stage) -> Iterator[Wrong]:
-    """What a function would refuse as it starts: it must not be deployed.
+    """Yield the problems that a function would raise when it starts.
 
-    A function names one thing at a time. It is asked again with the default instead.
+    A function raises one problem at a time. Check it again with the default in place of the wrong
+    value, until it raises none.
     """
-    known = told(stage)
-    default = told(Stage(name=stage.name, sender=stage.sender, list_id=stage.list_id))
+    known = as_functions_read(stage)
+    default = as_functions_read(Stage(name=stage.name, sender=stage.sender, list_id=stage.list_id))
     for kind in _KINDS:
         while wrong := _refused_by(kind, known):
             yield wrong

@@ -1,4 +1,4 @@
-"""Names that two stages of cdk.json cannot both have."""
+"""Names in AWS that two stages of cdk.json cannot share."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from infra.stage.stage import Stage
 
 _ANYWHERE = ""
-"""A name that is unique for all accounts, or all regions."""
+"""The account or Region of a name that must be unique in all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An account and a region, as far as they are known; both are empty if they are not."""
+    """The account and Region of a deployment; each is empty if it is unknown."""
 
     account: str = ""
     region: str = ""
@@ -19,28 +19,31 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """A name that a stage takes when it is deployed.
+    """A name that a stage takes when it is deployed."""
 
-    `what`: two stages cannot both take the same name for the same thing in the same place.
-    `of`: the settings that decide it. `why`: why one stage alone can have it there. `to_do`: what
-    else to write.
-    """
-
+    # The kind of thing. Two stages cannot use one name for the same kind in the same place.
     what: str
+
     text: str
     account: str
     region: str
+
+    # The settings that decide the name.
     of: tuple[str, ...]
+
+    # The reason why only one stage can have the name.
     why: str
+
+    # The advice to the operator.
     to_do: str
 
 
 def taken_by_others(stage: Stage, others: Iterable[Stage], *, default: Place) -> Iterator[str]:
-    """A sentence for each name of the stage that another stage of cdk.json has, too.
+    """Yield a sentence for each name of the stage that another stage of cdk.json also has.
 
-    Names that only follow from one that was told already are left out: DNS records of a domain.
-    `default`: where stages are deployed that do not say where. A stage with `host_layers` is for
-    the embedded engine and shares its account with none.
+    Leave out a name that follows from one already reported, such as a domain's DNS records.
+    `default` is the place of stages that do not specify theirs. Ignore stages with `host_layers`,
+    because the embedded engine has no account to share.
     """
     if stage.host_layers:
         return
@@ -48,12 +51,12 @@ def taken_by_others(stage: Stage, others: Iterable[Stage], *, default: Place) ->
         if other.host_layers or other.name == stage.name:
             continue
         theirs = {_key(each): each for each in _names(other, default)}
-        told: set[str] = set()
+        reported: set[str] = set()
         for name in _names(stage, default):
             same = theirs.get(_key(name))
-            if same and told.isdisjoint(name.of):
+            if same and reported.isdisjoint(name.of):
                 yield _sentence(name, same, stage, other)
-                told.update(name.of if len(name.of) == 1 else ())
+                reported.update(name.of if len(name.of) == 1 else ())
 
 
 def _key(name: _Name) -> tuple[str, str, str, str]:
@@ -62,11 +65,11 @@ def _key(name: _Name) -> tuple[str, str, str, str]:
 
 def _sentence(name: _Name, same: _Name, stage: Stage, other: Stage) -> str:
     ours, theirs = (
-        " and ".join(f"{setting} is {getattr(each, setting)!r}" for setting in taken.of)
-        for taken, each in ((name, stage), (same, other))
+        " and ".join(f"{setting} is {getattr(each, setting)!r}" for setting in uses.of)
+        for uses, each in ((name, stage), (same, other))
     )
     return (
-        f"{ours}, but stage {other.name!r} takes the same {name.what}, {name.text!r} ({theirs}). "
+        f"{ours}, but stage {other.name!r} uses the same {name.what}, {name.text!r} ({theirs}). "
         f"{name.why} {name.to_do}"
     )
 
@@ -74,14 +77,14 @@ def _sentence(name: _Name, same: _Name, stage: Stage, other: Stage) -> str:
 def _names(stage: Stage, default: Place) -> Iterator[_Name]:
     account = stage.account or default.account
     region = stage.region or default.region
-    elsewhere = "or give the stages different values of account or region"
+    elsewhere = "or give the stages different accounts or Regions"
     yield _Name(
         "event bus",
         stage.bus,
         account,
         region,
         of=("bus",),
-        why="An account has one bus of a name in a region.",
+        why="The name of a bus must be unique in an account and Region.",
         to_do=f"Write another bus, such as {stage.bus}-{stage.name}, {elsewhere}.",
     )
     if stage.domain:
@@ -91,9 +94,9 @@ def _names(stage: Stage, default: Place) -> Iterator[_Name]:
             account,
             region,
             of=("domain",),
-            why="An account verifies a domain once in a region.",
-            to_do="Take domain out of one of them: a stage may send from a domain that the other "
-            f"one verifies; {elsewhere}.",
+            why="A domain can be verified only once in an account and Region.",
+            to_do="Remove domain from one of them, because a stage may send from a domain that the "
+            f"other one verifies, {elsewhere}.",
         )
     if stage.links_host:
         yield from _names_of_links(stage, region)
@@ -102,8 +105,9 @@ def _names(stage: Stage, default: Place) -> Iterator[_Name]:
 
 
 def _names_of_links(stage: Stage, region: str) -> Iterator[_Name]:
-    """https://docs.aws.amazon.com/apigateway/latest/developerguide/how-to-custom-domains.html
+    """Yield the names of the links' domain in API Gateway and CloudFront.
 
+    https://docs.aws.amazon.com/apigateway/latest/developerguide/how-to-custom-domains.html
     https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/alternate-domain-names-move.html
     """
     to_do = f"Write another links_domain, such as {stage.name}.{stage.links_host}"
@@ -113,8 +117,8 @@ def _names_of_links(stage: Stage, region: str) -> Iterator[_Name]:
         _ANYWHERE,
         region,
         of=("links_domain",),
-        why="A region has it once, whatever the account.",
-        to_do=f"{to_do}, or another region.",
+        why="It must be unique in a Region, across all accounts.",
+        to_do=f"{to_do}, or another Region.",
     )
     if stage.front_rate_limit:
         yield _Name(
@@ -123,13 +127,13 @@ def _names_of_links(stage: Stage, region: str) -> Iterator[_Name]:
             _ANYWHERE,
             _ANYWHERE,
             of=("links_domain", "front_rate_limit"),
-            why="One distribution has it, whatever the account and region.",
-            to_do=f"{to_do}, or take front_rate_limit out of one of them.",
+            why="It must be unique across all accounts and Regions.",
+            to_do=f"{to_do}, or remove front_rate_limit from one of them.",
         )
 
 
 def _records(stage: Stage) -> Iterator[_Name]:
-    """The DNS records that the stage writes. A record that exists fails the deployment."""
+    """Yield the DNS records that the stage creates. An existing record fails the deployment."""
     names: dict[str, tuple[str, ...]] = {}
     if stage.domain:
         names[stage.bounce_domain] = ("domain", "mail_from_domain")
@@ -145,8 +149,8 @@ def _records(stage: Stage) -> Iterator[_Name]:
             _ANYWHERE,
             _ANYWHERE,
             of=of,
-            why="A zone has one record of a name and type.",
+            why="A zone can have only one record with a name and type.",
             to_do=f"Write another {last}"
             + (", or leave dmarc empty" if last == "dmarc" else "")
-            + ", or take hosted_zone out of one of them and enter its records yourself.",
+            + ", or remove hosted_zone from one of them and create its records yourself.",
         )

@@ -1,4 +1,4 @@
-"""What settings of one group demand of those of another."""
+"""Checks of settings in different groups that depend on each other."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from infra.topology import GENERATE
 
 
 def wrong_together(stage: Stage) -> Iterator[Wrong]:
-    """What no stage may say of two things at once."""
+    """Yield the problems with settings that depend on each other."""
     yield from _wrong_with_senders(stage)
     yield from _wrong_with_smtp(stage)
     yield from _wrong_with_times(stage)
@@ -23,7 +23,7 @@ def wrong_together(stage: Stage) -> Iterator[Wrong]:
 
 
 def _wrong_with_senders(stage: Stage) -> Iterator[Wrong]:
-    """An identity verifies its domain and all subdomains.
+    """Yield senders outside `domain`. An SES identity verifies a domain and its subdomains.
 
     https://docs.aws.amazon.com/ses/latest/dg/creating-identities.html
     """
@@ -34,13 +34,13 @@ def _wrong_with_senders(stage: Stage) -> Iterator[Wrong]:
     for setting, domain in domains.items():
         if not is_under(domain, stage.domain):
             yield Wrong(
-                f"{setting} must be under domain, {stage.domain}, not {domain}: SES signs for that "
-                "domain only.",
+                f"{setting} must be under domain, {stage.domain}, not {domain}, because SES signs "
+                "only for that domain.",
                 of=(setting, "domain"),
             )
     if stage.bounce_domain in domains.values():
         yield Wrong(
-            "mail_from_domain must not be the domain of a sender: bounces arrive there.",
+            "mail_from_domain must not be the domain of a sender, because bounces arrive there.",
             of=("mail_from_domain", "domain", "sender", "immediate_sender"),
         )
 
@@ -50,14 +50,14 @@ def _wrong_with_smtp(stage: Stage) -> Iterator[Wrong]:
         return
     if stage.unknown_policy == "resend":
         yield Wrong(
-            "mail_provider smtp needs unknown_policy carry_over or assume_sent: nothing reports "
-            "what became of an email, and resend would wait for that.",
+            "mail_provider smtp needs unknown_policy carry_over or assume_sent. resend would wait "
+            "for delivery events, and only SES publishes them.",
             of=("mail_provider", "unknown_policy"),
         )
     if stage.track_clicks or stage.track_opens or stage.feedback_by_sns:
         yield Wrong(
-            "track_clicks, track_opens and feedback_by_sns need mail_provider ses: nothing else "
-            "reports what became of an email.",
+            "track_clicks, track_opens and feedback_by_sns need mail_provider ses, because only "
+            "SES reports delivery events.",
             of=("mail_provider", "track_clicks", "track_opens", "feedback_by_sns"),
         )
     if stage.tracking_domain:
@@ -67,14 +67,14 @@ def _wrong_with_smtp(stage: Stage) -> Iterator[Wrong]:
         )
     if stage.emails_per_second > MAX_RATE_WITH_SMTP:
         yield Wrong(
-            f"emails_per_second must be at most {MAX_RATE_WITH_SMTP} with mail_provider smtp: each "
-            "email writes one row of DynamoDB.",
+            f"emails_per_second must be at most {MAX_RATE_WITH_SMTP} with mail_provider smtp, "
+            "because each email writes one row of DynamoDB.",
             of=("emails_per_second", "mail_provider"),
         )
     if not stage.emails_per_second:
         yield Wrong(
-            "mail_provider smtp needs emails_per_second: no quota of SES says how many emails a "
-            "second your server takes.",
+            "mail_provider smtp needs emails_per_second, because only SES has a quota that gives "
+            "the rate.",
             of=("mail_provider", "emails_per_second"),
         )
 
@@ -88,16 +88,16 @@ def _wrong_with_times(stage: Stage) -> Iterator[Wrong]:
         )
     if (longest := stage.sized(GENERATE).timeout) > LONGEST_INVOCATION:
         yield Wrong(
-            "smtp_reply_timeout, nine times smtp_command_timeout and commit_margin make an email "
-            f"take {longest} seconds with what comes before; they must leave it at "
-            f"{LONGEST_INVOCATION}, the longest that a function may take.",
+            "smtp_reply_timeout, nine times smtp_command_timeout and commit_margin add up to "
+            f"{longest} seconds for an email, including preparation. Lower them so that the sum is "
+            f"at most {LONGEST_INVOCATION}, the longest invocation of a function.",
             of=("smtp_reply_timeout", "smtp_command_timeout", "commit_margin"),
         )
     if 2 * stage.feedback_window > stage.evidence_grace:
         yield Wrong(
             "feedback_window must be at most half of evidence_grace, "
-            f"{stage.evidence_grace // 2}: unknown_policy would decide while the evidence is being "
-            "gathered.",
+            f"{stage.evidence_grace // 2}. Otherwise unknown_policy would apply while Lambda still "
+            "collects the evidence.",
             of=("feedback_window", "evidence_grace"),
         )
 
@@ -107,14 +107,14 @@ def _wrong_with_content(stage: Stage) -> Iterator[Wrong]:
         return
     if RECOMMENDATION in stage.critical_categories:
         yield Wrong(
-            f"critical_categories must not name {RECOMMENDATION}: readers can always turn off what "
-            "a content source gives.",
+            f"critical_categories must not have {RECOMMENDATION}, because readers can always turn "
+            "off the items of a content source.",
             of=("critical_categories", "content_sources"),
         )
     if 2 * stage.recommendations_patience > stage.max_lateness:
         yield Wrong(
             "recommendations_patience must be at most half of max_lateness, "
-            f"{stage.max_lateness // 2}: a digest that waits longer would not be sent at all.",
+            f"{stage.max_lateness // 2}. A digest that waits longer would not be sent.",
             of=("recommendations_patience", "max_lateness"),
         )
 
@@ -122,18 +122,18 @@ def _wrong_with_content(stage: Stage) -> Iterator[Wrong]:
 def _wrong_with_links(stage: Stage) -> Iterator[Wrong]:
     if not stage.links_certificate and not stage.links_are_in_zone:
         yield Wrong(
-            "links_domain needs a hosted_zone whose name it is or is below, or links_certificate "
-            "if its zone is elsewhere.",
+            "links_domain must be under the name of hosted_zone. If its zone is elsewhere, set "
+            "links_certificate.",
             of=("links_domain", "hosted_zone", "links_certificate"),
         )
     if not _is_certificate(stage.links_certificate, stage.region or r"[a-z0-9-]+"):
         yield Wrong(
-            "links_certificate must be the ARN of a certificate of ACM in the region of the stage.",
+            "links_certificate must be the ARN of an ACM certificate in the Region of the stage.",
             of=("links_certificate", "region"),
         )
     if not _is_certificate(stage.front_certificate, "us-east-1"):
         yield Wrong(
-            "front_certificate must be the ARN of a certificate of ACM in us-east-1.",
+            "front_certificate must be the ARN of an ACM certificate in us-east-1.",
             of=("front_certificate",),
         )
     if not stage.front_rate_limit:
@@ -145,13 +145,13 @@ def _wrong_with_links(stage: Stage) -> Iterator[Wrong]:
         )
     if not stage.region:
         yield Wrong(
-            "front_rate_limit needs region: rules of WAF for CloudFront are in us-east-1.",
+            "front_rate_limit needs region, because WAF rules for CloudFront are in us-east-1.",
             of=("front_rate_limit", "region"),
         )
 
 
 def _is_certificate(arn: str, region: str) -> bool:
-    """Whether it is the ARN of a certificate there; so is none."""
+    """Return True if it is empty or the ARN of a certificate in the Region."""
     return not arn or bool(
         re.fullmatch(rf"arn:aws[a-z-]*:acm:{region}:\d{{12}}:certificate/.+", arn)
     )

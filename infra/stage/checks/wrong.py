@@ -1,4 +1,4 @@
-"""How every check of a stage says what is wrong."""
+"""The form of a problem with a stage, and checks that several groups share."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -8,23 +8,27 @@ from gazette.settings.ranges import Range
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """`says`: a sentence that names the setting and what to do. `of`: each setting that the check
-    looked at. Whoever prints the sentence adds their values, unless it has them."""
+    """A problem with a stage."""
 
+    # A sentence that names the setting and what to do.
     says: str
+
+    # The settings that the check read. The caller appends their values to the sentence.
     of: tuple[str, ...]
+
+    # True if the sentence already has the values.
     has_values: bool = False
 
 
 def out_of_range(room: object, ranges: Mapping[str, Range]) -> Iterator[Wrong]:
-    """The numbers of `room` that are not in their range."""
+    """Yield a problem for each number of a group that is out of its range."""
     for setting, allowed in ranges.items():
         if getattr(room, setting) not in allowed:
             yield Wrong(f"{setting} must be {allowed}.", of=(setting,))
 
 
 def no_choice(room: object, choices: Mapping[str, tuple[str, ...]]) -> Iterator[Wrong]:
-    """The words of `room` that are none of those to choose from."""
+    """Yield a problem for each setting of a group whose word is not one of its choices."""
     for setting, words in choices.items():
         if getattr(room, setting) not in words:
             *others, last = words

@@ -168,7 +168,7 @@ def test_a_key_that_is_left_out_each_time_is_asked_for_five_times_with_growing_p
 ) -> None:
     ask = asking(table, clock)
     throttled.keys = {"bo"}
-    with pytest.raises(Unavailable, match=f"left out a key of {table} again and again"):
+    with pytest.raises(Unavailable, match=f"repeatedly left a key of {table} unprocessed"):
         ask()
     assert throttled.calls == [USERS, *[["bo"]] * (CALLS - 1)]
     assert throttled.pauses == PAUSES
@@ -224,7 +224,7 @@ def test_an_overdue_run_that_is_left_out_each_time_holds_up_none_behind_it(
     throttled.keys = {user_ids[3]}
     found, error = overdue(runs, 0)
     assert sorted(found) == sorted({*user_ids} - throttled.keys)
-    assert "left out a key of runs" in error
+    assert "repeatedly left a key of runs" in error
     assert len(throttled.calls) == CALLS + 1
     throttled.keys = set()
     found, error = overdue(runs, 0)
@@ -238,7 +238,7 @@ def test_a_table_that_gives_no_overdue_run_is_asked_for_one_batch(throttled: Thr
     throttled.keys = {*user_ids}
     found, error = overdue(runs, 0)
     assert (found, len(throttled.calls), throttled.pauses) == ([], CALLS, PAUSES)
-    assert "left out a key of runs" in error
+    assert "repeatedly left a key of runs" in error
 
 
 def stored(user_id: str, number: int, clock: SettableClock) -> DynamoEvents:
@@ -257,7 +257,7 @@ def test_events_of_an_erased_reader_that_are_left_out_are_deleted_again_and_then
 ) -> None:
     events = stored("ann", 30, clock)
     throttled.keys = {"ann"}
-    with pytest.raises(Unavailable, match="left out rows of events again and again"):
+    with pytest.raises(Unavailable, match="repeatedly left rows of events unprocessed"):
         events.erase("ann", None)
     assert [len(each) for each in throttled.calls] == [25] * CALLS
     assert throttled.pauses == PAUSES
@@ -273,7 +273,7 @@ def test_counts_of_a_category_that_are_left_out_are_deleted_again_and_then_named
     stats = DynamoCategoryStats("category_stats")
     stats.add("comment", Mark.SENT, NOW)
     throttled.keys = {"comment"}
-    with pytest.raises(Unavailable, match="left out rows of category_stats again and again"):
+    with pytest.raises(Unavailable, match="repeatedly left rows of category_stats unprocessed"):
         stats.forget("comment")
     assert (len(throttled.calls), throttled.pauses) == (CALLS, PAUSES)
     throttled.keys = set()

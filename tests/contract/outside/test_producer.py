@@ -86,5 +86,5 @@ def test_what_the_readme_puts_is_taken(ingest: Ingest, monkeypatch: pytest.Monke
 
 @moto
 def test_a_bus_that_there_is_not_is_told(engine: str) -> None:
-    with pytest.raises(NotPut, match="1 of 1 details are not on the bus elsewhere"):
+    with pytest.raises(NotPut, match="1 of 1 details were not published to the bus elsewhere"):
         Producer("shop.comments", bus="elsewhere").put([EVENT])

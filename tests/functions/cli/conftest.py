@@ -1,4 +1,4 @@
-"""docs/cli.md grants each command every call to AWS that it makes."""
+"""docs/cli grants each command every call to AWS that it makes."""
 
 import hashlib
 import io

@@ -90,12 +90,12 @@ def test_a_batch_is_watched_from_its_slot_to_its_end(stage: Cloud) -> None:
     during = told(run(stage, "show", id_))
     assert (during["state"], during["expected"], during["ended"]) == ("under way", "2", "0")
     assert (during["pending due"], during["not started"]) == ("2", "0")
-    assert {"a second", "left"} <= during.keys()
+    assert {"per second", "left"} <= during.keys()
     stage.work("generate", *messages)
     after = told(run(stage, "show", id_))
     assert (after["state"], after["ended"], after["sent accepted"]) == ("over", "2", "2")
     assert not [name for name in after if name.startswith("skipped")]
-    assert after["rate"] == "at most 400 emails a second; 2 today (UTC)"
+    assert after["rate"] == "at most 400 emails per second; 2 today (UTC)"
     assert "left" not in after
     assert run(stage, "list").stdout.split("\t") == [
         id_,
@@ -117,7 +117,7 @@ def test_a_batch_is_cancelled_and_says_how_many_had_gone(stage: Cloud) -> None:
     first, second = started(stage)
     stage.work("generate", first)
     done = run(stage, "cancel", id_, "--yes")
-    assert done.stdout == "cancelled 1, already sent 1, may have been sent 0, ended otherwise 0\n"
+    assert done.stdout == "1 cancelled, 1 already sent, 0 possibly sent, 0 skipped or failed\n"
     assert stage.meter.actions["support"] <= READS | WRITES
     stage.work("generate", second)
     assert len(stage.sent()) == 1
@@ -130,7 +130,7 @@ def test_a_batch_is_cancelled_and_says_how_many_had_gone(stage: Cloud) -> None:
 def test_a_batch_is_cancelled_before_it_begins(stage: Cloud) -> None:
     done = run(stage, "cancel", slot(), "--yes")
     assert done.exit_code == 0
-    assert "3 not started: they will be cancelled when they start." in done.stderr
+    assert "3 have not started. They are cancelled when they start." in done.stderr
     assert started(stage) == []
     assert (stored_run().status, stored_run().reason) == (
         Status.CANCELLED,
@@ -144,7 +144,9 @@ def test_nothing_is_cancelled_without_a_yes(stage: Cloud, answer: str, cancelled
     id_ = slot()
     started(stage)
     done = run(stage, "cancel", id_, said=answer)
-    assert f"Batch {id_}: 0 are sent, 2 are still to come. Cancel those?" in done.stdout
+    assert (
+        f"Batch {id_}: 0 digests were sent, 2 are pending. Cancel the pending ones?" in done.stdout
+    )
     assert (done.exit_code == 0) == cancelled
     assert ("cancelled batch_cancelled" in told(run(stage, "show", id_))) == cancelled
 
@@ -176,7 +178,7 @@ def test_a_cancel_waits_for_what_is_being_sent(
     stage.work("generate", message)
     times = looking(monkeypatch, lambda: apply(claimed, Accepted(claimed.attempt, "m1"), runs=runs))
     done = run(stage, "cancel", id_, "--yes")
-    assert done.stdout == "cancelled 0, already sent 2, may have been sent 0, ended otherwise 0\n"
+    assert done.stdout == "0 cancelled, 2 already sent, 0 possibly sent, 0 skipped or failed\n"
     assert len(times) == 1
 
 
@@ -203,9 +205,9 @@ def test_on_a_terminal_a_batch_is_shown_until_it_is_over(
     [
         (
             "yesterday",
-            "ID 'yesterday' is no batch: write its slot in UTC, such as 2026-11-22T06:10Z",
+            "ID 'yesterday' is not a batch. Specify its slot in UTC, such as 2026-11-22T06:10Z",
         ),
-        ("2026-11-22T06:10", "is no batch"),
+        ("2026-11-22T06:10", "is not a batch"),
         ("2026-01-01T06:13Z", "Batch 2026-01-01T06:10Z is empty"),
     ],
 )
@@ -221,10 +223,10 @@ def test_what_is_no_batch_is_said_in_one_line(
 def test_an_unknown_stage_is_said_in_one_line(cloud: Cloud) -> None:
     done = run(cloud, "list", "--stage", "nowhere")
     assert done.exit_code == 2
-    assert "There is no function gazette-nowhere-fanout here" in done.stderr
+    assert "Function gazette-nowhere-fanout does not exist" in done.stderr
 
 
 def test_where_nothing_was_ever_due_the_list_says_so(stage: Cloud) -> None:
     done = run(stage, "list")
     assert (done.exit_code, done.stdout) == (0, "")
-    assert "There is no batch yet" in done.stderr
+    assert "No batches yet" in done.stderr

@@ -37,9 +37,9 @@ def test_what_is_on_hold_is_told_with_why_and_since_when(stage: Cloud) -> None:
     shown = run(stage, "status")
     assert shown.stdout.splitlines() == [
         "digest\tsending",
-        "digest rate\tat most 400 emails a second; 0 today (UTC)",
+        "digest rate\tat most 400 emails per second; 0 today (UTC)",
         "immediate\tsending",
-        "immediate rate\tat most 100 emails a second; 0 today (UTC)",
+        "immediate rate\tat most 100 emails per second; 0 today (UTC)",
         f"category comment\theld since {SINCE}: {WHY}",
         f"category like\theld by hand since {SINCE}: a?b",
     ]
@@ -51,13 +51,13 @@ def test_what_is_on_hold_is_told_with_why_and_since_when(stage: Cloud) -> None:
 def test_a_category_is_stopped_by_hand_and_all_other_email_goes_on(stage: Cloud) -> None:
     done = run(stage, "stop", " wrong line ", "--category", "comment", "--yes")
     assert done.stdout == (
-        "category comment of stage prod is held: its events wait until you resume it\n"
+        "category comment of stage prod is on hold; its events wait until you resume it\n"
     )
     (hold,) = held()
     assert (hold.category, hold.why, hold.by_hand) == ("comment", "wrong line", True)
     assert run(stage, "status").stdout.startswith("digest\tsending\n")
     again = run(stage, "stop", "another", "--category", "comment", "--yes")
-    assert "is already held: nothing was changed" in again.stdout
+    assert "is already on hold" in again.stdout
     assert held() == [hold]
     assert stage.meter.actions["support"] == {
         ("control", "UpdateItem"),
@@ -69,7 +69,7 @@ def test_a_category_is_stopped_by_hand_and_all_other_email_goes_on(stage: Cloud)
 @pytest.mark.parametrize(("answer", "is_on"), [("y\n", True), ("n\n", False), ("", False)])
 def test_none_is_stopped_without_a_yes(stage: Cloud, answer: str, is_on: bool) -> None:
     done = run(stage, "stop", "wrong line", "--category", "comment", said=answer)
-    assert "Send no events of category comment in stage prod until somebody runs" in done.stdout
+    assert "Hold the events of category comment in stage prod until someone runs" in done.stdout
     assert bool(held()) == is_on
 
 
@@ -80,14 +80,14 @@ def test_a_category_that_is_released_is_counted_anew(stage: Cloud) -> None:
     DynamoCategoryHolds("control").add(category_hold("like", WHY, NOW))
     done = run(stage, "resume", "--category", "comment")
     assert done.stdout == (
-        "category comment of stage prod is sent again; its bounces and complaints are reset\n"
+        "category comment of stage prod is resumed, and its bounce and complaint counts are reset\n"
     )
     assert [hold.category for hold in held()] == ["like"]
     assert category_stats.since("comment", now - SPAN) == CategoryCounts()
     again = run(stage, "resume", "--category", "comment")
     assert (again.exit_code, again.stdout) == (
         0,
-        "category comment of stage prod was not held\n",
+        "category comment of stage prod was not on hold\n",
     )
     assert stage.meter.actions["support"] == {
         ("control", "Query"),
@@ -102,7 +102,7 @@ def test_of_a_category_that_is_not_on_hold_nothing_is_forgotten(stage: Cloud) ->
     category_stats, now = DynamoCategoryStats("category_stats"), datetime.now(UTC)
     category_stats.add("comment", Mark.SENT, now)
     done = run(stage, "resume", "--category", "comment")
-    assert done.stdout == "category comment of stage prod was not held\n"
+    assert done.stdout == "category comment of stage prod was not on hold\n"
     assert category_stats.since("comment", now - SPAN) == CategoryCounts(1)
 
 
@@ -113,7 +113,7 @@ def test_what_is_no_category_is_refused(
 ) -> None:
     done = run(stage, *command, "--category", category)
     assert done.exit_code == 2
-    assert "is not a category name, such as comment" in done.stderr
+    assert "is not a valid category name" in done.stderr
     assert not held()
     assert not stage.meter.actions["support"]
 
@@ -121,4 +121,4 @@ def test_what_is_no_category_is_refused(
 def test_resume_names_the_function_that_is_missing(stage: Cloud) -> None:
     done = run(stage, "resume", "--category", "comment", "--stage", "nowhere")
     assert done.exit_code == 2
-    assert "There is no function gazette-nowhere-feedback here" in done.stderr
+    assert "Function gazette-nowhere-feedback does not exist" in done.stderr

@@ -53,9 +53,9 @@ def test_status_shows_each_stream_and_its_rate(
     assert (shown.exit_code, shown.stderr) == (0, "")
     assert shown.stdout.splitlines() == [
         "digest\tsending",
-        "digest rate\tat most 400 emails a second; 0 today (UTC)",
+        "digest rate\tat most 400 emails per second; 0 today (UTC)",
         "immediate\tsending",
-        "immediate rate\tat most 100 emails a second; 0 today (UTC)",
+        "immediate rate\tat most 100 emails per second; 0 today (UTC)",
     ]
     assert stage.meter.actions["support"] == {("pace", "GetItem"), ("control", "Query")}
 
@@ -65,12 +65,12 @@ def test_status_of_a_stopped_stream_says_why_since_when_and_the_next_try(stage: 
     shown = run(stage, "status")
     assert shown.stdout.splitlines() == [
         "digest\tsending",
-        "digest rate\tat most 400 emails a second; 0 today (UTC)",
+        "digest rate\tat most 400 emails per second; 0 today (UTC)",
         "immediate\tstopped automatically",
         f"immediate reason\t{WHY}",
         f"immediate since\t{SINCE}",
-        f"immediate next try\tone email at {UNTIL} or later",
-        "immediate rate\tat most 100 emails a second; 0 today (UTC)",
+        f"immediate next try\ta test email at {UNTIL} or later",
+        "immediate rate\tat most 100 emails per second; 0 today (UTC)",
     ]
     assert "`gazette sending resume --stage prod`" in shown.stderr
 
@@ -103,9 +103,7 @@ def test_stop_holds_all_email_until_it_is_resumed(stage: Cloud) -> None:
     (entry,) = stage.queued("generate")
     assert 600 <= entry["DelaySeconds"] <= 900
     resumed = run(stage, "resume")
-    assert resumed.stdout.startswith(
-        "all email of stage prod is sent again; it was stopped since 20"
-    )
+    assert resumed.stdout.startswith("all email of stage prod is resumed; it was stopped at 20")
     stage.work("generate", entry["MessageBody"])
     assert len(stage.sent()) == 1
     assert stage.meter.actions["support"] == {
@@ -118,7 +116,7 @@ def test_stop_holds_all_email_until_it_is_resumed(stage: Cloud) -> None:
 @pytest.mark.parametrize(("answer", "is_on"), [("y\n", True), ("n\n", False), ("", False)])
 def test_nothing_is_stopped_without_a_yes(stage: Cloud, answer: str, is_on: bool) -> None:
     done = run(stage, "stop", "wrong template", said=answer)
-    assert "Stop all email of stage prod until somebody runs" in done.stdout
+    assert "Stop all email of stage prod until someone runs" in done.stdout
     assert (done.exit_code == 0) == is_on
     assert [stored(row) is not None for row in (ROWS.digest, ROWS.immediate)] == [is_on] * 2
 
@@ -128,7 +126,7 @@ def test_resume_ends_what_the_circuit_breaker_stopped(stage: Cloud, rows: tuple[
     for row in rows:
         refused(row)
     done = run(stage, "resume")
-    assert done.stdout == f"all email of stage prod is sent again; it was stopped since {SINCE}\n"
+    assert done.stdout == f"all email of stage prod is resumed; it was stopped at {SINCE}\n"
     assert [stored(row) for row in (ROWS.digest, ROWS.immediate)] == [None, None]
     again = run(stage, "resume")
     assert (again.exit_code, again.stdout) == (0, "email of stage prod was not stopped\n")
@@ -171,7 +169,7 @@ def test_no_other_stage_than_the_named_one_is_touched(
     refused()
     done = run(stage, *arguments)
     assert done.exit_code == 2
-    assert "There is no function gazette-nowhere-generate here" in done.stderr
+    assert "Function gazette-nowhere-generate does not exist" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert stored() == OpenBreaker(
         why=WHY, since=NOW, until=NOW + timedelta(minutes=1), step=timedelta(minutes=1)

@@ -48,7 +48,7 @@ READS = {
     ("pace", "GetItem"),
 }
 SHARD = {"shard": 3, "since": "2026-11-22T06:10:00+00:00", "until": "2026-11-22T06:20:00+00:00"}
-ASKED = "Redrive them? What was sent is not sent again. [y/N]: y\n"
+ASKED = "Redrive them? No email is sent twice. [y/N]: y\n"
 BODIES = {
     "ingest-dead": envelope("event.created", {"secret": "ann@example.com"}),
     "followers-dead": json.dumps(
@@ -211,7 +211,7 @@ def test_a_dead_letter_is_redriven_sent_once_and_then_said_to_be_sent(
     assert stage.meter.actions["support"] == READS
     done = run(stage, "redrive", "generate-dead", said="y\n")
     assert "generate-dead: 1: 1 sends" in done.stdout
-    assert done.stdout.endswith("generate-dead: redriven 1, left 0\n")
+    assert done.stdout.endswith("generate-dead: 1 redriven, 0 remaining\n")
     assert sqs.bodies("generate-dead") == []
     (back,) = sqs.bodies("generate")
     stage.work("generate", back)
@@ -236,7 +236,7 @@ def test_looking_removes_nothing_and_hides_nothing(stage: Cloud, sqs: Sqs) -> No
     assert len(sqs.bodies("generate-dead")) == 12
     cut = run(stage, "show", "gazette-prod-generate-dead", "--limit", "5")
     assert len(rows(cut)) == 5
-    assert cut.stderr == "5 of about 12 in gazette-prod-generate-dead: --limit shows more.\n"
+    assert cut.stderr == "5 of about 12 in gazette-prod-generate-dead. --limit shows more.\n"
     assert stage.sent() == []
 
 
@@ -260,7 +260,10 @@ def test_what_waits_or_is_unknown_says_why(stage: Cloud, sqs: Sqs) -> None:
     (braked,) = rows(run(stage, "show"))
     assert braked[4:] == [
         "waits",
-        "sending is stopped: `gazette sending status` says why; it is sent once sending resumes",
+        (
+            "sending is stopped (`gazette sending status` shows the reason); it is sent once "
+            "sending resumes"
+        ),
     ]
     DynamoRateLimiter("pace", PacePlan(rate=500), name=ROWS.digest).close_by_hand()
     claim = Claim(Window(NOW, NOW), deadline=datetime.now(UTC), nonce="n")
@@ -279,8 +282,9 @@ def test_what_waits_or_is_unknown_says_why(stage: Cloud, sqs: Sqs) -> None:
     (unknown,) = rows(run(stage, "show"))
     assert unknown[4] == "unknown"
     assert unknown[5] == (
-        "unknown: the provider was called, and no answer says whether it accepted the message "
-        "(ReadTimeoutError); a delivery event or the sweep settles it, and no redrive"
+        "unknown: the provider was called, but did not confirm that it accepted the message "
+        "(ReadTimeoutError); a delivery event or the sweep determines its outcome; a redrive does "
+        "not"
     )
 
 
@@ -301,7 +305,9 @@ def test_trace_aa_what_failed_is_said_to_start_the_next_run_and_does(
     assert stage.meter.actions["support"] == READS | {("schedules", "GetItem")}
     done = run(stage, "redrive", "failed", said="y\n")
     told = f"ann-daily-1: {row[4]}: {row[5]}\n"
-    assert f"failed: 1: 1 starts_next\n{ASKED}{told}failed: redriven 1, left 0\n" in done.stdout
+    assert (
+        f"failed: 1: 1 starts_next\n{ASKED}{told}failed: 1 redriven, 0 remaining\n" in done.stdout
+    )
     (back,) = sqs.bodies("resend")
     stage.work("resend", back)
     sqs.put("failed", back)
@@ -317,7 +323,7 @@ def test_trace_aa_what_failed_is_said_to_start_the_next_run_and_does(
     (sent,) = rows(run(stage, "show"))
     assert sent[4] == "sent_since"
     assert sent[5].startswith("run ann-daily-2, due 2")
-    assert sent[5].endswith(" UTC, was sent with its events; nothing is sent")
+    assert sent[5].endswith(" UTC, was sent with its events; no email is sent")
     stage.work("resend", back)
     assert len(stage.sent()) == 1
     assert stage.take("resend") == stage.take("failed") == []
@@ -332,11 +338,11 @@ def test_what_failed_says_why_nothing_is_started(stage: Cloud, sqs: Sqs) -> None
         schedule = schedules.get("cy", DAILY)
         assert schedule
         assert schedules.remove(schedule)
-    was = "failed: the provider refused it 6 times (Throttling); nothing is started: "
+    was = "failed: the provider rejected it 6 times (Throttling); no run is started"
     said = {row[1]: row[4:] for row in rows(run(stage, "show"))}
     assert said == {
-        "bo-daily-1": ["not_wanted", f"{was}they had unsubscribed"],
-        "cy-daily-1": ["no_schedule", f"{was}the reader no longer has this schedule"],
+        "bo-daily-1": ["not_wanted", f"{was}: the reader had unsubscribed"],
+        "cy-daily-1": ["no_schedule", f"{was} because the reader no longer has this schedule"],
     }
     done = run(stage, "redrive", "failed", "--yes")
     assert {line.split(": ")[1] for line in done.stdout.splitlines()[:-1]} == {
@@ -393,8 +399,8 @@ def test_an_expired_run_and_what_is_no_message_are_told_apart(stage: Cloud, sqs:
     found = {row[1]: row[4] for row in rows(run(stage, "show"))}
     assert found == {
         "gone-daily-1": "no_such_run",
-        'not a message of Gazette: {"user_id": "", "schedule": "daily", "se…': "fails_again",
-        "not a message of Gazette: hello?world hello?world hello?world hell…": "fails_again",
+        'not a Gazette message: {"user_id": "", "schedule": "daily", "se…': "fails_again",
+        "not a Gazette message: hello?world hello?world hello?world hell…": "fails_again",
     }
 
 
@@ -409,7 +415,7 @@ def test_other_dead_letters_are_named_by_their_keys_without_content(stage: Cloud
         "followers-dead": ("activity a1 on post#p1", "again"),
         "shard-dead": ("shard 3, slots 2026-11-22T06:10Z to 2026-11-22T06:20Z", "again"),
         "sweep-dead": ("partition 5", "again"),
-        "feedback-dead": ("not a message of Gazette: []", "fails_again"),
+        "feedback-dead": ("not a Gazette message: []", "fails_again"),
         "ticks-undelivered": ("tick of 2026-11-22T06:10:00Z", "stays"),
     }
 
@@ -421,7 +427,7 @@ def test_a_task_of_sqs_moves_them_to_the_queue_that_is_named(
     tasks.listed = [{**_task(1, 99, ""), "Status": "COMPLETED"}]
     sqs.put("shard-dead", "one", "two")
     done = run(stage, "redrive", "shard-dead", "--yes")
-    assert done.stdout == "shard-dead: redriven 2, left 0\n"
+    assert done.stdout == "shard-dead: 2 redriven, 0 remaining\n"
     assert done.stderr == "2 of about 2 moved\n"
     (started,) = tasks.started
     assert started["SourceArn"].endswith(":gazette-prod-shard-dead")
@@ -434,7 +440,7 @@ def test_a_task_that_is_under_way_is_followed(stage: Cloud, sqs: Sqs, tasks: Mov
     tasks.listed = [_task(1, 7, "")]
     sqs.put("shard-dead", "late")
     done = run(stage, "redrive", "shard-dead", "--yes")
-    assert done.stdout == "shard-dead: redriven 7, left 1\n"
+    assert done.stdout == "shard-dead: 7 redriven, 1 remaining\n"
     assert tasks.started == []
 
 
@@ -445,7 +451,7 @@ def test_a_task_that_fails_says_which_rights_it_needs(
     sqs.put("shard-dead", "one")
     done = run(stage, "redrive", "shard-dead", "--yes")
     assert done.exit_code == 2
-    assert "left 1" in done.stdout
+    assert "1 remaining" in done.stdout
     assert "sqs:DeleteMessage and sqs:GetQueueAttributes on gazette-prod-shard-dead" in done.stderr
     assert sqs.bodies("shard-dead") == ["one"]
 
@@ -457,7 +463,7 @@ def test_what_eventbridge_put_there_goes_by_hand(stage: Cloud, sqs: Sqs, tasks: 
     sqs.put("ticks-undelivered", "{}")
     done = run(stage, "redrive", "--yes")
     assert done.stdout == (
-        "undelivered: redriven 1, left 0\nfeedback-undelivered: redriven 1, left 0\n"
+        "undelivered: 1 redriven, 0 remaining\nfeedback-undelivered: 1 redriven, 0 remaining\n"
     )
     assert (sqs.bodies("ingest"), sqs.bodies("feedback")) == (["event"], ["delivery_event"])
     assert tasks.started == []
@@ -493,8 +499,8 @@ def test_without_such_tasks_they_go_by_hand_and_a_crash_loses_none(
     assert len(sqs.bodies("shard-dead")) == 3
     del tasks.refused["DeleteMessage"]
     done = run(stage, "redrive", "shard-dead", "--yes")
-    assert done.stdout == "shard-dead: redriven 3, left 0\n"
-    assert "each message is received, sent and deleted" in done.stderr
+    assert done.stdout == "shard-dead: 3 redriven, 0 remaining\n"
+    assert "Moving the messages one by one" in done.stderr
     assert set(sqs.bodies("shard")) == {"one", "two", "three"}
 
 
@@ -514,20 +520,23 @@ def test_where_nothing_waits_that_is_said(stage: Cloud, sqs: Sqs) -> None:
     one = run(stage, "show", "shard-dead")
     assert (one.exit_code, one.stdout) == (0, "")
     assert one.stderr == "gazette-prod-shard-dead is empty.\n"
-    assert run(stage, "redrive").stderr == "There is nothing to redrive.\n"
+    assert run(stage, "redrive").stderr == "There are no messages to redrive.\n"
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("show", "quarantine"), "write one of ingest-dead, followers-dead"),
-        (("redrive", "generate"), "QUEUE 'generate' is no dead-letter queue of stage prod"),
-        (("redrive", "ticks-undelivered"), "the next tick makes up for it"),
-        (("redrive", "--run", "ann"), "--run 'ann' is no run: write its id, such as ann-daily-17"),
-        (("redrive", "--batch", "noon"), "--batch 'noon' is no batch: write its slot in UTC"),
-        (("redrive", "shard-dead", "--run", "ann-daily-1"), "shard-dead are not about a run"),
-        (("list", "--stage", "nowhere"), "no queue gazette-nowhere-ingest-dead here"),
-        (("show", "--stage", "nowhere"), "no queue gazette-nowhere-ingest-dead here"),
+        (("show", "quarantine"), "Specify one of ingest-dead, followers-dead"),
+        (("redrive", "generate"), "QUEUE 'generate' is not a dead-letter queue of stage prod"),
+        (("redrive", "ticks-undelivered"), "the next tick does its work"),
+        (
+            ("redrive", "--run", "ann"),
+            "--run 'ann' is not a run id. Specify an id such as ann-daily-17",
+        ),
+        (("redrive", "--batch", "noon"), "--batch 'noon' is not a batch. Specify its slot in UTC"),
+        (("redrive", "shard-dead", "--run", "ann-daily-1"), "shard-dead are not about runs"),
+        (("list", "--stage", "nowhere"), "Queue gazette-nowhere-ingest-dead does not exist"),
+        (("show", "--stage", "nowhere"), "Queue gazette-nowhere-ingest-dead does not exist"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_line(
@@ -550,7 +559,7 @@ def test_a_right_that_is_missing_is_named(stage: Cloud, sqs: Sqs, tasks: MoveTas
         arguments = ("redrive", "--yes") if "Move" in operation else ("show",)
         done = run(stage, *arguments[:1], "generate-dead", *arguments[1:])
         assert done.exit_code == 2
-        assert f"your credentials need {said}" in done.stderr
+        assert f"Your credentials need {said}" in done.stderr
         assert len(done.stderr.splitlines()) == 1
 
 
@@ -559,7 +568,7 @@ def test_category_holds_that_may_not_be_read_are_not_taken_for_none(stage: Cloud
     with denied("Query", "control"):
         shown = run(stage, "show", "generate-dead")
     assert (shown.exit_code, shown.stdout) == (2, "")
-    assert "your credentials need dynamodb:Query on the tables of stage prod" in shown.stderr
+    assert "Your credentials need dynamodb:Query on the tables of stage prod" in shown.stderr
 
 
 def test_on_a_terminal_it_is_a_table(

@@ -186,7 +186,7 @@ def test_what_was_changed_in_ses_and_lambda_is_named_with_its_queue_and_set(stag
         ),
         ("mapping generate", "warning"): f"BatchSize is 7, not {_GENERATE.batch}",
         ("account concurrency", "warning"): (
-            "the account may run 500, and `account_concurrency` says 1000: "
+            "the account's limit is 500, but `account_concurrency` is 1000: "
             "gazette-prod-concurrency-nearly-used-up fires too late or never"
         ),
     }
@@ -220,7 +220,7 @@ def test_a_deployment_since_a_version_was_pushed_is_a_warning(stage: Cloud) -> N
     assert done.exit_code == 0
     assert findings_of_templates(done)["templates and deployment"][0] == "warning"
     (finding,) = wrong(done)
-    assert "the templates of the deployment reach nobody" in finding["todo"]
+    assert "readers do not get the deployed templates" in finding["todo"]
 
 
 def test_a_row_of_templates_that_cannot_be_read_is_a_problem(stage: Cloud) -> None:

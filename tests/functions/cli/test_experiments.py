@@ -29,11 +29,12 @@ def run(cloud: Cloud, *arguments: str) -> Result:
 
 def test_an_experiment_runs_is_changed_and_stopped_without_a_deployment(stage: Cloud) -> None:
     assert run(stage, "show").stdout == (
-        "no experiment runs in stage prod: everybody gets variation 1\n"
+        "stage prod has no running experiment; all readers get variation 1\n"
     )
     started = run(stage, "start", "subjects", "1=1", "2=3")
     assert started.stdout == (
-        "experiment subjects runs in stage prod: 25.0% get variation 1, 75.0% get variation 2\n"
+        "experiment subjects is running in stage prod: 25.0% get variation 1, 75.0% get variation "
+        "2\n"
     )
     name, since, *shares = run(stage, "show").stdout.splitlines()
     assert name == "name\tsubjects"
@@ -46,7 +47,7 @@ def test_an_experiment_runs_is_changed_and_stopped_without_a_deployment(stage: C
         "variation 2\t100.0%",
     ]
     assert run(stage, "stop").exit_code == 0
-    assert "no experiment runs" in run(stage, "show").stdout
+    assert "no running experiment" in run(stage, "show").stdout
     assert stage.meter.actions["engineer"] == {
         ("control", action) for action in ("GetItem", "Query", "PutItem", "DeleteItem")
     }
@@ -71,7 +72,7 @@ def test_a_variation_that_has_no_folder_is_told(
     monkeypatch.setattr(experiment, "PROJECT", tmp_path)
     started = run(stage, "start", "subjects", "1=1", "2=1", "3=1", "4=0")
     assert started.exit_code == 0
-    assert "There is no folder variations/3 in the templates here" in " ".join(
+    assert "The templates of this working tree have no folder variations/3" in " ".join(
         started.stderr.split()
     )
     assert "variations/2" not in started.stderr
@@ -81,8 +82,8 @@ def test_a_variation_that_has_no_folder_is_told(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("start", "subjects", "2"), "'2' is no variation with its weight, such as 2=50."),
-        (("start", "subjects", "1=1", "1=2"), "variation 1 has two weights"),
+        (("start", "subjects", "2"), "'2' is not VARIATION=WEIGHT. Specify numbers, such as 2=50."),
+        (("start", "subjects", "1=1", "1=2"), "Variation 1 has two weights"),
         (("start", "Subjects", "1=1"), "the name 'Subjects' must be"),
         (("start", "subjects", "12=1"), "variation 12 must be 1 to 9"),
         (("start", "subjects", "1=0"), "no variation has a weight"),

@@ -117,8 +117,10 @@ def test_a_digest_is_told_from_the_event_to_the_message_id(stage: Cloud) -> None
 def test_what_waits_is_told_also_without_a_profile(stage: Cloud) -> None:
     stage.say("event.created", event(1))
     told = rows(run("ann"))
-    assert told["answer"][0][0].startswith("Gazette does not know ann")
-    assert told["answer"][1] == ["1 event waits for the profile: put it, and they are sent."]
+    assert told["answer"][0][0].startswith("Gazette has no profile of ann")
+    assert told["answer"][1] == [
+        "1 event is waiting for this profile. Publish the profile to send it."
+    ]
     (waiting,) = told["waiting"]
     assert waiting[:3] == ["the profile", "comment", "1"]
 
@@ -134,7 +136,7 @@ def test_a_date_shows_the_runs_of_that_date_alone(stage: Cloud) -> None:
     assert sent[RUN.index("what")] == "the immediate email about post#p1"
     before = rows(run("ann", (due - timedelta(days=1)).isoformat()))
     assert "run" not in before
-    assert before["answer"][0][0].startswith("Nothing was sent on ")
+    assert before["answer"][0][0].startswith("No email was sent on ")
 
 
 def test_a_date_at_which_nothing_waited_is_told_from_when_to_when(
@@ -153,10 +155,10 @@ def test_a_date_at_which_nothing_waited_is_told_from_when_to_when(
         f"{at.astimezone(BERLIN):%a %Y-%m-%d %H:%M} ({at:%Y-%m-%d %H:%M} UTC)" for at in (due, then)
     )
     assert told["answer"] == [
-        [f"Nothing was sent on {on}: no run was due."],
-        [f"Nothing was waiting for the daily digest between {since} and {until}."],
+        [f"No email was sent on {on}, because no run was due."],
+        [f"No event was waiting for the daily digest between {since} and {until}."],
     ]
-    assert told["schedule"][0][2] == "if an event comes before: nothing waits now"
+    assert told["schedule"][0][2] == "if an event arrives before then; no event is waiting"
     assert "run" not in told
 
 
@@ -190,7 +192,7 @@ def test_people_get_tables_and_the_answer_first(
     stage.say("event.created", event(1))
     shown = run("ann").stdout
     assert "\t" not in shown
-    assert "Nothing has been due yet." in shown.splitlines()[0]
+    assert "No email has been due yet." in shown.splitlines()[0]
     assert "No runs." in shown
     assert "│ daily    │ every day at 08:10 │" in shown
     assert shown.count("every day at 08:10") == 1, "what repeats is left empty"
@@ -223,7 +225,7 @@ def test_a_wrong_date_is_one_line_with_the_format(day: str) -> None:
 def test_what_cannot_be_a_user_id_is_one_line(user: str) -> None:
     result = run(user)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "cannot be a user id" in result.stderr
+    assert "is not a valid user id" in result.stderr
     assert len(result.stderr.splitlines()) == 1
     assert "\x1b" not in result.stderr
 
@@ -232,8 +234,8 @@ def test_a_stage_that_is_not_there_is_one_line(stage: Cloud) -> None:
     result = run("ann", "--stage", "nowhere")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == (
-        "gazette: There is no function gazette-nowhere-ingest here: check --stage, account and "
-        "region.\n"
+        "gazette: Function gazette-nowhere-ingest does not exist. Check --stage, the account and "
+        "the region.\n"
     )
 
 
@@ -244,7 +246,7 @@ def test_settings_of_another_version_are_one_line(cloud: Cloud) -> None:
     result = run("ann")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "GAZETTE_COLLAPSE is not set" in result.stderr
-    assert "use the command of that version, or deploy this one" in result.stderr
+    assert "Use the command of that version, or deploy this version" in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
@@ -254,8 +256,8 @@ def test_a_table_that_is_not_there_is_one_line() -> None:
     result = run("ann")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == (
-        "gazette: There is no such table among the tables of stage prod: check --stage, account "
-        "and region.\n"
+        "gazette: A table is missing among the tables of stage prod. Check --stage, the "
+        "account and the region.\n"
     )
 
 
@@ -268,11 +270,11 @@ def test_a_table_that_is_not_there_is_one_line() -> None:
             "AccessDeniedException",
             "need lambda:GetFunctionConfiguration on gazette-prod-ingest",
         ),
-        ("GetFunctionConfiguration", "ExpiredTokenException", "log in, or set AWS_PROFILE"),
+        ("GetFunctionConfiguration", "ExpiredTokenException", "Log in, or set AWS_PROFILE"),
         ("GetItem", "AccessDeniedException", "need dynamodb:GetItem on the tables of stage prod"),
         ("Query", "AccessDeniedException", "need dynamodb:Query on the tables of stage prod"),
-        ("Query", "InternalServerError", "AWS refused Query on the tables of stage prod"),
-        ("Query", ReadTimeoutError(endpoint_url="dynamodb"), "AWS does not answer"),
+        ("Query", "InternalServerError", "AWS rejected Query on the tables of stage prod"),
+        ("Query", ReadTimeoutError(endpoint_url="dynamodb"), "AWS does not respond"),
     ],
 )
 def test_a_refusal_is_one_line_with_what_to_do(
@@ -290,7 +292,7 @@ def test_settings_that_may_not_be_decrypted_are_one_line(stage: Cloud) -> None:
     with instead("GetFunctionConfiguration", lambda: {"Environment": {"Error": error}}):
         result = run("ann")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "(AccessDeniedException): your credentials need kms:Decrypt" in result.stderr
+    assert "(AccessDeniedException). Your credentials need kms:Decrypt" in result.stderr
 
 
 @pytest.mark.usefixtures("stage")
@@ -298,11 +300,11 @@ def test_category_holds_that_may_not_be_read_are_not_taken_for_none() -> None:
     with denied("Query", "control"):
         result = run("ann")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "your credentials need dynamodb:Query on the tables of stage prod" in result.stderr
+    assert "Your credentials need dynamodb:Query on the tables of stage prod" in result.stderr
 
 
 def test_a_function_without_settings_is_of_another_version(stage: Cloud) -> None:
     with instead("GetFunctionConfiguration", dict):
         result = run("ann")
     assert result.exit_code == 2
-    assert "was deployed from another version" in result.stderr
+    assert "was deployed from a different version" in result.stderr

@@ -149,9 +149,9 @@ def test_what_tells_nothing_is_said_in_one_line(stage: Cloud) -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ("ann", "For a reader: `gazette explain ann`."),
-        ("forwarded-email-of-ann.eml", "is no file"),
-        ("saved/forwarded-email-of-ann", "is no file"),
+        ("ann", "For a reader, run `gazette explain ann`."),
+        ("forwarded-email-of-ann.eml", "is neither a file nor a link of an email"),
+        ("saved/forwarded-email-of-ann", "is neither a file nor a link of an email"),
     ],
 )
 def test_a_word_that_is_no_message_id_reads_no_table(stage: Cloud, given: str, words: str) -> None:

@@ -23,7 +23,7 @@ from tests.functions.test_handlers import send_one_digest
 
 LEFT = "You're unsubscribed"
 SIGNS = (
-    "k2 is the newest key and signs: rotate first, then retire it. If it leaked, retire it with "
+    "k2 is the newest key and signs. Rotate first, then retire it. If it leaked, retire it with "
     "--now."
 )
 
@@ -65,8 +65,10 @@ def test_the_keys_are_listed_by_id_and_never_shown(stage: Cloud) -> None:
 def test_rotating_adds_a_key_that_nobody_could_guess_and_says_what_happens() -> None:
     before = stored()
     done = run("rotate")
-    assert done.stdout == ("k2 signs the links of stage prod within a minute; all others work on\n")
-    assert "`gazette links retire k1 --stage prod` ends it" in done.stderr
+    assert done.stdout == (
+        "k2 signs the links of stage prod within a minute; existing links keep working\n"
+    )
+    assert "retire it with `gazette links retire k1 --stage prod`" in done.stderr
     after = stored()
     assert after.by_id["k1"] == before.by_id["k1"]
     assert len(after.by_id["k2"]) == 64
@@ -102,7 +104,10 @@ def test_a_link_works_after_a_rotation_and_stops_when_its_key_is_retired(
 def test_no_key_is_retired_without_a_yes(answer: str, left: str) -> None:
     run("rotate")
     done = run("retire", "k1", said=answer)
-    assert "End every link that k1 signed, also those to unsubscribe" in done.stdout
+    assert (
+        "Disable every link of stage prod that k1 signed, including unsubscribe links"
+        in done.stdout
+    )
     assert "at least 30 days" in done.stderr
     assert (done.exit_code == 0) == (answer == "y\n")
     assert " ".join(stored().ids) == left
@@ -130,8 +135,8 @@ def test_a_key_that_leaked_goes_at_once_and_the_next_takes_its_place_if_it_signe
     before = stored()
     done = run("retire", "k1", "--now", said="y\n")
     assert done.exit_code == 0
-    assert "Whoever has the key can act for any reader" in done.stderr
-    assert "Left: k2; k2 signs." in done.stderr
+    assert "Anyone with the key can act for any reader" in done.stderr
+    assert "Remaining keys: k2. k2 signs." in done.stderr
     after = stored()
     assert (after.ids, len(after.by_id["k2"])) == (("k2",), 64)
     assert after.by_id["k2"] != before.by_id["k1"]
@@ -197,8 +202,8 @@ def test_a_refusal_of_secrets_manager_says_which_right_is_missing(
     monkeypatch.setattr(secrets_client(), "put_secret_value", refuse)
     done = run("rotate")
     assert done.stderr == (
-        "gazette: Access denied: your credentials need secretsmanager:PutSecretValue on the "
-        "links' key of stage prod.\n"
+        "gazette: Access denied. Your credentials need secretsmanager:PutSecretValue on the "
+        "link keys of stage prod.\n"
     )
 
 
@@ -206,6 +211,6 @@ def test_a_refusal_of_secrets_manager_says_which_right_is_missing(
 def test_another_stage_is_never_touched(stage: Cloud, command: list[str]) -> None:
     done = run(*command, "--stage", "nowhere")
     assert done.exit_code == 2
-    assert "There is no function gazette-nowhere-preferences here" in done.stderr
+    assert "Function gazette-nowhere-preferences does not exist" in done.stderr
     assert json.loads(stored().to_json()).keys() == {"k1"}
     assert "PutSecretValue" not in calls_of(stage)

@@ -108,8 +108,8 @@ def test_a_calm_stage_has_nothing_to_look_at(cloud: Cloud) -> None:
     lines = told(run(cloud))
     assert {level for level, *_ in lines} == {"ok"}
     by_area = {area: text for _, area, text, _ in lines}
-    assert by_area["alarm"] == "none is raised"
-    assert by_area["oldest run"] == "none that may go is open"
+    assert by_area["alarm"] == "no raised alarm"
+    assert by_area["oldest run"] == "no run is waiting to be sent"
     assert by_area["going out"] == "no batch"
     assert by_area["queues"].startswith("ingest 0, followers 0, shard 0, immediate 0")
 
@@ -132,7 +132,7 @@ def test_what_is_wrong_comes_first_with_the_command_to_run_next(stage: Cloud) ->
     assert found["problem", "quarantine"][1] == "gazette quarantine list"
     assert found["problem", "oldest run"][0].startswith("due at ")
     assert found["warning", "unknown"] == (
-        f"1 of batch {due} may or may not have been sent",
+        f"1 email of batch {due} may or may not have been sent",
         f"gazette batch show {due}",
     )
     assert found["warning", "held"][0].endswith("complaints?[2J")
@@ -166,19 +166,18 @@ def test_which_templates_are_in_force_is_said_and_whether_the_stage_was_deployed
     deploy("generate", GenerateSettings.from_env().to_env(), layer)
     make_queues()
     command = "gazette templates list"
-    everybody = "what was deployed is in force for everybody"
+    everybody = "all readers get the deployed templates"
     assert templates_line(run(cloud)) == ["ok", "templates", everybody, command]
     with cloud.meter.acting("somebody else"):
         push_version(layer=layer)
-    everybody = "version 1 is in force for everybody"
+    everybody = "all readers get version 1"
     assert templates_line(run(cloud)) == ["ok", "templates", everybody, command]
     with cloud.meter.acting("somebody else"):
         push_version(layer="another", percent=5)
     level, _, text, _ = templates_line(run(cloud))
     assert level == "warning"
     assert text == (
-        "5 % of the readers get version 2, all others version 1; the stage was deployed since it "
-        "was pushed"
+        "5 % of the readers get version 2, others version 1; the stage was deployed after the push"
     )
 
 

@@ -1,4 +1,4 @@
-"""docs/cli.md grants each command exactly the calls to AWS that it makes."""
+"""docs/cli grants each command exactly the calls to AWS that it makes."""
 
 import json
 from collections import defaultdict
@@ -80,7 +80,7 @@ EMPTY_HERE = (
 def run(cloud: Cloud, layers: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
     """Runs a command in the stage `prod` and keeps the calls that it makes, by its path.
 
-    Its answer in JSON has the fields that docs/cli.md gives it, each at least once.
+    Its answer in JSON has the fields that docs/cli gives it, each at least once.
     """
     monkeypatch.setenv("GAZETTE_CRITICAL_CATEGORIES", '["security"]')  # else nothing names one
     deploy("fanout", FanoutSettings.from_env().to_env())

@@ -61,7 +61,7 @@ def test_a_preview_only_reads(stage: Cloud, tmp_path: Path) -> None:
 def test_a_stage_that_is_not_there_is_named(stage: Cloud, tmp_path: Path) -> None:
     result = run(tmp_path, "--user", "ann", "--stage", "other")
     assert result.exit_code == 2
-    assert "There is no function gazette-other-generate here" in result.stderr
+    assert "Function gazette-other-generate does not exist" in result.stderr
 
 
 def test_a_version_is_shown_as_workers_render_it(
@@ -79,11 +79,11 @@ def test_a_version_is_shown_as_workers_render_it(
     assert "subject: News" in shown.stdout
     deployed = run(tmp_path, "--version", "deployed")
     assert "subject: News" not in deployed.stdout
-    assert "this is English" in run(tmp_path, "--version", "1", "--locale", "fr").stderr
+    assert "The preview is in English" in run(tmp_path, "--version", "1", "--locale", "fr").stderr
     for arguments, said in {
         ("--version", "9"): "There is no version 9",
-        ("--version", "new"): "'new' is no version",
-        ("--version", "1", "--variation", "2"): "Version 1 has no variation 2",
+        ("--version", "new"): "'new' is not a version",
+        ("--version", "1", "--variation", "2"): "Version 1 does not have variation 2",
     }.items():
         refused = run(tmp_path, *arguments)
         assert (refused.exit_code, refused.stdout) == (2, "")
@@ -108,7 +108,7 @@ def test_lines_of_events_are_shown_by_a_version(
     assert "    News of " in shown("--version", "1").stdout
     assert "    News of " not in shown("--version", "deployed").stdout
     assert "    News of " not in shown().stdout
-    assert "this is English" in shown("--version", "1", "--locale", "fr").stderr
+    assert "The preview is in English" in shown("--version", "1", "--locale", "fr").stderr
     refused = shown("--version", "1", "--variation", "2")
     assert (refused.exit_code, refused.stdout) == (2, "")
-    assert "Version 1 has no variation 2" in refused.stderr
+    assert "Version 1 does not have variation 2" in refused.stderr

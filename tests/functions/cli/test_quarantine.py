@@ -113,7 +113,7 @@ def test_redriving_moves_every_body_unchanged(sqs: Sqs) -> None:
     bodies = [BODY, *(f"m{number:02}" for number in range(24))]
     sqs.quarantine(*bodies)
     result = run("redrive")
-    assert (result.exit_code, result.stdout) == (0, "redriven 25, left 0\n")
+    assert (result.exit_code, result.stdout) == (0, "25 redriven, 0 remaining\n")
     assert sqs.bodies("ingest") == sorted(bodies)
     assert sqs.bodies("quarantine") == []
 
@@ -138,7 +138,7 @@ def test_what_comes_back_still_wrong_is_not_moved_again(
 
     monkeypatch.setattr(sqs_queues.Queue, "send", send_and_refuse)
     result = run("redrive")
-    assert (result.exit_code, result.stdout) == (0, "redriven 3, left 0, 3 came back\n")
+    assert (result.exit_code, result.stdout) == (0, "3 redriven, 0 remaining, 3 returned\n")
     assert sqs.bodies("ingest") == ["m1", "m2", "m3"]
     assert sqs.bodies("quarantine") == ["m1", "m2", "m3"]
 
@@ -157,7 +157,7 @@ def test_what_comes_back_is_not_counted_as_left_and_what_arrives_meanwhile_is(
     monkeypatch.setattr(sqs_queues.Queue, "send", send_and_refuse_one)
     result = run("redrive", "--json")
     assert json.loads(result.stdout) == {"moved": 3, "left": 1, "came_back": 1}
-    assert "`gazette quarantine list` has the reason" in result.stderr
+    assert "`gazette quarantine list` shows the reason" in result.stderr
 
 
 def test_what_keeps_coming_in_does_not_keep_it_going(
@@ -173,7 +173,7 @@ def test_what_keeps_coming_in_does_not_keep_it_going(
 
     monkeypatch.setattr(sqs_queues.Held, "receive", receive_as_more_comes)
     result = run("redrive")
-    assert result.stdout.startswith("redriven 1, left ")
+    assert result.stdout.startswith("1 redriven, ")
     assert sqs.bodies("ingest") == ["old"]
 
 
@@ -194,7 +194,7 @@ def test_a_send_that_fails_leaves_the_message(sqs: Sqs, monkeypatch: pytest.Monk
         refuse(patched, "SendMessage", denied("SendMessage"), after=1)
         result = run("redrive")
     assert result.exit_code == 2
-    assert result.stdout == "redriven 1, left 2\n"
+    assert result.stdout == "1 redriven, 2 remaining\n"
     assert "need sqs:SendMessage on gazette-prod-ingest" in result.stderr
     assert len(result.stderr.splitlines()) == 1
     assert sorted(sqs.bodies("ingest") + sqs.bodies("quarantine")) == ["m1", "m2", "m3"]
@@ -207,7 +207,7 @@ def test_a_crash_between_send_and_delete_repeats_and_loses_nothing(
     with monkeypatch.context() as patched:
         refuse(patched, "DeleteMessage", KeyboardInterrupt(), after=0)
         assert run("redrive").exit_code != 0
-    assert run("redrive").stdout == "redriven 2, left 0\n"
+    assert run("redrive").stdout == "2 redriven, 0 remaining\n"
     assert set(sqs.bodies("ingest")) == {"m1", "m2"}
 
 
@@ -216,8 +216,8 @@ def test_a_stage_that_is_not_there_is_one_line(sqs: Sqs) -> None:
         result = run(command, "--stage", "nowhere")
         assert (result.exit_code, result.stdout) == (2, "")
         assert result.stderr == (
-            "gazette: There is no queue gazette-nowhere-quarantine here: check --stage, "
-            "account and region.\n"
+            "gazette: Queue gazette-nowhere-quarantine does not exist. Check --stage, "
+            "the account and the region.\n"
         )
 
 
@@ -234,10 +234,10 @@ def test_nothing_is_moved_where_ingest_is_missing(sqs: Sqs) -> None:
     ("err", "said"),
     [
         (NoCredentialsError(), "No AWS credentials"),
-        (EndpointConnectionError(endpoint_url="http://sqs"), "AWS does not answer"),
+        (EndpointConnectionError(endpoint_url="http://sqs"), "AWS does not respond"),
         (denied("GetQueueUrl"), "Access denied"),
-        (ClientError({"Error": {"Code": "ExpiredToken"}}, "GetQueueUrl"), "log in"),
-        (ClientError({"Error": {"Code": "Other"}}, "GetQueueUrl"), "AWS refused GetQueueUrl"),
+        (ClientError({"Error": {"Code": "ExpiredToken"}}, "GetQueueUrl"), "Log in"),
+        (ClientError({"Error": {"Code": "Other"}}, "GetQueueUrl"), "AWS rejected GetQueueUrl"),
     ],
 )
 def test_a_refusal_is_one_line_with_what_to_do(
@@ -254,8 +254,8 @@ def test_a_refusal_is_one_line_with_what_to_do(
     ("variable", "value", "said"),
     [
         ("AWS_DEFAULT_REGION", None, "No region is set"),
-        ("AWS_PROFILE", "nobody", "log in, or set AWS_PROFILE"),
-        ("AWS_ENDPOINT_URL", "nonsense", "check AWS_ENDPOINT_URL"),
+        ("AWS_PROFILE", "nobody", "Log in, or set AWS_PROFILE"),
+        ("AWS_ENDPOINT_URL", "nonsense", "Check AWS_ENDPOINT_URL"),
     ],
 )
 def test_a_wrong_environment_is_one_line(

@@ -322,7 +322,10 @@ def test_the_readers_of_a_candidate_are_compared_with_that(stage: Cloud, tmp_pat
     ("arguments", "said"),
     [
         (("--version", "7"), "--version 7: there is no version 7"),
-        (("--version", "1", "--variation", "2"), "--variation 2: Version 1 has no variation 2."),
+        (
+            ("--version", "1", "--variation", "2"),
+            "--variation 2: Version 1 does not have variation 2.",
+        ),
     ],
 )
 def test_an_option_that_the_versions_do_not_have_is_named(
@@ -349,11 +352,11 @@ def test_the_page_shows_the_version_in_force_and_names_it(stage: Cloud, tmp_path
     assert found["changed"] == 3
     assert {each["version_before"] for each in found["emails"]} == {1}
     told = paragraphs(found["page"])
-    assert "What this working tree would change in the emails of prod" in told
-    assert "Before: as prod works now; version 1 is in force for everybody." in told
+    assert "Effect of this working tree on the emails of prod" in told
+    assert "Before: the settings of prod, where all readers get version 1." in told
     assert "After: the templates of the working tree, and the settings of prod in cdk.json." in told
     assert "max_blocks 1 20" in told
-    assert "before by" not in told
+    assert "before with" not in told
     assert "subject (changed) News" in told
 
 
@@ -370,13 +373,16 @@ def test_the_page_shows_a_version_in_place_of_the_tree(
     found = replayed("--version", "1")
     assert {each["version_before"] for each in found["emails"]} == {0}
     told = paragraphs(found["page"])
-    assert "What version 1 would change in the emails of prod" in told
-    assert "what was deployed is in force for everybody. After: version 1, and of" in told
+    assert "Effect of version 1 on the emails of prod" in told
+    assert (
+        "all readers get the deployed templates. After: version 1, and the deployed settings"
+        in told
+    )
     assert "max_blocks 20 1" in told
     other = replayed("--version", "deployed")
     assert other["changed"] == 0
     told = paragraphs(other["page"])
-    assert "What the deployed templates would change in the emails of prod" in told
+    assert "Effect of the deployed templates on the emails of prod" in told
     assert "Settings that differ" not in told
 
 
@@ -397,7 +403,7 @@ def test_where_emails_were_sent_with_two_versions_the_page_says_both(
         "cy": 1,
     }
     told = paragraphs(found["page"])
-    assert "as prod works now, but by the version of the templates each was sent with." in told
+    assert "the settings of prod, and the version that each email was sent with." in told
     assert "max_blocks by version: 5 (version 1), 6 (version 2) 20" in told
     assert told.count("before by version 1.") == 2
     assert told.count("before by version 2.") == 1
@@ -416,7 +422,7 @@ def test_a_version_that_shows_less_ends_with_a_page_and_its_exit_status(
     CliRunner().invoke(app, ["templates", "rollback", "deployed", "--yes"])
     found = replayed("--version", "1", exits=command.BREAKS)
     assert changes(found) == {user_id: ["skipped", "excluded"] for user_id in READERS}
-    assert "What breaks ann-daily-1: " in paragraphs(found["page"])
+    assert "Failures ann-daily-1: " in paragraphs(found["page"])
 
 
 def test_without_emails_the_settings_of_the_current_version_are_compared(
@@ -518,7 +524,7 @@ def test_each_email_is_of_the_variation_of_its_run(stage: Cloud, tree: Tree) -> 
     }
     assert changes(replayed("--variation", "2")).keys() == set(READERS)
     done = run("--variation", "3")
-    assert (done.exit_code, "There is no variation 3" in done.stderr) == (2, True)
+    assert (done.exit_code, "Variation 3 does not exist" in done.stderr) == (2, True)
 
 
 @pytest.mark.usefixtures("later")
@@ -532,8 +538,10 @@ def test_what_cannot_be_rendered_again_is_counted_and_said(stage: Cloud) -> None
     assert found["replayed"] == 1
     assert found["missing"] == {"reader": 1, "events": 1, "unreadable": 0, "templates": 0}
     said = run().stderr
-    assert "1 email cannot be rendered again: their readers have no profile any more." in said
-    assert "1 email cannot be rendered again: their events are no longer stored." in said
+    assert (
+        "1 email cannot be rendered again because their readers no longer have a profile." in said
+    )
+    assert "1 email cannot be rendered again because their events are no longer stored." in said
 
 
 @pytest.mark.usefixtures("later")
@@ -543,7 +551,7 @@ def test_an_email_that_showed_something_else_is_counted_and_said(stage: Cloud) -
         EventRow("ann", "e1").delete()
     found = replayed()
     assert (found["replayed"], found["other_categories"], found["changed"]) == (3, 1, 0)
-    assert "1 email showed other categories, or in another order, when sent" in run().stderr
+    assert "1 sent email had different categories, or in a different order" in run().stderr
 
 
 @pytest.mark.usefixtures("later")
@@ -662,7 +670,7 @@ def test_the_page_is_written_also_where_something_breaks_and_says_so_first(
     line.write_text("{{ group.data.stars }}")
     found = replayed(exits=command.BREAKS)
     content = unescape(Path(found["page"]).read_text())
-    assert content.index("What breaks") < content.index(f"ann-daily-1: {line}, line 1: ")
+    assert content.index("Failures") < content.index(f"ann-daily-1: {line}, line 1: ")
     assert content.index(f"ann-daily-1: {line}, line 1: ") < content.index("Side by side")
 
 
@@ -682,7 +690,7 @@ def test_the_page_opens_in_a_browser_unless_told_otherwise(
     assert opened == []
     done = CliRunner().invoke(app, ["replay", "--to", "report"])
     assert opened == [(tmp_path / "report" / "index.html").as_uri()]
-    assert "there is no browser here" in done.stderr
+    assert "no browser is available" in done.stderr
 
 
 def test_a_folder_that_cannot_be_written_is_named_before_anything_is_read(
@@ -693,18 +701,18 @@ def test_a_folder_that_cannot_be_written_is_named_before_anything_is_read(
     stage.meter.clear()
     done = CliRunner().invoke(app, ["replay", "--no-open", "--to", str(taken)])
     assert (done.exit_code, done.stdout) == (2, "")
-    assert f"--to {taken} cannot be written" in done.stderr
+    assert f"--to {taken} is not writable" in done.stderr
     assert not stage.meter.calls
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--templates", "nowhere"), "--templates nowhere is no folder"),
-        (("--variation", "3"), "--variation 3: There is no variation 3"),
-        (("--version", "next"), "--version next: 'next' is no version: give its number"),
+        (("--templates", "nowhere"), "--templates nowhere is not a folder"),
+        (("--variation", "3"), "--variation 3: Variation 3 does not exist"),
+        (("--version", "next"), "--version next: 'next' is not a version. Specify a number"),
         (("--version", "1", "--templates", "own"), "--version and --templates exclude each other"),
-        (("--user", ""), "--user '' cannot be a user id"),
+        (("--user", ""), "--user '' is not a valid user id"),
         (("--days", "0"), "--days"),
         (("--days", "201"), "--days"),
         (("--sample", "0"), "--sample"),
@@ -731,10 +739,13 @@ def test_rows_that_cannot_be_read_are_counted_and_said(stage: Cloud) -> None:
     assert (found["replayed"], found["missing"]["unreadable"]) == (0, 2)
     done = run()
     assert done.exit_code == 0
-    assert "2 emails cannot be rendered again: this version cannot read their rows." in done.stderr
-    assert "1 run cannot be read by this version." in done.stderr
+    assert (
+        "2 emails cannot be rendered again because this version cannot read their rows."
+        in done.stderr
+    )
+    assert "This version cannot read 1 run." in done.stderr
     content = Path("page/index.html").read_text()
-    assert "1 run cannot be read by this version." in content
+    assert "This version cannot read 1 run." in content
     assert "2 emails cannot be rendered again" in content
 
 
@@ -828,7 +839,10 @@ def test_what_breaks_on_both_sides_is_no_change_but_is_said(
     done = run()
     assert done.exit_code == 0
     assert "0 of 3 emails change" in done.stdout
-    assert "1 email cannot be shown in full before either, such as ann-daily-1: " in done.stderr
+    assert (
+        "1 email cannot be shown completely before the change either, such as ann-daily-1: "
+        in done.stderr
+    )
     assert f"{line}, line 1: " in done.stderr
 
 
@@ -844,7 +858,7 @@ def test_templates_of_the_stage_that_are_of_another_version_are_one_line(
     monkeypatch.setattr(deployed, "fetch", {layers[1]: archived(other)}.__getitem__)
     done = run()
     assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
-    assert "cannot use the templates of what was deployed (brand.json: unknown" in done.stderr
+    assert "cannot use the deployed templates (brand.json: unknown" in done.stderr
 
 
 def test_a_layer_that_cannot_be_read_is_one_line(
@@ -853,7 +867,7 @@ def test_a_layer_that_cannot_be_read_is_one_line(
     monkeypatch.setattr(deployed, "fetch", {layers[1]: b"no archive"}.__getitem__)
     done = run()
     assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
-    assert f"The layer {layers[1]} cannot be read" in done.stderr
+    assert f"The layer {layers[1]} is unreadable" in done.stderr
 
 
 @pytest.mark.usefixtures("later")

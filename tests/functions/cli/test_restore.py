@@ -69,10 +69,10 @@ def test_rows_come_back_change_and_go_and_the_command_says_how_many(tables: Any)
     put(tables, f"events{COPY}", event(1), event(2), event(3))
     put(tables, "events", event(2, body="damaged"), event(3), event(4))
     done = restore("events")
-    said = "1 rows come back, 1 change, 1 that the copy does not have are deleted"
+    said = "1 rows to add, 1 to change, 1 to delete because the copy does not have them"
     assert done.exit_code == 0, done.output
-    assert f"Table events of stage prod: {said}. Do it?" in done.output
-    assert f"table events of stage prod is as events{COPY}: {said}" in done.output
+    assert f"Table events of stage prod: {said}. Restore?" in done.output
+    assert f"table events of stage prod is restored from events{COPY}: {said}" in done.output
     assert bodies(tables) == bodies(tables, f"events{COPY}")
 
 
@@ -90,7 +90,7 @@ def test_a_second_time_writes_nothing(tables: Any, cloud: Cloud) -> None:
     assert restore("events").exit_code == 0
     assert cloud.meter.calls["dynamodb.BatchWriteItem"] == 3  # 40 rows, then 20 keys
     cloud.meter.clear()
-    assert "0 rows come back, 0 change, 0 that" in restore("events").output
+    assert "0 rows to add, 0 to change, 0 to delete" in restore("events").output
     assert cloud.meter.calls["dynamodb.BatchWriteItem"] == 0
 
 
@@ -123,7 +123,7 @@ def test_where_dynamodb_takes_no_more_the_command_says_so(
     put(tables, f"events{COPY}", event(1))
     with drop_of_each_write(monkeypatch, calls=2):
         done = restore("events")
-    assert (done.exit_code, "run it again" in done.output) == (2, True)
+    assert (done.exit_code, "Run the command again" in done.output) == (2, True)
 
 
 @contextmanager
@@ -149,18 +149,18 @@ def drop_of_each_write(monkeypatch: pytest.MonkeyPatch, *, calls: int) -> Iterat
 
 def test_another_table_is_no_copy(tables: Any) -> None:
     done = restore("events", "--from", f"runs{COPY}")
-    assert (done.exit_code, f"runs{COPY} is no copy of events" in done.output) == (2, True)
+    assert (done.exit_code, f"runs{COPY} is not a copy of events" in done.output) == (2, True)
 
 
 def test_a_copy_that_does_not_exist_is_told_in_one_line(tables: Any) -> None:
     tables.delete_table(TableName=f"events{COPY}")
     done = restore("events")
-    assert (done.exit_code, "There is no such table among" in done.output) == (2, True)
+    assert (done.exit_code, "A table is missing among" in done.output) == (2, True)
 
 
 def test_follows_are_not_by_reader(tables: Any) -> None:
     done = restore("follows", "--user", "ann")
-    assert (done.exit_code, "leave out --user" in done.output) == (2, True)
+    assert (done.exit_code, "Remove --user" in done.output) == (2, True)
 
 
 def test_attack_nobody_brings_back_email_to_who_has_left_since(tables: Any) -> None:

@@ -55,7 +55,7 @@ def run(*arguments: str, said: str = "") -> Result:
 def test_all_functions_go_back_to_the_deployment_before() -> None:
     result = run("--yes")
     assert (result.exit_code, live()) == (0, {"1"})
-    assert "work as deployment a" in result.stdout
+    assert "run deployment a" in result.stdout
 
 
 def test_it_asks_before() -> None:
@@ -84,7 +84,7 @@ def test_a_deployment_that_was_published_in_part_is_passed_over() -> None:
     assert newest.split("\t")[0::3] == ["c", "no"]
     result = run("c", "--yes")
     assert (result.exit_code, live()) == (2, {"2"})
-    assert "does not have every function" in result.stderr
+    assert "does not have a version of every function" in result.stderr
     run("--yes")
     assert live() == {"1"}
 
@@ -122,7 +122,7 @@ def test_what_broke_off_is_finished_by_its_name_and_goes_no_deployment_too_far(
         break_off(patch, after=3)
         broken = run("--yes")
     assert (broken.exit_code, live()) == (2, {"2", "3"})
-    assert "`gazette rollback b` finishes it" in broken.stderr
+    assert "`gazette rollback b` completes it" in broken.stderr
     assert "True" not in run("--list", "--json").stdout
 
     again = run("--yes")
@@ -141,7 +141,7 @@ def test_functions_of_no_whole_deployment_want_a_name() -> None:
         )
     result = run("--yes")
     assert result.exit_code == 2
-    assert "Name one of `gazette rollback --list`" in result.stderr
+    assert "Specify a complete deployment from `gazette rollback --list`" in result.stderr
     assert run("b", "--yes").exit_code == 0
     assert live() == {"2"}
 
@@ -150,16 +150,16 @@ def test_where_there_is_none_before_it_says_so() -> None:
     run("--yes")
     result = run("--yes")
     assert (result.exit_code, live()) == (2, {"1"})
-    assert "There is no whole deployment before the one that works" in result.stderr
+    assert "There is no complete deployment before the live one" in result.stderr
 
 
 def test_a_name_that_there_is_not_is_one_line() -> None:
     result = run("z", "--yes")
     assert result.exit_code == 2
-    assert "There is no deployment z" in result.stderr
+    assert "Deployment z does not exist" in result.stderr
 
 
 def test_what_works_already_stays() -> None:
     result = run("b", "--yes")
     assert (result.exit_code, live()) == (0, {"2"})
-    assert "works already" in result.stderr
+    assert "is already live" in result.stderr

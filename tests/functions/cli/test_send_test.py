@@ -55,7 +55,7 @@ def test_a_suppressed_address_gets_none(stage: Cloud) -> None:
     stage.work("feedback", bounce())
     done = run("Ann@Example.com")
     assert (done.exit_code, stage.sent()) == (2, [])
-    assert "is suppressed (bounced): no email goes there" in done.stderr
+    assert "is suppressed (bounced). To allow it again" in done.stderr
 
 
 def test_what_the_provider_refuses_leads_to_the_doctor(stage: Cloud) -> None:
@@ -69,7 +69,7 @@ def test_what_the_provider_refuses_leads_to_the_doctor(stage: Cloud) -> None:
     stage.answers["SendEmail"] = refused
     done = run("me@example.com")
     assert done.exit_code == 2
-    assert "not verified): `gazette doctor --stage prod` says what is missing" in done.stderr
+    assert "not verified). `gazette doctor --stage prod` shows the cause" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -215,7 +215,7 @@ def test_it_asks_before(stage: Cloud, own: Write) -> None:
     asked = run("push", str(folder), said="n\n")
     assert asked.exit_code == 1
     assert "changed: digest/subject.txt (+1 -12)" in asked.stdout
-    assert "Put this in force for everybody of stage prod?" in asked.stdout
+    assert "Put this in force for all readers of stage prod?" in asked.stdout
     assert (in_force(), objects()) == (NOTHING_PUSHED, {})
     assert run("push", str(folder), "--percent", "5", said="y\n").exit_code == 0
     assert run("rollout", "50", said="n\n").exit_code == 1
@@ -244,14 +244,17 @@ def test_what_is_in_force_already_is_not_pushed_and_a_pipeline_goes_on(
     before = in_force()
     again = pushed(folder)
     assert (again["pushed"], again["changed"], in_force()) == (None, False, before)
-    assert "version 1 is the same, and in force" in run("push", str(folder)).stdout
+    assert (
+        "nothing to push: these templates are the same as version 1"
+        in run("push", str(folder)).stdout
+    )
 
 
 def test_a_share_of_the_readers_for_what_is_in_force_already_is_refused(
     stage: Cloud, own: Write
 ) -> None:
     said = refused("push", str(own({})), "--percent", "5")
-    assert "there is nothing to roll out" in said
+    assert "There is nothing to roll out" in said
 
 
 def test_what_was_pushed_before_is_not_uploaded_again(stage: Cloud, own: Write) -> None:
@@ -360,7 +363,7 @@ def test_a_rollback_goes_to_the_version_that_is_named(stage: Cloud, own: Write) 
     assert answered("rollback", "1", "--yes")["in_force"]["version"] == 1
     assert "Version 1 is in force for everybody already" in refused("rollback", "1")
     assert "There is no version 9" in refused("rollback", "9")
-    assert "'newest' is no version" in refused("rollback", "newest")
+    assert "'newest' is not a version" in refused("rollback", "newest")
 
 
 def test_a_rollback_to_a_number_ends_a_candidate(stage: Cloud, own: Write) -> None:
@@ -382,7 +385,7 @@ BROKEN = {
         {"variations/2/digest/subject.txt": "\n{{ digest.colour }}"},
         "variations/2/digest/subject.txt, line 2: ",
     ),
-    "unused": ({"digest/title.txt": "x"}, "digest/title.txt: nothing reads it."),
+    "unused": ({"digest/title.txt": "x"}, "digest/title.txt: this file has no effect."),
     "brand": ({"brand.json": '{"name": ""}'}, "brand.json: name is missing"),
     "long": (
         {"digest/block.html": "{{ block.title }}<b>" + "x" * 90_001 + "</b>"},
@@ -402,11 +405,11 @@ BROKEN = {
     ),
     "setting": ({"settings.json": '{"shards": 2}'}, "settings.json: 'shards' does not belong"),
     "json": ({"settings.json": "{"}, "settings.json is not JSON"),
-    "elsewhere": ({"digest/settings.json": "{}"}, "settings.json: nothing reads it"),
+    "elsewhere": ({"digest/settings.json": "{}"}, "settings.json: this file has no effect"),
     **{
         f"a variation's {name}": (
             {f"variations/2/{name}": "{}", "variations/2/digest/subject.txt": "News"},
-            f"{name}: nothing reads it. All variations have the same ",
+            f"{name}: this file has no effect. All variations share ",
         )
         for name in (
             "brand.json",
@@ -430,7 +433,7 @@ def test_a_broken_template_is_refused_with_its_place_and_nothing_is_uploaded(
 
 
 def test_a_folder_that_is_none_is_refused(stage: Cloud, tmp_path: Path) -> None:
-    assert "nowhere is no folder" in refused("push", str(tmp_path / "nowhere"))
+    assert "nowhere is not a folder" in refused("push", str(tmp_path / "nowhere"))
 
 
 def test_another_schema_of_data_needs_a_deployment(stage: Cloud, own: Write) -> None:
@@ -442,8 +445,8 @@ def test_another_schema_of_data_needs_a_deployment(stage: Cloud, own: Write) -> 
         }
     )
     said = refused("push", str(folder))
-    assert "The schema of the data of build differs from the deployed one" in said
-    assert "this needs a deployment" in said
+    assert "The data schema of build differs from the deployed one" in said
+    assert "needs a deployment" in said
 
 
 def catalogue(*sentences: tuple[str, str]) -> str:
@@ -469,8 +472,8 @@ def test_what_pages_show_needs_a_deployment(stage: Cloud, own: Write, name: str)
     said = refused("push", str(own({name: OF_PAGES[name], SUBJECT: "News"})))
     told = "/".join(name.split("/")[:2]) if name.startswith("locales") else name
     assert told in said
-    assert "web pages, such as the preference page, show only what is deployed" in said
-    assert "Deploy it, then push; or take it out of the folder" in said
+    assert "Web pages, such as the preference page, use only deployed files" in said
+    assert "Deploy it, then push, or remove it from the folder" in said
     assert stage.meter.calls["s3.PutObject"] == 0
     assert in_force() == NOTHING_PUSHED
 
@@ -537,8 +540,8 @@ def test_another_release_of_the_code_is_refused(
         monkeypatch, lambda files: files.update({"python/gazette/http.py": b"# of yesterday"})
     )
     said = refused("push", str(own({SUBJECT: "News"})))
-    assert "The code here is another release" in said
-    assert "check out the release that is deployed, or deploy this one first" in said
+    assert "The code of this working tree differs from the release" in said
+    assert "Check out the deployed release, or deploy this one first" in said
 
 
 def test_bytecode_in_the_layer_is_no_other_release_and_no_template(
@@ -602,7 +605,7 @@ def test_of_two_pushes_at_once_one_wins_and_the_other_says_so(
         at_the_same_time(patch, method, lambda: pushed(other))
         done = run("push", str(own({SUBJECT: "Ours"})), "--yes")
     assert done.exit_code == 2
-    assert "Somebody else has" in done.stderr
+    assert "Another user has" in done.stderr
     won = in_force()
     assert versions().history()[-1].pushed_by == won.changed_by
     assert won.revision == 1
@@ -620,7 +623,7 @@ def test_of_two_rollouts_at_once_one_wins_and_the_other_says_so(
         at_the_same_time(patch, "change", lambda: answered("rollback", "--yes"))
         done = run("rollout", "50", "--yes")
     assert done.exit_code == 2
-    assert "Somebody else has changed what is in force" in done.stderr
+    assert "Another user has changed the versions in force" in done.stderr
     assert in_force().candidate is None
 
 
@@ -656,7 +659,7 @@ def test_a_yes_is_about_what_the_question_named(
     monkeypatch.setattr(command, "confirm", answer)
     done = run(*arguments)
     assert done.exit_code == 2, done.output
-    assert "Somebody else has changed what is in force meanwhile" in done.stderr
+    assert "Another user has changed the versions in force meanwhile" in done.stderr
     assert [in_force()] == after
 
 
@@ -671,8 +674,8 @@ def test_settings_come_with_their_version_and_are_shown(stage: Cloud, own: Write
     second = own({"settings.json": json.dumps({"max_blocks": 7, "collapse": 60})})
     asked = run("push", str(second), said="y\n").stdout
     assert "setting max_blocks: 5 -> 7" in asked
-    assert "setting ranking: latest -> as the stage" in asked
-    assert "setting collapse: as the stage -> 60" in asked
+    assert "setting ranking: latest -> the stage's value" in asked
+    assert "setting collapse: the stage's value -> 60" in asked
     listed = {each["version"]: each["settings"] for each in answered("list")["versions"]}
     assert listed == {
         2: {"max_blocks": 7, "collapse": 60},
@@ -685,12 +688,12 @@ def test_settings_come_with_their_version_and_are_shown(stage: Cloud, own: Write
 
 def test_the_list_says_which_readers_get_what(stage: Cloud, own: Write) -> None:
     first, *rows = run("list").stdout.splitlines()
-    assert first == "what was deployed is in force for everybody"
-    assert [row.split("\t")[:2] for row in rows] == [["0", "everybody"]]
+    assert first == "all readers get the deployed templates"
+    assert [row.split("\t")[:2] for row in rows] == [["0", "all"]]
     pushed(own({SUBJECT: "News"}), "--note", "shorter")
     pushed(own({SUBJECT: "Other"}), "--percent", "5")
     first, *rows = run("list").stdout.splitlines()
-    assert first.startswith("5 % of the readers get version 2, all others version 1, since 20")
+    assert first.startswith("5 % of the readers get version 2, others version 1, since 20")
     assert [row.split("\t")[:2] for row in rows] == [["2", "5 %"], ["1", "95 %"], ["0", ""]]
     found = answered("list")
     assert [(each["version"], each["readers"]) for each in found["versions"]] == [
@@ -735,7 +738,9 @@ def test_the_list_says_where_the_stage_was_deployed_since(
     assert run("list").stderr == ""
     deploy_again({f"{TEMPLATES}/{SUBJECT}": b"Of the deployment"})
     said = run("list")
-    assert "The stage was deployed since version 1 was pushed, which stays in force" in said.stderr
+    assert (
+        "The stage was deployed after the push of version 1, which is still in force" in said.stderr
+    )
     assert "`gazette templates rollback deployed`" in said.stderr
     assert answered("list")["deployed_since"] is True
     assert in_force().current.number == 1
@@ -788,7 +793,7 @@ def test_a_file_in_which_only_ends_of_lines_differ_is_named(stage: Cloud, own: W
     (folder / SUBJECT).write_bytes(file.read_bytes().replace(b"\n", b"\r\n") + b"\r\n")
     done = run("diff", "--templates", str(folder))
     assert done.exit_code == 1
-    assert "only the ends of lines differ" in done.stdout
+    assert "only the line endings differ" in done.stdout
 
 
 def test_a_translation_that_differs_is_shown_as_a_sentence(stage: Cloud, own: Write) -> None:
@@ -814,5 +819,5 @@ def test_a_bucket_that_is_not_there_is_one_line(stage: Cloud, own: Write) -> Non
     boto3.client("s3").delete_bucket(Bucket=BUCKET)
     done = run("push", str(own({SUBJECT: "News"})), "--yes")
     assert done.exit_code == 2
-    assert "There is no bucket for the templates of stage prod here" in done.stderr
+    assert "The bucket of the templates of stage prod does not exist" in done.stderr
     assert in_force() == NOTHING_PUSHED

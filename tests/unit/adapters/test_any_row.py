@@ -25,7 +25,7 @@ from gazette.adapters.dynamodb.attributes import (
 from gazette.adapters.dynamodb.client import Row, decoded, instant_number
 from gazette.adapters.dynamodb.control import batches, experiments
 from gazette.adapters.dynamodb.control.template_versions import in_force_of
-from gazette.adapters.dynamodb.event_rows import body_of, brief_in, found_in, stored_key
+from gazette.adapters.dynamodb.event_rows import body_of, brief_in, event_or_trace_in, stored_key
 from gazette.adapters.dynamodb.feedback import bounces, statistics, suppressions
 from gazette.adapters.dynamodb.pacing import pace
 from gazette.adapters.dynamodb.tables import (
@@ -486,8 +486,8 @@ KINDS: dict[str, Kind] = {
         follows._follow,
         use_follow,
     ),
-    "event": Kind(item(an_event_row()), EventRow, found_in, use_event),
-    "activity": Kind(item(an_activity_row()), ActivityRow, activities._found, use_activity),
+    "event": Kind(item(an_event_row()), EventRow, event_or_trace_in, use_event),
+    "activity": Kind(item(an_activity_row()), ActivityRow, activities._activity_in, use_activity),
     "pace": Kind(item(a_pace_row()), PaceRow, pace._read, use_pace),
     "batch": Kind(
         item(ControlRow("batch", "s", slot=NOW, started_at=NOW, cancelled_at=NOW)),
@@ -660,7 +660,7 @@ def test_a_row_has_a_brief_where_its_event_can_be_read(name: str, data: st.DataO
     given_row = data.draw(changed_rows(kind))
     row = EventRow.from_raw_data(deepcopy(given_row))
     try:
-        found = decoded(row, found_in)
+        found = decoded(row, event_or_trace_in)
     except UnreadableRow as unreadable:
         with pytest.raises(UnreadableRow, match=re.escape(str(unreadable))):
             brief_in(given_row, NOW)

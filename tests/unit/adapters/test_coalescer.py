@@ -54,7 +54,7 @@ def run(work: Callable[[int], object], number: int, coalescer: Coalescer) -> Non
     assert not whole.is_alive(), "somebody waits for ever"
 
 
-def test_what_all_ask_is_one_request(source: Source) -> None:
+def test_simultaneous_questions_are_one_request(source: Source) -> None:
     coalescer = Coalescer(patience=LONG)
     answers = {}
 
@@ -77,7 +77,7 @@ def test_whoever_asks_something_else_does_not_keep_the_others_waiting(source: So
     assert (source.rounds, other.rounds) == ([[1, 3, 5]], [[0, 2, 4]])
 
 
-def test_whoever_ends_is_not_waited_for(source: Source) -> None:
+def test_a_finished_thread_is_not_waited_for(source: Source) -> None:
     """Also if everybody else asked before: the last to end makes their request."""
     coalescer, asked = Coalescer(patience=LONG), Event()
 
@@ -94,7 +94,7 @@ def test_whoever_ends_is_not_waited_for(source: Source) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_whoever_fails_is_not_waited_for(source: Source) -> None:
+def test_a_failed_thread_is_not_waited_for(source: Source) -> None:
     coalescer = Coalescer(patience=LONG)
 
     def work(number: int) -> None:
@@ -106,7 +106,7 @@ def test_whoever_fails_is_not_waited_for(source: Source) -> None:
     assert source.rounds == [[0, 2]]
 
 
-def test_whoever_is_held_up_is_waited_for_only_so_long(source: Source) -> None:
+def test_the_wait_for_a_delayed_thread_is_limited(source: Source) -> None:
     coalescer, answered = Coalescer(patience=0.01), Event()
 
     def work(number: int) -> None:
@@ -262,7 +262,7 @@ def test_outside_everybody_asks_alone(source: Source) -> None:
 
 @pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("seed", range(20))
-def test_whatever_threads_do_no_answer_is_older_than_its_question(seed: int) -> None:
+def test_no_response_is_older_than_its_request(seed: int) -> None:
     """Each question has a number that rises; so has each moment at which the source is read."""
     clock = count()
     chosen = random.Random(seed)

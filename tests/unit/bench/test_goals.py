@@ -36,7 +36,7 @@ def test_a_median_meets_a_goal_and_a_quartile_says_what_noise_is(
     assert Result(goal, of_rounds(rounds)).verdict is verdict
 
 
-def test_what_is_counted_has_no_noise() -> None:
+def test_counted_goals_have_no_noise() -> None:
     assert Result(CEILING, exact(20.1)).verdict is Verdict.MISSED
 
 

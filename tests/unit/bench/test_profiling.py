@@ -16,7 +16,7 @@ def _encode() -> None:
         json.loads(json.dumps(_MUCH, indent=1))
 
 
-def test_what_a_thread_does_counts() -> None:
+def test_work_in_threads_is_counted() -> None:
     def act() -> None:
         thread = Thread(target=_encode)
         thread.start()

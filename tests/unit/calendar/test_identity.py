@@ -93,7 +93,7 @@ def test_ids_that_look_like_an_escaped_one_do_not_collide(one: str, other: str) 
         "ann-daily-" + "9" * 5000,
     ],
 )
-def test_what_run_id_does_not_make_is_refused(text: str) -> None:
+def test_a_malformed_run_id_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         parse_run_id(text)
 

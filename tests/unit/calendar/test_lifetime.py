@@ -320,7 +320,7 @@ def test_what_is_extended_between_reading_and_counting_goes_out(also: bool) -> N
 
 
 @pytest.mark.parametrize("counted", [False, True])
-def test_what_expired_is_explained_and_waits_no_more(counted: bool) -> None:
+def test_an_expired_event_is_explained_and_stops_waiting(counted: bool) -> None:
     world = expired_world(also=True)
     if counted:
         delivered(world)

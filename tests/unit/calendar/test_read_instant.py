@@ -53,7 +53,7 @@ def test_an_instant_is_read_in_utc(text: str, instant: datetime) -> None:
         "9999-12-31T23:59:60Z",
     ],
 )
-def test_what_is_no_instant_is_refused(text: str) -> None:
+def test_an_invalid_instant_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         read_instant(text)
 
@@ -67,6 +67,6 @@ _OFFSETS = st.integers(-1439, 1439).map(lambda minutes: timezone(timedelta(minut
 
 
 @given(st.datetimes(datetime(2, 1, 1), datetime(9998, 1, 1), timezones=_OFFSETS))  # noqa: DTZ001
-def test_whatever_is_written_is_read(instant: datetime) -> None:
+def test_every_written_instant_is_read_back(instant: datetime) -> None:
     assert read_instant(instant.isoformat()) == instant
     assert read_instant(instant.isoformat().lower()) == instant

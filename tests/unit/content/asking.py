@@ -21,7 +21,7 @@ from tests.world import World
 
 SOURCES = ("events", RECOMMENDATIONS)
 CATEGORY = "recommendation"
-DOWN = SourceFailed("There was no whole answer within 3 s.")
+DOWN = SourceFailed("The service did not answer completely within 3 s.")
 
 
 def an_item(item_id: str = "a", *, score: float | None = None, title: str = "") -> Item:

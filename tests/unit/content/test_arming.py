@@ -44,7 +44,7 @@ def arm(world: World, *, dry_run: bool = False) -> dict[Armed, int]:
     return dict(arm_sources(FakeReaders(world.subscribers), context=world.context, dry_run=dry_run))
 
 
-def test_who_was_there_before_the_source_is_armed_once() -> None:
+def test_readers_from_before_the_source_are_armed_once() -> None:
     world = a_world()
     assert arm(world) == {Armed.ARMED: 2}
     for row in world.schedules.rows.values():
@@ -61,7 +61,7 @@ def test_a_count_changes_nothing() -> None:
     assert world.schedules.rows == before
 
 
-def test_who_gets_no_digests_is_left_to_their_next_sign_of_life() -> None:
+def test_readers_without_digests_are_armed_at_their_next_activity() -> None:
     world = a_world()
     world.unsubscribe("bo", "bo@example.com")
     assert arm(world) == {Armed.ARMED: 1, Armed.INACTIVE: 1}
@@ -90,7 +90,7 @@ def test_an_unreadable_schedule_holds_up_no_other_reader() -> None:
     assert arm(world) == {Armed.ARMED: 1, Armed.UNREADABLE: 1}
 
 
-def test_who_mutes_the_category_meanwhile_is_asked_for_no_more() -> None:
+def test_no_content_is_fetched_after_the_category_is_muted() -> None:
     def mute(world: World) -> None:
         world.clock.pass_time(seconds=1)
         world.choose("ann", recommendation=Frequency.NEVER)
@@ -99,7 +99,7 @@ def test_who_mutes_the_category_meanwhile_is_asked_for_no_more() -> None:
         assert world.schedules.rows["ann", DAILY].sources == (), where
 
 
-def test_who_leaves_meanwhile_is_not_in_the_due_index() -> None:
+def test_a_reader_who_unsubscribes_meanwhile_is_not_in_the_due_index() -> None:
     for world, where in interleavings(lambda: a_world("ann"), arm, World.unsubscribe):
         reader = world.subscribers.rows["ann"]
         assert reader.status is SubscriberStatus.UNSUBSCRIBED, where  # type: ignore[union-attr]

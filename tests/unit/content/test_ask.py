@@ -246,7 +246,7 @@ def test_a_failed_fetch_comes_within_what_a_queue_can_delay(drawn: float, tries:
     assert timedelta(0) < again_after_failure(tries, process) <= timedelta(seconds=900)
 
 
-def test_what_waits_for_an_open_breaker_comes_at_random() -> None:
+def test_fetches_delayed_by_an_open_breaker_return_at_random_times() -> None:
     process = a_process(FakePaceRow(), SettableClock())
     delays = []
     for drawn in (0.0, 0.5, 1.0):

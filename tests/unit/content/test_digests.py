@@ -136,7 +136,7 @@ def test_an_item_that_was_in_a_digest_does_not_come_again() -> None:
     assert lines(world) == [("a: 1", "b: 1")]
 
 
-def test_what_has_gone_stale_at_the_hour_is_fetched_again() -> None:
+def test_stale_items_are_fetched_again_at_the_due_time() -> None:
     world = a_world(an_answer("a"), an_answer("b"))
     due_at = daily(world).next_due_at
     world.clock.now = due_at - 3 * HOUR
@@ -248,7 +248,7 @@ def test_it_goes_without_as_soon_as_its_tolerance_ends(policy: SourcePolicy) -> 
     assert world.runs.rows[run.key].sent_at == ends
 
 
-def test_what_has_gone_stale_is_shown_where_the_source_answers_nobody() -> None:
+def test_stale_items_are_shown_while_the_source_is_down() -> None:
     """It waits for what is fresh, and goes with what there is; the run says that it was not."""
     world = a_world(an_answer("a"), *[DOWN] * 99)
     due_at = daily(world).next_due_at
@@ -343,7 +343,7 @@ def test_once_the_stage_has_no_source_the_schedule_goes_idle_at_its_next_occurre
     assert not world.fetch_queue.sent
 
 
-def test_who_mutes_the_category_is_asked_for_no_more() -> None:
+def test_no_content_is_fetched_for_a_muted_category() -> None:
     world = a_world()
     world.clock.pass_time(minutes=1)
     world.choose(recommendation=Frequency.NEVER)
@@ -478,7 +478,7 @@ def _due() -> World:
     return world
 
 
-def test_whatever_call_of_fan_out_fails_the_digest_is_sent_once() -> None:
+def test_a_failed_fan_out_call_still_sends_the_digest_once() -> None:
     count = 0
     for world, where in crashes(_due, come_due):
         _is_as_it_should_be(world, where)
@@ -486,7 +486,7 @@ def test_whatever_call_of_fan_out_fails_the_digest_is_sent_once() -> None:
     assert count > 10
 
 
-def test_whatever_call_of_a_fetch_fails_the_digest_is_sent_once() -> None:
+def test_a_failed_fetch_call_still_sends_the_digest_once() -> None:
     def fetch(world: World) -> None:
         come_due(world)
         (wanted, *_) = world.fetch_queue.sent
@@ -500,7 +500,7 @@ def test_whatever_call_of_a_fetch_fails_the_digest_is_sent_once() -> None:
     assert count > 20
 
 
-def test_whatever_call_of_a_waiting_delivery_fails_the_digest_is_sent_once() -> None:
+def test_a_failed_call_of_a_waiting_delivery_still_sends_the_digest_once() -> None:
     def deliver(world: World) -> None:
         run = come_due(world)
         assert run

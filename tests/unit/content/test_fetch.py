@@ -37,7 +37,7 @@ def test_the_source_is_told_whose_digest_it_is_and_when_it_is_due() -> None:
     assert (asked.locale, asked.time_zone) == ("en", "Europe/Berlin")
 
 
-def test_nothing_new_is_marked_as_fetched_and_stores_nothing() -> None:
+def test_a_fetch_without_new_items_is_marked_and_stores_no_items() -> None:
     found = asking()
     assert found.fetch().outcome is FetchOutcome.NOTHING_NEW
     assert found.schedule.fetched_for == found.schedule.next_due_at
@@ -59,7 +59,7 @@ def test_a_repeated_message_asks_nobody() -> None:
     assert len(found.source.asked) == 1
 
 
-def test_what_was_fetched_too_long_before_the_hour_is_fetched_again() -> None:
+def test_items_fetched_too_early_are_fetched_again() -> None:
     found = asking()
     found.answers(an_answer("a"), an_answer("b"))
     found.fetch()
@@ -69,7 +69,7 @@ def test_what_was_fetched_too_long_before_the_hour_is_fetched_again() -> None:
     assert found.fetch().outcome is FetchOutcome.STORED
 
 
-def test_what_was_in_a_digest_does_not_come_again() -> None:
+def test_an_item_in_a_digest_is_not_repeated() -> None:
     found = asking()
     found.answers(an_answer("a", "b"), an_answer("b", "c", "a"))
     found.fetch()
@@ -91,7 +91,7 @@ def test_what_was_in_a_digest_takes_no_place_although_the_schedule_has_forgotten
     assert found.send() == [("d: 1", "e: 1", "f: 1")]
 
 
-def test_what_the_service_has_withdrawn_takes_no_place() -> None:
+def test_a_withdrawn_item_takes_no_place() -> None:
     found = asking()
     found.world.say(RetractEvent("ann", "recommendations:a"))
     found.answers(an_answer("a", "b", "c", "d"))
@@ -99,7 +99,7 @@ def test_what_the_service_has_withdrawn_takes_no_place() -> None:
     assert found.send() == [("b: 1", "c: 1", "d: 1")]
 
 
-def test_what_will_be_over_when_the_digest_is_due_takes_no_place() -> None:
+def test_an_item_that_expires_before_the_digest_takes_no_place() -> None:
     """Items may be fetched a day ahead, and no email shows one that is over."""
     found = asking()
     due_at = found.schedule.next_due_at

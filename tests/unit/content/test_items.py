@@ -96,7 +96,9 @@ def test_an_answer_never_brings_back_what_a_digest_had(
     )
     offered = [each.partition(":")[2] for each in found.offered]
     assert offered == [each for each in answered if each not in had][:limit]
-    assert [each.entity.id for each in found.put] == [each for each in offered if each not in waits]
+    assert [each.entity.id for each in found.changed] == [
+        each for each in offered if each not in waits
+    ]
 
 
 def test_events_come_first_where_a_stage_says_nothing() -> None:

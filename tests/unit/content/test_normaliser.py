@@ -96,7 +96,7 @@ def test_a_broken_item_is_left_out_and_the_others_stay(
 
 
 @pytest.mark.parametrize("item", [None, 3, "a", [], {}])
-def test_what_is_no_item_at_all_is_left_out(item: object) -> None:
+def test_an_invalid_item_is_omitted(item: object) -> None:
     assert ids(read(item, ITEM)) == ["a"]
 
 
@@ -168,7 +168,7 @@ def test_items_behind_the_hundredth_are_left_out_and_that_is_said() -> None:
         (b"[" * 100_000, "nested too deeply"),
     ],
 )
-def test_what_is_no_answer_is_a_failed_request(body: bytes, says: str) -> None:
+def test_an_invalid_response_is_a_failed_request(body: bytes, says: str) -> None:
     normaliser = Normaliser(source="recommendations", hosts=None, fallback_image="")
     with pytest.raises(SourceFailed, match=says):
         normaliser.read(body, now=NOW)

@@ -122,7 +122,7 @@ def test_other_categories_are_as_if_there_were_no_hold() -> None:
     assert shown(world) == [("c0: 1", "l0: 1")]
 
 
-def test_nothing_is_deferred_before_there_is_a_permit_to_send() -> None:
+def test_no_event_is_deferred_before_a_permit_to_send() -> None:
     world = a_world_with_a_hold()
     world.rate_limiter.open_by_hand("stop", world.clock())
     before = dict(world.events.rows)
@@ -143,7 +143,7 @@ def test_where_another_worker_claims_first_nothing_is_deferred() -> None:
     assert shown(world) == [("c0: 1", "l0: 1")]
 
 
-def test_what_was_refused_before_the_hold_is_left_out_when_it_is_tried_again() -> None:
+def test_a_retry_omits_events_held_after_the_first_attempt() -> None:
     world = a_world()
     world.mailer.script.append(RefusedForNow(1, "throttled"))
     world.generate(KEY)
@@ -169,7 +169,7 @@ def may_have_been_sent(policy: Policy) -> World:
     return world
 
 
-def test_what_may_have_gone_out_is_sent_again_as_it_was() -> None:
+def test_a_possibly_sent_email_is_resent_unchanged() -> None:
     """Left out it would come once more with the next one, also where it had gone out."""
     world = may_have_been_sent(Policy.RESEND)
     world.resend(KEY)
@@ -346,7 +346,7 @@ def test_who_has_read_an_event_before_it_was_deferred_does_not_send_it(later: ti
             store(settled.changes, runs=world.runs)
             prepared = prepare(settled, context=context)
             if isinstance(prepared, Prepared):
-                world.deferred_events.defer(prepared.due.held, prepared.run)
+                world.deferred_events.defer(prepared.due.to_defer, prepared.run)
         world.clock.now += later
         world.held_categories = known
 

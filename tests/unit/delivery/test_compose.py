@@ -130,7 +130,7 @@ def test_a_microsecond_decides_which_moved_last() -> None:
     assert titles(compose([old, new], max_blocks=20)) == ["z", "old"]
 
 
-def test_what_is_equal_in_all_else_is_ranked_by_key() -> None:
+def test_equal_groups_are_ranked_by_key() -> None:
     events = [
         event("a", entity="2"),
         event("b", entity="1"),

@@ -85,7 +85,7 @@ def test_trace_r_an_event_is_in_two_digests_at_most(policy: Policy, proven: bool
 
 
 @pytest.mark.parametrize("policy", [Policy.RESEND, Policy.CARRY_OVER])
-def test_what_is_given_up_is_told(policy: Policy) -> None:
+def test_a_given_up_event_is_reported(policy: Policy) -> None:
     world, _ = a_world(policy, Frequency.IMMEDIATE)
     put(world, 1)
     assert pass_hours(world, 48, proven=True)[Swept.GIVEN_UP] == 1

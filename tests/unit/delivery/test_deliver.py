@@ -140,7 +140,7 @@ def test_a_reader_who_was_erased_gets_nothing(ready: Worker) -> None:
     assert ready.mailer.calls == 0
 
 
-def test_somebody_unknown_gets_nothing(ready: Worker) -> None:
+def test_an_unknown_reader_gets_no_email(ready: Worker) -> None:
     del ready.subscribers.rows["ann"]
     assert ready.work().reason is Reason.UNKNOWN_SUBSCRIBER
     assert ready.mailer.calls == 0
@@ -149,7 +149,7 @@ def test_somebody_unknown_gets_nothing(ready: Worker) -> None:
 @pytest.mark.parametrize(
     "status", [SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED, None]
 )
-def test_what_was_not_sent_because_of_its_reader_closes_no_window(
+def test_a_run_not_sent_because_of_its_reader_closes_no_window(
     ready: Worker, status: SubscriberStatus | None
 ) -> None:
     if status:
@@ -218,7 +218,7 @@ def test_a_digest_that_was_queued_for_too_long_goes_with_the_next(
 
 
 @pytest.mark.parametrize("name", ["weekly", "custom", immediate_schedule("post#post1")])
-def test_what_may_not_come_again_soon_is_never_too_late(world: Worker, name: str) -> None:
+def test_a_run_without_a_soon_successor_is_never_too_late(world: Worker, name: str) -> None:
     key = RunKey("ann", name, 1)
     world.runs.create(replace(a_run(), key=key))
     world.events.store(an_event(), name)
@@ -266,7 +266,7 @@ def test_the_batch_is_looked_at_after_the_wait_for_a_permit(ready: Worker) -> No
     assert ready.mailer.calls == 0
 
 
-def test_what_a_failed_run_did_not_send_is_in_the_next(ready: Worker) -> None:
+def test_the_next_run_contains_the_events_of_a_failed_run(ready: Worker) -> None:
     ready.mailer.script.append(RefusedForGood(1, "rejected"))
     assert ready.work().status is Status.FAILED
     ready.runs.create(a_run(2))
@@ -282,7 +282,7 @@ def test_what_is_refused_for_now_goes_on_away_from_here(ready: Worker) -> None:
     assert not ready.generate_queue.sent
 
 
-def test_what_is_refused_for_now_is_not_sent_before_its_pause_is_over(ready: Worker) -> None:
+def test_a_temporarily_rejected_run_is_not_sent_before_its_pause_ends(ready: Worker) -> None:
     """By whatever message comes: a second one must not use up its attempts."""
     ready.mailer.script.append(RefusedForNow(1, "slow"))
     ready.work()
@@ -710,7 +710,7 @@ def test_a_digest_that_became_too_late_in_the_queue_is_skipped_once_it_is_read(
     assert ready.work().reason is Reason.TOO_LATE
 
 
-def test_who_is_overtaken_before_the_claim_keeps_its_permit(ready: Worker) -> None:
+def test_a_worker_overtaken_before_its_claim_keeps_its_permit(ready: Worker) -> None:
     original = ready.runs.swap
 
     def stopped(before: Run, after: Run) -> Run:

@@ -101,7 +101,7 @@ def test_where_all_are_poison_nothing_is_sent() -> None:
     assert set(world.waiting().values()) == {Unsent.EXCLUDED}
 
 
-def test_what_is_put_again_comes_back_once_it_can_be_shown() -> None:
+def test_a_republished_event_returns_once_it_can_be_shown() -> None:
     renderer = Choking({"poison", "venom"})
     world = a_world(renderer)
     world.choose(at=NOW)

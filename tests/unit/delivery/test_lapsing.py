@@ -53,7 +53,7 @@ def lines(world: World) -> list[tuple[str, ...]]:
 # Before it is due.
 
 
-def test_what_lapses_before_the_digest_is_left_out_and_the_run_says_so() -> None:
+def test_an_event_that_expires_before_the_digest_is_omitted_and_recorded() -> None:
     world = world_with(lapsing(NOW + HOUR))
     done = delivered(world)
     assert (done.run.status, done.run.reason) == (Status.SKIPPED, Reason.LAPSED)
@@ -61,7 +61,7 @@ def test_what_lapses_before_the_digest_is_left_out_and_the_run_says_so() -> None
     assert not world.emails()
 
 
-def test_what_has_lapsed_waits_no_more() -> None:
+def test_an_expired_event_no_longer_waits() -> None:
     world = world_with(lapsing(NOW + HOUR))
     delivered(world)
     assert world.waiting() == {"e1": Unsent.EXPIRED}
@@ -78,7 +78,7 @@ def test_the_other_events_are_sent_and_what_lapsed_is_counted_once() -> None:
     assert delivered(world).lapsed == 0
 
 
-def test_what_has_not_lapsed_yet_is_sent() -> None:
+def test_an_unexpired_event_is_sent() -> None:
     world = world_with(lapsing(DUE + HOUR))
     done = delivered(world)
     assert (done.run.status, done.lapsed) == (Status.SENT, 0)
@@ -105,19 +105,19 @@ def test_an_event_that_lapsed_long_ago_is_not_one_that_gazette_was_too_late_for(
     assert (done.run.reason, done.expired, done.lapsed) == (Reason.LAPSED, 0, 1)
 
 
-def test_what_has_lapsed_is_not_held_back_with_its_category() -> None:
+def test_an_expired_event_is_not_held_with_its_category() -> None:
     world = world_with(lapsing(NOW + HOUR))
     world.category_holds.add(category_hold("comment", "why", world.clock()))
     done = delivered(world)
     assert (done.run.reason, done.deferred) == (Reason.LAPSED, 0)
 
 
-def test_what_had_lapsed_when_it_arrived_is_left_out_too() -> None:
+def test_an_event_that_arrives_expired_is_omitted() -> None:
     world = world_with(lapsing(NOW - HOUR))
     assert delivered(world).run.reason is Reason.LAPSED
 
 
-def test_what_lapses_for_followers_is_left_out() -> None:
+def test_an_expired_activity_is_omitted() -> None:
     world = World()
     world.choose(comment=Frequency.DAILY)
     world.follow(entity="post#post1", at=NOW - HOUR)
@@ -170,14 +170,14 @@ def test_whatever_breaks_off_what_lapsed_is_in_no_email_and_nothing_else_is_lost
 # Amended.
 
 
-def test_what_is_given_more_time_before_it_is_sent_goes_out() -> None:
+def test_an_event_extended_before_it_is_sent_is_sent() -> None:
     world = world_with(lapsing(NOW + HOUR))
     more = replace(lapsing(DUE + HOUR), amended_at=NOW + timedelta(minutes=1))
     assert world.create(more) == [Outcome.AMENDED]
     assert delivered(world).run.status is Status.SENT
 
 
-def test_what_is_given_more_time_after_it_was_left_out_returns() -> None:
+def test_an_event_extended_after_it_was_omitted_returns() -> None:
     world = world_with(lapsing(NOW + HOUR))
     delivered(world)
     now = world.clock()
@@ -187,7 +187,7 @@ def test_what_is_given_more_time_after_it_was_left_out_returns() -> None:
 
 
 @pytest.mark.parametrize("also", [False, True])
-def test_what_is_given_more_time_between_reading_and_counting_goes_out(also: bool) -> None:
+def test_an_event_extended_between_reading_and_counting_is_sent(also: bool) -> None:
     """Also where the digest has something else to show: its window would close over the event."""
     others = [an_event("e2", entity_id="post2")] * also
     world = world_with(lapsing(NOW + HOUR), *others)
@@ -239,7 +239,7 @@ def test_a_message_that_comes_again_does_not_bring_back_what_lapsed() -> None:
 # At once.
 
 
-def test_what_lapses_while_its_email_collects_is_not_sent_at_once() -> None:
+def test_an_event_that_expires_in_the_collapse_window_is_not_sent() -> None:
     world = world_with(lapsing(NOW + timedelta(seconds=5)), often=Frequency.IMMEDIATE)
     (run,) = world.deliver_queued()
     assert run is not None
@@ -258,7 +258,7 @@ def test_of_an_immediate_email_only_what_lapsed_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("counted", [False, True])
-def test_what_lapsed_is_explained_and_waits_no_more(counted: bool) -> None:
+def test_an_expired_event_is_explained_and_no_longer_waits(counted: bool) -> None:
     world = world_with(lapsing(NOW + HOUR), an_event("e2", entity_id="post2"))
     if counted:
         delivered(world)
@@ -284,7 +284,7 @@ def test_the_preview_of_the_next_email_leaves_out_what_lapsed() -> None:
     assert [event.id for event in found.by_schedule[DAILY]] == ["e2"]
 
 
-def test_what_lapses_to_the_second_is_over() -> None:
+def test_an_event_expires_at_its_exact_second() -> None:
     assert lapsing(NOW).has_lapsed(NOW)
     assert not lapsing(NOW).has_lapsed(NOW - timedelta(microseconds=1))
     assert not an_event().has_lapsed(NOW)

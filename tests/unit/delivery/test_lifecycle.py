@@ -306,7 +306,7 @@ def test_evidence_of_an_older_attempt_moves_the_run_that_is_sending_again() -> N
 
 @pytest.mark.parametrize("signal", [signal for signal, _ in TABLE], ids=repr)
 @pytest.mark.parametrize("reason", [Reason.ACCEPTED, Reason.EVIDENCE, Reason.ASSUMED])
-def test_nothing_moves_a_run_out_of_sent(signal: Signal, reason: Reason) -> None:
+def test_no_signal_moves_a_run_out_of_sent(signal: Signal, reason: Reason) -> None:
     for uncertain in (frozenset[int](), frozenset({1})):
         assert is_ignored(replace(SENT, reason=reason, uncertain=uncertain), signal)
 
@@ -347,7 +347,7 @@ def test_a_run_that_is_refused_after_every_pause_has_failed() -> None:
 
 
 @pytest.mark.parametrize("signal", [RefusedAccount, NotAttempted])
-def test_what_is_not_the_fault_of_the_attempt_is_not_counted(
+def test_failures_not_caused_by_the_attempt_are_not_counted(
     signal: type[RefusedAccount | NotAttempted],
 ) -> None:
     run = PENDING

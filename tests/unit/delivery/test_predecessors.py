@@ -190,7 +190,7 @@ def test_what_was_stopped_although_it_may_have_gone_is_carried_as_well(reason: R
     assert lines(world) == [("post2: 1",)]
 
 
-def test_who_keeps_being_overtaken_keeps_its_message() -> None:
+def test_a_worker_that_is_repeatedly_overtaken_keeps_its_message() -> None:
     world = carried()
     world.runs.swap_together = lambda *_, **__: False  # type: ignore[method-assign]
     with pytest.raises(NotYet, match="kept changing"):

@@ -22,7 +22,7 @@ def until_the_last_receive(pauses: Sequence[timedelta], receives: int, random: f
 
 
 @given(_PAUSES, _RANDOM)
-def test_what_failed_for_the_first_time_comes_back_after_10_to_60_seconds(
+def test_a_first_failure_is_retried_after_10_to_60_seconds(
     pauses: Sequence[timedelta], random: float
 ) -> None:
     first = pause_before(1, pauses=pauses, random=random)

@@ -255,7 +255,7 @@ def test_of_a_run_that_is_not_sent_yet_the_message_is_queued_again(world: World)
     assert world.schedules.rows["ann", DAILY] == before
 
 
-def test_what_is_carried_waits_for_a_run_and_gets_one(world: World) -> None:
+def test_carried_events_wait_for_a_run_and_get_one(world: World) -> None:
     """Nobody acts on it until it comes."""
     world.send_digest()
     sent = world.runs.rows[NEXT]
@@ -343,7 +343,7 @@ def test_a_schedule_that_keeps_changing_lets_the_message_come_again(world: World
     assert len(world.emails()) == 1
 
 
-def test_what_a_worker_may_have_sent_before_it_failed_goes_with_the_next() -> None:
+def test_events_possibly_sent_before_a_failure_are_in_the_next_run() -> None:
     """An unknown outcome of an earlier attempt is carried, as behind any run."""
     world = failed()
     run = world.runs.rows[KEY]

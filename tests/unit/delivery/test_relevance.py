@@ -154,13 +154,13 @@ def test_age_is_reckoned_from_the_end_of_the_window() -> None:
 
 
 @pytest.mark.parametrize("weight", [nan, inf, -1, -0.001, MAX_WEIGHT + 1, True, "1", None, [1]])
-def test_what_is_no_number_in_the_range_is_no_weight(weight: object) -> None:
+def test_a_weight_outside_the_range_is_ignored(weight: object) -> None:
     assert are_weights({"like": 0, "mention": MAX_WEIGHT, "comment": 0.5})
     assert not are_weights({"like": weight})
     assert not are_weights({1: 1})
 
 
-def test_what_weighs_nothing_is_shown_all_the_same() -> None:
+def test_an_event_of_weight_zero_is_shown() -> None:
     nothing = Arrangement(weights={"other": 0})
     assert sorted(order(event("a", entity="x"), event("b", entity="y"), arrangement=nothing)) == [
         "x",

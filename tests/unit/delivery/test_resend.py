@@ -55,7 +55,7 @@ def test_pauses_grow_from_a_minute_to_eight_hours(world: World) -> None:
 
 
 @pytest.mark.parametrize(("drawn", "factor"), [(0.0, 1.0), (0.5, 1.1), (1.0, 1.2)])
-def test_what_was_refused_together_does_not_come_back_together(drawn: float, factor: float) -> None:
+def test_runs_rejected_together_are_retried_at_different_times(drawn: float, factor: float) -> None:
     for number, pause in enumerate(PAUSES, start=1):
         assert pause_after(number, random=drawn) == pause * factor
 
@@ -122,7 +122,7 @@ def test_a_dead_letter_that_is_brought_back_is_not_put_there_again(world: World)
     assert world.mailer.calls == 6
 
 
-def test_what_failed_is_in_the_next_digest(world: World) -> None:
+def test_the_next_digest_contains_the_events_of_a_failed_one(world: World) -> None:
     fail(world)
     second = RunKey("ann", DAILY, 2)
     world.runs.create(Run(second, world.clock(), world.clock()))

@@ -32,7 +32,7 @@ def runs_with(*stored: Run) -> FakeRuns:
 
 
 @pytest.mark.parametrize("signal", [Stop(), Skip(Reason.EMPTY), Cancel(Reason.ERASED), CLAIM])
-def test_what_the_signal_makes_of_the_run_is_stored_and_returned(signal: Signal) -> None:
+def test_the_run_after_the_signal_is_stored_and_returned(signal: Signal) -> None:
     runs = runs_with(a_run())
     after = apply(a_run(), signal, runs=runs)
     assert after == runs.rows[KEY] == transition(a_run(), signal)

@@ -70,7 +70,7 @@ def test_the_thread_is_of_one_thing_on_days_of_their_own_for_nobody_of_the_week(
 
 
 @pytest.mark.parametrize("is_followed", [True, False])
-def test_what_is_put_fits_the_contract(week: list[Happened], is_followed: bool) -> None:
+def test_published_events_match_the_contract(week: list[Happened], is_followed: bool) -> None:
     some = [each for each in [*thread(), *week] if each.is_followed is is_followed][::20]
     expected = CreateActivity if is_followed else CreateEvents
     name = "activity.created" if is_followed else "event.created"

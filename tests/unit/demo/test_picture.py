@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 
-from demo.picture import PICTURE, caption, draw, left_out, shown
+from demo.picture import PICTURE, caption, draw, left_out, panels_drawn
 from demo.recorded import read_back, recorded
 from demo.watched import Watched, slots
 from demo.written import Value
@@ -47,7 +47,7 @@ def test_it_is_drawn_from_the_run_that_is_kept_and_says_so() -> None:
 
 
 def test_every_graph_shows_something() -> None:
-    for panels in shown().values():
+    for panels in panels_drawn().values():
         for panel in panels:
             found = [
                 read_back().points[f"{name} {each}"] for name, kinds in panel.own for each in kinds

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from lxml.html import HtmlElement, document_fromstring
 
-from demo.audit import Seen, Told
+from demo.audit import Counts, Seen
 from demo.featured import featured
 from demo.inbox import Row
 from demo.results import Line, page, write
@@ -66,7 +66,7 @@ def test_the_page_says_what_is_real_and_what_is_invented() -> None:
     assert "Invented: names, time zones, and what each message became" in said
 
 
-def test_what_people_write_is_text() -> None:
+def test_user_input_is_rendered_as_text() -> None:
     wrong = Line("a", "<b>", "</li><script>", "&amp;", FIRST)
     root = parsed(wrong)
     assert list(root.iter("script")) == []
@@ -101,7 +101,9 @@ def test_pictures_are_shown_from_beside_the_page_and_sources_stay_as_they_arrive
 
 def seen(total: int, **counts: int) -> Seen:
     """So many of each category, each of another thing."""
-    told: Told = Told({(f"https://campus.example/{what}", what): n for what, n in counts.items()})
+    told: Counts = Counts(
+        {(f"https://campus.example/{what}", what): n for what, n in counts.items()}
+    )
     return Seen("a-daily-1", told, 0, total)
 
 
@@ -111,7 +113,7 @@ def row_of(subject: str, schedule: str = "daily") -> Row:
 
 
 def test_each_featured_email_is_worth_it_for_its_own_reason() -> None:
-    block: Told = Told({("https://campus.example/a", what): 1 for what in ("comment", "like")})
+    block: Counts = Counts({("https://campus.example/a", what): 1 for what in ("comment", "like")})
     mails = [
         (row_of("Bo liked “A” · 24 Nov"), seen(1, like=1)),
         (row_of("Bo mentioned you in “A” + 2 more · 24 Nov"), seen(3, mention=1, like=2)),

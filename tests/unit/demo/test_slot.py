@@ -80,11 +80,11 @@ def test_one_run_and_one_email_for_each_is_right() -> None:
             [*EMAILS, an_email("eve", link=LINKS["bo"])],
             0,
             0,
-            ["eve has an email, but nobody asked for it"],
+            ["eve has an email without an event"],
         ),
     ],
 )
-def test_what_is_lost_doubled_or_astray_is_found(
+def test_lost_duplicated_and_misdirected_emails_are_found(
     runs: list[Stored], emails: list[Accepted], duplicates: int, lost: int, problems: list[str]
 ) -> None:
     found = reckon(LINKS, runs, emails)

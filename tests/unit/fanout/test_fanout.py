@@ -213,7 +213,7 @@ def test_a_zone_that_is_not_known_here_is_taken_for_utc(world: Fanout) -> None:
 
 
 @pytest.mark.parametrize(("late", "queued"), [(timedelta(0), 1), (timedelta(microseconds=1), 0)])
-def test_what_was_due_too_long_ago_ends_with_its_reason_and_goes_with_the_next(
+def test_an_overdue_digest_ends_with_a_reason_and_joins_the_next(
     world: Fanout, late: timedelta, queued: int
 ) -> None:
     world.clock.now = SLOT + world.max_lateness + late
@@ -343,7 +343,7 @@ def test_a_shard_that_is_far_behind_hands_on_also_where_nothing_is_due(world: Fa
     assert done.queued == 1
 
 
-def test_what_is_started_belongs_to_the_batch_of_its_slot(world: Fanout) -> None:
+def test_a_started_run_belongs_to_the_batch_of_its_slot(world: Fanout) -> None:
     world.fan_out()
     assert world.batches.latest(2) == [Batch(SLOT, started_at=NOW)]
     assert list(world.runs.of_batch(SLOT)) == [BatchRun(KEY, Status.PENDING, Reason.DUE)]
@@ -455,7 +455,7 @@ def test_where_nothing_waits_the_schedule_goes_idle_and_no_run_starts(
     assert idle.last_due_at is None, "no digest was started on that date"
 
 
-def test_nobody_visits_an_idle_schedule(clock: SettableClock) -> None:
+def test_an_idle_schedule_is_not_visited(clock: SettableClock) -> None:
     world = due_with_nothing(clock)
     fan_out_when_due(world)
     for _ in range(400):
@@ -466,7 +466,7 @@ def test_nobody_visits_an_idle_schedule(clock: SettableClock) -> None:
         assert {call for call in calls if "due" not in call} == {"batches.save_checkpoint"}
 
 
-def test_what_was_sent_does_not_wait(world: Fanout) -> None:
+def test_a_sent_event_does_not_wait(world: Fanout) -> None:
     world.fan_out()
     window = Window(BEGINNING, world.clock.now)
     world.runs.rows[KEY] = replace(world.runs.rows[KEY], status=Status.SENT, window=window)
@@ -477,7 +477,7 @@ def test_what_was_sent_does_not_wait(world: Fanout) -> None:
 @pytest.mark.parametrize(
     "status", [Status.PENDING, Status.SENDING, Status.RETRYING, Status.UNKNOWN, Status.FAILED]
 )
-def test_what_a_run_may_not_have_sent_waits(world: Fanout, status: Status) -> None:
+def test_an_event_that_may_be_unsent_waits(world: Fanout, status: Status) -> None:
     """Only generate can tell, which settles the older runs first."""
     world.fan_out()
     window = Window(BEGINNING, world.clock.now)

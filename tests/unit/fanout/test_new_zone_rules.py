@@ -178,7 +178,7 @@ WORKDAYS = Days(frozenset({1, 2, 3, 4, 5}))
 
 
 @pytest.mark.parametrize("days", [MONDAYS, FORTNIGHTLY, MONTHLY, WORKDAYS])
-def test_what_new_rules_move_before_its_day_waits_for_the_day(rules: Rules, days: Days) -> None:
+def test_an_occurrence_moved_before_its_day_waits_for_the_day(rules: Rules, days: Days) -> None:
     """Else there would be one on Sunday, and another an hour later."""
     reader = a_reader(rules, +1, 0, 10, days=days)
     change(rules, 0)
@@ -396,7 +396,7 @@ def date_of(due: datetime, wanted: Recurrence, zone: ZoneInfo) -> date:
     st.lists(st.booleans(), min_size=1, max_size=20),
 )
 @settings(max_examples=150, deadline=None)
-def test_whatever_the_rules_become_no_date_has_two_digests_and_none_is_lost(
+def test_changed_zone_rules_neither_duplicate_nor_lose_a_digest(
     first: timedelta,
     changes: list[tuple[timedelta, ZoneInfo | None]],
     days: Days,

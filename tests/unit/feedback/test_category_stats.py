@@ -59,7 +59,7 @@ def test_a_delivery_event_that_comes_again_counts_once() -> None:
     assert counted(world, "comment") == CategoryCounts(1, 1, 1)
 
 
-def test_what_becomes_of_it_else_is_not_counted() -> None:
+def test_events_without_a_fault_are_not_counted() -> None:
     world = World()
     (key,) = sent_to(world, 1, "comment")
     for kind in set(DeliveryEventType) - {DeliveryEventType.SENT}:
@@ -105,7 +105,7 @@ def test_a_category_that_always_travels_with_a_bad_one_is_on_hold_with_it() -> N
     assert [hold.category for hold in world.category_holds.active()] == ["comment", "like"]
 
 
-def test_what_was_sent_more_than_a_week_ago_counts_no_more() -> None:
+def test_emails_older_than_a_week_are_not_counted() -> None:
     world = World()
     for key in list(sent_to(world, 100, "comment"))[:9]:
         world.feedback(complained(key))

@@ -84,7 +84,9 @@ def test_a_weight_that_grows_moves_only_those_whom_it_needs() -> None:
         ("x", {}, "no variation has a weight"),
     ],
 )
-def test_what_cannot_be_run_is_said(name: str, weights: dict[int, int], said: str) -> None:
+def test_an_impossible_experiment_is_reported(
+    name: str, weights: dict[int, int], said: str
+) -> None:
     with pytest.raises(InvalidExperiment, match=said):
         experiment(name, weights, NOW)
 

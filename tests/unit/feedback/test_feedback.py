@@ -61,7 +61,7 @@ def test_a_template_of_the_providers_that_failed_proves_nothing() -> None:
     assert run.status is Status.UNKNOWN
 
 
-def test_what_evidence_settles_was_sent_when_the_provider_took_it() -> None:
+def test_a_run_settled_by_evidence_has_the_acceptance_time() -> None:
     """Not when the delivery event came, which may be hours later."""
     world = having(a_claimed_run(status=Status.UNKNOWN))
     taken = NOW - timedelta(hours=3)
@@ -180,7 +180,7 @@ def test_what_became_of_an_email_is_kept_with_what_was_sent() -> None:
 
 
 @pytest.mark.parametrize("kind", ACCUSING)
-def test_what_speaks_against_nobody_is_no_bounce_and_no_complaint(kind: DeliveryEventType) -> None:
+def test_an_event_without_a_recipient_is_not_a_bounce_or_complaint(kind: DeliveryEventType) -> None:
     """An automatic reply, or a reader who says that it is no spam: the email arrived."""
     world = having(replace(SENT, status=Status.UNKNOWN))
     run = world.feedback(replace(EVENT, type=kind))
@@ -216,7 +216,7 @@ def test_a_click_is_a_sign_of_life_each_time() -> None:
 
 
 @pytest.mark.parametrize("kind", sorted(set(DeliveryEventType) - {DeliveryEventType.CLICKED}))
-def test_nothing_but_a_click_is_a_sign_of_life_unless_opens_are(kind: DeliveryEventType) -> None:
+def test_only_clicks_count_as_activity_unless_opens_do(kind: DeliveryEventType) -> None:
     world = having(SENT)
     world.feedback(replace(CLICK, type=kind))
     assert world.bus.taken == []

@@ -136,7 +136,7 @@ def test_a_refusal_by_policy_is_of_the_message(kind: Any, recipient: dict[str, A
         {},
     ],
 )
-def test_what_is_said_of_the_mailbox_counts_as_before(recipient: dict[str, Any]) -> None:
+def test_bounces_about_the_mailbox_count_as_before(recipient: dict[str, Any]) -> None:
     delivery_event = read(bounced(**recipient))
     assert (delivery_event.fault, delivery_event.is_by_policy) == (Fault.HARD, False)
 
@@ -168,7 +168,7 @@ _ANYTHING = st.recursive(
 
 
 @given(status=_ANYTHING, diagnostic=_ANYTHING, recipients=_ANYTHING)
-def test_nothing_that_a_mailbox_provider_writes_raises(
+def test_no_diagnostic_text_of_a_mailbox_provider_raises(
     status: Any, diagnostic: Any, recipients: Any
 ) -> None:
     delivery_event = read(bounced(status=status, diagnosticCode=diagnostic))

@@ -68,12 +68,14 @@ def test_a_few_may_be_chance(counts: CategoryCounts) -> None:
         ],
     ],
 )
-def test_what_a_delivery_event_counts_as(delivery_event: DeliveryEvent, mark: Mark | None) -> None:
+def test_delivery_events_are_counted_by_type(
+    delivery_event: DeliveryEvent, mark: Mark | None
+) -> None:
     assert mark_of(delivery_event) is mark
 
 
 @pytest.mark.parametrize("delivery_event", [a_bounce(), a_complaint()])
-def test_what_the_account_had_on_its_own_list_counts_for_nothing(
+def test_bounces_from_the_account_suppression_list_are_not_counted(
     delivery_event: DeliveryEvent,
 ) -> None:
     """SES did not try, and does not count it."""

@@ -396,7 +396,7 @@ def test_a_bounce_of_another_spelling_is_about_the_same_address(spelled: str) ->
         assert delivery_event.address == address_hash("ann@xn--bcher-kva.example")
 
 
-def test_nothing_that_a_delivery_event_holds_is_the_address() -> None:
+def test_a_delivery_event_does_not_contain_the_address() -> None:
     """Also where somebody puts one into the type of a bounce."""
     delivery_event = decode_delivery_event(bounced(bounceType="Permanent", bounceSubType=READER))
     assert delivery_event is not None
@@ -452,7 +452,7 @@ def test_every_kind_has_its_event() -> None:
         json.dumps({"Type": "UnsubscribeConfirmation", "Message": "You left."}),
     ],
 )
-def test_what_is_not_about_a_message_of_gazette_is_nothing(other: str) -> None:
+def test_events_about_other_messages_are_ignored(other: str) -> None:
     assert decode_delivery_event(other) is None
 
 
@@ -514,7 +514,7 @@ def test_an_instant_elsewhere_is_told_in_utc() -> None:
         (body(mail=mail(timestamp="2026-03-01T06:10:02")), "time zone"),
     ],
 )
-def test_what_cannot_be_read_is_refused_with_the_field(wrong: str, named: str) -> None:
+def test_an_unreadable_event_is_rejected_with_the_field(wrong: str, named: str) -> None:
     with pytest.raises(InvalidEvent, match=named):
         decode_delivery_event(wrong)
 

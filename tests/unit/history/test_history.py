@@ -35,7 +35,7 @@ def cases() -> Mapping[Case, Judged]:
     return {(each.use.name, each.kind): each for each in found}
 
 
-def test_what_still_grows_is_listed_and_what_no_longer_grows_is_not(
+def test_the_list_of_cases_that_cost_too_much_is_exact(
     cases: Mapping[Case, Judged],
 ) -> None:
     worse = {case for case, each in cases.items() if each.verdict.growth is Growth.WORSE}
@@ -56,7 +56,7 @@ def test_no_use_case_takes_more_calls_than_the_page_says(cases: Mapping[Case, Ju
     assert {use: number for use, number in most.items() if number > CALLS[use]} == {}
 
 
-def test_what_grows_is_on_the_page_and_grows_no_faster_than_it_says(
+def test_growing_cases_are_documented_and_grow_no_faster_than_stated(
     cases: Mapping[Case, Judged],
 ) -> None:
     for each in GROWS:
@@ -66,7 +66,7 @@ def test_what_grows_is_on_the_page_and_grows_no_faster_than_it_says(
     assert BOUNDS.keys() <= {(each.use, kind) for each in GROWS for kind in each.kinds}
 
 
-def test_what_grows_without_being_on_the_page_is_worse(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_undocumented_growth_is_worse(monkeypatch: pytest.MonkeyPatch) -> None:
     def erasure() -> Judged:
         return next(judged((FEW, MORE_ROWS), only="erase, waiting"))
 
@@ -132,12 +132,12 @@ def test_a_row_that_is_written_twice_is_worse() -> None:
     assert _judge(_use(write(2), paged_in={"runs"})) is Growth.WORSE
 
 
-def test_what_is_bounded_stays_within_its_bound() -> None:
+def test_a_bounded_case_stays_within_its_bound() -> None:
     assert _judge(_use(_each_run), bounds={("planted", "runs"): 200}) is Growth.BOUNDED
     assert _judge(_use(_each_run), bounds={("planted", "runs"): 50}) is Growth.WORSE
 
 
-def test_what_is_not_done_is_worse() -> None:
+def test_an_unfinished_case_is_worse() -> None:
     assert _judge(_use(lambda _: None, done=lambda _: False)) is Growth.WORSE
 
 

@@ -265,7 +265,7 @@ def test_no_modules_import_each_other_in_a_circle(trees: dict[str, ast.Module]) 
     assert cycle(trees) == []
 
 
-def test_nothing_happens_at_import(trees: dict[str, ast.Module]) -> None:
+def test_modules_have_no_side_effects_at_import(trees: dict[str, ast.Module]) -> None:
     found = {name: acts_at_import(tree) for name, tree in trees.items()}
     assert {name: acts for name, acts in found.items() if acts} == NAMED_EXCEPTIONS
 

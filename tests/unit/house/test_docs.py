@@ -162,7 +162,9 @@ def test_a_broken_link_and_a_wrong_command_are_found(tmp_path: Path) -> None:
 def test_each_page_says_first_for_whom_it_is_or_what_it_answers() -> None:
     first = {name(page): page.read_text().splitlines()[2] for page in (ROOT / "docs").glob("*.md")}
     assert [
-        page for page, line in first.items() if not line.startswith(("For ", "This page"))
+        page
+        for page, line in first.items()
+        if not line.startswith(("Audience: ", "For ", "This page"))
     ] == []
 
 

@@ -98,19 +98,22 @@ def test_all_that_is_wrong_is_said_at_once_and_nothing_that_only_follows_from_it
         "settle_lag is 6; it must be more than 1.5 seconds, the longest write of an event, plus "
         "clock_skew, which is 5."
     )
-    gathered = (
-        "feedback_window must be at most half of evidence_grace, 30: unknown_policy would decide "
-        "while the evidence is being gathered. "
+    window = (
+        "feedback_window must be at most half of evidence_grace, 30. Otherwise unknown_policy "
+        "would apply while Lambda still collects the evidence. "
         'It has "feedback_window": 31, "evidence_grace": 61.'
     )
     assert [line.removeprefix(begin) for line in lines] == [
-        "there is no setting 'shard'; docs/configuration.md lists them. It has \"shard\": 4.",
+        (
+            "there is no setting 'shard'. docs/configuration.md lists all settings. "
+            'It has "shard": 4.'
+        ),
         'shards must be of type int. It has "shards": "4".',
-        "sender is missing; docs/configuration.md says what to write.",
+        "sender is missing. docs/configuration.md describes its value.",
         'max_blocks must be 1 or more. It has "max_blocks": 0.',
         'account must be twelve digits, such as 123456789012. It has "account": "1234".',
         'tls must be optional or require. It has "tls": "maybe".',
-        gathered,
+        window,
         "warmup_from is '21 November'; it must be empty or a date such as 2026-11-21.",
         lagging,
     ]
@@ -143,7 +146,7 @@ def test_every_stage_of_the_repository_can_be_read() -> None:
 
 
 def test_an_unknown_stage_is_named_with_the_known_ones() -> None:
-    with pytest.raises(StageError, match=r"no stage 'test'.+ has local, prod\."):
+    with pytest.raises(StageError, match=r"no stage 'test'.+ stages are local, prod\."):
         read_stage("test", {"prod": VALID, "local": VALID})
 
 
@@ -189,7 +192,7 @@ def test_a_setting_of_another_type_is_named_with_its_type(
 
 
 @pytest.mark.parametrize("field", ["sender", "list_id"])
-def test_what_has_no_default_is_named_when_it_is_missing_or_empty(field: str) -> None:
+def test_a_missing_or_empty_required_setting_is_named(field: str) -> None:
     assert f"{field} is missing" in refusal(VALID | {field: ""})
     assert f"{field} is missing" in refusal({name: VALID[name] for name in VALID if name != field})
 
@@ -384,7 +387,7 @@ def test_with_ses_times_of_smtp_mean_nothing() -> None:
 
 
 def test_the_setting_that_has_another_name_now_is_named_with_it() -> None:
-    assert "max_groups is max_blocks now" in refusal(VALID | {"max_groups": 20})
+    assert "max_groups is now max_blocks" in refusal(VALID | {"max_groups": 20})
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,7 @@ def test_what_is_undated_or_not_newer_changes_nothing(world: World, stale: Activ
     assert world.activities.get(POST, "a1") == replace(edited(), walked=frozenset({POST, BLOG}))
 
 
-def test_what_was_retracted_before_it_came_reaches_nobody(world: World) -> None:
+def test_an_activity_retracted_before_its_arrival_reaches_no_follower(world: World) -> None:
     world.choose()
     world.follow(at=NOW - DAY)
     assert world.say(RETRACT) == [Outcome.RETRACTED]
@@ -159,7 +159,7 @@ def test_what_was_retracted_before_it_came_reaches_nobody(world: World) -> None:
 
 
 @pytest.mark.parametrize("again", [ON_BOTH, edited()])
-def test_what_was_retracted_stays_retracted(again: Activity) -> None:
+def test_a_retracted_activity_stays_retracted(again: Activity) -> None:
     world = a_reader()
     happen(world)
     retract(world)
@@ -199,7 +199,7 @@ def test_what_broke_off_anywhere_is_brought_after_its_redelivery(
 # Retracted and amended on its way.
 
 
-def test_what_is_retracted_is_taken_from_everybody_who_has_it() -> None:
+def test_a_retraction_removes_the_event_from_all_followers() -> None:
     world = a_reader()
     world.follow("cy", BLOG, at=NOW - DAY)
     happen(world)
@@ -258,14 +258,14 @@ def test_a_follower_hears_of_it_and_others_do_not() -> None:
     assert emailed(world) == ["post1: 1"]
 
 
-def test_who_follows_the_entity_and_its_parent_hears_of_it_once() -> None:
+def test_a_follower_of_entity_and_parent_gets_one_event() -> None:
     world = a_reader()
     world.follow(entity=BLOG, at=NOW - DAY)
     happen(world)
     assert emailed(world) == ["post1: 1"]
 
 
-def test_who_made_it_happen_does_not_hear_of_it(world: World) -> None:
+def test_the_actor_gets_no_event(world: World) -> None:
     world.choose("bo")
     world.follow("bo", POST, at=NOW - DAY)
     world.follow("bo", BLOG, at=NOW - DAY)
@@ -273,7 +273,7 @@ def test_who_made_it_happen_does_not_hear_of_it(world: World) -> None:
     assert not world.events.rows
 
 
-def test_who_made_it_happen_does_not_hear_of_it_by_following_late(world: World) -> None:
+def test_the_actor_gets_no_event_by_a_late_follow(world: World) -> None:
     world.choose("bo")
     happen(world)
     world.follow("bo", at=NOW - DAY)

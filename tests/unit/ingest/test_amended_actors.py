@@ -121,13 +121,13 @@ def test_every_page_of_a_former_parents_followers_is_reached() -> None:
     assert {says(world, user_id) for user_id in (*READERS, *crowd)} == {None}
 
 
-def test_who_is_the_actor_no_more_hears_of_it() -> None:
+def test_a_former_actor_gets_the_event() -> None:
     world = a_world()
     happen(world, version(1, ANN), version(2, BOT))
     assert all_say(world) == {"ann": "version 2", "cy": "version 2"}
 
 
-def test_what_is_amended_back_comes_again() -> None:
+def test_an_event_amended_back_is_sent_again() -> None:
     world = a_world()
     happen(world, version(1), version(2, ANN), version(3))
     assert all_say(world) == {"ann": "version 3", "cy": "version 3"}

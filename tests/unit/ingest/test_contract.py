@@ -254,7 +254,7 @@ def test_custom_days_may_be_every_few_weeks_or_monthly(custom: dict[str, Any], d
     assert profile.subscriber.times.custom_on == days
 
 
-def test_what_may_be_left_out_has_a_default() -> None:
+def test_optional_fields_have_defaults() -> None:
     event = decode(envelope("event.created", without("event.created", "excerpt")))
     assert event == CreateEvents((replace(DECODED, excerpt=""),))
     optional = {"digest", "locale", "frequencies"}
@@ -374,7 +374,7 @@ def test_the_edge_of_what_is_allowed_is_allowed(detail_type: str, path: str, val
 # What a reader chose.
 
 
-def test_what_a_reader_chose_is_decoded() -> None:
+def test_a_readers_choices_are_decoded() -> None:
     assert decode(envelope("preferences.chosen", CHOSEN)) == ChoosePreferences(
         "ann",
         Choice(

@@ -57,7 +57,7 @@ def test_an_event_that_says_nothing_of_it_is_what_it_was() -> None:
     assert (event.importance, event.expires_at, event.data) == (Importance.NORMAL, None, "")
 
 
-def test_nobody_may_have_made_it_happen() -> None:
+def test_the_actor_is_optional() -> None:
     assert decoded(without("event.created", "actor")) == replace(DECODED, actor=None)
 
 
@@ -137,7 +137,7 @@ def test_data_of_a_thousand_levels_is_refused_like_any_other() -> None:
         ("data", '{"a": 1}', "must be an object"),
     ],
 )
-def test_what_does_not_fit_is_refused_by_its_name(path: str, value: Any, says: str) -> None:
+def test_an_invalid_field_is_rejected_by_name(path: str, value: Any, says: str) -> None:
     found = problem(changed("event.created", path, value))
     assert found.startswith(f"detail.{path}: ")
     assert says in found

@@ -182,7 +182,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("detail_type", "path", "value"), BAD)
-def test_what_does_not_fit_is_refused_and_its_field_named(
+def test_an_invalid_message_is_rejected_with_its_field(
     detail_type: str, path: str, value: Any
 ) -> None:
     text = refusal(envelope(detail_type, changed(detail_type, path, value)))
@@ -282,7 +282,7 @@ def test_an_incomplete_envelope_is_refused_and_the_missing_part_named(name: str)
     "body",
     ["[" * 200_000, '{"a":' * 50_000, '{"detail-type":"event.created","detail":{"a":' * 9000],
 )
-def test_what_is_nested_too_deeply_is_refused(body: str) -> None:
+def test_deeply_nested_input_is_rejected(body: str) -> None:
     assert refusal(body)
 
 
@@ -343,7 +343,7 @@ def test_an_unknown_detail_type_is_refused_and_the_known_ones_listed(detail_type
 @pytest.mark.parametrize(
     "body", ["", "ann@example.com", "{", "{'a': 1}", "\x00", "[1,]", "NaN", "1" * 5000, "\ufeff{}"]
 )
-def test_what_is_not_json_is_refused_and_not_repeated(body: str) -> None:
+def test_invalid_json_is_rejected_and_not_quoted(body: str) -> None:
     text = refusal(body)
     assert text.startswith("The message is not JSON: ")
     assert "ann@example.com" not in text

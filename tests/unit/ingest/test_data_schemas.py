@@ -208,7 +208,7 @@ def test_a_schema_that_is_one_is_built_and_shipped_with_the_templates(tmp_path: 
     [
         ("{", r"data\.schema\.json is not JSON"),
         ('{"type": "object", "type": "object"}', "the name 'type' twice"),
-        ("[]", "a schema of data is an object"),
+        ("[]", "a data schema must be an object"),
         ({"type": "objekt"}, r"type: 'objekt' is not valid"),
         ({"properties": {"a": {"minLength": "x"}}}, "properties/a/minLength: 'x' is not of type"),
         ({"properties": []}, r"properties: \[\] is not of type 'object'"),
@@ -217,22 +217,24 @@ def test_a_schema_that_is_one_is_built_and_shipped_with_the_templates(tmp_path: 
             {"$schema": "https://json-schema.org/draft/2020-12/schema"},
             r"\$schema must be http://json-schema\.org/draft-07/schema#",
         ),
-        ({"requried": ["a"]}, "at the top: draft 07 has no 'requried'"),
+        ({"requried": ["a"]}, "at the top: draft 07 has no keyword 'requried'"),
         (
             {"properties": {"a": {"prefixItems": [True]}}},
-            "properties/a: draft 07 has no 'prefixItems'",
+            "properties/a: draft 07 has no keyword 'prefixItems'",
         ),
-        ({"allOf": [{}, {"not": {"$defs": {}}}]}, r"allOf/1/not: draft 07 has no '\$defs'"),
+        ({"allOf": [{}, {"not": {"$defs": {}}}]}, r"allOf/1/not: draft 07 has no keyword '\$defs'"),
         ({"dependencies": {"a": ["b"], "c": {"oops": 1}}}, "dependencies/c: draft 07 has no"),
         ({"$ref": "https://example.com/schema.json"}, r"\$ref must begin with #"),
         ({"items": [{"$ref": "other.json#/a"}]}, r"items/0: \$ref must begin with #"),
         ({"$ref": "#/definitions/none"}, "Unresolvable ref"),
         ({"required": ["a"], "examples": [{}]}, "example 1: data.a: Field required"),
-        ({"examples": [1]}, "example 1: data is an object"),
+        ({"examples": [1]}, "example 1: data must be an object"),
         ({"examples": [{"a": "b" * 3000}]}, "at most 2,048 bytes"),
     ],
 )
-def test_what_is_no_schema_is_refused_by_its_file(tmp_path: Path, schema: Any, said: str) -> None:
+def test_an_invalid_schema_is_rejected_with_its_file(
+    tmp_path: Path, schema: Any, said: str
+) -> None:
     file = write(tmp_path / "own", schema)
     with pytest.raises(TemplateError, match=said) as caught:
         build_templates(TEMPLATES, tmp_path / "built", overlay=tmp_path / "own")
@@ -247,7 +249,7 @@ def test_names_that_look_like_keywords_are_fields(tmp_path: Path) -> None:
 def test_a_variation_has_no_schema_of_its_own(tmp_path: Path) -> None:
     """Ingest does not know who will read in which variation."""
     write(tmp_path / "own" / "variations" / "2", SCHEMA)
-    with pytest.raises(TemplateError, match="nothing reads it"):
+    with pytest.raises(TemplateError, match="this file has no effect"):
         build_templates(TEMPLATES, tmp_path / "built", overlay=tmp_path / "own")
 
 

@@ -201,7 +201,7 @@ def test_a_hundred_thousand_followers_are_a_thousand_messages_ten_a_call() -> No
 
 
 @pytest.mark.parametrize("count", [TEN_PAGES, 20 * TEN_PAGES])
-def test_what_a_walk_holds_does_not_grow_with_the_followers(count: int) -> None:
+def test_memory_of_a_walk_does_not_grow_with_the_followers(count: int) -> None:
     world, crowd = a_crowd(count)
     begin(world)
     bring_next(world)

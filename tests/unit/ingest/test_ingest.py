@@ -55,7 +55,7 @@ def test_every_command_is_carried_out(
     assert not world.quarantine.kept
 
 
-def test_what_does_not_fit_is_kept_with_its_reason(world: World) -> None:
+def test_an_invalid_message_is_kept_with_its_reason(world: World) -> None:
     assert world.say(InvalidEvent("detail.user_id: missing")) == [Outcome.QUARANTINED]
     assert world.quarantine.kept == [("the body", "detail.user_id: missing")]
     assert not world.events.rows

@@ -232,7 +232,7 @@ def test_attack_whatever_is_put_before_a_host_leads_to_it_or_nowhere(text: str) 
     ],
 )
 def test_an_entry_that_is_no_host_is_refused_by_name(entry: object) -> None:
-    with pytest.raises(ValueError, match=r"^.+ is no host: write .*example\.com") as refused:
+    with pytest.raises(ValueError, match=r"^.+ is not a host: write .*example\.com") as refused:
         LinkHosts.of(["example.com", entry])
     assert str(refused.value).startswith(ascii(entry)[:40])
 

@@ -82,7 +82,7 @@ def test_an_older_profile_is_outdated_and_only_its_choices_are_remembered(world:
     assert [at for at, _ in ann(world).choices] == [NOW, NOW + A_MINUTE]
 
 
-def test_what_an_older_profile_mutes_is_taken_back(world: World) -> None:
+def test_events_muted_by_an_older_profile_are_withdrawn(world: World) -> None:
     """It was muted when it occurred, as is found out late."""
     change(world, a_subscriber(changed_at=NOW + A_MINUTE))
     world.create(an_event(occurred_at=NOW))
@@ -265,7 +265,7 @@ def test_a_change_of_the_profile_keeps_the_sign_of_life(world: World) -> None:
     assert ann(world).active_on == NOW.date()
 
 
-def test_somebody_who_was_erased_shows_no_sign_of_life(world: World) -> None:
+def test_activity_of_an_erased_reader_is_ignored(world: World) -> None:
     world.erase()
     assert world.say(MarkActive("ann", NOW)) == [Outcome.ERASED]
     assert not world.subscribers.active
@@ -343,7 +343,7 @@ def test_an_erasure_does_not_take_back_that_an_operator_allowed_an_address_again
     assert not world.suppressions.rows
 
 
-def test_what_was_sent_stays_sent() -> None:
+def test_sent_events_stay_sent() -> None:
     world = a_full_life()
     sent = replace(a_run(), status=Status.SENT, reason=Reason.ACCEPTED, message_id="m1")
     world.runs.rows[KEY] = sent
@@ -358,7 +358,7 @@ def test_a_run_that_is_being_sent_is_not_cancelled() -> None:
     assert world.runs.rows[KEY].status is Status.SENDING
 
 
-def test_whatever_comes_later_for_somebody_who_was_erased_is_refused(world: World) -> None:
+def test_later_events_for_an_erased_reader_are_rejected(world: World) -> None:
     world.choose(at=NOW - DAY)
     world.erase()
     later = NOW + A_MINUTE
@@ -489,7 +489,7 @@ def test_who_registers_again_starts_anew_but_for_the_numbers_of_runs() -> None:
     assert not world.follows.rows
 
 
-def test_what_was_before_the_erasure_stays_refused() -> None:
+def test_events_from_before_the_erasure_stay_rejected() -> None:
     world = a_full_life()
     world.erase()
     register_again(world)
@@ -501,7 +501,7 @@ def test_what_was_before_the_erasure_stays_refused() -> None:
     assert not world.events.rows
 
 
-def test_what_is_after_the_erasure_counts_again() -> None:
+def test_events_after_the_erasure_are_accepted() -> None:
     world = a_full_life()
     world.erase()
     register_again(world)

@@ -72,7 +72,7 @@ def retract(world: World) -> None:
 
 
 @pytest.mark.parametrize("frequency", HEARD)
-def test_what_is_retracted_is_in_no_email(frequency: Frequency) -> None:
+def test_a_retracted_event_is_in_no_email(frequency: Frequency) -> None:
     world = one_event(frequency)
     assert world.say(RETRACT) == [Outcome.RETRACTED]
     assert world.waiting() == {}
@@ -86,7 +86,7 @@ def test_of_what_was_retracted_only_the_id_is_kept(world: World) -> None:
     assert world.events.rows == {("ann", "e1"): Retracted("e1", DAILY)}
 
 
-def test_what_is_retracted_before_it_comes_is_refused_when_it_does(world: World) -> None:
+def test_an_event_retracted_before_its_arrival_is_rejected(world: World) -> None:
     world.choose()
     assert world.say(RETRACT) == [Outcome.RETRACTED]
     assert world.create(an_event()) == [Outcome.RETRACTED]
@@ -103,7 +103,7 @@ def test_what_is_retracted_while_it_waits_for_its_reader_never_comes(world: Worl
     assert emailed(world) == []
 
 
-def test_what_is_retracted_once_stays_retracted() -> None:
+def test_a_retracted_event_stays_retracted() -> None:
     world = one_event()
     for _ in range(2):
         assert world.say(RETRACT) == [Outcome.RETRACTED]
@@ -111,7 +111,7 @@ def test_what_is_retracted_once_stays_retracted() -> None:
     assert emailed(world) == []
 
 
-def test_nothing_is_kept_of_a_retraction_for_somebody_who_was_erased(world: World) -> None:
+def test_no_retraction_is_kept_for_an_erased_reader(world: World) -> None:
     world.choose()
     world.erase()
     assert world.say(RETRACT) == [Outcome.ERASED]

@@ -100,7 +100,7 @@ def test_each_source_on_the_list_puts_it(world: World, source: str) -> None:
 
 
 @pytest.mark.parametrize("detail_type", sorted(DETAIL_MODELS))
-def test_what_has_no_list_is_open_to_every_source(world: World, detail_type: str) -> None:
+def test_a_type_without_a_list_accepts_every_source(world: World, detail_type: str) -> None:
     for sources in (None, Sources({"no.such": frozenset({"shop.accounts"})})):
         assert Outcome.FOREIGN not in put(
             world, detail_type, source="shop.comments", sources=sources
@@ -117,7 +117,7 @@ def test_what_has_no_list_is_open_to_every_source(world: World, detail_type: str
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
-def test_what_gazette_puts_itself_is_taken_whatever_the_lists_say(
+def test_gazettes_own_events_are_accepted_with_any_list(
     world: World, source: str, command: ChoosePreferences | ChangeFollow | MarkActive
 ) -> None:
     detail_type, detail = encode(command)

@@ -64,7 +64,7 @@ def failed(done: list[Routed]) -> dict[int, type[Exception]]:
     return {n: type(each) for n, each in enumerate(done) if isinstance(each, Exception)}
 
 
-def test_what_the_events_of_ten_messages_need_is_read_together(world: World) -> None:
+def test_the_reads_of_ten_messages_are_batched(world: World) -> None:
     world.arm()
     with world.calls() as calls:
         assert world.say_together(*TEN) == [STORED] * 10
@@ -182,7 +182,7 @@ def deaf_to(
     ],
     ids=["the first look", "the second look", "the write", "its schedule", "arming", "armed"],
 )
-def test_whatever_goes_wrong_for_one_reader_sends_back_one_message(
+def test_a_failure_for_one_reader_returns_one_message(
     world: World, port: str, method: str, after: int, err: Exception
 ) -> None:
     """The others are stored, armed and looked at again, and come no second time."""
@@ -361,7 +361,7 @@ def test_no_event_passes_an_activity_which_may_concern_anybody(other: SingleComm
 
 
 @pytest.mark.parametrize("other", [*OF_A, *OF_ANYBODY], ids=named)
-def test_what_is_no_event_keeps_its_place(other: SingleCommand) -> None:
+def test_messages_without_events_keep_their_order(other: SingleCommand) -> None:
     assert steps(other, OF_A[0], other) == [[0], [1], [2]]
 
 

@@ -176,7 +176,7 @@ def test_a_reader_in_a_status_that_is_not_known_keeps_schedule_and_events(world:
     assert world.subscribers.rows["ann"].status == resting  # type: ignore[union-attr]
 
 
-def test_nothing_is_sent_to_a_reader_in_a_status_that_is_not_known(world: World) -> None:
+def test_no_email_is_sent_to_a_reader_with_an_unknown_status(world: World) -> None:
     fan_out(world)
     world.subscribers.set_status("ann", as_stored(SubscriberStatus, "resting"))
     with pytest.raises(UnreadableRow):

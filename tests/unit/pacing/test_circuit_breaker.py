@@ -94,7 +94,7 @@ def test_a_refusal_after_its_time_counts_as_if_it_had_probed() -> None:
     assert (late.step, late.until) == (2 * MINUTE, NOW + 5 * MINUTE)
 
 
-def test_nobody_tries_while_it_was_pulled_by_hand() -> None:
+def test_no_run_probes_while_the_breaker_was_opened_by_hand() -> None:
     breaker = opened_by_hand("wrong template", NOW)
     assert breaker.by_hand
     assert asked(breaker_open(breaker), datetime(2099, 1, 1, tzinfo=UTC)) is NoPermit.BREAKER_OPEN
@@ -134,7 +134,7 @@ def test_people_see_it() -> None:
         st.tuples(st.integers(0, 200), st.sampled_from(("ask", "refused", "lost"))), max_size=60
     )
 )
-def test_whatever_happens_no_step_has_two_that_try(said: list[tuple[int, str]]) -> None:
+def test_no_step_of_the_breaker_has_two_probes(said: list[tuple[int, str]]) -> None:
     """And a step is never shorter than the first, nor longer than the longest."""
     pace, now = breaker_open(), NOW
     probes: list[datetime] = []

@@ -123,7 +123,7 @@ def test_a_stretch_counts_its_permits_and_the_next_remembers_them() -> None:
     assert (after.stretch_at, after.stretch_taken, after.last_taken) == (NOW, 1, 3)
 
 
-def test_what_is_read_is_of_today() -> None:
+def test_the_pace_read_is_that_of_today() -> None:
     plan = replace(RAMP, warmup_from=FIRST)
     account = Quota(rate=100, daily=500, left=400)
     pace = Pace(day=FIRST, taken=17, quota=account, quota_at=NOW)

@@ -28,9 +28,9 @@ wholes = st.integers(0, 10**12)
 def test_a_run_belongs_to_one_stream_and_the_other_is_beside_it() -> None:
     names = Streams(digest="digest", immediate="immediate")
     for schedule in (DAILY, "weekly", "custom"):
-        assert (names.of(schedule), names.beside(schedule)) == ("digest", "immediate")
+        assert (names.of(schedule), names.other_than(schedule)) == ("digest", "immediate")
     at_once = immediate_schedule("post#post1")
-    assert (names.of(at_once), names.beside(at_once)) == ("immediate", "digest")
+    assert (names.of(at_once), names.other_than(at_once)) == ("immediate", "digest")
 
 
 @given(divided_=shares, whole=wholes)
@@ -46,12 +46,12 @@ def test_the_whole_is_all_of_it(whole: int) -> None:
 
 
 @pytest.mark.parametrize(("whole", "digests"), [(0, 0), (1, 1), (4, 4), (5, 4), (200, 160)])
-def test_what_cannot_be_halved_is_a_digests(whole: int, digests: int) -> None:
+def test_an_odd_permit_goes_to_the_digests(whole: int, digests: int) -> None:
     assert divided(20).digest.of(whole) == digests
 
 
 @given(divided_=shares, left=wholes)
-def test_what_is_left_of_the_account_is_divided_to_the_last(
+def test_the_rest_of_the_account_quota_is_divided_completely(
     divided_: Streams[Share], left: int
 ) -> None:
     quota = Quota(rate=14, daily=10**12, left=left)

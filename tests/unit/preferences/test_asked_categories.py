@@ -25,7 +25,7 @@ FIELD = "category-recommendation"
 
 def overview(**chosen: Frequency) -> Overview:
     reader = replace(a_subscriber(), choices=((NOW, frequencies(chosen)),))
-    return Overview(subscriber=reader, now=NOW, defaults=(), asked=ASKED)
+    return Overview(subscriber=reader, now=NOW, defaults=(), queried_categories=ASKED)
 
 
 def immediately(world: World) -> Overview:
@@ -58,11 +58,11 @@ def test_a_choice_of_before_that_is_sent_unchanged_stays() -> None:
     ("chosen", "usual"),
     [({}, Frequency.DAILY), ({EVERYTHING: Frequency.IMMEDIATE}, Frequency.DAILY)],
 )
-def test_who_wants_everything_right_away_reads_that_it_comes_daily(
+def test_a_queried_category_comes_daily_instead_of_immediately(
     chosen: dict[str, Frequency], usual: Frequency
 ) -> None:
     reader = replace(a_subscriber(), choices=((NOW, frequencies(chosen)),))
-    shown = Overview(subscriber=reader, now=NOW, defaults=(), asked=ASKED)
+    shown = Overview(subscriber=reader, now=NOW, defaults=(), queried_categories=ASKED)
     assert shown.default_of("recommendation") is usual
     assert shown.gets(ASKED).usual is usual
 
@@ -70,7 +70,7 @@ def test_who_wants_everything_right_away_reads_that_it_comes_daily(
 def test_the_next_digest_of_who_gets_the_rest_right_away_is_told() -> None:
     world = World(content=ContentSources(sources=(EVENTS, RECOMMENDATIONS)))
     seen = immediately(world)
-    assert seen.asked == ASKED
+    assert seen.queried_categories == ASKED
     assert seen.next_due_at
     assert NOW < seen.next_due_at <= NOW + timedelta(days=1)
 
@@ -78,4 +78,4 @@ def test_the_next_digest_of_who_gets_the_rest_right_away_is_told() -> None:
 def test_on_a_stage_without_a_source_nothing_of_it_is_told() -> None:
     world = World()
     seen = immediately(world)
-    assert (seen.asked, seen.next_due_at) == ((), None)
+    assert (seen.queried_categories, seen.next_due_at) == ((), None)

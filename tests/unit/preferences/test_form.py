@@ -233,7 +233,7 @@ values = st.text(max_size=8) | st.sampled_from(["", "1", "never", "2026-12-01", 
 
 
 @given(st.dictionaries(names, st.lists(values, min_size=1, max_size=9)))
-def test_whatever_is_sent_is_read(sent: dict[str, list[str]]) -> None:
+def test_any_submitted_form_is_read(sent: dict[str, list[str]]) -> None:
     found = read(sent)
     if found.problems:
         assert (found.choice, found.follows) == (NOTHING, ())

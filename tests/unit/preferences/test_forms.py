@@ -45,7 +45,7 @@ def test_a_button_alone_sends_nothing(kind: str) -> None:
     ],
     ids=["long", "fields", "json", "no type", "in parts"],
 )
-def test_what_is_no_form_or_too_much_of_one_is_refused(body: bytes, kind: str) -> None:
+def test_invalid_and_oversized_forms_are_rejected(body: bytes, kind: str) -> None:
     with pytest.raises(UnreadableForm):
         read_form(body, kind)
 
@@ -81,7 +81,7 @@ def never(*_: object, **__: object) -> None:
 
 
 @given(st.binary(max_size=200), st.sampled_from([URLENCODED, f"{URLENCODED}; charset=\udcff"]))
-def test_whatever_is_sent_is_read_or_refused(body: bytes, kind: str) -> None:
+def test_any_submitted_form_is_read_or_rejected(body: bytes, kind: str) -> None:
     fields = read_form(body, kind)
     for name, values in fields.items():
         "".join([name, *values]).encode()

@@ -50,7 +50,7 @@ def leave(keys: LinkKeys) -> str:
     return sign(a_link().to_text(), purpose=Purpose.UNSUBSCRIBE, keys=keys)
 
 
-def test_what_is_written_is_read_again() -> None:
+def test_written_link_keys_are_read_back() -> None:
     assert read_keys(NEW.to_json()) == NEW
     assert read_keys('{"k1": "' + "x" * 32 + '"}').newest == "k1"
 
@@ -73,7 +73,7 @@ def test_what_is_written_is_read_again() -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_said_and_the_content_is_not(content: str, words: str) -> None:
+def test_errors_name_the_fault_but_not_the_content(content: str, words: str) -> None:
     with pytest.raises(InvalidKeys) as refused:
         read_keys(content)
     assert str(refused.value) == words
@@ -117,7 +117,7 @@ def test_attack_made_up_links_cost_one_look_a_minute(process: Installation) -> N
     assert process.secret.reads == 1 + 2
 
 
-def test_what_names_no_key_is_refused(process: Installation) -> None:
+def test_a_token_without_a_known_key_is_rejected(process: Installation) -> None:
     for token in ("", ".", "x.YW5u.AAAA", "k01.YW5u.AAAA", leave(OLD) + "A"):
         with pytest.raises(InvalidToken):
             process.reader.read(token, Purpose.UNSUBSCRIBE)

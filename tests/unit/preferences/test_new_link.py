@@ -120,7 +120,7 @@ def test_attack_nobody_has_email_sent_to_who_left(world: World, status: Subscrib
     assert not world.events.rows
 
 
-def test_nothing_is_mailed_to_nobody() -> None:
+def test_no_link_is_mailed_to_an_unknown_or_erased_reader() -> None:
     world = World()
     assert not ask(world)
     world.erase()

@@ -48,7 +48,7 @@ def seen(world: World) -> Overview:
 # What is shown.
 
 
-def test_nobody_is_shown_who_is_unknown_or_erased() -> None:
+def test_no_page_is_shown_for_an_unknown_or_erased_reader() -> None:
     world = World()
     assert world.read_overview() is None
     world.erase()
@@ -67,7 +67,7 @@ def test_a_digest_that_nothing_goes_into_any_more_is_no_promise(world: World) ->
 
 
 @pytest.mark.parametrize("often", [Frequency.NEVER, Frequency.IMMEDIATE])
-def test_who_wants_no_digest_has_no_next_one(world: World, often: Frequency) -> None:
+def test_a_reader_without_digests_has_no_next_digest(world: World, often: Frequency) -> None:
     world.save(Choice(frequency=often))
     assert seen(world).next_due_at is None
 
@@ -87,7 +87,7 @@ def test_in_a_pause_what_is_wanted_at_once_comes_with_the_digest_after_it(world:
     assert seen(world).next_due_at == datetime(2026, 12, 1, 7, 0, tzinfo=UTC)
 
 
-def test_who_left_has_no_next_digest(world: World) -> None:
+def test_an_unsubscribed_reader_has_no_next_digest(world: World) -> None:
     world.unsubscribe()
     assert seen(world).next_due_at is None
 
@@ -205,7 +205,7 @@ def test_a_digest_that_only_a_follow_beyond_the_page_uses_is_told_while_it_is_ar
     assert seen(world).next_due_at == weekly.next_due_at
 
 
-def test_what_a_page_does_not_show_is_not_changed_by_saving_it(world: World) -> None:
+def test_saving_a_page_changes_only_the_shown_fields(world: World) -> None:
     entities = follow_many(world, 3 * SHOWN)
     before = dict(world.follows.rows)
     page = read_overview("ann", context=world.context, follows_after=entities[SHOWN - 1])
@@ -251,7 +251,7 @@ def test_a_title_stays_when_somebody_does_not_repeat_it(world: World) -> None:
 # What is saved.
 
 
-def test_what_is_chosen_is_on_the_bus_and_done_at_once(world: World) -> None:
+def test_a_choice_is_published_and_applied_immediately(world: World) -> None:
     assert world.save(WEEKLY, (POST, FollowState(True, Frequency.NEVER)))
     assert world.bus.taken == [
         ChoosePreferences("ann", WEEKLY, NOW),

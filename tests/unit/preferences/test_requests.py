@@ -37,7 +37,7 @@ def left_by(world: World) -> list[RunKey]:
     ]
 
 
-def test_what_is_chosen_is_saved_and_shown(world: World) -> None:
+def test_a_choice_is_saved_and_shown(world: World) -> None:
     shown = world.submit(LINK, {"hour": ["21"]})
     assert (shown.notice, shown.overview.subscriber.times.hour) == (Notice.SAVED, 21)
 

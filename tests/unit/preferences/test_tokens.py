@@ -49,7 +49,7 @@ def reader_of(token: str) -> str:
 
 @given(user_ids, purposes, key_rings())
 @settings(max_examples=75, deadline=None)
-def test_what_was_signed_comes_back(user_id: str, purpose: Purpose, keys: LinkKeys) -> None:
+def test_a_signed_token_is_read_back(user_id: str, purpose: Purpose, keys: LinkKeys) -> None:
     token = sign(user_id, purpose=purpose, keys=keys)
     assert verify(token, purpose=purpose, keys=keys) == user_id
     assert re.fullmatch(r"k[0-9]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{22}", token)

@@ -162,9 +162,7 @@ def test_a_category_that_was_turned_off_by_an_email_stays_off_when_an_older_page
 
 @pytest.mark.parametrize("scope", [LIKES, DIGESTS], ids=lambda scope: scope.kind.name)
 @pytest.mark.parametrize("act", [LeaveAct.LEAVE, LeaveAct.WEEKLY, LeaveAct.PAUSE])
-def test_whatever_an_email_changed_stays_when_an_older_page_is_saved(
-    scope: Scope, act: LeaveAct
-) -> None:
+def test_saving_an_older_page_keeps_changes_made_by_email(scope: Scope, act: LeaveAct) -> None:
     world = a_world()
     form = opened(world, weekly_on=["5"])
     by_email(world, scope, act)

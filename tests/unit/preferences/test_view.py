@@ -101,7 +101,7 @@ def test_attack_whoever_is_shown_the_view_can_neither_choose_nor_leave_for_its_r
 
 
 @both
-def test_what_came_first_in_the_email_does_so_weeks_later(
+def test_the_order_of_the_email_is_kept_weeks_later(
     world: World, viewing: ViewContext, view: View
 ) -> None:
     """Age is that at the end of the window: it says less and less of what is older."""
@@ -142,7 +142,7 @@ def test_a_run_shows_its_own_events_and_no_others(
 
 
 @both
-def test_what_was_taken_back_meanwhile_is_not_there(
+def test_events_retracted_meanwhile_are_not_shown(
     world: World, viewing: ViewContext, view: View
 ) -> None:
     for event_id in ("e1", "e2"):
@@ -154,7 +154,7 @@ def test_what_was_taken_back_meanwhile_is_not_there(
 
 
 @both
-def test_what_has_lapsed_meanwhile_is_not_there(
+def test_events_expired_meanwhile_are_not_shown(
     world: World, viewing: ViewContext, view: View
 ) -> None:
     """An offer that was sent in time is not made once more when it is over."""
@@ -189,7 +189,7 @@ def test_where_nothing_is_left_a_page_says_so(
 
 
 @both
-def test_what_was_amended_meanwhile_is_shown_as_it_is_now(
+def test_events_amended_meanwhile_show_their_current_text(
     world: World, viewing: ViewContext, view: View
 ) -> None:
     amended = an_event("e3", entity_id="post2", actor="Cy", amended_at=world.clock.now)
@@ -219,7 +219,7 @@ def test_an_email_of_which_nobody_knows_whether_it_came_can_be_looked_at(
 
 
 @both
-def test_who_has_left_may_look_at_what_was_sent_to_them(
+def test_an_unsubscribed_reader_can_view_sent_emails(
     world: World, viewing: ViewContext, view: View
 ) -> None:
     world.unsubscribe()
@@ -239,7 +239,7 @@ def test_nothing_is_shown_of_who_was_erased_nor_of_a_run_that_there_is_not(
 
 
 @both
-def test_who_comes_back_under_the_same_id_sees_nothing_of_the_one_before(
+def test_a_new_reader_with_a_reused_id_sees_no_earlier_email(
     world: World, viewing: ViewContext, view: View, pages: JinjaPages
 ) -> None:
     world.erase()

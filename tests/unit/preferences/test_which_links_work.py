@@ -286,7 +286,7 @@ def test_a_link_of_a_scope_that_only_another_version_knows_is_not_taken_for_all(
         a_link().to_text().replace(".all..", ".all.x."),
     ],
 )
-def test_what_was_signed_and_is_no_link_is_refused(text: str) -> None:
+def test_a_signed_token_that_is_not_a_link_is_rejected(text: str) -> None:
     """No key signs such a text: but if one ever did, it must not be taken for something else."""
     with pytest.raises(InvalidToken):
         read_link(text)

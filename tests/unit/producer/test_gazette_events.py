@@ -103,7 +103,7 @@ def test_one_event_is_put_without_a_list(gazette: Producer, bus: FakeEventBridge
     assert [json.loads(entry["Detail"]) for entry in bus.taken] == events(1)
 
 
-def test_nothing_to_put_is_no_call(gazette: Producer, bus: FakeEventBridge) -> None:
+def test_publishing_no_events_makes_no_call(gazette: Producer, bus: FakeEventBridge) -> None:
     assert gazette.put([]) == 0
     assert bus.calls == []
 
@@ -145,7 +145,7 @@ def test_only_what_was_refused_is_put_again(
     assert all(pause <= 0.2 for pause in pauses)
 
 
-def test_what_is_refused_at_every_attempt_is_told_with_its_events(
+def test_events_rejected_at_every_attempt_are_reported(
     gazette: Producer, bus: FakeEventBridge, pauses: list[float]
 ) -> None:
     bus.script.extend([["", THROTTLED], *([THROTTLED] for _ in range(4))])
@@ -155,7 +155,8 @@ def test_what_is_refused_at_every_attempt_is_told_with_its_events(
     assert [each.detail for each in caught.value.refused] == events(150)[100:]
     assert {each.code for each in caught.value.refused} == {THROTTLED}
     assert str(caught.value) == (
-        "50 of 150 details are not on the bus gazette. The first, e100: ThrottlingException: words"
+        "50 of 150 details were not published to the bus gazette. The first, e100: "
+        "ThrottlingException: words"
     )
 
 

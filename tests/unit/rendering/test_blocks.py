@@ -181,7 +181,7 @@ def test_a_compact_block_has_its_title_lines_and_time_but_no_excerpt(
     for made in (page(full), page(compact)):
         assert len(made.xpath("//h2/a")) == len(made.xpath("//p[@class='time']")) == 1
         assert len(made.xpath("//p[@class='line']")) == 3
-    assert renderer.take_count() == CacheCount(found=0, made=2)
+    assert renderer.take_count() == CacheCount(hits=0, misses=2)
 
 
 def test_an_immediate_email_is_one_block_whose_first_line_is_its_heading(
@@ -284,7 +284,7 @@ def test_a_cached_block_has_the_links_of_each_of_its_readers(leaving: JinjaRende
         said = [line.rpartition(" ")[2] for line in made.text.splitlines() if "x.example" in line]
         assert set(hrefs) == set(said) == expected
         assert hrefs == said
-    assert leaving.take_count() == CacheCount(found=2, made=2)
+    assert leaving.take_count() == CacheCount(hits=2, misses=2)
 
 
 def test_where_a_reader_has_no_such_link_nothing_of_it_is_shown(leaving: JinjaRenderer) -> None:
@@ -308,7 +308,7 @@ def test_a_link_of_two_things_that_look_the_same_is_that_of_each(leaving: JinjaR
         for number in range(2)
     ]
     made = edition(leaving, *events, links=replace(LINKS, leave=leave_of("ann")))
-    assert leaving.take_count() == CacheCount(found=1, made=1)
+    assert leaving.take_count() == CacheCount(hits=1, misses=1)
     for number in range(2):
         assert f"https://x.example/ann?a=e&b={entity_mark(f'post#{number}')}\n" in made.text
 

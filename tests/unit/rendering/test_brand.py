@@ -50,7 +50,7 @@ def test_what_is_wrong_is_named(tmp_path: Path, given: dict[str, object], said: 
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", "null"])
-def test_what_is_no_object_is_named(tmp_path: Path, text: str) -> None:
+def test_a_value_that_is_not_an_object_is_named(tmp_path: Path, text: str) -> None:
     file = tmp_path / "brand.json"
     file.write_text(text)
     with pytest.raises(BrandError, match=r"brand\.json (?:is not JSON|must be an object)"):

@@ -120,7 +120,7 @@ def test_each_reader_of_a_cached_block_reads_their_own_day(
             made = edition(renderer, due_at=due_at, zone=zone, schedule=schedule)
             assert f"\n  {said}\n" in made.text
             assert f">{said}" in made.html
-    assert renderer.take_count().made == len(expected)
+    assert renderer.take_count().misses == len(expected)
 
 
 def test_the_day_is_that_of_the_readers_calendar(renderer: JinjaRenderer) -> None:

@@ -54,8 +54,8 @@ def email(
 def test_a_hundred_readers_of_the_same_posts_cost_five_groups(renderer: JinjaRenderer) -> None:
     made = {email(renderer, f"reader{number}").text for number in range(100)}
     assert len(made) == 100
-    assert renderer.take_count() == CacheCount(found=495, made=5)
-    assert renderer.take_count() == CacheCount(found=0, made=0)
+    assert renderer.take_count() == CacheCount(hits=495, misses=5)
+    assert renderer.take_count() == CacheCount(hits=0, misses=0)
 
 
 def test_groups_of_one_email_that_look_the_same_are_rendered_once(renderer: JinjaRenderer) -> None:
@@ -65,7 +65,7 @@ def test_groups_of_one_email_that_look_the_same_are_rendered_once(renderer: Jinj
     ]
     made = renderer.render(compose(events, max_blocks=3), a_subscriber(), LINKS, DAILY)
     assert made.text.count('"A title"') == 3
-    assert renderer.take_count() == CacheCount(found=2, made=1)
+    assert renderer.take_count() == CacheCount(hits=2, misses=1)
 
 
 def test_a_digest_of_known_groups_renders_its_headline_three_templates_and_its_sentences(
@@ -130,7 +130,7 @@ def test_what_reads_otherwise_is_made_anew(
     email(renderer)
     renderer.take_count()
     email(renderer, **other)  # type: ignore[arg-type] # one of them each
-    assert renderer.take_count() == CacheCount(found=0, made=5)
+    assert renderer.take_count() == CacheCount(hits=0, misses=5)
 
 
 def test_languages_that_write_times_alike_share_nothing(
@@ -140,7 +140,7 @@ def test_languages_that_write_times_alike_share_nothing(
     english, german = email(renderer), email(renderer, locale="de")
     assert "new comments" in english.text
     assert "new comments" not in german.text
-    assert renderer.take_count() == CacheCount(found=0, made=10)
+    assert renderer.take_count() == CacheCount(hits=0, misses=10)
 
 
 def colour(actor: str) -> str:
@@ -167,7 +167,7 @@ def test_whatever_a_template_may_show_is_made_anew(
 ) -> None:
     for event in (an_event(), replace(an_event(), **other), replace(an_event(), **other)):
         renderer.render(compose([event], max_blocks=1), a_subscriber(), LINKS, DAILY)
-    assert renderer.take_count() == CacheCount(found=1, made=2)
+    assert renderer.take_count() == CacheCount(hits=1, misses=2)
 
 
 def test_who_an_actor_is_makes_nothing_anew_but_their_colour(renderer: JinjaRenderer) -> None:
@@ -175,7 +175,7 @@ def test_who_an_actor_is_makes_nothing_anew_but_their_colour(renderer: JinjaRend
     for actor in (Actor("bo", "Bo"), Actor(same[0], "Bo")):
         event = replace(an_event(), actor=actor)
         renderer.render(compose([event], max_blocks=1), a_subscriber(), LINKS, DAILY)
-    assert renderer.take_count() == CacheCount(found=1, made=1)
+    assert renderer.take_count() == CacheCount(hits=1, misses=1)
 
 
 def test_data_takes_no_more_memory_than_is_counted(
@@ -202,17 +202,17 @@ def test_only_so_much_is_remembered(
     email(renderer)
     email(renderer, excerpt="Hello")
     email(renderer)
-    assert renderer.take_count() == CacheCount(found=0, made=15)
+    assert renderer.take_count() == CacheCount(hits=0, misses=15)
 
 
-def test_what_was_asked_for_last_is_forgotten_last(
+def test_the_least_recently_used_fragment_is_evicted_first(
     renderer: JinjaRenderer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fragments, "CACHED_BYTES", 50_000)
     for number in range(20):
         email(renderer, excerpt=f"{number}")
         email(renderer, excerpt="Hello")
-    assert renderer.take_count() == CacheCount(found=95, made=105)
+    assert renderer.take_count() == CacheCount(hits=95, misses=105)
 
 
 def test_the_longest_groups_take_no_more_memory_than_others(renderer: JinjaRenderer) -> None:

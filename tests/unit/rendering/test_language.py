@@ -99,7 +99,7 @@ def test_a_word_that_cldr_quotes_is_shown_without_the_quotes() -> None:
     assert corsican.moment(MORNING, BERLIN) == "26 di nuvembre à 08:00"
 
 
-def test_what_runs_the_other_way_is_isolated_and_nothing_else(languages: Languages) -> None:
+def test_only_text_of_the_other_direction_is_isolated(languages: Languages) -> None:
     english, hebrew = languages.of("en"), languages.of("he")
     assert english.isolated("Bo") == "Bo"
     assert english.isolated("נועה") == "\u2068נועה\u2069"
@@ -168,7 +168,7 @@ def test_a_week_begins_on_the_day_of_the_country_or_of_most_who_speak_the_langua
     assert sorted(days) == [1, 2, 3, 4, 5, 6, 7]
 
 
-def test_what_is_remembered_of_dates_and_numbers_is_bounded() -> None:
+def test_the_cache_of_dates_and_numbers_is_bounded() -> None:
     memos = [each for each in vars(language).values() if hasattr(each, "cache_info")]
     assert len(memos) == 11
     assert all(0 < memo.cache_info().maxsize <= 4096 for memo in memos)
@@ -179,7 +179,7 @@ def test_what_is_remembered_of_dates_and_numbers_is_bounded() -> None:
 )
 @given(instant=st.datetimes(timezones=st.just(UTC)), number=st.integers(0, 10**7))
 @settings(max_examples=30, deadline=None)
-def test_what_is_remembered_is_what_cldr_says(name: str, instant: datetime, number: int) -> None:
+def test_cached_formats_equal_those_of_cldr(name: str, instant: datetime, number: int) -> None:
     """Of a time its minute, which is all that is shown: some languages have a word for midnight."""
     locale = Locale.parse(name)
     spoken = Language(name, locale, NullTranslations())

@@ -171,7 +171,7 @@ def test_apple_and_word_are_told_to_leave_text_and_sizes_alone(emails: list[str]
         assert "mso-line-height-rule: exactly" in word
 
 
-def test_nothing_of_the_body_shows_behind_the_preheader(emails: list[str]) -> None:
+def test_no_body_text_follows_the_preheader(emails: list[str]) -> None:
     for html in emails:
         (preheader,) = lxml.html.document_fromstring(html).xpath("//div[@class='preheader']")
         assert {"display:none", "mso-hide:all"} <= {

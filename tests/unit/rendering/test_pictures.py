@@ -43,7 +43,7 @@ def pictured(event: Event) -> Event:
 
 
 @each_kind
-def test_who_acted_last_is_shown_by_their_picture(renderer: JinjaRenderer, schedule: str) -> None:
+def test_the_last_actor_is_shown_by_their_picture(renderer: JinjaRenderer, schedule: str) -> None:
     """Its alternative text is empty: the line beside it has the name."""
     bo = by(Actor("bo", "Bo", avatar=AVATAR))
     made = page(edition(renderer, bo, schedule=schedule))
@@ -56,7 +56,7 @@ def test_who_acted_last_is_shown_by_their_picture(renderer: JinjaRenderer, sched
 
 
 @each_kind
-def test_who_has_no_picture_is_shown_by_initials_on_a_colour_of_their_own(
+def test_an_actor_without_a_picture_has_initials_on_their_own_colour(
     renderer: JinjaRenderer, schedule: str
 ) -> None:
     made = page(edition(renderer, by(Actor("bo", "Bo Berg")), schedule=schedule))
@@ -70,7 +70,7 @@ def test_who_has_no_picture_is_shown_by_initials_on_a_colour_of_their_own(
 
 
 @each_kind
-def test_what_nobody_made_happen_shows_nobody(renderer: JinjaRenderer, schedule: str) -> None:
+def test_an_event_without_an_actor_shows_no_face(renderer: JinjaRenderer, schedule: str) -> None:
     made = page(edition(renderer, by(None), schedule=schedule))
     assert not made.xpath("//img | //td[@aria-hidden]")
 
@@ -167,7 +167,7 @@ def test_initials_are_what_readers_take_for_signs(name: str, shown: str) -> None
     assert initials(name) == shown
 
 
-def test_somebody_without_a_name_has_no_face(renderer: JinjaRenderer) -> None:
+def test_an_actor_without_a_name_has_no_face(renderer: JinjaRenderer) -> None:
     made = page(edition(renderer, by(Actor("bo", "\u200b", avatar="https://example.com/bo.png"))))
     assert not made.xpath("//td[@aria-hidden]")
 

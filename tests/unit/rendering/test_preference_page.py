@@ -497,7 +497,9 @@ def test_the_page_says_what_a_browser_sends_of_it(
     reader = reader.with_choices(reader.service_choices, NO_CHOICES.with_choice(NOW, chosen))
     odd = Follow("post#post3", "ann", ((NOW, FollowState(True, HOURLY, "Odd")),))
     what = overview(
-        subscriber=reader, asked=asked, follows=(a_follow(frequency=Frequency.DAILY), odd)
+        subscriber=reader,
+        queried_categories=asked,
+        follows=(a_follow(frequency=Frequency.DAILY), odd),
     )
     page = shown(pages, what)
     (was, *others) = hidden(page, "was")
@@ -649,7 +651,7 @@ def test_nothing_that_anybody_says_breaks_out_of_the_page(
 def test_right_away_is_offered_for_what_happens_and_not_for_what_a_source_is_asked_for(
     pages: PreferencePages,
 ) -> None:
-    asking = replace(overview(), asked=("recommendation",))
+    asking = replace(overview(), queried_categories=("recommendation",))
     html = pages.page(asking)
     comment, asked = (options(html, f"category-{name}") for name in ("comment", "recommendation"))
     assert len(comment) == len(asked) + 1

@@ -123,7 +123,7 @@ def skeleton(made: Edition) -> list[tuple[str, list[str]]]:
 
 
 @pytest.mark.parametrize("field", ["title", "excerpt", "reader", "actor"])
-def test_nothing_that_was_given_becomes_markup(renderer: JinjaRenderer, field: str) -> None:
+def test_no_input_becomes_markup(renderer: JinjaRenderer, field: str) -> None:
     def made(text: str) -> Edition:
         given = {"title": "Title", "excerpt": "Hello", "reader": "Ann", "actor": "Bo"}
         given[field] = text
@@ -139,7 +139,7 @@ def test_nothing_that_was_given_becomes_markup(renderer: JinjaRenderer, field: s
     assert skeleton(made(HOSTILE)) == skeleton(made("harmless"))
 
 
-def test_what_was_given_is_read_as_it_was_given(renderer: JinjaRenderer) -> None:
+def test_input_is_displayed_verbatim(renderer: JinjaRenderer) -> None:
     title = "<b>Ärger</b> & {{ 7*7 }} \"x\" 'y'"
     entity = Entity("post", "1", title, "https://example.com/?a=1&b='2'&copy=3")
     made = edition(renderer, *[replace(an_event(each), entity=entity) for each in "ab"])

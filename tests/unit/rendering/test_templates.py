@@ -196,7 +196,7 @@ def test_what_an_adopter_has_not_translated_yet_stays_as_it_was(
     [
         ("pt_BR/LC_MESSAGES/messages.po", r"own/locales/pt_BR: name it by its language tag"),
         ("De/LC_MESSAGES/messages.po", r"own/locales/De: name it by its language tag"),
-        ("tlh/LC_MESSAGES/messages.po", r"own/locales/tlh: CLDR knows no such language"),
+        ("tlh/LC_MESSAGES/messages.po", r"own/locales/tlh: CLDR does not know this language"),
         ("fr/messages.po", r"own/locales/fr/LC_MESSAGES/messages\.po is missing"),
         ("fr/LC_MESSAGES/message.po", r"own/locales/fr/LC_MESSAGES/messages\.po is missing"),
     ],
@@ -253,7 +253,7 @@ def test_a_variation_says_how_groups_are_ranked(
 @pytest.mark.parametrize("given", ["newest", None, ["latest"], {}, 1])
 def test_a_ranking_that_there_is_not_is_named(own: Path, tmp_path: Path, given: object) -> None:
     write(own / "variations" / "2" / "variation.json", json.dumps({"ranking": given}))
-    with pytest.raises(TemplateError, match=r"2/variation\.json must say how blocks are ranked"):
+    with pytest.raises(TemplateError, match=r"2/variation\.json must rank blocks"):
         build_templates(SOURCE, tmp_path / "built", overlay=own)
 
 
@@ -265,7 +265,7 @@ def test_a_ranking_that_there_is_not_is_named(own: Path, tmp_path: Path, given: 
         (
             "parts/layout.html",
             "<!DOCTYPE html><html><head><title>{% if 1 %}x{% endif %}</title>" + LINK,
-            "only text may be",
+            "only text is allowed",
         ),
         (
             "digest/body.txt",
@@ -283,7 +283,7 @@ def test_a_ranking_that_there_is_not_is_named(own: Path, tmp_path: Path, given: 
         (
             "variations/12/digest/subject.txt",
             "x",
-            r"own/variations/12: a variation is named 1 to 9",
+            r"own/variations/12: the name of a variation must be 1 to 9",
         ),
         (
             "locales/de/LC_MESSAGES/messages.po",
@@ -302,7 +302,7 @@ def test_a_mistake_of_an_adopter_is_named(
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(TemplateError, match="is no folder"):
+    with pytest.raises(TemplateError, match="does not exist"):
         build_templates(SOURCE, tmp_path / "built", overlay=tmp_path / "nowhere")
 
 

@@ -94,8 +94,8 @@ def test_each_group_counts_once_whoever_asks_for_the_count(built_templates: Path
         return shared.take_count()
 
     counts = [*at_once(counted, range(200)), shared.take_count()]
-    assert sum(count.found + count.made for count in counts) == 200 * GROUPS
-    assert all(count.found >= 0 and count.made >= 0 for count in counts)
+    assert sum(count.hits + count.misses for count in counts) == 200 * GROUPS
+    assert all(count.hits >= 0 and count.misses >= 0 for count in counts)
 
 
 def test_the_cache_is_read_and_changed_only_under_its_lock(
@@ -120,12 +120,12 @@ def test_the_cache_is_read_and_changed_only_under_its_lock(
         popitem = locked(OrderedDict.popitem)
 
     called = set[str]()
-    cache._kept = Kept()
+    cache._cached = Kept()
     monkeypatch.setattr(fragments, "CacheCount", locked(CacheCount, shared._count._lock))
     monkeypatch.setattr(fragments, "CACHED_BYTES", 30_000)
     for number in (1, 1, 2, 3):
         email(shared, number)
-    assert shared.take_count() == CacheCount(found=GROUPS, made=3 * GROUPS)
+    assert shared.take_count() == CacheCount(hits=GROUPS, misses=3 * GROUPS)
     assert called == {"get", "setdefault", "move_to_end", "popitem", "CacheCount"}
 
 
@@ -146,10 +146,10 @@ def test_what_all_threads_render_at_once_is_kept_and_weighed_once(
 
     monkeypatch.setattr(fragments, "clean", together)
     at_once(lambda _: email(shared, 1), range(THREADS))
-    assert shared.take_count() == CacheCount(found=0, made=THREADS * GROUPS)
+    assert shared.take_count() == CacheCount(hits=0, misses=THREADS * GROUPS)
     assert shared._fragments._bytes == held
     email(shared, 1)
-    assert shared.take_count() == CacheCount(found=GROUPS, made=0)
+    assert shared.take_count() == CacheCount(hits=GROUPS, misses=0)
 
 
 @pytest.mark.parametrize("made", ["templates", "language"])

@@ -71,7 +71,7 @@ def test_groups_of_tracked_emails_are_counted_with_all_others(built_templates: P
     rendered(renderer.for_sending(tracks_clicks=True, measured=nullcontext), DAILY)
     rendered(renderer, DAILY)
     count = renderer.take_count()
-    assert (count.made, count.found) == (20, 20)
+    assert (count.misses, count.hits) == (20, 20)
 
 
 def test_the_mark_counts_for_the_longest_html(built_templates: Path) -> None:
@@ -116,7 +116,7 @@ def test_a_template_may_write_its_links_as_it_likes(attributes: str, link: str) 
         f'<a href="https://example.com"><img src="{OWN.email}"></a>',
     ],
 )
-def test_what_only_looks_like_an_own_link_is_left_alone(html: str) -> None:
+def test_a_link_that_resembles_an_own_link_is_unchanged(html: str) -> None:
     assert without_tracking(html, OWN) == html
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from gazette.adapters.rendering.language import Languages
 from gazette.adapters.rendering.renderer import JinjaRenderer
-from gazette.adapters.rendering.view_models import COLOURS, Person, Shown, greeted, show
+from gazette.adapters.rendering.view_models import COLOURS, Person, ShownGroup, greeted, show
 from gazette.domain.delivery.compose import compose
 from gazette.domain.errors import RenderingFailed
 from gazette.domain.model import DAILY, Actor, Event, Image, Importance
@@ -20,7 +20,7 @@ from tests.builders import LINKS, NOW, a_subscriber, an_event
 TEMPLATES = Path(__file__).parents[3] / "templates"
 
 
-def shown(*events: Event) -> Shown:
+def shown(*events: Event) -> ShownGroup:
     (group,) = compose(events, max_blocks=1).groups
     return show(group, Languages(TEMPLATES).of("en"), UTC)
 

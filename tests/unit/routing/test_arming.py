@@ -198,7 +198,7 @@ def test_trace_ah_a_sequence_that_was_used_where_nothing_waited_is_not_used_agai
     assert daily(world).sequence == 2
 
 
-def test_nobody_visits_a_new_reader_for_whom_nothing_waits() -> None:
+def test_a_new_reader_without_waiting_events_is_not_visited() -> None:
     world = World()
     world.choose()
     world.clock.now = DUE
@@ -219,7 +219,7 @@ def test_an_event_that_comes_while_its_reader_registers_is_not_left_behind() -> 
             assert_sent_once(world, where)
 
 
-def test_what_fan_out_has_taken_out_is_armed_for_the_next_occurrence() -> None:
+def test_an_idle_schedule_is_armed_for_the_next_occurrence() -> None:
     world = idle()
     world.clock.pass_time(days=9)
     create(world)

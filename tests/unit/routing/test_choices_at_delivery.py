@@ -231,7 +231,7 @@ def test_a_window_is_looked_at_to_the_last_event_that_may_be_outdated() -> None:
         assert ("subscribers.get_many" in calls) == is_looked_at
 
 
-def test_what_may_have_been_sent_stays_with_its_run_whatever_is_muted() -> None:
+def test_a_muted_event_that_may_have_been_sent_stays_with_its_run() -> None:
     """Rule 15: it would not be known any more in how many emails it was."""
     world = at_once()
     key = only_run(world)

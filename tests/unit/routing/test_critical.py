@@ -142,7 +142,7 @@ def test_a_choice_that_comes_while_it_waits_does_not_stop_it(stop: Act) -> None:
 
 
 @pytest.mark.parametrize("stop", STOPS_OF_READERS)
-def test_nothing_else_comes_with_it(stop: Act) -> None:
+def test_a_critical_email_contains_no_other_events(stop: Act) -> None:
     """Not even what waited on the same entity at once, before the stop."""
     world = a_world(sunset=45 * DAY)
     put(world)
@@ -284,7 +284,7 @@ def test_an_activity_for_a_follower_whose_address_is_suppressed_starts_no_run() 
     assert not world.events.rows
 
 
-def test_what_comes_after_the_suppression_was_lifted_comes_alone() -> None:
+def test_events_published_after_a_suppression_is_lifted_are_sent() -> None:
     world = a_world()
     world.unsubscribe()
     bounce(world)
@@ -310,7 +310,7 @@ def test_where_it_is_not_known_whether_the_address_is_suppressed_nothing_is_drop
     assert put(world) == [Outcome.STORED]
 
 
-def test_what_the_provider_reports_of_a_critical_email_stops_the_next() -> None:
+def test_a_bounce_of_a_critical_email_stops_the_next_one() -> None:
     for report in (a_bounce, a_complaint):
         world = a_world()
         world.unsubscribe()

@@ -101,7 +101,7 @@ def test_a_run_that_still_collects_is_not_sent(world: World, early: timedelta) -
     assert world.clock() + queued.delay == run.due_at + SETTLE_LAG
 
 
-def test_what_happens_on_an_entity_within_the_collapse_window_is_one_email(world: World) -> None:
+def test_events_on_an_entity_within_the_collapse_window_are_one_email(world: World) -> None:
     post(world, "e1")
     world.clock.now += COLLAPSE / 2
     post(world, "e2", actor="Cy")
@@ -125,7 +125,7 @@ def test_other_entities_and_other_readers_have_emails_of_their_own(world: World)
     ]
 
 
-def test_what_comes_after_the_window_starts_another_run(world: World) -> None:
+def test_an_event_after_the_collapse_window_starts_another_run(world: World) -> None:
     post(world, "e1")
     world.clock.now = NOW + COLLAPSE + timedelta(microseconds=1)
     post(world, "e2")
@@ -245,7 +245,7 @@ def test_a_duplicate_of_what_was_sent_sends_nothing(world: World, after: timedel
     assert lines(world) == [("post1: 1",)]
 
 
-def test_what_went_out_at_once_is_in_no_digest(world: World) -> None:
+def test_an_event_sent_immediately_is_in_no_digest(world: World) -> None:
     post(world)
     world.deliver_queued()
     world.choose(comment=Frequency.DAILY)
@@ -373,7 +373,7 @@ def test_an_event_after_an_erasure_within_the_minute_is_sent(world: World) -> No
     assert lines(world) == [("post1: 1",)]
 
 
-def test_what_a_failed_run_did_not_send_goes_with_the_next(world: World) -> None:
+def test_the_next_run_sends_the_events_of_a_failed_run(world: World) -> None:
     post(world, "e1")
     world.deliver_queued()
     run = world.runs.rows[FIRST]

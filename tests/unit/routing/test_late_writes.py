@@ -394,7 +394,7 @@ def test_an_immediate_event_that_is_written_late_goes_out_by_a_run_of_its_own() 
     assert shown(world) == ["post1: 1"] * 3
 
 
-def test_what_fan_out_found_empty_is_looked_at_once_more() -> None:
+def test_fan_out_looks_again_at_a_schedule_that_it_found_empty() -> None:
     """The event was not there when fan-out looked, and lies before what is known to be quiet."""
     world = World()
     world.choose(comment=Frequency.DAILY)

@@ -90,7 +90,7 @@ def test_more_are_sent_once_no_write_can_be_under_way_and_none_is_named() -> Non
     assert world.clock() <= due + STILL_WRITTEN + 4 * SETTLE_LAG
 
 
-def test_what_comes_all_the_time_holds_up_no_digest() -> None:
+def test_a_constant_stream_of_events_delays_no_digest() -> None:
     """The events that come while it waits are in the next one."""
     world = due_soon()
     put(world, burst(of="while"))
@@ -118,7 +118,7 @@ def test_a_digest_that_is_late_by_then_waits_no_longer() -> None:
     assert sent(world) == [f"post1: {MANY + 1}"]
 
 
-def test_what_was_shown_does_not_come_again_with_its_message() -> None:
+def test_a_repeated_message_does_not_repeat_a_shown_event() -> None:
     world = due_soon()
     world.deliver_queued()
     world.deliver_queued()
@@ -229,6 +229,6 @@ def test_the_largest_run_row_is_as_the_page_of_tables_says() -> None:
     most, few = size_of(worst_run()), size_of(replace(worst_run(), newest=(), left_out=()))
     names = 9 * (MOST_NEWEST + 10) + len("newest") + len("left_out") - 2
     assert most - few == names
-    said = f"has {most:,} bytes at most, of which {9 * MOST_NEWEST:,} are those names"
+    said = f"has at most {most:,} bytes, including {9 * MOST_NEWEST:,} for these names"
     assert said in Path("docs/tables.md").read_text(encoding="utf-8")
     assert most < 3 * 1024

@@ -127,14 +127,14 @@ def test_each_event_of_a_list_has_its_own_outcome(world: World) -> None:
     ]
 
 
-def test_what_is_not_followed_leaves_no_trace(world: World) -> None:
+def test_an_activity_on_an_unfollowed_entity_stores_no_event(world: World) -> None:
     world.choose()
     assert world.create(an_event(via=("post#post1",))) == [Outcome.NOT_FOLLOWED]
     assert not world.events.rows
 
 
 @pytest.mark.parametrize("status", [SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED])
-def test_nothing_is_stored_for_somebody_who_is_not_written_to(
+def test_no_event_is_stored_for_a_reader_who_gets_no_email(
     world: World, status: SubscriberStatus
 ) -> None:
     world.choose()
@@ -143,14 +143,14 @@ def test_nothing_is_stored_for_somebody_who_is_not_written_to(
     assert not world.events.rows
 
 
-def test_nothing_is_stored_for_somebody_who_was_erased(world: World) -> None:
+def test_no_event_is_stored_for_an_erased_reader(world: World) -> None:
     world.choose()
     world.erase()
     assert world.create(an_event()) == [Outcome.ERASED]
     assert not world.events.rows
 
 
-def test_who_comes_back_hears_only_of_what_occurred_since(world: World) -> None:
+def test_a_returning_reader_gets_only_later_events(world: World) -> None:
     world.erase(at=NOW)
     world.choose(at=NOW + A_MINUTE)
     assert world.create(an_event(occurred_at=NOW)) == [Outcome.ERASED]
@@ -189,7 +189,7 @@ def test_a_late_duplicate_of_what_was_muted_stays_muted(world: World, frequency:
     assert emailed(world) == []
 
 
-def test_what_occurs_after_switching_back_is_heard_again(world: World) -> None:
+def test_events_after_unmuting_are_stored_again(world: World) -> None:
     world.choose(comment=NEVER)
     world.clock.pass_time(hours=1)
     world.choose(comment=Frequency.DAILY)
@@ -229,14 +229,14 @@ def test_an_event_before_a_reader_who_muted_it_is_gone(world: World) -> None:
     assert not world.events.rows
 
 
-def test_nothing_is_ever_sent_from_where_events_wait_for_their_reader(world: World) -> None:
+def test_the_waiting_place_for_unknown_readers_is_never_sent(world: World) -> None:
     world.create(an_event())
     world.send_everything()
     assert not world.runs.rows
     assert not world.mailer.calls
 
 
-def test_what_expired_before_the_profile_came_is_not_placed(world: World) -> None:
+def test_an_event_that_expired_before_the_profile_is_not_scheduled(world: World) -> None:
     world.create(an_event())
     world.clock.pass_time(days=91)
     world.choose(at=NOW)
@@ -312,7 +312,7 @@ SENT = a_claimed_run(
     ids=["sent", "sending", "unknown", "retrying", "failed", "cancelled"],
 )
 @pytest.mark.parametrize("to", [Frequency.WEEKLY, IMMEDIATE, NEVER])
-def test_what_was_or_may_have_been_sent_stays_with_its_run(
+def test_events_that_may_have_been_sent_stay_with_their_run(
     world: World, run: Run, to: Frequency
 ) -> None:
     world.choose()
@@ -336,7 +336,7 @@ def test_what_was_or_may_have_been_sent_stays_with_its_run(
     ],
     ids=["refused", "refused for good", "never claimed", "sent before"],
 )
-def test_what_was_surely_not_sent_moves(world: World, run: Run) -> None:
+def test_events_that_were_not_sent_move(world: World, run: Run) -> None:
     world.choose()
     world.create(an_event())
     world.runs.rows[KEY] = run
@@ -394,7 +394,7 @@ def test_trace_n_nothing_stays_stored_under_a_stale_preference(to: Frequency) ->
     "stop", [World.unsubscribe, World.erase], ids=["unsubscribes", "is erased"]
 )
 @pytest.mark.parametrize("frequency", HEARD)
-def test_nothing_is_kept_for_a_reader_who_leaves_while_it_is_being_stored(
+def test_no_event_is_kept_for_a_reader_who_unsubscribes_while_it_is_stored(
     frequency: Frequency, stop: Callable[[World], object]
 ) -> None:
     for world, where in interleavings(

@@ -37,9 +37,9 @@ def test_the_page_has_a_plot_of_emails_and_runs_nothing(tmp_path: Path) -> None:
     page = document_fromstring(text)
     titles = [each.text for each in page.findall(".//figcaption")]
     assert titles == [
-        "Emails (a minute)",
-        "Messages that wait (by queue)",
-        "The service behind (requests a second)",
+        "Emails (per minute)",
+        "Waiting messages (by queue)",
+        "Service (requests per second)",
     ]
     assert all(len(path.get("d")) > 100 for path in page.xpath("//svg/path"))
     assert "<script" not in text
@@ -51,8 +51,8 @@ def test_where_nothing_happens_nothing_breaks() -> None:
     done = run("--events", "0")
     assert done.exit_code == 0, done.output
     first, second, *_ = done.stdout.splitlines()
-    assert first == "No digest is due: nothing waits for any reader."
-    assert second == "Nothing breaks: there is no load."
+    assert first == "No digest is due, because no reader has waiting events."
+    assert second == "No limit is reached, because there is no load."
     ceilings = json.loads(run("--events", "0", "--json").stdout)["ceilings"]
     assert {each["multiple"] for each in ceilings} == {None}
 
@@ -60,7 +60,7 @@ def test_where_nothing_happens_nothing_breaks() -> None:
 def test_the_plot_of_few_digests_has_each_of_them() -> None:
     found = simulate(question(5))
     emails, *_ = plots(found)
-    assert emails.title == "Emails (a minute)"
+    assert emails.title == "Emails (per minute)"
     assert "digests due at most 1" in emails.says
     due = next(each for each in emails.lines if each.name == "digests due")
     assert len({point.split()[1] for point in due.d[1:].split("L")}) > 1
@@ -81,22 +81,22 @@ def test_a_setting_is_tried_without_being_written() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--zone", "Berlin=1"), "--zone 'Berlin=1': there is no time zone 'Berlin'"),
-        (("--zone", "Europe/Berlin=x"), "--zone 'Europe/Berlin=x': 'x' is no number"),
-        (("--zone", "Europe/Berlin=0"), "must be more than 0"),
-        (("--zone", "UTC=1", "--zone", "UTC=2"), "UTC is there twice"),
+        (("--zone", "Berlin=1"), "--zone 'Berlin=1': time zone 'Berlin' does not exist"),
+        (("--zone", "Europe/Berlin=x"), "--zone 'Europe/Berlin=x': 'x' is not a number"),
+        (("--zone", "Europe/Berlin=0"), "must be greater than 0"),
+        (("--zone", "UTC=1", "--zone", "UTC=2"), "UTC occurs twice"),
         (("--set", "spread"), "--set 'spread' has no value"),
         (("--set", "spread=901"), "spread"),
         (("--set", "sprad=1"), "sprad"),
         (("--set", 'mail_provider="smtp"'), "mail_provider"),
-        (("--begin", "tomorrow"), "--begin 'tomorrow' is no date"),
-        (("--begin", "9999-12-31"), "--begin 9999-12-31 is in no year from 2000 to 2100"),
+        (("--begin", "tomorrow"), "--begin 'tomorrow' is not a date"),
+        (("--begin", "9999-12-31"), "--begin 9999-12-31 must have a year from 2000 to 2100"),
         (("--events", "inf"), "--events"),
         (("--quota", "inf"), "--quota"),
         (("--service", "inf"), "--service"),
-        (("--plan", "gold"), "There is no --plan 'gold'"),
+        (("--plan", "gold"), "--plan 'gold' does not exist"),
         (("--service", "5", "--service-least", "9", "--service-most", "3"), "--service-least 9"),
-        (("--html", "no/such/folder/day.html"), "make it first"),
+        (("--html", "no/such/folder/day.html"), "Create it first"),
         (("--stage", "none"), "There is no stage 'none'"),
     ],
 )

@@ -16,7 +16,7 @@ def test_while_it_keeps_up_each_answer_takes_its_latency(a_second: int) -> None:
     assert service.overloaded == 0
 
 
-def test_what_is_asked_at_once_is_answered_one_after_the_other() -> None:
+def test_simultaneous_requests_are_answered_one_after_another() -> None:
     assert Service(PLAN).ask(41, 0) == pytest.approx(PLAN.latency + 1)
 
 

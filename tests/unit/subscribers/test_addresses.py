@@ -146,7 +146,7 @@ def test_other_addresses_are_others(one: str, other: str) -> None:
 
 
 @given(st.from_regex(r"[!#-'*+./-9=?A-Z^-~-]{1,20}@[A-Za-z0-9.-]{1,20}[A-Za-z-]", fullmatch=True))
-def test_what_is_stored_keeps_its_hash(address: str) -> None:
+def test_a_stored_address_keeps_its_hash(address: str) -> None:
     """Versions before hashed addresses in lower case: their rows must be found."""
     assert canonical(address) == address.lower()
 

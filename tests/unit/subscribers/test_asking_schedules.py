@@ -46,11 +46,11 @@ def test_another_digest_asks_nothing_and_is_born_idle(world: World) -> None:
     assert (weekly.sources, weekly.state) == (BOTH, ScheduleState.ARMED)
 
 
-def test_whoever_never_wants_it_has_no_schedule_that_asks(world: World) -> None:
+def test_a_reader_who_opted_out_of_content_has_no_schedule_for_it(world: World) -> None:
     assert change(world, recommendation=Frequency.NEVER).state is ScheduleState.IDLE
 
 
-def test_who_wants_it_immediately_gets_it_daily(world: World) -> None:
+def test_a_reader_who_wants_content_immediately_gets_it_daily(world: World) -> None:
     assert change(world, recommendation=Frequency.IMMEDIATE).sources == BOTH
 
 

@@ -62,7 +62,7 @@ def test_where_the_reader_chose_nothing_the_service_alone_is_heard() -> None:
     assert counts(((NOW, said()), (NOW + HOUR, said(9, WEEKLY)))) == said(9, WEEKLY)
 
 
-def test_what_the_reader_chose_goes_before_what_the_service_said() -> None:
+def test_a_readers_choice_overrides_the_service() -> None:
     assert counts(((NOW, said(8, WEEKLY)),), (NOW + HOUR, AT_SEVEN)) == said(7, WEEKLY)
 
 
@@ -141,7 +141,7 @@ def test_how_often_everything_comes_is_the_readers_alone() -> None:
     }
 
 
-def test_what_counted_is_known_for_each_moment() -> None:
+def test_the_effective_choice_is_known_for_each_instant() -> None:
     own = NO_CHOICES.with_choice(NOW + HOUR, Choice(Frequency.WEEKLY, NEVER))
     own = own.with_choice(NOW + 3 * HOUR, Choice(frequencies=(("comment", DEFAULT),)))
     over_time, _ = resolve(((NOW, said()), (NOW + 2 * HOUR, said(chosen=WEEKLY))), own)
@@ -221,7 +221,7 @@ def choose(world: World, choice: Choice, *, at: datetime = NOW) -> Outcome:
     return world.say(ChoosePreferences("ann", choice, at))[0]
 
 
-def test_nothing_is_remembered_of_who_never_chose(world: World) -> None:
+def test_no_history_is_kept_for_a_reader_without_choices(world: World) -> None:
     for days in range(3):
         world.choose(at=NOW - DAY * days)
     assert (ann(world).recorded_service_choices, ann(world).reader_choices) == ((), ReaderChoices())
@@ -269,7 +269,7 @@ def test_what_waits_moves_to_where_the_reader_wants_everything(world: World) -> 
     assert [stored.schedule for stored in world.events.rows.values()] == ["weekly"]
 
 
-def test_what_the_reader_mutes_is_taken_back(world: World) -> None:
+def test_muted_events_are_withdrawn(world: World) -> None:
     world.choose(at=NOW - DAY)
     world.create(an_event(occurred_at=NOW - HOUR))
     choose(world, Choice(frequencies=NEVER))
@@ -288,7 +288,7 @@ def test_a_choice_ends_a_rest_and_counts_as_a_sign_of_life(world: World) -> None
     assert schedule.wanted.hour == 7
 
 
-def test_who_left_stays_away_whatever_they_choose(world: World) -> None:
+def test_choices_do_not_resubscribe_a_reader(world: World) -> None:
     world.choose(at=NOW - DAY)
     world.arm()
     world.unsubscribe()

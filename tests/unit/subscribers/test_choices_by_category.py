@@ -150,7 +150,7 @@ def test_default_takes_a_choice_back_and_hides_what_the_service_says() -> None:
     assert in_force(*said, choose(THEN + 3 * HOUR, comment=MUTED)) == {"comment": MUTED}
 
 
-def test_what_was_muted_stays_withdrawn_when_another_category_is_chosen() -> None:
+def test_choosing_another_category_keeps_muted_events_withdrawn() -> None:
     world = World()
     world.say(profile(NOW - 2 * HOUR))
     world.say(choose(NOW - HOUR, comment=MUTED))

@@ -49,7 +49,7 @@ def frequency_of(
 
 
 @pytest.mark.parametrize("often", [IMMEDIATE, DAILY, WEEKLY, CUSTOM])
-def test_what_is_addressed_to_the_reader_goes_by_its_category(often: Frequency) -> None:
+def test_events_for_the_reader_follow_their_category(often: Frequency) -> None:
     assert frequency_of(chose((-1, often))) is often
     assert frequency_of(chose((-1, NEVER), category="like")) is DAILY
     assert frequency_of(defaults=frequencies({"comment": often})) is often
@@ -227,7 +227,7 @@ histories = st.lists(
 
 @given(histories, histories, st.sampled_from(Frequency))
 @settings(max_examples=150, deadline=None)
-def test_nobody_hears_of_what_they_did_not_follow_or_had_muted(
+def test_unfollowed_or_muted_entities_send_no_events(
     entity: list[tuple[float, bool, Frequency | None]],
     parent: list[tuple[float, bool, Frequency | None]],
     category: Frequency,

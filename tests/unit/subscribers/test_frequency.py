@@ -39,7 +39,7 @@ def test_another_category_decides_nothing() -> None:
 
 
 @pytest.mark.parametrize(("own", "counts"), [(None, WEEKLY), (NEVER, NEVER), (DAILY, DAILY)])
-def test_what_was_chosen_for_everything_goes_before_the_default_and_behind_the_category(
+def test_a_general_choice_overrides_the_default_but_not_the_category(
     own: Frequency | None, counts: Frequency
 ) -> None:
     chosen = frequencies({EVERYTHING: WEEKLY} | ({"comment": own} if own else {}))
@@ -70,5 +70,5 @@ def test_the_digests_are_daily_and_those_that_were_chosen(
     assert digests_in((chosen, ())) == digests_in(((), chosen)) == schedules
 
 
-def test_what_goes_out_at_once_or_never_has_no_schedule() -> None:
+def test_immediate_and_never_have_no_schedule() -> None:
     assert set(Frequency) - set(DIGESTS) == {NEVER, IMMEDIATE}

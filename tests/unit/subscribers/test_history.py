@@ -151,7 +151,7 @@ def test_of_values_with_the_same_instant_only_the_last_is_still_in_force_later()
     assert in_force_since(tied, NOW + HOUR / 2) == tied[1:]
 
 
-def test_nothing_was_ever_in_force_in_an_empty_history() -> None:
+def test_an_empty_history_has_no_value_at_any_time() -> None:
     assert in_force_since((), NOW) == without_repeats(()) == ()
 
 

@@ -197,7 +197,7 @@ acts = st.sampled_from([LeaveAct.LEAVE, LeaveAct.WEEKLY, LeaveAct.PAUSE])
 
 @given(chosen, chosen, choices, follow_states, st.sampled_from(SCOPES), acts)
 @settings(max_examples=300, deadline=None)
-def test_what_is_taken_back_is_as_it_was(
+def test_an_undo_restores_the_previous_state(
     service: Frequencies,
     defaults: Frequencies,
     choice: Choice | None,
@@ -236,7 +236,7 @@ def world() -> World:
     return a_world((), (), None, {"post#1": Frequency.WEEKLY})
 
 
-def test_what_the_bus_brings_again_undoes_no_undo(world: World) -> None:
+def test_a_redelivered_command_does_not_revert_an_undo(world: World) -> None:
     used = link(world, DIGESTS)
     left = world.leave_by(used)
     world.clock.now += timedelta(minutes=1)
@@ -254,7 +254,7 @@ def test_what_the_bus_brings_again_undoes_no_undo(world: World) -> None:
     )
 
 
-def test_what_was_chosen_after_it_stays_when_it_is_taken_back(world: World) -> None:
+def test_an_undo_keeps_later_choices(world: World) -> None:
     used = link(world, MENTIONS)
     left = world.leave_by(used)
     world.clock.now += timedelta(minutes=1)
@@ -468,7 +468,7 @@ def test_events_that_wait_in_what_was_left_are_withdrawn_at_once(world: World) -
 
 
 @pytest.mark.parametrize("scope", SCOPES, ids=lambda scope: scope.kind.name)
-def test_who_has_another_address_by_now_keeps_every_choice(world: World, scope: Scope) -> None:
+def test_a_link_for_an_old_address_changes_no_choice(world: World, scope: Scope) -> None:
     """Like unsubscribing, a link speaks for the address that it went to."""
     used = link(world, scope)
     world.clock.now += timedelta(minutes=1)
@@ -499,7 +499,7 @@ def test_a_bounce_in_between_is_not_taken_back(world: World) -> None:
     assert reader_of(world).has_left
 
 
-def test_who_had_left_before_has_nothing_to_take_back(world: World) -> None:
+def test_a_link_changes_nothing_after_an_earlier_unsubscribe(world: World) -> None:
     used = link(world, MENTIONS)
     world.unsubscribe()
     for act in LeaveAct:

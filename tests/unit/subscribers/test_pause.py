@@ -218,7 +218,7 @@ def test_it_is_in_the_daily_digest_also_where_it_comes_after_the_pause(world: Wo
     assert world.waiting() == {"late": DAILY, "new": NOW_POST1}
 
 
-def test_what_a_follow_wants_at_once_waits_too(world: World) -> None:
+def test_immediate_events_of_a_follow_wait_too(world: World) -> None:
     change(world, END, at=NOW - DAY)
     world.follow(at=NOW - DAY, often=IMMEDIATE)
     world.create(an_event(via=("post#post1",)))
@@ -254,7 +254,7 @@ def test_a_pause_within_the_minute_takes_it_along(world: World) -> None:
     assert [(email.schedule, email.lines) for email in world.emails()] == [(DAILY, ("post1: 1",))]
 
 
-def test_what_waited_for_the_end_goes_out_at_once_where_the_pause_is_lifted(world: World) -> None:
+def test_lifting_a_pause_sends_the_waiting_immediate_events(world: World) -> None:
     pause(world)
     world.create(an_event())
     world.clock.pass_time(minutes=5)

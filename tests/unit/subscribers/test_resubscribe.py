@@ -48,7 +48,7 @@ def assert_consistent(world: World, where: str) -> None:
         assert not world.schedules.listed, where
 
 
-def test_who_starts_again_is_due_again() -> None:
+def test_a_resubscribed_reader_is_scheduled_again() -> None:
     world = left()
     for _ in range(2):
         assert world.resubscribe()
@@ -133,7 +133,7 @@ def test_who_was_erased_and_came_back_to_a_suppressed_address_may_start_again() 
     assert_consistent(world, "")
 
 
-def test_nobody_comes_back_who_is_not_there(clock: SettableClock) -> None:
+def test_an_unknown_reader_cannot_resubscribe(clock: SettableClock) -> None:
     world = World(clock)
     assert not world.resubscribe()
     world.erase()

@@ -109,7 +109,7 @@ def test_the_last_sign_of_life_counts_to_the_end_of_its_day(days: int, active: b
     assert fan_out(world) == (FannedOut(queued=1) if active else FannedOut(dormant=1))
 
 
-def test_who_never_showed_any_sign_of_life_has_the_time_since_registration() -> None:
+def test_inactivity_without_any_activity_counts_from_registration() -> None:
     world = World(sunset=SUNSET)
     world.choose(at=NOW - timedelta(days=900))
     assert daily(world).active_until == datetime.fromisoformat("2027-01-07T00:00Z")
@@ -200,7 +200,7 @@ def test_a_pause_that_is_lifted_early_does_not_end_in_sleep(lifted_first: bool) 
     assert len(world.emails()) == 1
 
 
-def test_who_has_left_is_found_without_a_sunset_too() -> None:
+def test_an_unsubscribed_reader_is_found_without_a_sunset() -> None:
     """A crash may have kept them in the index."""
     world = registered()
     world.sunset = None
@@ -216,7 +216,7 @@ def test_who_has_left_is_found_without_a_sunset_too() -> None:
         (SubscriberStatus.SUPPRESSED, Reason.SUPPRESSED),
     ],
 )
-def test_who_has_left_and_is_still_in_the_index_is_taken_out(
+def test_an_unsubscribed_reader_is_removed_from_the_due_index(
     status: SubscriberStatus, reason: Reason
 ) -> None:
     world = registered()
@@ -349,7 +349,7 @@ def and_again(act: Callable[[World], object]) -> Callable[[World], object]:
     return until_done
 
 
-def test_who_resumes_while_becoming_dormant_is_active_at_the_end() -> None:
+def test_a_reader_who_resumes_while_becoming_dormant_ends_active() -> None:
     for act, other in ((fan_out, show_life), (show_life, fan_out)):
         for world, where in interleavings(registered, and_again(act), and_again(other)):
             world.clock.pass_time(minutes=10)
@@ -361,7 +361,7 @@ def test_who_resumes_while_becoming_dormant_is_active_at_the_end() -> None:
             assert daily(world).next_due_at > world.clock.now, where
 
 
-def test_who_leaves_while_resuming_is_never_due() -> None:
+def test_a_reader_who_unsubscribes_while_resuming_is_never_due() -> None:
     def change(world: World) -> None:
         world.say(ChangeSubscriber(a_subscriber(changed_at=NOW, email="ann@example.com")))
 

@@ -141,7 +141,7 @@ def test_where_nobody_can_tell_whether_an_address_is_suppressed_nothing_is_unkno
     assert (run.status, run.uncertain) == (Status.RETRYING, frozenset())
 
 
-def test_who_moved_to_another_address_meanwhile_goes_on(world: World) -> None:
+def test_a_reader_who_changed_the_address_meanwhile_stays_active(world: World) -> None:
     moves(world)
     world.feedback(a_bounce())
     assert world.suppressions.rows == {ANN: Cause.BOUNCED}
@@ -149,7 +149,7 @@ def test_who_moved_to_another_address_meanwhile_goes_on(world: World) -> None:
     assert not world.schedules.withdrawn
 
 
-def test_who_moves_to_an_address_just_as_it_is_suppressed_is_stopped() -> None:
+def test_a_reader_who_moves_to_an_address_being_suppressed_is_stopped() -> None:
     """Whoever of the two comes second sees the other."""
     there = "bo@example.com"
 
@@ -214,7 +214,7 @@ def test_a_crash_leaves_whom_the_next_digest_stops_or_nobody() -> None:
         assert not world.emails(), where
 
 
-def test_nothing_goes_to_an_address_that_was_suppressed_without_its_reader(world: World) -> None:
+def test_no_email_goes_to_an_address_suppressed_without_its_reader(world: World) -> None:
     """By an operator, or for another reader of the same address; what happens meanwhile waits."""
     world.create(an_event())
     world.clock.pass_time(minutes=5)
@@ -242,7 +242,7 @@ def test_who_unsubscribed_and_complains_stays_unsubscribed_and_cannot_start_agai
 
 
 @pytest.mark.parametrize("delivery_event", [a_bounce(run=None), a_complaint(run=None)])
-def test_what_was_no_email_to_a_reader_suppresses_nothing(
+def test_an_email_without_a_reader_suppresses_no_address(
     world: World, delivery_event: DeliveryEvent
 ) -> None:
     """The canary goes to nobody's address."""
@@ -258,7 +258,7 @@ def test_an_address_is_suppressed_also_where_nobody_is_there_any_more() -> None:
     assert status(world) is SubscriberStatus.SUPPRESSED
 
 
-def test_what_speaks_against_the_message_is_not_counted(world: World) -> None:
+def test_bounces_about_the_message_are_not_counted(world: World) -> None:
     for number in range(20):
         world.feedback(a_bounce(Fault.OF_MESSAGE, f"m{number}"))
     assert status(world) is SubscriberStatus.ACTIVE

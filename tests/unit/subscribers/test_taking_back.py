@@ -204,7 +204,7 @@ def test_a_leave_of_which_the_row_does_not_say_when_is_taken_back(world: World) 
     assert ann(world).status is SubscriberStatus.ACTIVE
 
 
-def test_who_is_suppressed_by_now_is_not_brought_back_by_an_undo(world: World) -> None:
+def test_an_undo_does_not_reactivate_a_suppressed_reader(world: World) -> None:
     used = link(world, EVERYTHING)
     done = left(world, used, LeaveAct.EVERYTHING)
     take_back(world, used, done)
@@ -310,7 +310,7 @@ def test_what_the_bus_brings_late_of_an_undo_lifts_no_later_stop(world: World) -
     assert dict(ann(world).chosen)["like"] is Frequency.NEVER
 
 
-def test_what_was_muted_again_stays_withdrawn(world: World) -> None:
+def test_events_muted_again_stay_withdrawn(world: World) -> None:
     """A stop is a stop (rule 11)."""
     used = link(world, LIKES)
     done = left(world, used)

@@ -75,7 +75,7 @@ def test_the_address_is_suppressed_whatever_becomes_of_the_profile(world: World)
 
 
 @pytest.mark.parametrize("past", [10, 1000])
-def test_who_leaves_costs_the_same_whatever_was_sent_before(past: int) -> None:
+def test_unsubscribing_costs_the_same_for_any_history(past: int) -> None:
     """No run is read, changed or counted: each finds out by its worker's last look."""
     world = a_reader()
     for number in range(past):
@@ -159,7 +159,7 @@ def test_trace_o_who_stands_between_claim_and_last_look_sees_every_stop() -> Non
         assert len(world.emails("ann")) == sent
 
 
-def test_who_has_moved_since_the_email_was_prepared_gets_it_at_the_new_address() -> None:
+def test_an_email_goes_to_the_address_changed_after_its_preparation() -> None:
     world = ready()
     moved = a_subscriber(changed_at=world.clock(), email="new@example.com", like=Frequency.WEEKLY)
     looks = []

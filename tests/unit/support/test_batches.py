@@ -54,7 +54,7 @@ def cancel(world: World) -> int:
     return sum(run.reason is Reason.BATCH_CANCELLED for run in stopped)
 
 
-def test_what_is_due_is_expected_before_it_is_started() -> None:
+def test_due_digests_are_expected_before_they_start() -> None:
     world = waiting()
     assert (view(world).expected, view(world).not_started, view(world).ended) == (3, 3, 0)
     assert not view(world).is_over
@@ -101,7 +101,7 @@ def test_a_batch_that_is_cancelled_before_its_hour_sends_nothing_and_loses_nothi
     assert len(world.emails("ann")) == len(world.emails("bo")) == 1
 
 
-def test_what_had_gone_stays_and_the_rest_is_stopped() -> None:
+def test_cancelling_a_batch_stops_only_unsent_runs() -> None:
     world = started()
     first, *rest = world.generate_queue.sent
     world.generate_queue.sent = [first]
@@ -130,7 +130,7 @@ def test_a_worker_that_finds_the_stop_ends_the_run_with_its_reason() -> None:
     assert world.emails() == []
 
 
-def test_what_goes_out_at_once_belongs_to_no_batch() -> None:
+def test_immediate_email_belongs_to_no_batch() -> None:
     world = World()
     world.choose(comment=Frequency.IMMEDIATE)
     world.create(an_event())

@@ -49,7 +49,7 @@ def test_yes_is_one_flag_that_says_whether_there_is_a_question(path: str) -> Non
     for each in options(path):
         if "--yes" in each.opts:
             assert each.is_flag
-            unasked = "Accepted for scripts: this command never asks."
+            unasked = "No effect; accepted so that scripts can pass it."
             asked = "Do not ask for confirmation."
             assert each.help == (unasked if isinstance(PATHS[path], UnaskedChange) else asked)
 

@@ -95,10 +95,10 @@ def test_every_bad_event_of_a_list_is_told() -> None:
 @pytest.mark.parametrize(
     "detail", [event(user_id="ann@example.com"), {"events": [EVENT, event(user_id="ann@x.org")]}]
 )
-def test_an_address_as_an_id_is_taken_with_a_warning(detail: dict[str, Any]) -> None:
+def test_an_address_as_an_id_is_accepted_with_a_warning(detail: dict[str, Any]) -> None:
     found = run("lint", entry(detail))
     assert found.exit_code == 0
-    assert found.stdout.count("warning: user_id: is an email address, it seems.") == 1
+    assert found.stdout.count("warning: user_id: looks like an email address.") == 1
     assert "warning" not in run("lint", entry(EVENT)).stdout
 
 
@@ -111,7 +111,7 @@ def test_an_event_about_its_reader_is_accepted_and_shown() -> None:
     assert "Ann commented" in run("preview", about).stdout
 
 
-def test_each_entry_of_a_file_is_told_for_itself() -> None:
+def test_each_entry_of_a_file_has_its_own_result() -> None:
     result = run("lint", [entry(EVENT), entry({}), 7, {"other": 1}])
     assert result.exit_code == 1
     starts = [line for line in result.stdout.splitlines() if line.startswith("entry")]
@@ -121,7 +121,7 @@ def test_each_entry_of_a_file_is_told_for_itself() -> None:
         ["entry 3", "1 problem"],
         ["entry 4", "1 problem"],
     ]
-    assert result.stdout.count("is no event: give DetailType and Detail") == 2
+    assert result.stdout.count("is not an event: specify DetailType and Detail") == 2
 
 
 def test_a_line_that_is_no_json_is_a_problem_of_that_line() -> None:
@@ -142,17 +142,17 @@ def test_a_line_that_is_no_json_is_a_problem_of_that_line() -> None:
         ({"Eventbus": "gazette"}, "a PutEvents entry; did you mean EventBusName?"),
         ({"Frobnicate": 1}, "Frobnicate: is not a field of a PutEvents entry\n"),
         ({"Source": " "}, "Source: is missing"),
-        ({"Source": "shop "}, "Source: begins or ends with a space"),
+        ({"Source": "shop "}, "Source: must not begin or end with a space"),
         (
             {"EventBusName": "gazete"},
-            "EventBusName: is 'gazete', but the stage receives events from the bus",
+            "EventBusName: is 'gazete', but the stage receives events only from the bus",
         ),
         ({"EventBusName": "Gazette"}, "EventBusName: is 'Gazette', but"),
-        ({"EventBusName": "default"}, "events on another bus never arrive"),
+        ({"EventBusName": "default"}, "receives events only from the bus"),
         ({"EventBusName": ""}, "EventBusName: is ''"),
         ({"EventBusName": 7}, "EventBusName: must be text, such as gazette"),
         ({"EventBusName": "arn:aws:events:eu-west-1:123456789012:event-bus/x"}, "event-bus/x'"),
-        ({"Detail": "{"}, "detail: is text, and that is not JSON"),
+        ({"Detail": "{"}, "detail: is a string that is not JSON"),
         ({"Detail": "[" * 100_000}, "nested too deeply"),
         ({"DetailType": "event.made"}, "detail-type: 'event.made' is not one of"),
         ({"Detail": None}, "detail: must be an object"),
@@ -345,7 +345,7 @@ def test_another_stage_has_other_hosts() -> None:
         ("none", "There is no stage 'none' in cdk.json"),
         (
             "broken",
-            "Stage 'broken' in cdk.json: link_hosts is wrong: 'https://shop.example' is no host",
+            "Stage 'broken' in cdk.json: link_hosts is wrong: 'https://shop.example' is not a host",
         ),
     ],
 )
@@ -375,12 +375,12 @@ def test_a_stage_with_several_mistakes_has_a_line_for_each() -> None:
         (" \n", "is empty"),
         ("hello", "is not JSON"),
         ('{\n  "DetailType": "event.created",\n}', "is not JSON"),
-        (b"\xff\xfe\x00binary", "is not text in UTF-8"),
+        (b"\xff\xfe\x00binary", "is not encoded in UTF-8"),
         ("[" * 100_000, "is nested too deeply"),
         ("NaN", "is not JSON"),
     ],
 )
-def test_what_cannot_be_read_is_one_line_on_standard_error(
+def test_an_unreadable_event_prints_one_line_to_stderr(
     command: str, given: str | bytes, said: str
 ) -> None:
     result = run(command, given)
@@ -395,7 +395,7 @@ def test_a_path_that_holds_no_file_is_one_line(tmp_path: Path) -> None:
     for path, said in (
         (tmp_path / "none.json", "does not exist"),
         (tmp_path, "is a folder"),
-        (tmp_path / ("x" * 300), "cannot be read"),
+        (tmp_path / ("x" * 300), "is unreadable"),
     ):
         result = CliRunner().invoke(app, ["event", "lint", str(path)])
         assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
@@ -477,7 +477,7 @@ def test_lines_are_in_the_language_of_the_reader_or_in_one_that_is_named() -> No
     assert "    Gestern\n" in run("preview", entry(LATER), "--locale", "de").stdout
     assert "    Yesterday\n" in run("preview", german, "--locale", "en").stdout
     other = run("preview", entry(LATER), "--locale", "fr")
-    assert "this is English" in other.stderr
+    assert "The preview is in English" in other.stderr
     assert "    Yesterday\n" in other.stdout
 
 
@@ -488,7 +488,7 @@ def test_lines_are_those_of_a_variation() -> None:
     assert shown.index("On digests") < shown.index("Later")
     refused = run("preview", entry(EVENT), "--variation", "3")
     assert (refused.exit_code, refused.stdout) == (2, "")
-    assert "There is no variation 3" in refused.stderr
+    assert "Variation 3 does not exist" in refused.stderr
 
 
 def test_a_line_that_cannot_be_written_is_named_with_file_and_line(ours: Path) -> None:
@@ -598,12 +598,12 @@ def test_an_activity_reads_as_for_a_follower() -> None:
         (
             "event.retracted",
             {"id": "e1", "user_id": "ann"},
-            "takes back the event e1 of ann, unless it was sent",
+            "retracts event e1 of ann, unless it was sent",
         ),
         (
             "event.retracted",
             {"id": "e1", "entity": {"type": "post", "id": "p1"}},
-            "takes back the activity e1 on post#p1 from all followers, unless it was sent",
+            "retracts activity e1 on post#p1 for all followers, unless it was sent",
         ),
     ],
 )
@@ -614,11 +614,11 @@ def test_other_types_say_in_one_line_what_they_do(
     assert (result.exit_code, result.stdout) == (0, f"{detail_type}: {line}\n")
 
 
-def test_a_preview_shows_what_fits_and_says_that_something_does_not() -> None:
+def test_a_preview_shows_valid_events_and_names_invalid_ones() -> None:
     result = run("preview", [entry({"events": [event(), event(user_id="")]}), entry({})])
     assert result.exit_code == 1
     assert "Bo commented" in result.stdout
-    assert "(entry 1, entry 2)" in result.stderr
+    assert "Gazette would reject entry 1, entry 2." in result.stderr
 
 
 def test_the_published_examples_are_fine(tmp_path: Path) -> None:

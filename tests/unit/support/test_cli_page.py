@@ -1,18 +1,38 @@
-"""docs/cli.md says what the commands do."""
+"""docs/cli describes the commands."""
 
 import shlex
+from pathlib import Path
 
 import pytest
 
+from cli.reference import page
 from cli.reference.examples import EXAMPLES
-from cli.reference.page import PAGE, commands, page
+from cli.reference.page import FOLDER, commands, pages
 from cli.reference.permissions import PERMISSIONS, policy
 
 PATHS = {path: command for group in commands().values() for path, command in group.items()}
 
 
-def test_the_page_is_what_make_docs_would_write() -> None:
-    assert PAGE.read_text() == page(), "run `make docs`"
+def test_pages_match_the_commands() -> None:
+    assert {page.name: page.read_text() for page in FOLDER.glob("*")} == pages(), "run `make docs`"
+
+
+def test_each_group_of_commands_has_a_page() -> None:
+    assert pages().keys() - {"README.md", "aws-console.md"} == {f"{name}.md" for name in commands()}
+
+
+def test_the_index_lists_every_command_on_one_line() -> None:
+    rows = [line for line in pages()["README.md"].splitlines() if line.startswith("| [`")]
+    assert [row.split("`")[1] for row in rows] == list(PATHS)
+
+
+def test_writing_deletes_the_page_of_a_removed_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page, "FOLDER", tmp_path)
+    (tmp_path / "gone.md").write_text("# gazette gone\n")
+    page.write()
+    assert {each.name for each in tmp_path.iterdir()} == pages().keys()
 
 
 def test_every_command_has_an_example_and_permissions() -> None:
@@ -28,16 +48,16 @@ def test_an_example_is_a_valid_command_line(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_every_argument_and_option_says_what_it_means(path: str) -> None:
+def test_every_argument_and_option_has_a_help_text(path: str) -> None:
     for parameter in PATHS[path].params:
         assert parameter.name == "kind" or getattr(parameter, "help", None), parameter.name
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_each_paragraph_of_a_help_is_one_line_for_the_terminal_to_wrap(path: str) -> None:
-    told = PATHS[path].help or ""
-    assert told
-    assert all("\n" not in paragraph for paragraph in told.split("\n\n"))
+def test_each_paragraph_of_a_help_text_is_one_line_for_the_terminal_to_wrap(path: str) -> None:
+    text = PATHS[path].help or ""
+    assert text
+    assert all("\n" not in paragraph for paragraph in text.split("\n\n"))
 
 
 def test_resources_that_need_the_same_actions_share_a_statement() -> None:

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from cli import main
 from cli.main import app
 from cli.reference.examples import EXAMPLES
-from cli.reference.page import PAGE, commands
+from cli.reference.page import FOLDER, INDEX, commands
 from cli.reference.shapes import SHAPES
 from cli.shared import completion
 from cli.shared.answers import Rows, Shown, confirm, plain
@@ -131,8 +131,8 @@ def test_a_bug_is_neither_an_answer_nor_an_error_that_is_known(
     assert "a bug" in capsys.readouterr().err
 
 
-def test_the_page_says_what_each_exit_code_means() -> None:
-    codes = re.findall(r"^\| (\d+) \|", PAGE.read_text(), re.MULTILINE)
+def test_the_index_explains_each_exit_code() -> None:
+    codes = re.findall(r"^\| (\d+) \|", (FOLDER / INDEX).read_text(), re.MULTILINE)
     assert codes == ["0", "1", "2", str(main.A_BUG), "130"]
 
 
@@ -170,7 +170,7 @@ def test_one_cell_is_text_for_people_and_a_value_for_programs() -> None:
     assert plain(rows.document) == [{"a": 0.5, "b": 1, "c": None}]
 
 
-def test_what_json_has_no_form_for_is_refused() -> None:
+def test_values_without_a_json_form_are_rejected() -> None:
     thing: Any = object()
     with pytest.raises(TypeError, match="object"):
         plain(thing)

@@ -37,7 +37,7 @@ def test_the_page_is_what_make_docs_would_write() -> None:
 
 def test_the_readme_has_the_sums_that_make_docs_would_write() -> None:
     assert README.read_text() == readme(README.read_text()), "run `make docs`"
-    assert f"${dollars(MILLION):.0f} in AWS beside SES" in README.read_text()
+    assert f"${dollars(MILLION):.0f} in AWS, excluding SES, if" in README.read_text()
 
 
 @pytest.mark.parametrize("name", PRICES.of)
@@ -147,7 +147,7 @@ def test_the_command_prints_a_line_for_each_item_and_the_sums() -> None:
         "Data transfer",
         "SES",
     }
-    assert "36,000 emails; beside SES $" in result.stdout
+    assert "36,000 emails; $" in result.stdout
 
 
 def test_the_command_takes_as_many_emails_in_an_invocation_as_the_stage_is_sized_for() -> None:
@@ -172,9 +172,12 @@ def test_json_has_the_same_items_their_sum_and_what_they_rest_on() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--plan", "gold"], "There is no plan 'gold': none, essentials, pro, enterprise."),
+        (
+            ["--plan", "gold"],
+            "Plan 'gold' does not exist. Specify one of none, essentials, pro, enterprise.",
+        ),
         (["--region", "eu-west-1"], "has the prices of us-east-1, not of eu-west-1"),
-        (["--prices", "gone.json"], "gone.json has no prices that can be read"),
+        (["--prices", "gone.json"], "gone.json is not a valid file of prices"),
         (["--stage", "gone"], "There is no stage 'gone'"),
     ],
 )

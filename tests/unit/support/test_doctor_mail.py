@@ -81,7 +81,7 @@ _QUOTA = ACCOUNT["SendQuota"]
         (with_account(EnforcementStatus="SHUTDOWN"), "ses sending", Level.PROBLEM, "SHUTDOWN"),
         (with_account(EnforcementStatus="PROBATION"), "ses sending", Level.WARNING, "review"),
         (with_account(ProductionAccessEnabled=False), "ses sandbox", Level.WARNING, "verified"),
-        (replace(WELL, rate=15), "ses quota", Level.PROBLEM, "at most 14 emails a second"),
+        (replace(WELL, rate=15), "ses quota", Level.PROBLEM, "at most 14 emails per second"),
         (
             with_account(SendQuota={**_QUOTA, "SentLast24Hours": 45_000.0}),
             "ses quota",
@@ -130,7 +130,7 @@ _QUOTA = ACCOUNT["SendQuota"]
             ),
             "mail from digest@example.com",
             Level.WARNING,
-            "does not see the MX record of b.example",
+            "cannot find the MX record of b.example",
         ),
         (
             replace(WELL, senders=(replace(SENDER, dmarc=[]),)),
@@ -260,5 +260,5 @@ def test_an_event_destination_is_put_back_by_one_command_because_no_deployment_r
     bus = {"EventBridgeDestination": {"EventBusArn": "…"}}
     assert json.loads(last) == {"Enabled": True, "MatchingEventTypes": kinds, **bus}
     (gone,) = found(replace(WELL, destinations={"gazette-prod-digest": {}})).values()
-    assert "no deployment does" in gone.todo
+    assert "A deployment does not" in gone.todo
     assert "put-back.md" in (ROOT / gone.page).read_text()

@@ -48,7 +48,7 @@ EACH = {
 
 
 def facts(now: Any, made: Mapping[str, Any] = MADE) -> StageFacts:
-    found = Deployed(name="Digest", kind=CONFIGURATION_SET, physical=NAME, made=made, now=now)
+    found = Deployed(name="Digest", kind=CONFIGURATION_SET, physical=NAME, template=made, now=now)
     return StageFacts(stage="prod", resources=[found])
 
 
@@ -96,7 +96,7 @@ def test_each_field_that_drifted_is_a_finding_with_both_values(path: str, value:
     assert finding.page.startswith("https://docs.aws.amazon.com/ses/")
 
 
-def test_what_somebody_adds_is_a_finding_too() -> None:
+def test_an_added_option_is_a_finding() -> None:
     for path in ("DeliveryOptions.SendingPoolName", "TrackingOptions.CustomRedirectDomain"):
         option, _, field = path.partition(".")
         now = {**SET, option: {**SET[option], field: "some"}}
@@ -178,7 +178,7 @@ def test_what_ses_answers_has_every_field_that_is_compared() -> None:
     assert compared == set(EACH)
 
 
-def test_what_somebody_switches_on_is_switched_off_again() -> None:
+def test_a_setting_enabled_by_hand_is_disabled_again() -> None:
     off = {**SET, "ReputationOptions": {"ReputationMetricsEnabled": False}}
     ses = Ses({**off, "ReputationOptions": {"ReputationMetricsEnabled": True}})
     finding = only(facts(ses.now, off))

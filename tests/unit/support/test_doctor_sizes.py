@@ -38,7 +38,7 @@ def mapping(queue: str, size: Size) -> Deployed:
         name=queue,
         kind=MAPPING,
         physical=f"uuid-of-{queue}",
-        made={
+        template={
             "BatchSize": size.batch,
             "ScalingConfig": {"MaximumConcurrency": size.concurrency},
         },
@@ -48,11 +48,11 @@ def mapping(queue: str, size: Size) -> Deployed:
 def alarm(said: int, name: str = "concurrency-nearly-used-up") -> Deployed:
     """As the stack makes it for an account of which `said` was said."""
     made = {"AlarmName": f"gazette-prod-{name}", "Threshold": 0.9 * said}
-    return Deployed(name=name, kind=ALARM, physical=name, made=made)
+    return Deployed(name=name, kind=ALARM, physical=name, template=made)
 
 
 RESERVED = Deployed(
-    name="preferences", kind=FUNCTION, physical="f", made={"ReservedConcurrentExecutions": 10}
+    name="preferences", kind=FUNCTION, physical="f", template={"ReservedConcurrentExecutions": 10}
 )
 
 
@@ -91,8 +91,11 @@ def test_a_quota_above_the_assumed_one_names_each_queue_and_the_rate_to_set() ->
     assert [each.check for each in found] == ["size generate", "size immediate", "size resend"]
     assert {each.level for each in found} == {Level.WARNING}
     needed = senders(180, immediate_share=SHARE)["generate"]
-    assert found[0].seen.startswith("4 at once of up to 1 run; 180 emails a second in both ")
-    assert f"need {needed.concurrency} at once of up to {needed.batch} runs: " in found[0].seen
+    assert found[0].seen.startswith(
+        "4 invocations at once with up to 1 run each; 180 emails per second in both "
+    )
+    size = f"{needed.concurrency} invocations at once with up to {needed.batch} runs each"
+    assert f"need {size}: " in found[0].seen
     assert "more slowly" in found[0].seen
     assert {each.todo.partition(",")[0] for each in found} == {"Set `emails_per_second` to 180"}
     assert wrong(stage(180), 180, quota=200) == [], "that is what it takes"
@@ -101,12 +104,12 @@ def test_a_quota_above_the_assumed_one_names_each_queue_and_the_rate_to_set() ->
 def test_a_quota_below_the_assumed_one_is_said_but_in_the_sandbox() -> None:
     (finding,) = wrong(stage(ASSUMED), quota=5)
     assert finding.check == "size generate"
-    assert "in vain" in finding.seen
+    assert "runs wait for permits" in finding.seen
     assert finding.todo.startswith("Set `emails_per_second` to 4, and deploy")
     assert wrong(stage(ASSUMED), quota=1, is_sandbox=True) == []
 
 
-@pytest.mark.parametrize(("number", "words"), [(2, "more slowly"), (40, "in vain")])
+@pytest.mark.parametrize(("number", "words"), [(2, "more slowly"), (40, "runs wait")])
 def test_a_number_in_concurrency_that_does_not_fit_the_rate_is_named(
     number: int, words: str
 ) -> None:
@@ -117,9 +120,9 @@ def test_a_number_in_concurrency_that_does_not_fit_the_rate_is_named(
     assert finding.todo.startswith(f"Set `generate` in the setting `concurrency` to {fits}, or")
     (finding,) = wrong(stage(ASSUMED, immediate=30))
     assert finding.check == "size immediate"
-    assert finding.todo == "Leave `immediate` out of `concurrency`, and deploy."
+    assert finding.todo == "Remove `immediate` from `concurrency`, and deploy."
     (finding,) = wrong(stage(ASSUMED, generate=40), quota=28)
-    assert "leave `generate` out of `concurrency`" in finding.todo
+    assert "remove `generate` from `concurrency`" in finding.todo
     assert "Set `emails_per_second` to 25" in finding.todo
 
 
@@ -163,18 +166,23 @@ def test_where_the_quota_may_not_be_read_sizes_are_not_judged() -> None:
 @pytest.mark.parametrize(
     ("limit", "said", "words", "todo"),
     [
-        (200, 1000, "too late or never", r"Set `account_concurrency` to 200 and deploy, or ask "),
+        (
+            200,
+            1000,
+            "too late or never",
+            r"Set `account_concurrency` to 200 and deploy, or request ",
+        ),
         (3000, 1000, "too early", r"Set `account_concurrency` to 3000 and deploy\."),
         (101, 10, "too early", r"Set `account_concurrency` to 101 and deploy\."),
     ],
 )
-def test_what_the_stage_was_told_of_the_account_is_compared_with_what_it_has(
+def test_the_setting_account_concurrency_is_compared_with_the_account_limit(
     limit: int, said: int, words: str, todo: str
 ) -> None:
     facts = stage(ASSUMED, limit=limit, said=said)
     (finding,) = (each for each in check_limit(facts) if each.level is not Level.OK)
     assert (finding.check, finding.level) == ("account concurrency", Level.WARNING)
-    assert f"may run {limit}, and `account_concurrency` says {said}" in finding.seen
+    assert f"limit is {limit}, but `account_concurrency` is {said}" in finding.seen
     assert words in finding.seen
     assert re.match(todo, finding.todo)
     assert ("--quota-code L-B99A9384 --desired-value 1000`" in finding.todo) == (limit < said)
@@ -186,16 +194,16 @@ def test_any_number_that_a_stage_says_is_read_back(said: int) -> None:
     assert found["account concurrency"].level is Level.OK
 
 
-def test_what_is_reserved_is_left_to_nobody_else() -> None:
+def test_reserved_concurrency_is_not_available_to_others() -> None:
     taken = sum(each.concurrency for each in senders(1, immediate_share=SHARE).values()) + 50
     enough = taken + 10
     for limit, level in ((enough, Level.OK), (enough - 1, Level.WARNING)):
         first, _ = check_limit(stage(1, limit=limit))
         assert (first.check, first.level) == ("lambda concurrency", level)
-    assert f"the account may run {enough - 1}; queues start up to {taken}" in first.seen
+    assert f"the account's limit is {enough - 1}; queues use up to {taken}" in first.seen
 
 
-def test_what_may_not_be_read_is_said() -> None:
+def test_missing_permissions_are_reported() -> None:
     denied = replace(stage(1), limits=Unseen("needs lambda:GetAccountSettings"))
     assert [each.level for each in check_limit(denied)] == [Level.UNSEEN]
     old = replace(stage(1), resources=[])

@@ -50,7 +50,7 @@ def table(**now: Any) -> Deployed:
         name="Runs",
         kind=TABLE,
         physical="GazetteDataProd-Runs",
-        made={
+        template={
             "KeySchema": _KEYS,
             "GlobalSecondaryIndexes": [_INDEX],
             "DeletionProtectionEnabled": True,
@@ -83,13 +83,13 @@ def queue(name: str, **now: str) -> Deployed:
         name=name.title(),
         kind=QUEUE,
         physical=f"https://sqs.us-east-1.amazonaws.com/1/gazette-prod-{name}",
-        made={"VisibilityTimeout": 720, "RedrivePolicy": {"maxReceiveCount": 5}},
+        template={"VisibilityTimeout": 720, "RedrivePolicy": {"maxReceiveCount": 5}},
         now={"VisibilityTimeout": "720", "RedrivePolicy": policy, **now},
     )
 
 
 def one(kind: str, now: Any, **made: Any) -> Deployed:
-    return Deployed(name="One", kind=kind, physical="one", made=made, now=now)
+    return Deployed(name="One", kind=kind, physical="one", template=made, now=now)
 
 
 WELL = StageFacts(
@@ -136,7 +136,7 @@ def test_where_all_is_as_it_was_made_nothing_else_is_said() -> None:
         (with_one(table(ttl="DISABLED")), Level.PROBLEM, "expiry is None, not expires_at"),
         (with_one(table(protected=False)), Level.PROBLEM, "protection is False, not True"),
         (with_one(table(indexes=[])), Level.PROBLEM, "indexes is {}, not"),
-        (with_one(replace(table(), now=None)), Level.PROBLEM, "Runs is not there"),
+        (with_one(replace(table(), now=None)), Level.PROBLEM, "Runs does not exist"),
         (
             with_one(replace(table(), now=Unseen("needs dynamodb:DescribeTable"))),
             Level.UNSEEN,
@@ -162,7 +162,7 @@ def test_where_all_is_as_it_was_made_nothing_else_is_said() -> None:
             Level.PROBLEM,
             "DISABLED",
         ),
-        (with_one(one(SCHEDULE, None)), Level.PROBLEM, "one is not there"),
+        (with_one(one(SCHEDULE, None)), Level.PROBLEM, "one does not exist"),
         (with_one(one(RULE, {"State": "DISABLED"})), Level.PROBLEM, "DISABLED"),
         (with_one(one(MAPPING, {"State": "Disabled"})), Level.PROBLEM, "Disabled"),
         (
@@ -190,11 +190,11 @@ def test_where_all_is_as_it_was_made_nothing_else_is_said() -> None:
             Level.PROBLEM,
             "1 not confirmed",
         ),
-        (with_one(one(TOPIC, {"Subscriptions": []})), Level.WARNING, "nobody is subscribed"),
+        (with_one(one(TOPIC, {"Subscriptions": []})), Level.WARNING, "no subscription"),
         (
             replace(WELL, alarms={"MetricAlarms": [FIRED]}),
             Level.PROBLEM,
-            "it has fired",
+            "in alarm",
         ),
     ],
 )
@@ -221,12 +221,12 @@ def test_an_alarm_leads_to_the_page_that_it_names() -> None:
     assert finding.page == "docs/runbook/late.md"
 
 
-def test_where_alarm_email_is_none_nobody_is_subscribed() -> None:
+def test_a_topic_without_subscription_is_ok_if_alarm_email_is_not_set() -> None:
     assert isinstance(WELL.resources, list)
     others = [each for each in WELL.resources if each.kind not in {TOPIC, SUBSCRIPTION}]
-    nobody = replace(WELL, resources=[*others, one(TOPIC, {"Subscriptions": []})])
-    assert wrong(findings(nobody)) == []
-    assert "nobody, as `alarm_email` says" in {each.seen for each in findings(nobody)}
+    facts = replace(WELL, resources=[*others, one(TOPIC, {"Subscriptions": []})])
+    assert wrong(findings(facts)) == []
+    assert "none, because `alarm_email` is not set" in {each.seen for each in findings(facts)}
 
 
 def test_a_mapping_that_somebody_changed_is_put_back_by_one_command() -> None:
@@ -241,13 +241,13 @@ def test_a_mapping_that_somebody_changed_is_put_back_by_one_command() -> None:
 def test_what_is_gone_is_made_again_by_a_deployment_that_looks_at_what_is_there() -> None:
     for kind in (SCHEDULE, RULE, ALIAS, QUEUE):
         (finding,) = wrong(findings(with_one(one(kind, None))))
-        assert f"`{PUT_BACK}` makes it again" in finding.todo
+        assert f"`{PUT_BACK}` creates it again" in finding.todo
         assert finding.page == PUT_BACK_PAGE
     (lost,) = wrong(findings(with_one(replace(table(), now=None))))
     assert lost.todo.startswith("Restore it")
     for changed in (table(pitr="DISABLED"), queue("generate", VisibilityTimeout="30")):
         (finding,) = wrong(findings(with_one(changed)))
-        assert f"`{PUT_BACK}` changes it back" in finding.todo
+        assert f"`{PUT_BACK}` reverts the change" in finding.todo
 
 
 def test_cloudformation_does_not_read_mappings_so_that_no_deployment_is_advised_for_one() -> None:
@@ -296,8 +296,8 @@ def test_more_than_a_hundred_alarms_that_have_fired_are_all_found() -> None:
 @pytest.mark.parametrize(
     ("name", "page", "why"),
     [
-        ("Tick", "docs/runbook/fanout-silent.md", "no digest starts"),
-        ("SweepTick", "docs/runbook/sweep-silent.md", "nothing recovers"),
+        ("Tick", "docs/runbook/fanout-silent.md", "digests do not start"),
+        ("SweepTick", "docs/runbook/sweep-silent.md", "stuck runs do not recover"),
     ],
 )
 def test_a_schedule_that_is_off_leads_to_the_page_of_what_it_starts(
@@ -371,8 +371,8 @@ class Clock:
 @pytest.mark.parametrize(
     ("world", "level", "words"),
     [
-        (lambda: Clock(timedelta(seconds=31)), Level.OK, "came back within 33 s"),
-        (lambda: Clock(None), Level.PROBLEM, "no delivery event came back"),
+        (lambda: Clock(timedelta(seconds=31)), Level.OK, "arrived within 33 s"),
+        (lambda: Clock(None), Level.PROBLEM, "no delivery event arrived"),
         (lambda: Clock(None, refused=True), Level.PROBLEM, "not verified"),
     ],
 )

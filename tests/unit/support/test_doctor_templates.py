@@ -23,7 +23,8 @@ def found(in_force: InForce, bundles: FakeBundles) -> list[tuple[str, Level, str
 
 def test_where_nothing_was_pushed_nothing_is_fetched() -> None:
     bundles = FakeBundles()
-    assert found(InForce(), bundles) == [("templates in force", Level.OK, "what was deployed")]
+    expected = ("templates in force", Level.OK, "the deployed templates")
+    assert found(InForce(), bundles) == [expected]
     assert bundles.reads == 0
 
 
@@ -31,7 +32,7 @@ def test_each_version_in_force_is_read() -> None:
     bundles = FakeBundles({SEVEN: CONTENT, EIGHT: CONTENT})
     size = f"{len(CONTENT)} bytes"
     assert found(InForce(SEVEN, Candidate(EIGHT, 5)), bundles) == [
-        ("templates version 7", Level.OK, f"for everybody, {size}"),
+        ("templates version 7", Level.OK, f"for all readers, {size}"),
         ("templates version 8", Level.OK, f"for 5 % of the readers, {size}"),
     ]
 
@@ -40,7 +41,7 @@ def test_each_version_in_force_is_read() -> None:
     ("stored", "seen"),
     [
         ({}, "its bundle does not exist"),
-        ({SEVEN: b"other"}, "its bundle is not what was pushed"),
+        ({SEVEN: b"other"}, "its bundle differs from the pushed bundle"),
     ],
 )
 def test_a_version_that_functions_cannot_use_is_a_problem(

@@ -72,7 +72,7 @@ def test_a_sent_digest_tells_what_it_covers(world: World) -> None:
     assert entry.about == ""
 
 
-def test_what_was_stored_after_the_last_sent_window_waits(world: World) -> None:
+def test_events_stored_after_the_last_sent_window_wait(world: World) -> None:
     world.create(an_event("e1"))
     world.send_digest()
     world.clock.pass_time(hours=1)
@@ -197,7 +197,7 @@ def test_an_event_behind_an_idle_schedule_is_told(world: World) -> None:
     assert outlook(world).due is Due.PLANNED, "put again, it arms the schedule"
 
 
-def test_what_came_too_late_still_waits(world: World) -> None:
+def test_late_events_still_wait(world: World) -> None:
     world.max_lateness = timedelta(hours=6)
     world.create(an_event())
     due = world.schedules.rows["ann", DAILY].next_due_at
@@ -268,7 +268,7 @@ def test_of_somebody_erased_the_instant_and_the_runs_are_left(world: World) -> N
     assert (found.outlooks, found.waiting, found.runs[0].covers) == ((), (), ())
 
 
-def test_somebody_who_came_back_is_active_and_was_erased(world: World) -> None:
+def test_a_returned_reader_is_active_and_was_erased(world: World) -> None:
     world.erase()
     world.clock.pass_time(hours=1)
     world.choose()
@@ -276,7 +276,7 @@ def test_somebody_who_came_back_is_active_and_was_erased(world: World) -> None:
     assert (found.status, found.erased_at) == (SubscriberStatus.ACTIVE, NOW)
 
 
-def test_nothing_is_next_for_somebody_who_left(world: World) -> None:
+def test_an_unsubscribed_reader_has_no_next_email(world: World) -> None:
     world.create(an_event())
     world.unsubscribe()
     found = explained(world)
@@ -354,13 +354,13 @@ def test_after_an_overdue_digest_comes_the_one_that_fan_out_goes_on_to(world: Wo
 def test_a_schedule_that_a_crash_left_out_of_the_due_index_is_told(world: World) -> None:
     world.schedules.withdraw(world.schedules.rows["ann", DAILY])
     assert (outlook(world).due, outlook(world).next) == (Due.UNLISTED, ())
-    assert any("not in the due index" in each for each in verdict(explained(world)))
+    assert any("missing from the due index" in each for each in verdict(explained(world)))
 
 
 def test_a_pause_and_a_rest_are_told(world: World) -> None:
     paused = DigestTimes(minute=0, paused_until=date(2026, 12, 24))
     world.say(ChangeSubscriber(a_subscriber(changed_at=NOW + SECOND, times=paused)))
-    assert "paused: they get no email before 2026-12-24" in verdict(explained(world))[0]
+    assert "paused email until 2026-12-24" in verdict(explained(world))[0]
     assert outlook(world).next[0].date() == date(2026, 12, 24)
     world.subscribers.set_status("ann", SubscriberStatus.DORMANT)
     assert verdict(explained(world))[0].startswith("ann is dormant")
@@ -381,7 +381,7 @@ def test_a_reader_is_dormant_by_the_date_though_nobody_has_visited_them() -> Non
     stored = world.subscribers.get("ann")
     assert isinstance(stored, Subscriber)
     assert stored.status is SubscriberStatus.ACTIVE
-    assert verdict(found)[0].startswith("ann is dormant: no sign of life for a long time")
+    assert verdict(found)[0].startswith("ann is dormant; they were inactive for a long time")
 
 
 def test_without_a_date_the_last_runs_of_all_schedules_are_told_newest_first(
@@ -499,7 +499,7 @@ def test_a_choice_is_the_readers_own_else_the_installations_else_daily() -> None
     assert found.chosen_at == NOW
 
 
-def test_what_was_chosen_for_everything_is_told_first_and_where_it_decides() -> None:
+def test_the_default_choice_is_reported_first_and_where_it_applies() -> None:
     world = World()
     world.choose(at=NOW - timedelta(days=2), comment=Frequency.DAILY)
     choice = OwnChoice(frequency=Frequency.WEEKLY)

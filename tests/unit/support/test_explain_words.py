@@ -37,7 +37,7 @@ from tests.world import World
 
 SECOND = timedelta(seconds=1)
 MONDAY, TUESDAY, WEDNESDAY, THURSDAY = (date(2026, 11, day) for day in (23, 24, 25, 26))
-COVERS = "It covers what was stored"
+COVERS = "It covers events stored"
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def section(world: World, name: str, on: date | None = None, user_id: str = "ann
     return found
 
 
-def test_what_expired_is_said_in_words(world: World) -> None:
+def test_an_expired_event_is_explained_in_words(world: World) -> None:
     world.create(an_event("e1"), an_event("e2", category="like"))
     world.clock.pass_time(days=36)
     assert "2 events of comment and like expired before an email showed it." in answer(world)
@@ -71,8 +71,10 @@ def test_what_expired_is_said_in_words(world: World) -> None:
 def test_what_lapsed_is_said_in_words(world: World) -> None:
     world.create(replace(an_event(), expires_at=world.clock() + timedelta(hours=1)))
     world.clock.pass_time(days=1)
-    said = "1 event of comment lapsed before an email showed it, as its service said (expires_at)."
-    assert said in answer(world)
+    assert (
+        "1 event of comment lapsed at the time that the service set (expires_at), before an email "
+        "showed it."
+    ) in answer(world)
     assert column(section(world, "waiting"), "for") == ["the daily digest (lapsed)"]
 
 
@@ -133,7 +135,7 @@ def test_a_number_that_a_change_of_hour_spent_is_not_one_that_was_overtaken(worl
         (Days(EVERY_DAY, every=11), "every day of every 11th week"),
         (Days(frozenset({1}), every=21), "Mondays of every 21st week"),
         (Days(month_day=1), "on day 1 of the month"),
-        (Days(month_day=31), "on day 31 of the month, or the last of a shorter one,"),
+        (Days(month_day=31), "on day 31 of the month, or the last day of a shorter month,"),
     ],
 )
 def test_recurring_days_are_said_as_people_say_them(days: Days, said: str) -> None:
@@ -149,28 +151,27 @@ def test_an_instant_is_told_on_the_readers_clock_and_in_utc() -> None:
 def test_nothing_waited(world: World) -> None:
     world.send_digest()
     assert answer(world, MONDAY) == (
-        "Nothing was sent on 2026-11-23 so far. The daily digest of 08:00 was skipped: nothing was "
-        "waiting, so its schedule left the due index until the next event."
+        "No email was sent on 2026-11-23 so far. The daily digest of 08:00 was skipped: no event "
+        "was waiting, so its schedule left the due index until the next event."
     )
     world.clock.pass_time(days=1)
-    assert answer(world, MONDAY).startswith("Nothing was sent on 2026-11-23. The daily digest")
+    assert answer(world, MONDAY).startswith("No email was sent on 2026-11-23. The daily digest")
     assert answer(world) == (
-        "The last was the daily digest of Mon 2026-11-23 08:00, which was skipped: nothing was "
+        "The last was the daily digest of Mon 2026-11-23 08:00, which was skipped: no event was "
         "waiting, so its schedule left the due index until the next event. Next is the daily "
-        "digest of Wed 2026-11-25 08:00 (2026-11-25 07:00 UTC), if an event comes before: nothing "
-        "waits."
+        "digest of Wed 2026-11-25 08:00 (2026-11-25 07:00 UTC), if an event arrives before then; "
+        "no event is waiting."
     )
 
 
 def test_nothing_waited_on_a_date_without_a_run(world: World) -> None:
     world.send_digest()
     world.clock.now = datetime(2026, 11, 25, 14, 20, tzinfo=UTC)
-    nothing = "Nothing was waiting for the daily digest between Mon 2026-11-23 08:00 (2026-11-23"
+    nothing = "No event was waiting for the daily digest between Mon 2026-11-23 08:00 (2026-11-23"
     since = f"{nothing} 07:00 UTC) and Wed 2026-11-25 15:20 (2026-11-25 14:20 UTC)."
-    assert answer(world, TUESDAY) == (f"Nothing was sent on 2026-11-24: no run was due. {since}")
-    assert answer(world, WEDNESDAY) == (
-        f"Nothing was sent on 2026-11-25 so far: no run was due. {since}"
-    )
+    none_due = ", because no run was due."
+    assert answer(world, TUESDAY) == f"No email was sent on 2026-11-24{none_due} {since}"
+    assert answer(world, WEDNESDAY) == f"No email was sent on 2026-11-25 so far{none_due} {since}"
     world.create(an_event())
     world.send_digest()
     assert answer(world, TUESDAY).endswith(since), "until the event came"
@@ -182,27 +183,27 @@ def test_for_a_new_reader_nothing_waited_since_the_profile() -> None:
     world = World()
     world.choose()
     assert answer(world) == (
-        "Nothing has been due yet. Next is the daily digest of Mon 2026-11-23 08:00 (2026-11-23 "
-        "07:00 UTC), if an event comes before: nothing waits."
+        "No email has been due yet. Next is the daily digest of Mon 2026-11-23 08:00 (2026-11-23 "
+        "07:00 UTC), if an event arrives before then; no event is waiting."
     )
     world.clock.now = datetime(2026, 11, 24, 7, 10, tzinfo=UTC)
     assert answer(world, MONDAY) == (
-        "Nothing was sent on 2026-11-23: no run was due. Nothing was waiting for the daily digest "
-        "between Sun 2026-11-22 08:03 (2026-11-22 07:03 UTC) and Tue 2026-11-24 08:10 (2026-11-24 "
-        "07:10 UTC)."
+        "No email was sent on 2026-11-23, because no run was due. No event was waiting for the "
+        "daily digest between Sun 2026-11-22 08:03 (2026-11-22 07:03 UTC) and Tue 2026-11-24 08:10 "
+        "(2026-11-24 07:10 UTC)."
     )
 
 
 def test_a_date_to_come_of_an_idle_schedule_says_that_it_may_come(world: World) -> None:
     world.send_digest()
     assert answer(world, WEDNESDAY) == (
-        "2026-11-25 is in the future. The daily digest of 08:00 comes if an event does before "
-        "(2026-11-25 07:00 UTC): nothing waits now."
+        "2026-11-25 is in the future. The daily digest of 08:00 is sent if an event arrives before "
+        "2026-11-25 07:00 UTC. No event is waiting now."
     )
     world.clock.now = datetime(2026, 11, 25, 6, 50, tzinfo=UTC)
     assert answer(world, WEDNESDAY) == (
-        "Nothing was sent on 2026-11-25 so far: no run was due. The daily digest of 08:00 comes if "
-        "an event does before (2026-11-25 07:00 UTC): nothing waits now."
+        "No email was sent on 2026-11-25 so far, because no run was due. The daily digest of 08:00 "
+        "is sent if an event arrives before 2026-11-25 07:00 UTC. No event is waiting now."
     )
 
 
@@ -211,7 +212,7 @@ def test_a_digest_whose_slot_has_begun_without_an_event_does_not_come(world: Wor
     world.say(ChangeSubscriber(profile))
     world.send_digest()
     world.clock.now = datetime(2026, 11, 24, 7, 1, tzinfo=UTC)
-    nothing = "Nothing was waiting for the daily digest between Mon 2026-11-23 08:05"
+    nothing = "No event was waiting for the daily digest between Mon 2026-11-23 08:05"
     for _ in range(2):
         assert nothing in answer(world, TUESDAY)
         assert answer(world, TUESDAY).endswith("and Tue 2026-11-24 08:01 (2026-11-24 07:01 UTC).")
@@ -219,7 +220,7 @@ def test_a_digest_whose_slot_has_begun_without_an_event_does_not_come(world: Wor
     assert world.schedules.rows["ann", DAILY].next_due_at.date() == WEDNESDAY
 
 
-def test_beside_another_email_of_a_date_it_is_said_for_what_nothing_waited(world: World) -> None:
+def test_a_quiet_schedule_is_named_even_if_another_email_was_sent_that_day(world: World) -> None:
     world.choose(comment=Frequency.IMMEDIATE, at=NOW + SECOND)
     world.send_digest()
     world.clock.now = datetime(2026, 11, 24, 9, tzinfo=UTC)
@@ -227,9 +228,9 @@ def test_beside_another_email_of_a_date_it_is_said_for_what_nothing_waited(world
     world.deliver_queued()
     sent, nothing = verdict(explained(world, TUESDAY))
     assert sent.startswith("The immediate email about post#post1 of 10:00 was sent")
-    assert nothing.startswith("Nothing was waiting for the daily digest between Mon 2026-11-23")
+    assert nothing.startswith("No event was waiting for the daily digest between Mon 2026-11-23")
     (sent_on_monday,) = verdict(explained(world, MONDAY))[1:]
-    assert sent_on_monday.startswith("The daily digest of 08:00 was skipped: nothing was waiting")
+    assert sent_on_monday.startswith("The daily digest of 08:00 was skipped: no event was waiting")
 
 
 def test_what_is_next_is_first_what_something_waits_for(world: World) -> None:
@@ -247,26 +248,26 @@ def test_an_event_that_waits_behind_an_idle_schedule_is_told_first(world: World)
     world.send_digest()
     world.events.store(an_event(), DAILY)
     forgotten = (
-        "The daily digest is not in the due index, although an event waits: look in the queues "
-        "ingest and ingest-dead for a message about them, or put the event again."
+        "The daily digest is missing from the due index, although an event is waiting. Check the "
+        "queues ingest and ingest-dead for a message about the reader, or publish the event again."
     )
     assert verdict(explained(world))[0] == forgotten
     assert answer(world).endswith(". Waiting: 1 event for the daily digest.")
     world.clock.pass_time(days=2)
-    assert answer(world, WEDNESDAY).endswith(f"no run was due. {forgotten}")
+    assert answer(world, WEDNESDAY).endswith(f"because no run was due. {forgotten}")
 
 
-def test_nothing_waited_because_it_is_muted() -> None:
+def test_a_mute_is_reported_as_the_reason_for_no_waiting_events() -> None:
     world = World(defaults=(("like", Frequency.NEVER),))
     world.choose(comment=Frequency.NEVER, mention=Frequency.DAILY)
     world.follow(entity="post#p9", often=Frequency.NEVER)
     world.arm()
     world.send_digest()
-    muted = "Muted: comment, like and post#p9."
+    muted = "Muted by the reader: comment, like and post#p9."
     assert muted in answer(world)
     assert muted in answer(world, MONDAY)
     world.clock.pass_time(days=1)
-    assert answer(world, TUESDAY).endswith(f". {muted} Their events are never sent.")
+    assert answer(world, TUESDAY).endswith(f". {muted} Their events are not sent.")
     world.create(an_event(category="mention"))
     world.send_digest()
     assert "Muted" not in answer(world)
@@ -300,21 +301,21 @@ def test_of_many_on_a_date_the_sent_come_first_and_the_rest_is_in_the_table(
     assert [line.partition(" of ")[0] for line in told[:3]] == [
         f"The immediate email about post#post{number}" for number in (2, 1, 0)
     ]
-    assert told[3] == "And 1 more: see the runs below."
+    assert told[3] == "The table below has 1 more run."
     assert len(section(world, "run", MONDAY).rows) == 4
 
 
-def test_nobody_knows(world: World) -> None:
+def test_an_unknown_outcome_is_reported_as_unknown(world: World) -> None:
     world.mailer.script.append(Uncertain(1, "ReadTimeoutError"))
     world.create(an_event())
     world.send_digest()
     assert answer(world, MONDAY).startswith(
-        "It is not known yet whether an email was sent on 2026-11-23. "
+        "It is not yet known whether an email was sent on 2026-11-23. "
         "The daily digest of 08:00 may or may not have been sent: "
     )
     assert "(ReadTimeoutError)" in answer(world)
     world.clock.pass_time(days=1)
-    overdue = "It should have ended by 2026-11-23 07:16 UTC. A delivery event settles it"
+    overdue = "It should have ended by 2026-11-23 07:16 UTC. A delivery event determines"
     assert overdue in answer(world)
 
 
@@ -332,12 +333,12 @@ def test_a_refusal_is_told_with_the_providers_code_and_its_events_wait(world: Wo
     world.mailer.script.append(RefusedForGood(1, "MessageRejected"))
     world.create(an_event())
     world.send_digest()
-    assert "was not sent: the provider refused this message for good" in answer(world)
+    assert "was not sent: the provider rejected it permanently" in answer(world)
     assert "(MessageRejected)" in answer(world)
     assert answer(world).endswith("Waiting: 1 event for the daily digest.")
 
 
-def test_what_waits_is_told_by_place(world: World) -> None:
+def test_waiting_events_are_reported_by_place(world: World) -> None:
     world.choose(like=Frequency.WEEKLY, mention=Frequency.IMMEDIATE, at=NOW + SECOND)
     world.create(an_event("e1"), an_event("e2", category="share"))
     world.create(an_event("e3", category="like"), an_event("e4", category="mention"))
@@ -348,13 +349,13 @@ def test_what_waits_is_told_by_place(world: World) -> None:
     )
 
 
-def test_who_left_is_told_first(world: World) -> None:
+def test_an_unsubscribe_is_reported_first(world: World) -> None:
     world.create(an_event())
     world.send_digest()
     world.create(an_event("e2"))
     world.unsubscribe()
     told = verdict(explained(world))
-    assert told[0].startswith("ann is unsubscribed: no email goes out")
+    assert told[0].startswith("ann is unsubscribed; email is not sent")
     assert told[1].startswith("The last was the daily digest of Mon 2026-11-23 08:00, which was se")
     assert len(told) == 2, "nothing is next, and nothing that waits will come"
     on_date = verdict(explained(world, MONDAY))
@@ -362,15 +363,15 @@ def test_who_left_is_told_first(world: World) -> None:
     assert on_date[1] == told[0]
 
 
-def test_somebody_suppressed_is_told_how_to_come_back(world: World) -> None:
+def test_a_suppressed_reader_is_reported_with_the_remedy(world: World) -> None:
     world.unsubscribe()
     profile = replace(a_subscriber("bo", email="ann@example.com"), changed_at=NOW)
     world.say(ChangeSubscriber(profile))
     assert answer(world, user_id="bo") == (
         f"bo is {STANDING[SubscriberStatus.SUPPRESSED].why}. "
-        f"{STANDING[SubscriberStatus.SUPPRESSED].todo} Their address is suppressed since "
-        f"{utc(NOW)}: its reader left by a link in an email. Only the reader can undo that, "
-        "on the preference page. Nothing has been due yet."
+        f"{STANDING[SubscriberStatus.SUPPRESSED].todo} Their address has been suppressed since "
+        f"{utc(NOW)} because its reader unsubscribed by a link in an email. Only the reader can "
+        "undo this, on the preference page. No email has been due yet."
     )
 
 
@@ -382,10 +383,10 @@ def test_it_is_told_of_a_reader_whose_address_alone_is_suppressed(
     hashed = address_hash("ann@example.com")
     world.suppressions.add(hashed, cause)
     told = answer(world)
-    assert f"is suppressed since {utc(NOW)}: {SUPPRESSED_FOR[cause]}." in told
+    assert f"has been suppressed since {utc(NOW)} because {SUPPRESSED_FOR[cause]}." in told
     assert (
-        f"`gazette suppression remove {hashed}` lifts that; then put subscriber.changed with "
-        "a newer changed_at."
+        f"`gazette suppression remove {hashed}` removes the suppression. Then publish "
+        "subscriber.changed with a newer changed_at."
     ) in told
     assert "ann@example.com" not in told
 
@@ -397,40 +398,40 @@ def test_somebody_suppressed_whose_address_is_allowed_again_needs_no_other(world
     world.stop_if_suppressed()
     world.suppressions.lift(hashed, Cause.BOUNCED)
     assert (
-        "Their address is no longer suppressed: put subscriber.changed with a newer changed_at"
-        in answer(world)
-    )
+        "Their address is no longer suppressed. To resume email, publish subscriber.changed with a "
+        "newer changed_at"
+    ) in answer(world)
     newer = replace(a_subscriber(email="ann@example.com"), changed_at=NOW + timedelta(minutes=1))
     world.say(ChangeSubscriber(newer))
     assert "allowed again" not in answer(world)
 
 
-def test_nothing_is_known_of_an_id(world: World) -> None:
+def test_a_reader_without_a_profile_is_explained(world: World) -> None:
     known = (
-        "Gazette does not know cy: no subscriber.changed was put. Check the id; it is the "
-        "user_id that your services put."
+        "Gazette has no profile of cy, because no subscriber.changed was published. Check that the "
+        "id is the user_id of your events."
     )
     assert answer(world, user_id="cy") == known
     world.create(an_event(user_id="cy"))
     assert answer(world, user_id="cy") == (
-        f"{known} 1 event waits for the profile: put it, and they are sent."
+        f"{known} 1 event is waiting for this profile. Publish the profile to send it."
     )
     assert answer(world, date(2026, 11, 20), "cy").startswith(
-        f"Nothing was sent on 2026-11-20: no run was due. {known}"
+        f"No email was sent on 2026-11-20, because no run was due. {known}"
     )
 
 
-def test_somebody_erased_is_told_since_when(world: World) -> None:
+def test_an_erased_reader_is_reported_with_the_time(world: World) -> None:
     world.send_digest()
     world.erase(at=world.clock())
-    assert answer(world).startswith("ann was erased at 2026-11-23 07:00 UTC: nothing is sent")
+    assert answer(world).startswith("ann was erased at 2026-11-23 07:00 UTC. Gazette does not send")
     assert column(section(world, "reader"), "value")[1] == "erased at 2026-11-23 07:00 UTC"
 
 
 @pytest.mark.parametrize("late_by", [timedelta(hours=3), timedelta(days=3)])
 def test_a_digest_that_no_tick_came_for_is_told_first(world: World, late_by: timedelta) -> None:
     world.clock.now = world.schedules.rows["ann", DAILY].next_due_at + late_by
-    said = "is overdue: fan-out has not started it."
+    said = "is overdue because fan-out has not started it."
     told = verdict(explained(world))[0]
     assert told.startswith(f"The daily digest of Mon 2026-11-23 08:00 {said}")
     assert said in answer(world, MONDAY)
@@ -442,15 +443,15 @@ def test_a_date_to_come_says_when(world: World) -> None:
     )
     world.clock.now = datetime(2026, 11, 23, 5, tzinfo=UTC)
     assert answer(world, MONDAY) == (
-        "Nothing was sent on 2026-11-23 so far: no run was due. "
+        "No email was sent on 2026-11-23 so far, because no run was due. "
         "The daily digest of 08:00 is planned (2026-11-23 07:00 UTC)."
     )
 
 
 def test_a_date_before_the_profile_says_so(world: World) -> None:
     assert answer(world, date(2026, 11, 20)) == (
-        "Nothing was sent on 2026-11-20: no run was due. The daily digest of 08:00 was not "
-        "scheduled yet: the profile dates from 2026-11-22 07:03 UTC."
+        "No email was sent on 2026-11-20, because no run was due. The daily digest of 08:00 was "
+        "not scheduled yet. The profile dates from 2026-11-22 07:03 UTC."
     )
 
 
@@ -459,7 +460,7 @@ def test_a_date_that_no_schedule_wants_says_so(world: World) -> None:
     weekly = replace(schedule, wanted=replace(schedule.wanted, days=Days(frozenset({1}))))
     world.schedules.rows["ann", DAILY] = weekly
     world.clock.pass_time(days=7)
-    assert "No schedule of theirs is due on that date." in answer(world, TUESDAY)
+    assert "The reader has no schedule that is due on that date." in answer(world, TUESDAY)
 
 
 def test_a_date_without_the_run_that_it_should_have_names_what_may_be(world: World) -> None:
@@ -467,7 +468,7 @@ def test_a_date_without_the_run_that_it_should_have_names_what_may_be(world: Wor
         world.create(an_event(f"e{number}"))
         world.send_digest()
     world.runs.rows.clear()
-    assert "or the run is no longer stored" in answer(world, TUESDAY)
+    assert "or the run was deleted after its retention period" in answer(world, TUESDAY)
 
 
 def test_a_date_that_has_had_its_digest_elsewhere_is_left_out(world: World) -> None:
@@ -478,7 +479,7 @@ def test_a_date_that_has_had_its_digest_elsewhere_is_left_out(world: World) -> N
     world.say(ChangeSubscriber(profile))
     world.runs.rows.clear()
     assert world.schedules.rows["ann", DAILY].next_due_at.date() == TUESDAY
-    assert "The daily digest of 23:00 is left out" in answer(world, MONDAY)
+    assert "The daily digest of 23:00 is omitted" in answer(world, MONDAY)
 
 
 def test_every_table_tells_what_it_rests_on() -> None:
@@ -495,17 +496,17 @@ def test_every_table_tells_what_it_rests_on() -> None:
 
     assert told("reader") == [
         "user id\tann",
-        "status\tactive: email goes out",
+        "status\tactive; email is sent",
         "time zone\tEurope/Berlin",
         "local time now\tMon 2026-11-23 08:00 (2026-11-23 07:00 UTC)",
         "profile changed\t2026-11-22 07:03 UTC",
         "registered\t2026-11-22",
-        "last sign of life\t2026-11-20",
+        "last activity\t2026-11-20",
         "follows\t1",
     ]
-    idle = "if an event comes before: nothing waits now"
+    idle = "if an event arrives before then; no event is waiting"
     assert told("schedule") == [
-        "daily\tevery day at 08:00\tto come\tTue 2026-11-24 08:00\t2026-11-24 07:00",
+        "daily\tevery day at 08:00\tplanned\tTue 2026-11-24 08:00\t2026-11-24 07:00",
         "daily\tevery day at 08:00\tthen\tWed 2026-11-25 08:00\t2026-11-25 07:00",
         "daily\tevery day at 08:00\tthen\tThu 2026-11-26 08:00\t2026-11-26 07:00",
         f"weekly\tMondays at 08:00\t{idle}\tMon 2026-11-30 08:00\t2026-11-30 07:00",
@@ -546,7 +547,7 @@ def test_a_run_tells_which_version_of_the_templates_made_it_and_which_one_is_gon
     assert made_with(run) == ""
     assert made_with(replace(run, templates=7)) == "version 7"
     assert made_with(replace(run, templates=8, templates_gone=7)) == (
-        "version 8: version 7, made with first, is gone"
+        "version 8; the original version 7 no longer exists"
     )
     assert made_with(replace(run, attempt=0, templates=7)) == ""
 
@@ -555,24 +556,24 @@ def test_a_schedule_that_is_off_has_one_line_and_what_waits_is_not_sent(world: W
     world.create(an_event())
     world.unsubscribe()
     found = section(world, "schedule")
-    assert column(found, "state") == ["off: no email goes to this reader"]
+    assert column(found, "state") == ["off, because this reader gets no email"]
     assert column(found, "UTC") == [""]
-    assert column(section(world, "waiting"), "for") == ["the daily digest (is not sent)"]
+    assert column(section(world, "waiting"), "for") == ["the daily digest (not sent)"]
 
 
-def test_somebody_back_is_told_with_the_erasure_before(world: World) -> None:
+def test_a_returned_reader_is_reported_with_the_earlier_erasure(world: World) -> None:
     world.erase()
     world.clock.pass_time(hours=1)
     world.choose()
     assert column(section(world, "reader"), "value")[1] == (
-        "active: email goes out; erased at 2026-11-22 07:03 UTC and back since"
+        "active; email is sent; erased at 2026-11-22 07:03 UTC, and registered again"
     )
 
 
 def test_a_zone_that_is_not_known_here_is_said_to_be(world: World) -> None:
     found = replace(explained(world), time_zone="Mars/Base", zone=ZoneInfo("UTC"))
     (reader,) = [each for each in sections(found) if each.name == "reader"]
-    assert "Mars/Base, which is not known here: times are in UTC" in column(reader, "value")
+    assert "Mars/Base, which is unknown here, so times are in UTC" in column(reader, "value")
 
 
 def test_events_of_a_held_category_are_explained(world: World) -> None:
@@ -580,8 +581,9 @@ def test_events_of_a_held_category_are_explained(world: World) -> None:
     for category in ("like", "mention"):
         world.category_holds.add(category_hold(category, "complaints", NOW))
     assert answer(world).endswith(
-        "Waiting: 2 events for the daily digest. Held for all readers: like. "
-        "`gazette sending status` says why; the events go out once the category is resumed."
+        "Waiting: 2 events for the daily digest. On hold for all readers: like. "
+        "`gazette sending status` shows the reason. The events are sent once the category is "
+        "resumed."
     )
     world.category_holds.release("like")
     assert "gazette sending" not in answer(world)

@@ -54,7 +54,7 @@ def test_where_nothing_moves_nobody_knows_how_long_it_takes() -> None:
     assert ("left", "?") in BatchProgress.first(to_come, PACE).lines()
 
 
-def test_what_is_over_has_nothing_left() -> None:
+def test_a_finished_batch_has_no_remaining_time() -> None:
     sight = BatchProgress.first(view(500, 0), PACE)
     assert sight.left is None
     assert "left" not in dict(line[:2] for line in sight.lines() if len(line) == 2)
@@ -63,24 +63,24 @@ def test_what_is_over_has_nothing_left() -> None:
 @pytest.mark.parametrize(
     ("pace", "said"),
     [
-        (PACE, "at most 20 of 50 emails a second; 7 today (UTC)"),
-        (replace(PACE, rate=50), "at most 50 emails a second; 7 today (UTC)"),
+        (PACE, "at most 20 of 50 emails per second; 7 today (UTC)"),
+        (replace(PACE, rate=50), "at most 50 emails per second; 7 today (UTC)"),
         (
             replace(PACE, rate=1.5, full_rate=1.5, cap=200),
-            "at most 1.5 emails a second; 7 of 200, the cap of a new sending domain today (UTC)",
+            "at most 1.5 emails per second; 7 of 200, the cap of a new sending domain today (UTC)",
         ),
         (
             replace(PACE, rate=50, quota=Quota(rate=50, daily=50_000, left=38_766)),
             (
-                "at most 50 emails a second; 7 today (UTC); 38,766 left for it of the account's "
-                "50,000 in 24 hours"
+                "at most 50 emails per second; 7 today (UTC); 38,766 of its share of the account's "
+                "50,000 per 24 hours remain"
             ),
         ),
         (
             replace(PACE, breaker=tripped(None, "SendingPaused", NOW)),
             (
-                "at most 20 of 50 emails a second; 7 today (UTC); stopped automatically "
-                "since 2026-11-22 07:03:00 UTC (SendingPaused): one email at "
+                "at most 20 of 50 emails per second; 7 today (UTC); stopped automatically "
+                "since 2026-11-22 07:03:00 UTC (SendingPaused); next email: a test email at "
                 "2026-11-22 07:04:00 UTC or later"
             ),
         ),
@@ -98,15 +98,15 @@ def test_the_rate_comes_with_the_ramp_the_cap_and_why_it_is_stopped(
         (
             tripped(None, "", NOW).probed(NOW + timedelta(minutes=1)),
             (
-                "stopped automatically since 2026-11-22 07:03:00 UTC: one email is being tried "
-                "now, the next at 2026-11-22 07:05:00 UTC or later"
+                "stopped automatically since 2026-11-22 07:03:00 UTC; next email: a test email is "
+                "being sent now, the next one at 2026-11-22 07:05:00 UTC or later"
             ),
         ),
         (
             opened_by_hand("wrong\ttemplate\x1b[2J", NOW),
             (
-                "stopped by hand since 2026-11-22 07:03:00 UTC (wrong?template?[2J): none until "
-                "you resume sending"
+                "stopped by hand since 2026-11-22 07:03:00 UTC (wrong?template?[2J); next email: "
+                "none until you resume sending"
             ),
         ),
     ],
@@ -147,7 +147,7 @@ def test_people_see_a_bar_and_every_reason() -> None:
         console.print(BatchProgress.first(view(400, 100, not_started=9), PACE).picture())
     for said in (
         "400 of 509",
-        "4.0 a second",
+        "4.0 per second",
         "0:00:28 left",
         "accepted",
         "not started",

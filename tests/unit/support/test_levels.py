@@ -31,7 +31,7 @@ CALM = Seen(
         batches=[],
         standing=Standing(age=timedelta(0), held_by_day=0),
         streams=Streams(digest=GOES, immediate=GOES),
-        held=[],
+        category_holds=[],
         templates=NOTHING_PUSHED,
         pushed=[],
     ),

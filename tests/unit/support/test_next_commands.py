@@ -54,7 +54,7 @@ def seen(stage: str) -> Seen:
                 age=timedelta(hours=2), held_by_day=3, due_at=NOW - timedelta(hours=2)
             ),
             streams=Streams(digest=stopped(by_hand=True), immediate=stopped(by_hand=False)),
-            held=[category_hold("like", "complaints", NOW)],
+            category_holds=[category_hold("like", "complaints", NOW)],
             templates=NOTHING_PUSHED,
             pushed=[],
         ),

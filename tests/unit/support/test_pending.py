@@ -38,7 +38,7 @@ def ids(found: Waiting | None) -> dict[str, set[str]]:
     return {schedule: {each.id for each in some} for schedule, some in found.by_schedule.items()}
 
 
-def test_what_was_sent_waits_no_more(world: World) -> None:
+def test_sent_events_no_longer_wait(world: World) -> None:
     world.create(an_event("e1"), an_event("e2"))
     assert ids(waiting(world)) == {DAILY: {"e1", "e2"}}
     world.send_digest()
@@ -58,7 +58,7 @@ def test_who_waits_for_nothing_is_still_known(world: World) -> None:
     assert (found.subscriber.user_id, found.by_schedule) == ("ann", {})
 
 
-def test_nothing_waits_for_a_stranger(world: World) -> None:
+def test_an_unknown_reader_has_no_waiting_events(world: World) -> None:
     world.create(an_event("e1", user_id="bo"))
     assert waiting(world, "bo") is None
 

@@ -101,7 +101,7 @@ def test_an_email_at_once_is_about_one_entity() -> None:
     assert len({event.entity.key for event in letter.events}) == 1
 
 
-def test_nothing_is_opened_where_that_was_not_wanted(tmp_path: Path, opened: list[str]) -> None:
+def test_no_browser_opens_unless_requested(tmp_path: Path, opened: list[str]) -> None:
     assert run(tmp_path, "--no-open").exit_code == 0
     assert opened == []
 
@@ -112,7 +112,7 @@ def test_where_there_is_no_browser_the_page_is_told(
     monkeypatch.setattr(webbrowser, "open", lambda _: False)
     result = run(tmp_path)
     assert result.exit_code == 0
-    assert "open the page yourself" in result.stderr
+    assert "Open the page by hand" in result.stderr
 
 
 def test_the_events_of_a_file_are_shown_to_their_reader(tmp_path: Path) -> None:
@@ -132,8 +132,11 @@ def test_the_events_of_a_file_are_shown_to_their_reader(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ([entry(PROFILE, "subscriber.changed")], "There is nothing to show among 1 entries: put"),
-        ([entry({}), entry(PROFILE, "subscriber.changed")], "; 1 would be refused, and"),
+        ([entry(PROFILE, "subscriber.changed")], "No event to show in 1 entry. Add"),
+        (
+            [entry({}), entry(PROFILE, "subscriber.changed")],
+            "1 entry is invalid; `gazette event lint` shows",
+        ),
     ],
 )
 def test_a_file_without_events_is_refused(tmp_path: Path, given: object, said: str) -> None:
@@ -146,14 +149,14 @@ def test_a_file_without_events_is_refused(tmp_path: Path, given: object, said: s
 def test_a_file_and_a_reader_are_too_much(tmp_path: Path) -> None:
     result = run(tmp_path, "--file", "-", "--user", "ann", given=[])
     assert result.exit_code == 2
-    assert "leave one of them out" in result.stderr
+    assert "Remove one of them" in result.stderr
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("")
     result = run(tmp_path / "taken", "--no-open")
     assert result.exit_code == 2
-    assert "name another --to" in result.stderr
+    assert "Specify a different folder with --to" in result.stderr
 
 
 # Templates with mistakes.
@@ -249,7 +252,7 @@ def test_an_email_of_today_leaves_nothing_to_the_browser(tmp_path: Path) -> None
         assert "prefers-color-scheme" not in (tmp_path / name).read_text()
 
 
-def test_what_an_email_says_cannot_act_in_the_page(tmp_path: Path) -> None:
+def test_email_content_cannot_run_in_the_page(tmp_path: Path) -> None:
     evil = "</pre></title><script>alert(1)</script>"
     folder.write(Edition(evil, f"<p>{evil}", evil), tmp_path, sender=evil)
     page = (tmp_path / "index.html").read_text()
@@ -291,18 +294,20 @@ def test_the_digest_that_waits_is_shown() -> None:
 
 
 def test_where_nothing_waits_that_is_said() -> None:
-    with pytest.raises(NotPossible, match="No digest waits for ann: `gazette explain ann`"):
+    with pytest.raises(
+        NotPossible, match=r"No event of ann is waiting for a digest\. `gazette explain ann`"
+    ):
         content.of_waiting(a_waiting(now5=(an_event(),)), "ann", Kind.DIGEST)
-    with pytest.raises(NotPossible, match="No immediate email waits for ann"):
+    with pytest.raises(NotPossible, match="No event of ann is waiting for an immediate email"):
         content.of_waiting(a_waiting(daily=(an_event(),)), "ann", Kind.IMMEDIATE)
-    with pytest.raises(NotPossible, match="There is no profile of ann"):
+    with pytest.raises(NotPossible, match="ann has no profile"):
         content.of_waiting(None, "ann", Kind.DIGEST)
 
 
 def test_a_user_id_that_cannot_be_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
     result = run(tmp_path, "--user", "two words")
     assert result.exit_code == 2
-    assert "cannot be a user id" in result.stderr
+    assert "is not a valid user id" in result.stderr
 
 
 def test_the_language_of_the_sample_can_be_chosen(
@@ -324,7 +329,7 @@ def test_a_language_that_the_templates_do_not_speak_is_told(tmp_path: Path) -> N
     assert 'lang="de"' in (tmp_path / "email.html").read_text()
     result = run(tmp_path, "--locale", "tlh", "--no-open")
     assert result.exit_code == 0
-    assert "have no language 'tlh': this is English" in result.stderr
+    assert "not translated into 'tlh'. The preview is in English" in result.stderr
     assert 'lang="en"' in (tmp_path / "email.html").read_text()
 
 
@@ -357,7 +362,7 @@ def test_a_stage_may_have_templates_of_its_own(
 def test_a_variation_that_is_not_there_is_refused(tmp_path: Path) -> None:
     result = run(tmp_path, "--variation", "7", "--no-open")
     assert result.exit_code == 2
-    assert "There is no variation 7: put what it says otherwise into" in result.stderr
+    assert "Variation 7 does not exist. To create it, add its files to" in result.stderr
 
 
 def test_a_preview_is_arranged_as_the_stage_arranges_its_digests(tmp_path: Path) -> None:

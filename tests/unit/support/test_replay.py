@@ -88,7 +88,7 @@ def test_no_more_is_read_than_a_sample_needs(sent: FakeSentRuns) -> None:
     found = sample(sent, 10)
     assert sent.asked == list(range(found.read))
     assert found.read % 4 == 0
-    assert 10 <= found.found / 4 < 10 + 20
+    assert 10 <= found.runs_seen / 4 < 10 + 20
     assert found.read_units == 0.5 * found.read
     assert found.read < PARTS
 
@@ -101,7 +101,7 @@ def test_no_more_is_read_than_is_allowed(sent: FakeSentRuns) -> None:
 def test_runs_that_cannot_be_read_are_counted_and_left_out(sent: FakeSentRuns) -> None:
     sent.runs.unreadable = set(list(sent.runs.rows)[:3])
     found = sample(sent, 1000)
-    assert (found.unreadable, found.found, len(found.runs)) == (3, 397, 397)
+    assert (found.unreadable, found.runs_seen, len(found.runs)) == (3, 397, 397)
 
 
 def test_which_emails_are_in_a_sample_does_not_depend_on_who_else_is_there(

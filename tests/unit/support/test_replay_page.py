@@ -211,7 +211,7 @@ def test_subject_preheader_sizes_blocks_and_exclusions_are_said_of_both_sides() 
         "text": ("0 bytes", "0 bytes"),
         "blocks shown (changed)": ("3", "1"),
         "blocks not shown (changed)": ("0", "2"),
-        "of these for its size (changed)": ("0", "2"),
+        "not shown because of size (changed)": ("0", "2"),
         "events excluded (changed)": ("0", "1"),
     }
 
@@ -222,8 +222,8 @@ def test_blocks_say_where_they_were_and_which_are_new_or_gone() -> None:
         a_rendition(), blocks=(BLOCKS[2], replace(BLOCKS[1], lines=("comment",)), BLOCKS[1])[:2]
     )
     before, after = parsed(drawn(add(Comparison(), was, now))).iter("ol")
-    assert [words(each) for each in before] == ["One comment, like gone after", "Two like"]
-    assert [words(each) for each in after] == ["Three like new", "Two comment other lines"]
+    assert [words(each) for each in before] == ["One comment, like removed", "Two like"]
+    assert [words(each) for each in after] == ["Three like new", "Two comment different lines"]
     turned = replace(a_rendition(), blocks=BLOCKS[:2][::-1])
     before, after = parsed(drawn(add(Comparison(), was, turned))).iter("ol")
     assert [words(each) for each in before] == ["One comment, like", "Two like"]
@@ -247,19 +247,19 @@ def test_an_email_that_fails_or_is_skipped_says_so_in_place_of_a_frame() -> None
     text = drawn(found)
     assert list(frames(text)) == ["ann-daily-1 before", "bo-daily-1 before"]
     ann, bo = (words(each) for each in parsed(text).iter("details"))
-    assert "It fails." in ann
+    assert "The email fails." in ann
     assert "block.html, line 3: no" in ann
-    assert "Nothing is left to show: it is skipped." in bo
-    assert "It fails." not in bo
+    assert "The email is skipped because it has no events to show." in bo
+    assert "The email fails." not in bo
     assert "ann-daily-1: block.html, line 3: no" in words(parsed(text))
 
 
 def test_an_email_that_showed_something_else_when_sent_says_so() -> None:
     found = add(Comparison(), a_rendition(), a_rendition("Other"), same_categories=False)
-    assert "It showed other categories, or in another order, when it was sent." in words(
+    assert "The sent email had different categories, or in a different order." in words(
         parsed(drawn(found))
     )
-    assert "showed other categories" not in words(parsed(drawn(one_changed())))
+    assert "had different categories" not in words(parsed(drawn(one_changed())))
 
 
 def test_it_says_what_was_rendered_before_and_after() -> None:
@@ -268,11 +268,11 @@ def test_it_says_what_was_rendered_before_and_after() -> None:
 
 def test_the_version_before_is_said_of_each_email_where_there_are_several() -> None:
     one = one_changed()
-    assert "before by" not in words(parsed(drawn(one)))
+    assert "before with" not in words(parsed(drawn(one)))
     several = add(one, a_rendition(), a_rendition("Other"), user_id="bo", version=A_VERSION)
     ann, bo = (words(each) for each in parsed(drawn(several)).iter("details"))
-    assert "variation 1, before by what was deployed." in ann
-    assert "variation 1, before by version 7." in bo
+    assert "variation 1, before with the deployed templates." in ann
+    assert "variation 1, before with version 7." in bo
 
 
 def test_the_summary_is_on_top_with_each_change_and_each_setting() -> None:
@@ -282,7 +282,7 @@ def test_the_summary_is_on_top_with_each_change_and_each_setting() -> None:
     first = told.index("Side by side")
     assert 0 < told.index("1 of 2 emails changes: 1 subject, 0 larger than 90 KB, 0 fail") < first
     assert 0 < told.index("max_blocks 20 1") < first
-    assert 0 < told.index("subject 1 have another subject") < first
+    assert 0 < told.index("subject 1 have a different subject") < first
     assert "1 email does not change" in told
     assert "Read 16 of 16 parts." in told
 
@@ -302,7 +302,7 @@ def test_a_page_has_the_most_changed_emails_and_a_row_of_each_other() -> None:
     root = parsed(drawn(found))
     whole = {words(each.find("summary")).split()[0] for each in root.iter("details")}
     assert whole == {f"u{number}-daily-1" for number in range(5, WHOLE + 5)}
-    rows = root.xpath("//*[@aria-label='Others that change']//tbody/tr")
+    rows = root.xpath("//*[@aria-label='Other changed emails']//tbody/tr")
     assert {words(row[0]) for row in rows} == {f"u{number}-daily-1" for number in range(5)}
 
 

@@ -33,13 +33,15 @@ def test_each_mistake_is_said_once_and_the_first_twenty_of_many() -> None:
         add(found, a_rendition(), FAILED, FAILS, why, user_id=f"u{number:02}")
     said = summary.problems(found)
     assert said[0] == "u00-daily-1: mistake 00"
-    assert (len(said), said[-1]) == (21, "And 5 other mistakes: --json has each.")
+    assert (len(said), said[-1]) == (21, "5 more mistakes. --json lists all of them.")
 
 
-@pytest.mark.parametrize(("found", "said"), [(1, []), (2, ["1 of 2 sent emails of 7 days"])])
+@pytest.mark.parametrize(
+    ("found", "said"), [(1, []), (2, ["Rendered 1 of 2 sent emails of 7 days"])]
+)
 def test_emails_of_a_reader_beyond_the_sample_are_said(found: int, said: list[str]) -> None:
     sample = Sample([a_sent_run()], found, 0, 0, 0.0, 0)
-    assert [each.partition(":")[0] for each in summary.reading(sample, 7)] == said
+    assert [each.partition(".")[0] for each in summary.reading(sample, 7)] == said
 
 
 def test_of_settings_those_that_differ_are_said() -> None:
@@ -51,7 +53,7 @@ def test_of_settings_those_that_differ_are_said() -> None:
     assert settings_changed({DEPLOYED: SIDE}, other) == [
         ("sections", DEFAULT.sections.value, "category"),
         ("max_blocks", "20", "1"),
-        ("variation", "that of each run", "2"),
+        ("variation", "the run's own", "2"),
         ("category_weights, sale", "not set", "2.5"),
     ]
 
@@ -62,10 +64,10 @@ def test_a_setting_that_differs_by_version_before_is_said_by_version() -> None:
     shorter = replace(SIDE, max_blocks=5, arrangement=replace(DEFAULT, weights=weights))
     before = {A_VERSION: shorter, DEPLOYED: SIDE, Version(8, "8" * 64): shorter}
     assert settings_changed(before, SIDE) == [
-        ("max_blocks", "by version: 20 (what was deployed), 5 (version 7, version 8)", "20"),
+        ("max_blocks", "by version: 20 (the deployed templates), 5 (version 7, version 8)", "20"),
         (
             "category_weights, sale",
-            "by version: not set (what was deployed), 2.5 (version 7, version 8)",
+            "by version: not set (the deployed templates), 2.5 (version 7, version 8)",
             "not set",
         ),
     ]

@@ -183,7 +183,7 @@ def test_the_most_frequent_comes_first() -> None:
     assert values(reported(emails).counts, Dimension.LOCALE) == ["en", "a", "de"]
 
 
-def test_what_was_never_reported_may_not_have_been_tracked() -> None:
+def test_a_measure_without_reports_may_be_untracked() -> None:
     counts = reported([an_email(DELIVERED), an_email(CLICKED, number=2)]).counts
     assert is_tracked(counts, Measure.CLICKED)
     assert not is_tracked(counts, Measure.OPENED)
@@ -239,7 +239,7 @@ def test_a_reader_whose_variation_changes_counts_where_they_began(
     assert readers.moved == {"ann"}
 
 
-def test_who_clicks_twice_is_one_reader_who_clicked() -> None:
+def test_two_clicks_of_a_reader_count_once() -> None:
     emails = [an_email(CLICKED, number=n, slot=n, variant=Variant(1, "new")) for n in (1, 2)]
     (arm,) = reported(emails, "new").readers.arms()
     assert (arm.readers, arm.did[Measure.CLICKED]) == (1, 1)

@@ -63,5 +63,5 @@ def test_equal_differences_are_drawn_alike_whatever_their_outcome() -> None:
     assert not third.is_shown
 
 
-def test_nothing_to_compare_has_no_scale() -> None:
+def test_an_empty_comparison_has_no_scale() -> None:
     assert forest({Measure.CLICKED: []}) is None

@@ -17,7 +17,7 @@ from tests.builders import NOW
 from tests.unit.support.test_statistics import an_email, reported
 
 DELIVERED, CLICKED = EngagementEvent.DELIVERED, EngagementEvent.CLICKED
-SPAN = Span("Experiment new, since 2026-11-19 07:03 and still runs (UTC)", NOW, NOW)
+SPAN = Span("Experiment new, since 2026-11-19 07:03 and still running (UTC)", NOW, NOW)
 LOADS = ("src", "srcset", "href", "xlink:href", "data", "action", "poster", "background")
 
 
@@ -139,15 +139,15 @@ def test_bars_that_are_compared_have_one_scale() -> None:
     assert bars == {"he": "75.19%", "en": "74.63%", "new 1": "50.00%", "new 2": "100.00%"}
 
 
-def test_what_decides_comes_first_and_stands_out() -> None:
+def test_the_deciding_figure_comes_first_and_stands_out() -> None:
     root = parsed(an_answer())
     (first,) = root.iterfind(".//strong")
-    assert first.text.startswith("clicked: variation 2 against 1: ")
+    assert first.text.startswith("clicked: variation 2 compared with 1: ")
     outcomes = [each.text for each in root.findall(".//figure")[0].iter("b")]
     assert outcomes == ["clicked", "unsubscribed", "complained"]
 
 
-def test_what_comes_from_outside_is_text() -> None:
+def test_external_input_is_rendered_as_text() -> None:
     emails = [an_email(locale="<b>&amp;"), an_email(locale="en", number=2)]
     span = replace(SPAN, title="</title><script>alert(1)</script>", arm_of=None)
     root = parsed(answer(span, reported(emails)))
@@ -160,13 +160,15 @@ def test_no_column_is_empty_and_what_is_left_out_is_named() -> None:
     root = parsed(answer(replace(SPAN, arm_of=None), reported([an_email(DELIVERED)])))
     assert [each.text for each in root.iterfind(".//thead//th")] == ["emails", "sent", "delivered"]
     notes = [each.text for each in root.find_class("notes")[0]]
-    assert notes[0].startswith("Zero, and so not in the table: bounced, complained, unsubscribed")
+    assert notes[0].startswith(
+        "Not in the table because they are zero: bounced, complained, unsubscribed"
+    )
     assert "opened" not in notes[0]
-    assert notes[-1].startswith("Not tracked: none was reported as opened or clicked, which")
+    assert notes[-1].startswith("Not tracked. A stage tracks opened and clicked emails only")
     assert "–" not in root.text_content()
 
 
 @pytest.mark.parametrize("emails", [[], [an_email()]])
 def test_little_or_nothing_makes_a_page_too(emails: list[object]) -> None:
     root = parsed(answer(replace(SPAN, arm_of=None), reported(emails)))  # type: ignore[arg-type]
-    assert ("Nothing was reported of any." in root.text_content()) is not bool(emails)
+    assert ("No delivery events yet." in root.text_content()) is not bool(emails)

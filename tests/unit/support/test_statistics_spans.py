@@ -50,8 +50,8 @@ def test_without_a_week_it_is_that_of_now_up_to_now() -> None:
 @pytest.mark.parametrize(
     "week", ["", "47", "2026-47", "2026-W00", "2026-W54", "0000-W01", "2026-W4７"]
 )
-def test_what_is_no_week_is_refused(week: str) -> None:
-    with pytest.raises(NotPossible, match="is no week: write it as ISO 8601 does"):
+def test_an_invalid_week_is_rejected(week: str) -> None:
+    with pytest.raises(NotPossible, match="is not an ISO 8601 week"):
         of_week(week, now=NOW)
 
 
@@ -64,7 +64,7 @@ def test_a_year_may_have_fifty_three_weeks() -> None:
 def test_an_experiment_that_runs_is_read_up_to_now_and_from_a_day_before() -> None:
     began = NOW - timedelta(days=3)
     span = of_experiment("new", {"new": ExperimentPeriod(began, None)}, now=NOW)
-    assert span.title == "Experiment new, since 2026-11-19 07:03 and still runs (UTC)"
+    assert span.title == "Experiment new, since 2026-11-19 07:03 and still running (UTC)"
     assert span.arm_of
     emails = [an_email(variant=Variant(2, "new")), an_email(variant=Variant(2, "old"))]
     assert [span.arm_of(each) for each in emails] == [2, None]
@@ -82,7 +82,7 @@ def test_one_that_was_stopped_is_read_a_little_longer_than_it_ran() -> None:
 
 def test_of_an_unknown_one_those_that_there_were_are_named() -> None:
     periods = {"old": ExperimentPeriod(NOW, NOW), "new": ExperimentPeriod(NOW, None)}
-    with pytest.raises(NotPossible, match="'newer' never ran: there was new, old"):
+    with pytest.raises(NotPossible, match=r"'newer' never ran\. Past experiments: new, old"):
         of_experiment("newer", periods, now=NOW)
 
 
@@ -97,7 +97,8 @@ def rolled_out(*, ended: bool) -> list[Change]:
 def test_a_rollout_is_compared_with_what_the_other_readers_had() -> None:
     span = of_rollout(7, rolled_out(ended=False), now=NOW)
     assert (
-        span.title == "Version 7 beside version 6, since 2026-11-19 07:03 and still goes on (UTC)"
+        span.title
+        == "Version 7 compared with version 6, since 2026-11-19 07:03 and still running (UTC)"
     )
     assert (span.compared, span.base) == (Compared.VERSION, 6)
     assert span.slots[-1] <= NOW < span.slots[-1] + 2 * SLOT
@@ -113,5 +114,7 @@ def test_a_rollout_that_has_ended_is_read_up_to_its_end() -> None:
 
 
 def test_a_version_that_everybody_got_at_once_has_nothing_to_be_compared_with() -> None:
-    with pytest.raises(NotPossible, match="--rollout 8: that version was never given to a part"):
+    with pytest.raises(
+        NotPossible, match="--rollout 8: this version was never rolled out to a part"
+    ):
         of_rollout(8, rolled_out(ended=True), now=NOW)

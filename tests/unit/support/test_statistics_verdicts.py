@@ -28,15 +28,15 @@ def a_verdict(low: float, high: float) -> Verdict:
     [
         (0.012, 0.034, "1.2 to 3.4 percentage points more readers clicked"),
         (-0.034, -0.012, "1.2 to 3.4 percentage points fewer readers clicked"),
-        (-0.005, 0.019, "no difference shown (-0.5 to 1.9 percentage points)"),
-        (0.0, 0.019, "no difference shown (0.0 to 1.9 percentage points)"),
+        (-0.005, 0.019, "no significant difference (-0.5 to 1.9 percentage points)"),
+        (0.0, 0.019, "no significant difference (0.0 to 1.9 percentage points)"),
         (0.00031, 0.019, "0.03 to 1.90 percentage points more readers clicked"),
         (0.0000021, 0.00012, "0.0002 to 0.0120 percentage points more readers clicked"),
-        (0.0, 0.0, "no difference shown (0.0 to 0.0 percentage points)"),
+        (0.0, 0.0, "no significant difference (0.0 to 0.0 percentage points)"),
     ],
 )
 def test_a_verdict_in_words(low: float, high: float, words: str) -> None:
-    assert a_verdict(low, high).words == f"variation 2 against 1: {words}"
+    assert a_verdict(low, high).words == f"variation 2 compared with 1: {words}"
 
 
 def wilson(did: int, readers: int) -> tuple[float, float]:

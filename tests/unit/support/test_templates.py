@@ -88,7 +88,7 @@ def test_another_push_that_took_the_number_is_told_and_nothing_is_in_force() -> 
             return super().add(pushed)
 
     context = a_context(Overtaking())
-    with pytest.raises(Overtaken, match="Somebody else has pushed version 1 at the same time"):
+    with pytest.raises(Overtaken, match="Another user has pushed version 1 at the same time"):
         push(bundle("one"), 100, by="ann", context=context)
     assert context.versions.in_force() == NOTHING_PUSHED
 
@@ -151,7 +151,7 @@ def test_a_rollout_that_somebody_overtook_is_told() -> None:
     context = a_context()
     push(bundle("one"), 5, by="ann", context=context)
     overtaken = a_context(Overtaking(context.versions.in_force()))
-    with pytest.raises(Overtaken, match="Somebody else has changed what is in force"):
+    with pytest.raises(Overtaken, match="Another user has changed the versions in force"):
         roll_out(50, by="ann", context=overtaken)
     assert overtaken.versions.in_force().candidate == context.versions.in_force().candidate
 
@@ -169,14 +169,14 @@ def test_the_commands_need_neither_the_cdk_nor_node() -> None:
     assert {"aws_cdk", "jsii", "constructs"}.isdisjoint(loaded)
 
 
-def test_what_was_confirmed_of_something_else_is_not_done() -> None:
+def test_a_confirmation_of_another_change_is_rejected() -> None:
     """Between the question and the answer somebody else has pushed: a yes is not about that."""
     context = a_context()
     push(bundle("one"), 100, by="ann", context=context)
     seen = context.versions.in_force()
     push(bundle("two"), 5, by="bo", context=context, seen=seen)
     now = context.versions.in_force()
-    with pytest.raises(Overtaken, match="in force meanwhile, so nothing was done"):
+    with pytest.raises(Overtaken, match="in force meanwhile, so no change was made"):
         roll_back(None, by="ann", context=context, seen=seen)
     with pytest.raises(Overtaken, match="meanwhile"):
         roll_out(100, by="ann", context=context, seen=seen)

@@ -104,9 +104,7 @@ def test_trace_ag_what_a_message_among_the_dead_letters_has_left_behind_is_found
     assert audited(world, partition) == Audited()
 
 
-def test_what_was_stored_within_the_hour_is_left_to_its_worker(
-    world: World, turn: tuple[int, datetime]
-) -> None:
+def test_the_audit_skips_events_of_the_last_hour(world: World, turn: tuple[int, datetime]) -> None:
     """Its message comes again, and arms the schedule; no rule is broken."""
     partition, world.clock.now = turn
     world.clock.now -= timedelta(minutes=59, seconds=59)
@@ -116,9 +114,7 @@ def test_what_was_stored_within_the_hour_is_left_to_its_worker(
     assert daily(world).is_idle
 
 
-def test_what_was_sent_or_given_up_waits_for_nobody(
-    world: World, turn: tuple[int, datetime]
-) -> None:
+def test_sent_or_given_up_events_do_not_wait(world: World, turn: tuple[int, datetime]) -> None:
     partition, world.clock.now = turn
     world.clock.now -= timedelta(hours=2)
     leave_behind(world)
@@ -129,7 +125,7 @@ def test_what_was_sent_or_given_up_waits_for_nobody(
 
 
 @pytest.mark.parametrize("status", [each for each in Status if not each.is_final])
-def test_what_a_run_that_has_not_ended_may_still_send_is_left_to_it(
+def test_the_audit_skips_events_of_open_runs(
     world: World, turn: tuple[int, datetime], status: Status
 ) -> None:
     """The sweep looks at each of them until it has ended; an armed schedule would say that a rule

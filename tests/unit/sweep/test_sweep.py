@@ -72,7 +72,7 @@ def prove(world: World) -> None:
 # Lost messages.
 
 
-def test_what_was_looked_at_in_time_is_left_alone(world: World) -> None:
+def test_a_run_checked_in_time_is_skipped(world: World) -> None:
     assert not world.sweep()
     assert not world.generate_queue.sent
 
@@ -190,7 +190,7 @@ def test_trace_e_a_second_unknown_after_resend_is_given_up(world: World) -> None
     assert not world.sweep()
 
 
-def test_what_was_resent_waits_for_no_proof_that_delivery_events_arrive(world: World) -> None:
+def test_a_resent_run_does_not_wait_for_proof_of_delivery_events(world: World) -> None:
     """It is not resent again, so that would decide nothing."""
     lose_sight(world)
     prove(world)
@@ -335,7 +335,7 @@ def test_what_is_carried_at_once_goes_with_a_run_that_is_started_for_it() -> Non
     assert email.lines == ("post1: 1",)
 
 
-def test_what_is_assumed_sent_at_once_starts_no_run() -> None:
+def test_an_immediate_run_that_is_assumed_sent_starts_no_run() -> None:
     world = carried_at_once()
     world.policy = Policy.ASSUME_SENT
     assert world.sweep() == {Swept.ASSUMED: 1}
@@ -408,7 +408,7 @@ def test_the_message_of_a_resend_has_no_delay(world: World) -> None:
     assert world.resend_queue.sent == [QueuedRun(KEY, timedelta(0))]
 
 
-def test_what_cannot_be_done_holds_nothing_else_up(world: World) -> None:
+def test_a_failing_run_does_not_block_the_others(world: World) -> None:
     """An unknown outcome while delivery events may not come in, before a run without a message."""
     lose_sight(world)
     other = replace(KEY, schedule="weekly")

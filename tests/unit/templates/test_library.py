@@ -102,7 +102,7 @@ def test_threads_that_want_it_at_once_fetch_it_once(place: Place) -> None:
     assert (place.bundles.reads, len(place.loaded)) == (1, 1)
 
 
-def test_who_wants_another_version_does_not_wait_for_one_that_is_loaded(place: Place) -> None:
+def test_loading_one_version_does_not_block_another(place: Place) -> None:
     """Versions that are loaded already are given out while a new one takes its time."""
     six, seven = place.push(6), place.push(7)
     place.library.get(six)
@@ -123,11 +123,11 @@ def test_who_wants_another_version_does_not_wait_for_one_that_is_loaded(place: P
     thread.join()
 
 
-def test_what_is_not_what_was_pushed_is_never_unpacked(place: Place) -> None:
+def test_a_tampered_bundle_is_never_unpacked(place: Place) -> None:
     version = place.push(7)
     other = gzip.compress(b"{}")
     place.bundles.put(version, other)
-    with pytest.raises(VersionUnusable, match="version 7 is not what was pushed"):
+    with pytest.raises(VersionUnusable, match="version 7 differs from the pushed one"):
         place.library.get(version)
     assert place.loaded == []
     assert [number for number, _ in place.failed] == [7]
@@ -137,11 +137,11 @@ def test_a_bundle_that_is_none_is_refused_even_with_its_checksum(place: Place) -
     content = gzip.compress(b"[]")
     version = Version(7, checksum_of(content))
     place.bundles.put(version, content)
-    with pytest.raises(VersionUnusable, match="no object of format and files"):
+    with pytest.raises(VersionUnusable, match="not an object of format and files"):
         place.library.get(version)
 
 
-def test_whatever_loading_raises_the_version_is_unusable(place: Place) -> None:
+def test_any_error_while_loading_makes_the_version_unusable(place: Place) -> None:
     with pytest.raises(VersionUnusable, match="RuntimeError: it is broken"):
         place.library.get(place.push(7, "broken"))
 

@@ -232,7 +232,7 @@ def test_a_version_that_shows_nothing_loses_no_event(world: World) -> None:
     assert subjects(world) == ["2 updates"]
 
 
-def test_what_no_version_can_show_is_left_out_as_ever(world: World) -> None:
+def test_an_event_that_no_version_can_show_is_omitted(world: World) -> None:
     world.create(an_event("e3", entity_id="post3", excerpt="odd"))
     world.renderer = Choking(excerpts={"odd"})
     world.pushed[7] = VersionTemplates(7, Choking(mark=" v7", excerpts={"odd"}))

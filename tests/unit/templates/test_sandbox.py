@@ -396,7 +396,7 @@ def test_attack_a_template_calls_nothing_by_the_name_of_a_translation(sandbox: E
         ("{{ _('Yesterday') }}", "Yesterday"),
     ],
 )
-def test_what_templates_usually_write_is_within_the_bounds(
+def test_typical_templates_stay_within_the_bounds(
     sandbox: Environment, built_templates: Path, text: str, wanted: str
 ) -> None:
     assert sandbox.from_string(text).render(values(built_templates)) == wanted

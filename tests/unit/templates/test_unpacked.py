@@ -38,7 +38,7 @@ def another() -> tuple["subprocess.Popen[str]", Path]:
     return process, Path(process.stdout.readline().strip())
 
 
-def test_what_killed_processes_left_behind_is_deleted(temporary: Path) -> None:
+def test_leftovers_of_killed_processes_are_deleted(temporary: Path) -> None:
     for _ in range(3):
         process, left = another()
         with process:
@@ -62,7 +62,7 @@ def test_a_process_deletes_no_folder_that_it_holds_itself() -> None:
     assert all((each.path / "digest" / "subject.txt").exists() for each in both)
 
 
-def test_nothing_else_is_deleted_and_no_link_is_followed(temporary: Path) -> None:
+def test_only_leftovers_are_deleted_and_links_are_not_followed(temporary: Path) -> None:
     elsewhere = temporary / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "file").touch()

@@ -67,12 +67,12 @@ def test_what_is_written_is_read_back(names: set[str]) -> None:
         ({"source_policy": "retry"}, "source_policy is 'retry'; it must be one of wait, without"),
     ],
 )
-def test_what_cannot_be_used_is_named(given: object, said: str) -> None:
+def test_an_unusable_setting_is_named(given: object, said: str) -> None:
     with pytest.raises(InvalidVersionSettings, match=said):
         read(given)
 
 
-def test_what_a_version_leaves_out_is_as_the_stage_has_it() -> None:
+def test_settings_missing_in_a_version_come_from_the_stage() -> None:
     stage = DEFAULT.__class__(sections=Sections.CATEGORY, full_blocks=3)
     assert NO_SETTINGS.arranged(stage) == stage
     arranged = read({"weights": {"like": 9}, "full_blocks": 0}).arranged(stage)

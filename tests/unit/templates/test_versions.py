@@ -65,7 +65,7 @@ def test_the_readers_of_one_candidate_are_not_those_of_the_next() -> None:
     assert len(first & second) < 0.2 * len(first)
 
 
-def test_nobody_gets_a_candidate_of_no_percent() -> None:
+def test_a_candidate_at_zero_percent_reaches_no_reader() -> None:
     assert {version_for(each, with_candidate(0)) for each in READERS} == {SIX}
 
 

@@ -1,6 +1,6 @@
-"""Readers' requests, and what their browsers are answered. Only handlers use this.
+"""Readers' requests, and the answers to their browsers. Only handlers use this module.
 
-Powertools' resolver would read and write the same in 50 ms more of a cold start, for which a
+The resolver of Powertools would do the same, but would add 50 ms to a cold start, for which a
 reader waits.
 """
 
@@ -21,30 +21,33 @@ _NOTHING = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"
 _ONLY_STAGE = "$default"
 
 Answer = dict[str, Any]
-"""What an HTTP API sends to the browser."""
+"""An HTTP API's answer to the browser."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request. `path` has its parts, which have no slash; `languages`: as the browser asks.
-
-    `query`: the values of the query string, by name.
-    """
+    """A request of a browser."""
 
     method: str
     path: Sequence[str]
+    """The parts of the path, without slashes."""
+
     query: Mapping[str, Sequence[str]]
+    """The values of the query string, by name."""
+
     languages: str
+    """The header Accept-Language, or an empty string."""
+
     content_type: str
     body: str | None
     is_base64: bool
 
 
 def read_http(event: dict[str, Any]) -> Request:
-    """The request in an event of an HTTP API, payload format 2.0.
+    """Return the request in an event of an HTTP API, payload format 2.0.
 
-    The path begins with the API's stage, unless that is `$default`. Names of headers may have
-    capitals in what comes from elsewhere.
+    The path begins with the API's stage, unless that is `$default`. Names of headers may contain
+    capitals if the event does not come from API Gateway.
     https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html
     """
     about = event["requestContext"]
@@ -64,30 +67,30 @@ def read_http(event: dict[str, Any]) -> Request:
 
 
 def page_answer(status: int, html: str, *, styles: str, images: str = "") -> Answer:
-    """A page of Gazette. Its policy allows one style sheet, by hash, and forms to its own origin.
+    """Return a page of Gazette.
 
-    `images`: the origins of the logos, if there are any.
+    Its policy allows one style sheet, by hash, and forms to its own origin. `images`: the origins
+    of the logos, if there are any.
     """
     policy = f"{_NOTHING}; form-action 'self'; style-src {styles}"
     return _answer(status, html, f"{policy}; img-src {images}" if images else policy)
 
 
 def email_answer(html: str) -> Answer:
-    """An email as a page. Its policy allows inline styles and https images, but no scripts."""
+    """Return an email as a page. Its policy allows inline styles and https images, no scripts."""
     policy = f"{_NOTHING}; form-action 'none'; img-src https:; style-src 'unsafe-inline'"
     return _answer(200, html, policy)
 
 
 def without_content(answer: Answer) -> Answer:
-    """The answer to HEAD, from the answer to GET: the same status and headers, and no content.
-
+    """Return the answer to HEAD: the status and the headers of the answer to GET, without content.
     https://www.rfc-editor.org/rfc/rfc9110#section-9.3.2
     """
     return {**answer, "body": ""}
 
 
 def methods_answer(methods: Sequence[str]) -> Answer:
-    """The answer to OPTIONS (RFC 9110, section 9.3.7)."""
+    """Return the answer to OPTIONS (RFC 9110, section 9.3.7)."""
     return {
         "statusCode": 204,
         "headers": {"Allow": ", ".join(methods), "Cache-Control": "no-store"},
@@ -97,8 +100,7 @@ def methods_answer(methods: Sequence[str]) -> Answer:
 
 
 def refused_method(answer: Answer, methods: Sequence[str]) -> Answer:
-    """The same page with the status 405 and the methods that are allowed.
-
+    """Return the answer with the status 405 and the methods that are allowed.
     https://www.rfc-editor.org/rfc/rfc9110#section-15.5.6
     """
     headers = {**answer["headers"], "Allow": ", ".join(methods)}

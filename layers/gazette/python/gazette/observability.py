@@ -23,13 +23,13 @@ from gazette.domain.errors import Hidden, NotYet, UnreadableRow
 
 @cache
 def logger() -> Logger:
-    """The structured logger of this function."""
+    """Return the structured logger of this function."""
     return Logger(service=_service())
 
 
 @cache
 def metrics() -> Metrics:
-    """The metrics of this function, written when the invocation ends."""
+    """Return the metrics of this function, which are written when the invocation ends."""
     return Metrics(namespace="Gazette", service=_service())
 
 
@@ -62,14 +62,12 @@ def measure_milliseconds(name: str, took: timedelta) -> None:
 
 
 TimeLeft = Callable[[], timedelta]
-"""Returns the time that is left of this invocation."""
+"""A function that returns the remaining time of this invocation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
     """A message of an SQS event.
-
-    `queue`: the ARN of its queue. `receives`: how often it was received, this time included.
 
     https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html
     """
@@ -78,7 +76,10 @@ class Message:
     body: str
     receipt_handle: str
     queue: str
+    """The ARN of its queue."""
+
     receives: int
+    """The number of times that it was received, this one included."""
 
 
 def messages_in(event: dict[str, Any]) -> Sequence[Message]:
@@ -96,11 +97,11 @@ def messages_in(event: dict[str, Any]) -> Sequence[Message]:
 
 
 RunAll = Callable[[Callable[[int], object], Sequence[int]], None]
-"""Calls a function for each number, and returns when all calls have ended."""
+"""A function that calls another for each number, and returns when all calls have ended."""
 
 
 ComeBack = Callable[[Sequence[Message], TimeLeft], None]
-"""Lets messages of one queue that failed come back soon. Never raises."""
+"""A function that makes failed messages of one queue visible again soon. Never raises."""
 
 
 def _in_turn(work: Callable[[int], object], numbers: Sequence[int]) -> None:
@@ -116,11 +117,11 @@ def each_message(
     come_back: ComeBack,
     run_all: RunAll = _in_turn,
 ) -> dict[str, Any]:
-    """Call `handle` for each message of an SQS event; return which ones SQS delivers again.
+    """Call `handle` for each message of an SQS event. Return the messages that SQS delivers again.
 
-    Log each of those. `run_all` decides whether one follows the other or all run at the same time.
-    A message counts as failed until `handle` has returned. `come_back` is called once, for all that
-    failed but those that are Hidden already, and not at all where none did.
+    Log each of those. `run_all` decides whether the calls follow each other or run at the same
+    time. A message counts as failed until `handle` has returned. `come_back` is called once, with
+    all failed messages that are not Hidden yet. If there are none, it is not called.
 
     https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html, "Implementing
     partial batch responses"
@@ -133,7 +134,7 @@ def each_message(
         message = messages[number]
         try:
             handle(message, time_left_of(context))
-        except Exception as err:  # noqa: BLE001 -- whatever happened, the others go on
+        except Exception as err:  # noqa: BLE001 -- whatever the error, the other messages are handled
             _report(message, err)
             if isinstance(err, Hidden):
                 hidden.add(message)
@@ -154,21 +155,21 @@ def all_messages(
     *,
     come_back: ComeBack,
 ) -> dict[str, Any]:
-    """Call `handle` once, for all messages of an SQS event; return which ones SQS delivers again.
+    """Call `handle` once for all messages of an SQS event. Return the failed messages.
 
     Those are the messages for which `handle` returns an error, or all if it raises one. Log each.
-    `come_back` is called once for them, if there are any.
+    `come_back` is called once with them, if there are any.
     """
     messages = messages_in(event)
     errors: Sequence[Exception | None]
     try:
         errors = handle(messages, time_left_of(context))
-    except Exception as err:  # noqa: BLE001 -- reported, and none of the messages is done with
+    except Exception as err:  # noqa: BLE001 -- reported, and SQS delivers all messages again
         errors = [err] * len(messages)
     failed = []
-    for message, found in zip(messages, errors, strict=True):
-        if found:
-            _report(message, found)
+    for message, error in zip(messages, errors, strict=True):
+        if error:
+            _report(message, error)
             failed.append(message)
     if failed:
         come_back(failed, time_left_of(context))
@@ -176,7 +177,7 @@ def all_messages(
 
 
 def time_left_of(context: LambdaContext) -> TimeLeft:
-    """Return what tells the time that is left of this invocation."""
+    """Return a function that returns the remaining time of this invocation."""
     return lambda: timedelta(milliseconds=context.get_remaining_time_in_millis())
 
 
@@ -198,7 +199,7 @@ def _answer(failed: Sequence[Message]) -> dict[str, Any]:
 
 @contextmanager
 def observed(context: LambdaContext) -> Iterator[None]:
-    """Put the invocation's id on every log line; write its metrics at the end, even on errors."""
+    """Add the invocation's id to every log line. Write its metrics at the end, also on errors."""
     logger().append_keys(function_request_id=context.aws_request_id)
     try:
         yield

@@ -28,17 +28,17 @@ def record_fragments(shared: CacheCount) -> None:
     """Count the groups that came from the cache (`fragments_found`) or were rendered
     (`fragments_made`). The hit rate is the first divided by the sum of both.
     """
-    if shared.found:
-        count("fragments_found", shared.found)
-    if shared.made:
-        count("fragments_made", shared.made)
+    if shared.hits:
+        count("fragments_found", shared.hits)
+    if shared.misses:
+        count("fragments_made", shared.misses)
 
 
 @contextmanager
 def measured_rendering() -> Iterator[None]:
-    """Measure `render_time`, in milliseconds of CPU; nothing if rendering fails.
+    """Measure `render_time`, in milliseconds of CPU. If rendering fails, do not measure.
 
-    Not in passed time: while one thread renders, the others wait for the interpreter.
+    Elapsed time would be wrong, because other threads wait for the interpreter while one renders.
     """
     began = thread_time()
     yield
@@ -46,13 +46,13 @@ def measured_rendering() -> Iterator[None]:
 
 
 def record_version_unusable(number: int, why: Exception) -> None:
-    """Count `templates_unusable`, and log which version of the templates it is, and why."""
+    """Count `templates_unusable`, and log the version of the templates and the reason."""
     count("templates_unusable")
     logger().error("version of the templates cannot be used", version=number, why=str(why))
 
 
 def record_category_held(hold: CategoryHold) -> None:
-    """Count `category_held`, and log why the category is held."""
+    """Count `category_held`, and log the reason for the hold."""
     count("category_held")
     logger().warning("category held", category=hold.category, why=hold.why)
 
@@ -64,58 +64,65 @@ def record_skipped(reason: str, number: int = 1) -> None:
         count(f"skipped_{reason}", number)
 
 
-def record_delivery(done: Delivery | Postponed | None, message_id: str) -> None:
-    """Log one line and count the result of a message. None: the message names no run.
+def record_delivery(delivery: Delivery | Postponed | None, message_id: str) -> None:
+    """Count the result of a message, and log it in one line. None: the message names no run.
 
-    Of attempts, count `run_unknown` (unknown outcome), `breaker_opened` (the provider refused the
-    whole stream) and `permits_unused` (a permit lapsed because no email was sent with it). Of
-    events, count `events_excluded` (no template can show them), `events_deferred` (their category
-    is held), `events_expired` (no email showed them in time) and `events_lapsed` (no email showed
-    them before their service no longer wanted it). Count `sent_without_content`: emails that
-    did not wait for a content source any longer.
-    Measure `slot_to_accepted`: how long after its due time the provider accepted a digest. Measure
-    `stored_to_accepted`: how long after its first event was stored it accepted an immediate email,
-    of which the sequence is that second (decision 11).
+    Counts of attempts:
+    - `run_unknown` (the outcome is unknown)
+    - `breaker_opened` (the provider rejected the whole stream)
+    - `permits_unused` (a permit lapsed because no email was sent with it)
+    - `sent_without_content` (the email stopped waiting for a content source)
+
+    Counts of events:
+    - `events_excluded` (no template can show them)
+    - `events_deferred` (their category is on hold)
+    - `events_expired` (no email showed them in time)
+    - `events_lapsed` (no email showed them before the time until which their service wanted it)
+
+    Durations in seconds:
+    - `slot_to_accepted`: from a digest's due time until the provider accepted it.
+    - `stored_to_accepted`: from the second when the first event of an immediate email was stored
+      until the provider accepted the email. The run's sequence is that second (decision 11).
     """
-    if done is None:
+    if delivery is None:
         logger().warning("message names no run", message_id=message_id)
         return
-    if isinstance(done, Postponed):
+    if isinstance(delivery, Postponed):
         count("run_requeued")
         count("requeued_unread")
         logger().info(
             "run requeued",
-            correlation_id=run_id(done.key),
+            correlation_id=run_id(delivery.key),
             waiting_for=WaitingFor.PERMIT,
-            again_at=done.again_at,
+            again_at=delivery.again_at,
         )
         return
-    run = done.run
+    run = delivery.run
     if run.status is Status.SKIPPED and is_known(run.reason):
         record_skipped(run.reason)
     else:
         count(f"run_{run.status}" if run.status.is_final else "run_requeued")
-    if done.accepted_at and run.slot:
-        measure_seconds("slot_to_accepted", done.accepted_at - run.due_at)
-    if done.accepted_at and run.key.is_immediate:
+    if delivery.accepted_at and run.slot:
+        measure_seconds("slot_to_accepted", delivery.accepted_at - run.due_at)
+    if delivery.accepted_at and run.key.is_immediate:
         began = datetime.fromtimestamp(run.key.sequence, UTC)
-        measure_seconds("stored_to_accepted", done.accepted_at - began)
-    if done.accepted_at and run.without:
+        measure_seconds("stored_to_accepted", delivery.accepted_at - began)
+    if delivery.accepted_at and run.without:
         count("sent_without_content")
-    if isinstance(done.outcome, Uncertain):
+    if isinstance(delivery.outcome, Uncertain):
         count("run_unknown")
-    if isinstance(done.outcome, RefusedAccount):
+    if isinstance(delivery.outcome, RefusedAccount):
         count("breaker_opened")
-    if done.permit_unused:
+    if delivery.permit_unused:
         count("permits_unused")
-    if done.excluded:
-        count("events_excluded", done.excluded)
-    if done.deferred:
-        count("events_deferred", done.deferred)
-    if done.expired:
-        count("events_expired", done.expired)
-    if done.lapsed:
-        count("events_lapsed", done.lapsed)
+    if delivery.excluded:
+        count("events_excluded", delivery.excluded)
+    if delivery.deferred:
+        count("events_deferred", delivery.deferred)
+    if delivery.expired:
+        count("events_expired", delivery.expired)
+    if delivery.lapsed:
+        count("events_lapsed", delivery.lapsed)
     logger().info(
         "run ended" if run.status.is_final else "run requeued",
         correlation_id=run_id(run.key),
@@ -123,26 +130,26 @@ def record_delivery(done: Delivery | Postponed | None, message_id: str) -> None:
         reason=run.reason,
         detail=run.detail,
         attempt=run.attempt,
-        waiting_for=done.waiting_for,
-        again_at=done.again_at,
+        waiting_for=delivery.waiting_for,
+        again_at=delivery.again_at,
         overtaken=run.overtaken,
-        excluded=done.excluded,
-        deferred=done.deferred,
-        expired=done.expired,
-        lapsed=done.lapsed,
+        excluded=delivery.excluded,
+        deferred=delivery.deferred,
+        expired=delivery.expired,
+        lapsed=delivery.lapsed,
     )
 
 
-def record_resend(done: Delivery | Redriven | None, message_id: str) -> None:
-    """As `record_delivery`; of a failed run that was redriven, log which run its events go with."""
-    if not isinstance(done, Redriven):
-        record_delivery(done, message_id)
+def record_resend(outcome: Delivery | Redriven | None, message_id: str) -> None:
+    """Count and log like `record_delivery`. Log also the run that takes a redriven run's events."""
+    if not isinstance(outcome, Redriven):
+        record_delivery(outcome, message_id)
         return
-    count(f"redriven_{done.result}")
+    count(f"redriven_{outcome.result}")
     logger().info(
         "run redriven",
-        correlation_id=run_id(done.failed.key),
-        result=done.result,
-        run=run_id(done.run.key) if done.run else None,
-        reason=done.reason,
+        correlation_id=run_id(outcome.failed.key),
+        result=outcome.result,
+        run=run_id(outcome.run.key) if outcome.run else None,
+        reason=outcome.reason,
     )

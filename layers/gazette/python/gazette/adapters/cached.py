@@ -1,5 +1,5 @@
-"""What the threads of a process share: values that they read at most once a minute, what they
-build once, and requests that they make together.
+"""Sharing between the threads of a process: cached values, objects that are built once, and joint
+requests.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +14,7 @@ from typing import Any, Final, Generic, TypeVar, cast
 from gazette.domain.errors import Unavailable, UnreadableRow
 from gazette.domain.ports.clock import Clock
 
-AskedT = TypeVar("AskedT")
+RequestT = TypeVar("RequestT")
 ItemT = TypeVar("ItemT")
 ValueT = TypeVar("ValueT")
 
@@ -23,7 +23,7 @@ READ_INTERVAL = timedelta(minutes=1)
 
 
 class _Nothing(Enum):
-    """A sentinel: no default is given. An enum, so that mypy can tell it from every value."""
+    """A sentinel for a missing default. An enum, so that mypy can tell it from every value."""
 
     GIVEN = 0
 
@@ -32,13 +32,13 @@ _NOTHING: Final = _Nothing.GIVEN
 
 
 class Cached(Generic[ValueT]):
-    """Reads the value at once, and again when it is a minute old: one thread, and others wait.
+    """A value that is read at once, and again when it is a minute old.
 
-    They must not go on with what they have: it may be older by all the time in which Lambda left
-    the process idle.
+    One thread reads while the others wait. They must not use the cached value, because it may be
+    older by the time for which Lambda froze the process.
 
     If the source does not answer (Unavailable) or has a row that cannot be read (UnreadableRow),
-    the value stays as it is. If that happens on the first read, the value is `default`; without a
+    the value stays the same. If that happens on the first read, the value is `default`; without a
     default, the error is raised. All other errors of `read` are raised every time.
     """
 
@@ -51,7 +51,7 @@ class Cached(Generic[ValueT]):
     ) -> None:
         self._read = read
         self._clock = clock
-        self._looking = Lock()
+        self._reading = Lock()
         self._tried_at = clock()
         try:
             self._value = read()
@@ -61,10 +61,11 @@ class Cached(Generic[ValueT]):
             self._value = default
 
     def get(self) -> ValueT:
-        """The value, at most a minute old; older only if the source does not answer."""
-        with self._looking:
+        """Return the value, at most a minute old unless the source does not answer."""
+        with self._reading:
             now = self._clock()
-            # A clock that was ahead and is set back must not make the value last longer.
+            # The first comparison: a clock that was ahead and is set back must not extend the
+            # value's life.
             if not timedelta(0) <= now - self._tried_at < READ_INTERVAL:
                 self._tried_at = now
                 with suppress(Unavailable, UnreadableRow):
@@ -75,15 +76,15 @@ class Cached(Generic[ValueT]):
 def when_asked(
     read: Callable[[], ValueT], *, clock: Clock, default: ValueT
 ) -> Callable[[], ValueT]:
-    """Returns what `Cached` would, read for the first time at the first question."""
+    """Return the `get` of a Cached that makes its first read at the first call."""
     cached = once(lambda: Cached(read, clock=clock, default=default))
     return lambda: cached().get()
 
 
 class once(Generic[ValueT]):  # noqa: N801 -- a decorator, used as functools.cache is
-    """Returns what `build` returned first; if that raises, the next call builds again.
+    """A function that builds a value once. If `build` raises, the next call builds again.
 
-    `functools.cache` would build in each thread that asks before the first one has built.
+    `functools.cache` would build in each thread that calls before the first has finished.
     """
 
     def __init__(self, build: Callable[[], ValueT]) -> None:
@@ -95,28 +96,28 @@ class once(Generic[ValueT]):  # noqa: N801 -- a decorator, used as functools.cac
             return self._cached()
 
     def cache_clear(self) -> None:
-        """Forget it: the next call builds anew."""
+        """Discard the value. The next call builds again."""
         self._cached.cache_clear()
 
 
 class Coalescer:
-    """Joins what the threads of one invocation ask at the same time into one request.
+    """A meeting point that joins requests of an invocation's threads into one.
 
-    A thread that asks waits until every other one asks too or has left, at most `patience` seconds.
-    Then one of them makes the request for all that wait. So no answer is older than its question,
-    and a thread that is held up holds up the others only for that long. Outside `side_by_side`
-    everybody asks alone.
+    A requesting thread waits until every other one has a request too or has left, at most
+    `patience` seconds. Then one of them sends the joint request. So no answer is older than its
+    request, and a slow thread delays the others only for that time. Outside `side_by_side` each
+    thread sends its own request.
     """
 
     def __init__(self, *, patience: float = 0.25) -> None:
         self._patience = patience
         self._changed = Condition()
         self._members = 0
-        self._busy = 0  # members that may still ask: they neither wait nor have left
+        self._busy = 0  # members that may still make a request, as they neither wait nor have left
         self._waiting: list[_Question[Any, Any]] = []
 
     def side_by_side(self, work: Callable[[ItemT], object], items: Sequence[ItemT]) -> None:
-        """Call `work` for each item, in a thread of its own; return when all have ended.
+        """Call `work` for each item in its own thread. Return when all have ended.
 
         A single item needs no thread.
         """
@@ -131,7 +132,7 @@ class Coalescer:
         for thread, item in zip(threads, items, strict=True):
             try:
                 thread.start()
-            except RuntimeError:  # the process may have no more threads
+            except RuntimeError:  # the process has reached its limit of threads
                 self._working(work, item)
             else:
                 started.append(thread)
@@ -148,7 +149,7 @@ class Coalescer:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Inside, no other thread waits for this one, which waits for something else."""
+        """Mark this thread as waiting for something else, so that no other thread waits for it."""
         if not self._members:
             yield
             return
@@ -160,9 +161,9 @@ class Coalescer:
                 self._busy += 1
 
     def _step_aside(self) -> None:
-        """Expect no question of this thread, which may be the one that the others wait for.
+        """Expect no request of this thread, which may be the one for which the others wait.
 
-        One of those that wait makes their request: this one has no time for it.
+        One of the waiting threads sends their request, because this one is busy.
         """
         with self._changed:
             self._busy -= 1
@@ -171,18 +172,19 @@ class Coalescer:
 
     def ask(
         self,
-        answer: Callable[[Sequence[AskedT]], Sequence[ValueT | Exception]],
-        asked: AskedT,
+        answer: Callable[[Sequence[RequestT]], Sequence[ValueT | Exception]],
+        request: RequestT,
     ) -> ValueT:
-        """Return the answer to `asked`: `answer` gets all that is asked of it, in any order.
+        """Return the answer to `request`.
 
-        Questions to the same `answer`, such as a method of one object, go into one call, which
-        returns as many answers in the same order. An answer that is an exception is raised by the
-        thread that asked for it. If the call itself raises, all that asked raise.
+        Requests to the same `answer` go into one call, in any order. `answer` may be a method of
+        one object. It returns the answers in the order of its requests. An answer that is an
+        exception is raised in the thread that made the request. If the call itself raises, all
+        these threads raise.
         """
         if not self._members:
-            return _raised_or_returned(answer([asked])[0])
-        question = _Question(answer, asked)
+            return _raised_or_returned(answer([request])[0])
+        question = _Question(answer, request)
         with self._changed:
             self._waiting.append(question)
             self._busy -= 1
@@ -194,12 +196,12 @@ class Coalescer:
         return cast("ValueT", _raised_or_returned(question.answer))
 
     def _taken(self) -> "Sequence[_Question[Any, Any]]":
-        """All that wait, for one thread to answer."""
-        taken, self._waiting = self._waiting, []
-        for question in taken:
+        """Return all waiting requests, which the calling thread answers."""
+        questions, self._waiting = self._waiting, []
+        for question in questions:
             question.is_taken = True
         self._changed.notify_all()
-        return taken
+        return questions
 
     def _answer(self, together: "Sequence[_Question[Any, Any]]") -> None:
         by_source: dict[Any, list[_Question[Any, Any]]] = {}
@@ -207,10 +209,10 @@ class Coalescer:
             by_source.setdefault(question.source, []).append(question)
         for source, questions in by_source.items():
             try:
-                answers = source([question.asked for question in questions])
+                answers = source([question.request for question in questions])
                 for question, each in zip(questions, answers, strict=True):
                     question.answer = each
-            except BaseException as err:  # noqa: BLE001 -- raised by each that asked
+            except BaseException as err:  # noqa: BLE001 -- raised in each requesting thread
                 for question in questions:
                     question.answer = err
             with self._changed:
@@ -227,13 +229,13 @@ def _raised_or_returned(answer: ValueT | BaseException) -> ValueT:
 
 
 @dataclass(slots=True, eq=False)
-class _Question(Generic[AskedT, ValueT]):
-    source: Callable[[Sequence[AskedT]], Sequence[ValueT | Exception]]
-    asked: AskedT
+class _Question(Generic[RequestT, ValueT]):
+    source: Callable[[Sequence[RequestT]], Sequence[ValueT | Exception]]
+    request: RequestT
     answer: ValueT | BaseException | None = None
     is_taken: bool = False
     is_answered: bool = False
 
 
 ALONE: Final = Coalescer()
-"""For a process that handles one thing after the other."""
+"""A coalescer for a process that handles one item at a time."""

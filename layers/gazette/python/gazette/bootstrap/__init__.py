@@ -1,1 +1,1 @@
-"""Where steps meet adapters: one module a function, so that each imports only its own."""
+"""Composition of steps and adapters: one module per function, so that each imports only its own."""

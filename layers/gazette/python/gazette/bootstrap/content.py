@@ -29,15 +29,15 @@ from gazette.steps.content.ask import AskContext, ProcessHealth
 from gazette.steps.content.fetch import FetchContext, FetchResult, fetch
 
 _TABLES = 15
-"""Seconds for what a fetch reads and writes; two requests come on top."""
+"""The seconds for a fetch's reads and writes, in addition to two requests."""
 
 _STARTED_LATE = timedelta(minutes=20)
-"""A digest may come to generate so much later than it was started: `spread`, and a full queue."""
+"""The longest that a digest may reach generate after its start: `spread`, and a full queue."""
 
 
 @once
 def build() -> Callable[[str, TimeLeft], FetchResult]:
-    """Return a function of a message's body and the time left. Built once per process."""
+    """Return a function that takes a message's body and the time left. Built once per process."""
     settings = ContentSettings.from_env()
     announce(settings)
     sqs = sqs_client()
@@ -102,7 +102,10 @@ def _source(settings: ContentSettings) -> HttpSource:
 
 
 def _token(secret: str) -> Callable[[], str]:
-    """Read at most once a minute: a new token counts within that."""
+    """Return a function that reads the token at most once a minute.
+
+    A new token is used within that time.
+    """
     if not secret:
         return lambda: ""
     return Cached(partial(read_token, secret), clock=now).get

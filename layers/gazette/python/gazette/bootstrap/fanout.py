@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @cache
 def build_tick() -> Callable[[datetime], int]:
-    """Return a function of a tick's time. Built once per process."""
+    """Return a function that takes a tick's time. Built once per process."""
     settings = FanoutSettings.from_env()
     batches = _batches(settings)
     shard_queue = SqsQueue(sqs_client(), settings.shard_queue_url, encode_shard)
@@ -49,9 +49,9 @@ def build_tick() -> Callable[[datetime], int]:
 
 @cache
 def build_fan_out() -> Callable[[str, TimeLeft], FannedOut]:
-    """Return a function of a message's body and the time left. Built once per process.
+    """Return a function that takes a message's body and the time left. Built once per process.
 
-    Announces the shards first: fan-out writes schedules to the shards of its own setting.
+    Announces the shards first, because fan-out writes schedules to the shards of its own setting.
     """
     settings = FanoutSettings.from_env()
     batches = _batches(settings)
@@ -80,7 +80,7 @@ def build_fan_out() -> Callable[[str, TimeLeft], FannedOut]:
 
 
 def _asking(settings: FanoutSettings, sqs: "SQSClient") -> "AskingContext | None":
-    """What only a stage has that asks a content source; it is imported there alone."""
+    """Return the context of content sources. Only stages that query one import its modules."""
     if ASKED_SOURCE not in settings.content_sources:
         return None
     from gazette.adapters.aws.fetch_messages import encode_fetch
@@ -117,7 +117,7 @@ def _look_ahead(
 
 @cache
 def build_is_beat() -> Callable[[str], bool]:
-    """Return a function of a message's body. Built once per process."""
+    """Return a function that takes a message's body. Built once per process."""
     shards = FanoutSettings.from_env().shards
     return partial(is_beat, decode=decode_shard, shards=shards, clock=now)
 
@@ -144,7 +144,7 @@ _TIMEOUT = timedelta(seconds=5)
 def build_learn_quota() -> Callable[[], Quota | None]:
     """Return a function that stores and returns the quota; None if the provider is not SES.
 
-    It is called once a tick, not by each worker: SES allows one such request a second.
+    It is called once a tick, not by each worker, because SES allows one such request per second.
     Built once per process.
     """
     settings = FanoutSettings.from_env()

@@ -1,4 +1,4 @@
-"""The function `feedback`, joined."""
+"""The function `feedback`: its step with its adapters."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,18 +34,19 @@ from gazette.steps.feedback.feedback import (
 
 @dataclass(frozen=True, slots=True)
 class FeedbackFunction:
-    """What an invocation does: `process` takes the body of each message, and `finish` ends it.
-
-    `finish` raises Unavailable where counts could not be written, which the next one makes up for.
-    """
+    """The work of an invocation."""
 
     process: Callable[[str], Feedback | None]
+    """The step for the body of each message."""
+
     finish: Callable[[], None]
+    """The end of the invocation. Raises Unavailable if counts could not be written; the next
+    invocation writes them."""
 
 
 @cache
 def build() -> FeedbackFunction:
-    """Built once per process."""
+    """Return the work of an invocation. Built once per process."""
     settings = FeedbackSettings.from_env()
     retention = timedelta(days=settings.run_retention_days)
     runs = DynamoRuns(settings.runs_table, retention=retention)
@@ -72,7 +73,7 @@ def build() -> FeedbackFunction:
 
 
 def _nothing() -> None:
-    """Ends an invocation that counted nothing."""
+    """Do nothing, in a stage without counts per category."""
 
 
 def _category_stats(settings: FeedbackSettings) -> CategoryStatsContext | None:

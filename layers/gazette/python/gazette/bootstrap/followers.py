@@ -1,4 +1,4 @@
-"""The function `followers`, joined."""
+"""The function `followers`: its step with its adapters."""
 
 import json
 from collections.abc import Callable
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @cache
 def build() -> Callable[[str, TimeLeft], int]:
-    """Takes the body of one message and what is left of the invocation. Built once per process.
+    """Return a function that takes a message's body and the time left. Built once per process.
 
-    What it returns says how many followers the message concerned.
+    It returns the number of followers that the message concerned.
     """
     settings = FollowersSettings.from_env()
     announce(settings)
@@ -41,10 +41,10 @@ def build() -> Callable[[str, TimeLeft], int]:
 
 
 def _suppressions(settings: FollowersSettings) -> "DynamoSuppressions | None":
-    """Return the suppressed addresses; None if no category is critical, for nothing asks then."""
+    """Return the suppressed addresses; None without critical categories, which alone need them."""
     if not json.loads(settings.critical_categories):
         return None
-    # What only some stages use is imported where it is chosen.
+    # Import here, because only some stages use these modules.
     from gazette.adapters.aws.suppression_key import read_suppression_key
     from gazette.adapters.dynamodb.feedback.suppressions import DynamoSuppressions
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @once
 def build() -> Callable[[str, TimeLeft], Delivery | Postponed | None]:
-    """Return a function of a message's body and the time left. Built once per process."""
+    """Return a function that takes a message's body and the time left. Built once per process."""
     settings = GenerateSettings.from_env()
     sqs = sqs_client()
     decided = decisions(settings.control_table)
@@ -80,7 +80,7 @@ def _content(
     sqs: "SQSClient",
     decided: "CachedDecisions",
 ) -> "ContentContext":
-    """Return what only a stage needs that asks a content source; it is imported there alone."""
+    """Return the context of content sources. Only stages that query one import its modules."""
     from gazette.adapters.aws.fetch_messages import encode_fetch
     from gazette.bootstrap.parts.versions import settings_for
     from gazette.domain.templates.settings import SourcePolicy

@@ -1,4 +1,4 @@
-"""The function `ingest`, joined."""
+"""The function `ingest`: its step with its adapters."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ from gazette.steps.routing.route import Routed
 
 @cache
 def build() -> Callable[[Sequence[str], TimeLeft], list[Routed]]:
-    """Takes the bodies of messages and what is left of the invocation. Built once per process."""
+    """Return a function that takes messages' bodies and the time left. Built once per process."""
     settings = IngestSettings.from_env()
     key = read_suppression_key(settings.suppressions_secret)
     suppressions = DynamoSuppressions(settings.suppressions_table, key=key, clock=now)
@@ -59,11 +59,11 @@ def _hosts(settings: IngestSettings) -> LinkHosts | None:
 
 
 def data_schemas() -> Schemas:
-    """What the templates of the stage demand of data, by category; mostly nothing."""
-    found = sorted(Path(str(files("gazette_templates"))).glob(SCHEMA_FILES))
-    if not found:
+    """Return the schemas of `data` in the stage's templates, by category. Most stages have none."""
+    paths = sorted(Path(str(files("gazette_templates"))).glob(SCHEMA_FILES))
+    if not paths:
         return {}
-    # What only some stages use is imported where it is chosen.
+    # Imported here because only some stages use it.
     from gazette.adapters.contract.schemas import read_schemas
 
-    return read_schemas(found)
+    return read_schemas(paths)

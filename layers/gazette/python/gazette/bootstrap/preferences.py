@@ -1,4 +1,4 @@
-"""The function `preferences`, joined."""
+"""The function `preferences`: its steps with their adapters."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -39,42 +39,60 @@ from gazette.steps.preferences.view import ViewContext, view_email, view_updates
 
 
 @dataclass(frozen=True, slots=True)
-class Preferences:
-    """What the handler calls.
+class PreferencesFunction:
+    """The functions that the handler calls.
 
-    `unsubscribe_link` and `preferences_link` return what a token says, `email` and `updates` what
-    it shows; all raise InvalidToken. `preferences_link`, `show` and `submit` raise EndedLink for a
-    link that has ended; `mail_new_link` takes the token of such a link.
-
-    `press` does what an unsubscribe link says, or what its page sent, as
-    steps/preferences/leaving.py tells. `confirm_page` and `left_page` are the pages before and
-    after it, by the token, in the language that the browser asks for if the reader's is unknown.
-
-    `styles` and `images` are what a Content-Security-Policy has to let in for the pages;
-    `preference_page` makes the page of what `show` and `submit` return. `submit` takes the link, a
-    function that reads the form, and what is left of the invocation. `read_form` is `read_request`.
+    All raise InvalidToken for an invalid token. `preferences_link`, `show` and `submit` raise
+    EndedLink for a link that has ended.
     """
 
     pages: Pages
     preference_page: Callable[[Shown], str]
+    """The page for the result of `show` or `submit`."""
+
     styles: str
+    """The style sheets that the pages' Content-Security-Policy must allow."""
+
     images: str
+    """The images that the pages' Content-Security-Policy must allow."""
+
     unsubscribe_link: Callable[[str], LinkToken]
+    """The content of a token."""
+
     preferences_link: Callable[[str], LinkToken]
+    """The content of a token."""
+
     email: Callable[[str], str | None]
+    """The email of a token as a page."""
+
     updates: Callable[[str], str | None]
+    """The list of an email's updates as a page."""
+
     confirm_page: Callable[[str, str], str]
+    """The page before leaving, for the token. The second argument is the browser's
+    languages, for a reader whose language is unknown."""
+
     press: Callable[[LinkToken, Callable[[], Fields], TimeLeft], Leaving]
+    """The act of an unsubscribe link or its page, as described in
+    steps/preferences/leaving.py."""
+
     left_page: Callable[[str, Leaving, str], str]
+    """The page after leaving, with the arguments of `confirm_page`."""
+
     show: Callable[[LinkToken, str], Shown]
     submit: Callable[[LinkToken, Callable[[], Fields], TimeLeft, str], Shown]
+    """Arguments: the link, a function that reads the form, and the time left of the invocation."""
+
     mail_new_link: Callable[[str], bool]
+    """Argument: the token of a link that has ended."""
+
     read_form: Callable[..., Fields]
+    """The function `read_request`."""
 
 
 @cache
-def build() -> Preferences:
-    """Built once per process."""
+def build() -> PreferencesFunction:
+    """Return the functions that the handler calls. Built once per process."""
     settings = PreferencesSettings.from_env()
     keys = cached_keys(settings.links_secret, clock=now)
     suppression_key = read_suppression_key(settings.suppressions_secret)
@@ -86,7 +104,7 @@ def build() -> Preferences:
     events = DynamoEventReader(settings.events_table, clock=now)
     in_force = versions_in_force(settings.control_table)
     suppressions = DynamoSuppressions(settings.suppressions_table, key=suppression_key, clock=now)
-    routing = routing_context(  # last: it binds the table `events`
+    routing = routing_context(  # last, because it binds the table `events`
         settings, sqs_client(), in_force=in_force, suppressions=suppressions
     )
     context = PageContext(
@@ -117,7 +135,7 @@ def build() -> Preferences:
         max_blocks=settings.max_blocks,
         arrangement=settings.arrangement,
     )
-    return Preferences(
+    return PreferencesFunction(
         pages=pages,
         preference_page=lambda shown: preference_pages.page(
             shown.overview, notice=shown.notice, problems=shown.problems, sent=shown.sent

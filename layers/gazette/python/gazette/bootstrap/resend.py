@@ -31,7 +31,7 @@ from gazette.steps.occurrences.redrive import RedriveContext, redrive
 
 @once
 def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
-    """Return a function of a message's body, its receipt handle and the time left.
+    """Return a function that takes a message's body, its receipt handle and the time left.
 
     Built once per process.
     """
@@ -62,7 +62,9 @@ def build() -> Callable[[str, str, TimeLeft], Delivery | Redriven | None]:
     announced = once(partial(batches.announce, settings.shards))
 
     def start_next(failed: Run) -> Redriven:
-        """Announce the shards first: a redrive writes schedules to those of its own setting."""
+        """Announce the shards, because a redrive writes schedules to those of its own setting;
+        redrive.
+        """
         announced()
         return redrive(failed, context=redriving)
 

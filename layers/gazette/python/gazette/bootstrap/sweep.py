@@ -67,7 +67,7 @@ def build_begin() -> Callable[[datetime], int]:
 
 @cache
 def build_sweep() -> Callable[[str, TimeLeft], list[tuple[RunKey | UnreadableRow, Swept]]]:
-    """Return a function of a message's body and the time left. Built once per process."""
+    """Return a function that takes a message's body and the time left. Built once per process."""
     settings = SweepSettings.from_env()
     sqs = sqs_client()
     context = SweepContext(
@@ -108,7 +108,7 @@ def build_sweep() -> Callable[[str, TimeLeft], list[tuple[RunKey | UnreadableRow
 
 @cache
 def build_audit() -> Callable[[str, TimeLeft], Audited]:
-    """Return a function of a message's body and the time left. Built once per process."""
+    """Return a function that takes a message's body and the time left. Built once per process."""
     settings = SweepSettings.from_env()
     context = AuditContext(
         schedules=DynamoSchedules(settings.schedules_table, shards=settings.shards),
@@ -131,7 +131,7 @@ def build_audit() -> Callable[[str, TimeLeft], Audited]:
 
 @cache
 def build_standing() -> Callable[[str, TimeLeft], Standing]:
-    """Return a function of a message's body and the time left. Built once per process."""
+    """Return a function that takes a message's body and the time left. Built once per process."""
     settings = SweepSettings.from_env()
     runs, gauges = _runs(settings), rate_limiters(settings)
 

@@ -1,1 +1,1 @@
-"""What a digest is and how its delivery proceeds. Standard library only."""
+"""The rules of digests and their delivery. Imports the standard library only."""

@@ -12,13 +12,11 @@ from gazette.domain.subscribers.subscriber import Subscriber
 
 @dataclass(frozen=True, slots=True)
 class CreateEvents:
-    """`event.created`: events, each for one subscriber.
-
-    `problems`: in words, what is wrong with the events of the list that were left out.
-    """
+    """`event.created`: events, each for one subscriber."""
 
     events: tuple[Event, ...]
     problems: str = ""
+    """The errors in the invalid events of the list, which are omitted. Empty if there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +51,22 @@ class ChangeSubscriber:
 
 @dataclass(frozen=True, slots=True)
 class ChoosePreferences:
-    """`preferences.chosen`: what the reader chose at that instant.
-
-    `whole_map`: of a choice by category that goes on the bus, what counts after it. The version
-    before reads it in the place of the choice (domain/subscribers/whole_maps.py).
-    """
+    """`preferences.chosen`: the reader's choice at that instant."""
 
     user_id: str
     choice: Choice
     at: datetime
     whole_map: Frequencies | None = field(default=None, compare=False)
+    """The complete frequencies after a choice by category.
+
+    Set only for the bus, because the version before reads it instead of the choice
+    (domain/subscribers/whole_maps.py).
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class MarkActive:
-    """`subscriber.active`: a sign of life."""
+    """`subscriber.active`: a subscriber's activity."""
 
     user_id: str
     at: datetime
@@ -75,7 +74,7 @@ class MarkActive:
 
 @dataclass(frozen=True, slots=True)
 class EraseSubscriber:
-    """`subscriber.deleted`: delete everything of the subscriber."""
+    """`subscriber.deleted`: delete all data of the subscriber."""
 
     user_id: str
     at: datetime
@@ -83,7 +82,7 @@ class EraseSubscriber:
 
 @dataclass(frozen=True, slots=True)
 class ChangeFollow:
-    """`follow.created` and `follow.deleted`: `state` is in force from `at` on."""
+    """`follow.created` and `follow.deleted`: `state` applies from `at` on."""
 
     user_id: str
     entity: str
@@ -101,37 +100,37 @@ SingleCommand = (
     | EraseSubscriber
     | ChangeFollow
 )
-"""What is applied by itself; the events of several messages are routed together."""
+"""A command that is processed alone. Only the events of several messages are routed together."""
 
 Command = CreateEvents | SingleCommand
 
 
 CHANGED_CATEGORY = "gazette:changed-category:"
-"""Resources of an envelope that begin so name the categories that a choice of our page changes."""
+"""The prefix of envelope resources that name the categories changed on the preference page."""
 
 AHEAD = timedelta(hours=1)
-"""How far the clock of a service may be ahead of ours."""
+"""The largest time by which a service's clock may be ahead of ours."""
 
 
 def from_the_future(command: Command, now: datetime) -> str:
-    """In words, that `command` is dated too far ahead of `now`; empty if it is not.
+    """Return an error text if `command` is dated too far ahead of `now`; empty if it is not.
 
-    Such a message would prevail over all later, correct ones.
+    Such a message would override all later, correct ones.
     """
     latest = latest_instant(command)
     if latest is None or latest - now <= AHEAD:
         return ""
     return (
-        f"detail: {latest.isoformat()}, which decides what came last (changed_at, chosen_at, "
+        f"detail: {latest.isoformat()}, which orders messages (changed_at, chosen_at, "
         "amended_at, active_at or deleted_at), is more than an hour ahead of now. Check the clock "
-        "of the service that put it."
+        "of the service that published it."
     )
 
 
 def reader_of(command: SingleCommand) -> str | None:
-    """The user id of the only reader whose events and emails depend on `command`.
+    """Return the id of the only reader whose events and emails depend on `command`.
 
-    None for an activity: nobody knows its followers before they are read.
+    None for an activity, because its followers have not been read yet.
     """
     match command:
         case CreateActivity() | RetractActivity():
@@ -143,7 +142,7 @@ def reader_of(command: SingleCommand) -> str | None:
 
 
 def latest_instant(command: Command) -> datetime | None:
-    """The instant in `command` by which the later of two messages is told."""
+    """Return the instant in `command` that decides which of two messages is later."""
     match command:
         case ChangeSubscriber(subscriber):
             return subscriber.changed_at

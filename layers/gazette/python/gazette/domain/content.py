@@ -1,8 +1,8 @@
-"""Content sources: what they give a reader, and what is remembered of it. Pure.
+"""Content sources: their items for a reader, and the memory of the items shown. Pure.
 
-A content source gives items, or nothing new, for a reader and a span of time. `events` are in the
+A content source returns items, or nothing new, for a reader and a span of time. `events` are in the
 table already; `recommendations` come from a service of the adopter, over HTTP. Each item becomes an
-event (`event_of`), so whatever holds for events holds for items.
+event (`event_of`), so the rules for events apply to items too.
 """
 
 import hashlib
@@ -14,70 +14,80 @@ from types import MappingProxyType
 from gazette.domain.model import Entity, Event, Image, StoredEvent
 
 EVENTS = "events"
-"""The content source that every schedule has: what services put on the bus."""
+"""The content source of every schedule: the events that services publish."""
 
 RECOMMENDATIONS = "recommendations"
 """The content source that is an HTTP service of the adopter."""
 
 CONTENT_SOURCES = (EVENTS, RECOMMENDATIONS)
-"""All that there are, in the order in which an email shows them by default."""
+"""All content sources, in the order in which an email shows them by default."""
 
 CATEGORY_OF: Mapping[str, str] = MappingProxyType({RECOMMENDATIONS: "recommendation"})
-"""The category of the items of each source that is asked. Readers choose its frequency."""
+"""The category of the items of each queried source. Readers choose its frequency."""
 
 ITEM = "item"
-"""The type of the entities that items are."""
+"""The entity type of items."""
 
 LONGEST_ID = 128
-"""Characters of an item's or an event's id."""
+"""Characters. The longest id of an item or event."""
 
 REMEMBERED = 84
-"""So many ids does the memory of a schedule hold: with more, its row would be two write units."""
+"""The number of ids that a schedule remembers. With more, its row would cost two write units."""
 
 _HASH_BYTES = 6
-"""With so many of them, one new item in three million million is taken for an old one."""
+"""Bytes of a hash. With six, one new item in three million million is mistaken for an old one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """Something that a content source offers to one reader.
-
-    `source`: the content source. `url`: where it leads. `published`: shown. `score`: the higher,
-    the earlier among the items of a digest. `summary`: a few words of it. No email shows it from
-    `expires_at` on.
-    """
+    """An item that a content source offers to one reader."""
 
     source: str
+    """The content source."""
+
     id: str
     title: str
     url: str
+    """The page to which its title links."""
+
     published: datetime
+    """The publication time, which the email shows."""
+
     image: Image | None = None
     score: float | None = None
+    """Items with a higher score come first in a digest."""
+
     summary: str = ""
+    """A short description."""
+
     expires_at: datetime | None = None
+    """The time from which no email shows it."""
 
     def lasts_until(self, at: datetime) -> bool:
-        """Whether an email at that instant may show it."""
+        """Return True if an email at that instant may show it."""
         return self.expires_at is None or self.expires_at > at
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """What is wrong with an item: its place in the answer, from 0 on, the field, and why.
-
-    `is_left_out`: the item is; else it is shown without that field.
-    """
+    """An error in an item of an answer."""
 
     place: int
+    """The index of the item in the answer, from 0 on."""
+
     field: str
+    """The invalid field."""
+
     why: str
+    """The error."""
+
     is_left_out: bool = True
+    """The item is omitted. Otherwise it is shown without the field."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a source has for a reader, the best first; without items: nothing new."""
+    """A source's items for a reader, the best first. No items: nothing new."""
 
     items: tuple[Item, ...] = ()
     broken: tuple[Broken, ...] = ()
@@ -85,44 +95,49 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a source is asked: what should this reader's digest that is due at `until` show?
-
-    `since`: up to when events were in an earlier digest; None if there was none. `limit`: how many
-    items are wanted at most. `locale` and `time_zone` are the reader's.
-    """
+    """A query to a source for one reader's digest."""
 
     user_id: str
     schedule: str
     since: datetime | None
+    """The time up to which earlier digests had the events; None if there was none."""
+
     until: datetime
+    """The time at which the digest is due."""
+
     limit: int
+    """The largest number of items to return."""
+
     locale: str
+    """The reader's locale."""
+
     time_zone: str
+    """The reader's time zone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """Ask the sources of a schedule for its occurrence at `due_at`.
-
-    `tries`: failed ones so far. `asked_at`: since when a digest waits for it; None: none does yet.
-    """
+    """A request to query the sources of a schedule for its occurrence at `due_at`."""
 
     user_id: str
     schedule: str
     due_at: datetime
     tries: int = 0
+    """The number of failed tries so far."""
+
     asked_at: datetime | None = None
+    """The time since which a digest has waited for the items; None if none waits yet."""
 
     @property
     def waits_since(self) -> datetime:
-        """Since when a digest waits, or will: fan-out may have been late."""
+        """The time since which a digest waits, or will wait. Fan-out may have been late."""
         return max(self.due_at, self.asked_at or self.due_at)
 
 
 def event_id(source: str, item_id: str) -> str:
-    """The id of the event that an item becomes, such as `recommendations:4711`.
+    """Return the id of an item's event, such as `recommendations:4711`.
 
-    Of an item whose id is too long it is a hash, which no other item's event has.
+    If the item's id is too long, the event's id contains its hash, which is unique to the item.
     """
     named = f"{source}:{item_id}"
     if len(named) <= LONGEST_ID:
@@ -131,12 +146,12 @@ def event_id(source: str, item_id: str) -> str:
 
 
 def asked_among(sources: Iterable[str]) -> tuple[str, ...]:
-    """Those of a schedule's or a run's sources that are asked: events come by themselves."""
+    """Return the sources in `sources` that are queried. Events are stored as they arrive."""
     return tuple(source for source in sources if source in CATEGORY_OF)
 
 
 def source_of(event_id: str) -> str:
-    """The content source to which an event's id belongs; empty if a service may put it."""
+    """Return the content source of an event's id; empty if a service may publish it."""
     for source in CATEGORY_OF:
         if event_id.startswith((f"{source}:", f"{source}#")):
             return source
@@ -144,7 +159,7 @@ def source_of(event_id: str) -> str:
 
 
 def event_of(item: Item, user_id: str, fetched_at: datetime) -> Event:
-    """The event that a reader gets for an item. A later fetch of the same item amends it."""
+    """Return the event for an item. A later fetch of the same item amends it."""
     return Event(
         user_id=user_id,
         id=event_id(item.source, item.id),
@@ -162,14 +177,13 @@ def event_of(item: Item, user_id: str, fetched_at: datetime) -> Event:
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
-    """What to do with an answer.
+    """The events to store for an answer."""
 
-    `put`: the events of new items, and of those that wait and have changed. `offered`: the ids of
-    all events that the next digest may show.
-    """
+    changed: tuple[Event, ...]
+    """The events of new items, and of waiting items that changed."""
 
-    put: tuple[Event, ...]
     offered: tuple[str, ...]
+    """The ids of all events that the next digest may show."""
 
 
 def refreshed(
@@ -183,23 +197,23 @@ def refreshed(
 ) -> Refreshed:
     """Choose the first `limit` of `items` that the reader has not had. Pure.
 
-    `waiting`: the source's events that no digest has shown yet. What waits may be chosen again;
-    what `shown` holds beside may not. `at`: when the source was asked.
+    `waiting`: the source's events that no digest has shown yet. They may be chosen again; other
+    events in `shown` may not. `at`: the time of the query.
     """
-    there = {stored.event.id: stored for stored in waiting}
-    put: list[Event] = []
+    waiting_by_id = {stored.event.id: stored for stored in waiting}
+    changed_events: list[Event] = []
     offered: list[str] = []
     for item in items:
         if len(offered) == limit:
             break
         event = event_of(item, user_id, at)
-        before = there.get(event.id)
+        before = waiting_by_id.get(event.id)
         if before is None and shown.holds(event.id):
             continue
         offered.append(event.id)
         if before is None or replace(event, amended_at=before.event.amended_at) != before.event:
-            put.append(event)
-    return Refreshed(tuple(put), tuple(offered))
+            changed_events.append(event)
+    return Refreshed(tuple(changed_events), tuple(offered))
 
 
 def is_fresh(
@@ -210,9 +224,10 @@ def is_fresh(
     now: datetime,
     fresh_for: timedelta,
 ) -> bool:
-    """Whether what was fetched will do for the occurrence at `due_at`: it is not asked again.
+    """Return True if the fetched items are fresh enough for `due_at`, so the source is not queried
+    again.
 
-    `fetched_for`: the occurrence for which it was fetched. `fresh_for`: how old it may be.
+    `fetched_for`: the occurrence for which they were fetched. `fresh_for`: their maximum age.
     """
     if fetched_at is None or fetched_for is None:
         return False
@@ -221,28 +236,29 @@ def is_fresh(
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The memory of a schedule: the ids of the newest items that its reader was offered.
+    """The memory of a schedule: the ids of the newest items offered to its reader.
 
-    `hashes`: six bytes for each id, the oldest first, REMEMBERED of them at most. What is held is
-    not offered again. An id that was never added is held by chance once in three million million.
+    A remembered item is not offered again. A new id matches a remembered one by chance once in
+    three million million.
     """
 
     hashes: bytes = b""
+    """Six bytes for each id, the oldest first; at most REMEMBERED ids."""
 
     def holds(self, event_id: str) -> bool:
-        """Whether the event was added, and is not forgotten yet."""
+        """Return True if the event was added and is still remembered."""
         return _hash(event_id) in self._each()
 
     def with_(self, event_ids: Iterable[str]) -> "Shown":
-        """The memory with these as its newest. The oldest are forgotten."""
+        """Return the memory with these as its newest. The oldest are dropped."""
         newest = dict.fromkeys(map(_hash, event_ids))
-        kept = [each for each in self._each() if each not in newest]
-        return Shown(b"".join([*kept, *newest][-REMEMBERED:]))
+        older = [each for each in self._each() if each not in newest]
+        return Shown(b"".join([*older, *newest][-REMEMBERED:]))
 
     def without(self, event_ids: Iterable[str]) -> "Shown":
-        """The memory without these: they may be offered again."""
-        gone = set(map(_hash, event_ids))
-        return Shown(b"".join(each for each in self._each() if each not in gone))
+        """Return the memory without these, so that they may be offered again."""
+        removed = set(map(_hash, event_ids))
+        return Shown(b"".join(each for each in self._each() if each not in removed))
 
     def _each(self) -> list[bytes]:
         starts = range(0, len(self.hashes), _HASH_BYTES)

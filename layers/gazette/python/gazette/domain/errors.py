@@ -1,10 +1,10 @@
-"""The errors of Gazette: one tree, and one type for each way to act on it."""
+"""The errors of Gazette: one tree, with one type for each way to handle an error."""
 
 from datetime import timedelta
 
 
 class GazetteError(Exception):
-    """Anything that Gazette itself reports. The text is written for a person."""
+    """An error that Gazette itself reports. The text is written for people."""
 
 
 class InvalidEvent(GazetteError):
@@ -12,60 +12,60 @@ class InvalidEvent(GazetteError):
 
 
 class ForeignEvent(InvalidEvent):
-    """A message whose source may not put it on this queue. The text names the source."""
+    """A message whose source may not publish it to this queue. The text names the source."""
 
 
 class InvalidToken(GazetteError):
     """A link whose token was not signed by this installation, or was altered on the way.
 
-    Readers are never told which: each such link is answered alike.
+    Readers get the same answer in both cases.
     """
 
 
 class EndedLink(InvalidToken):
-    """A link that this installation has signed, and that opens nothing any more."""
+    """A link that this installation signed and that is no longer valid."""
 
 
 class InvalidKeys(GazetteError):
-    """Keys that cannot be used, of links or suppressions. The text says why, and holds no key."""
+    """Invalid keys of links or suppressions. The text gives the reason and contains no key."""
 
 
 class UnreadableForm(GazetteError):
-    """What a browser sent is no form, or too long. The text says why."""
+    """Form data from a browser that is invalid or too long. The text gives the reason."""
 
 
 class RenderingFailed(GazetteError):
-    """A template that cannot show what it was given. The text says why."""
+    """A template that cannot render its values. The text gives the reason."""
 
 
 class VersionUnusable(GazetteError):
-    """A version of the templates that is not what was pushed, or that this process cannot load."""
+    """A template version that differs from the pushed one, or that this process cannot load."""
 
 
 class VersionGone(VersionUnusable):
-    """A version of the templates that surely exists no more."""
+    """A template version that certainly no longer exists."""
 
 
 class NotYet(GazetteError):
-    """A run that cannot go on now: its message must be kept and tried again later."""
+    """A run that cannot continue now. Its message must be kept and retried later."""
 
 
 class Hidden(NotYet):
-    """As NotYet, of a message that SQS hides already until the run may go on."""
+    """A NotYet whose message is already hidden in SQS until the run can continue."""
 
 
 class Overtaken(GazetteError):
-    """Somebody else changed the same thing at the same moment: nothing was done."""
+    """Another process changed the same row at the same moment, so no write was made."""
 
 
 class Unavailable(GazetteError):
-    """A service behind a port did not answer, or answered that it is overloaded."""
+    """A service behind a port did not answer, or reported that it is overloaded."""
 
 
 class SourceFailed(GazetteError):
-    """A content source gave no answer that can be used; another question may get one.
+    """A content source returned no usable answer; another query may succeed.
 
-    `refuses`: it refuses whatever we ask it, for at least `retry_after` if it says so: the circuit
+    `refuses`: the source rejects all queries, for at least `retry_after` if it says so. The circuit
     breaker opens at once.
     """
 
@@ -78,10 +78,10 @@ class SourceFailed(GazetteError):
 
 
 class UnreadableRow(GazetteError):
-    """A row that this version cannot read: an attribute is missing, malformed, or not known.
+    """A row that this version cannot read because an attribute is missing, malformed or unknown.
 
-    Its text names the table and the key, and nothing of what the row holds. Whoever asks for one
-    row gets it raised; whoever goes through many gets it among them, and goes on (rule 20).
+    Its text names the table and the key, but no value of the row. A function that reads one row
+    raises it; a function that iterates over many rows yields it among them and continues (rule 20).
     """
 
     def __init__(self, table: str, key: tuple[str, ...], why: str) -> None:
@@ -91,7 +91,7 @@ class UnreadableRow(GazetteError):
         self.why = why
 
     def __str__(self) -> str:
-        """For the log, and for whoever mends it."""
+        """Return the text for the log and for the person who fixes the row."""
         return (
             f"The row {' / '.join(self.key)} of the table {self.table} cannot be read: {self.why}."
         )

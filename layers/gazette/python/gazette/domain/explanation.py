@@ -1,7 +1,4 @@
-"""The values of an explanation why a reader got an email, or none; and the port for the events.
-
-None of them contains an address, a name or the content of an event.
-"""
+"""The values that explain why a reader got an email, or none; and the port for the events."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +16,7 @@ from gazette.domain.subscribers.suppression import Cause, Suppression
 
 
 class EventHistory(Protocol):
-    """All stored events of a reader, sent or not. May raise `Unavailable`."""
+    """All stored events of a reader, sent or not. Methods may raise `Unavailable`."""
 
     def of_user(self, user_id: str) -> Iterator[StoredEvent | UnreadableRow]:
         """Yield every stored event, by schedule, the oldest first.
@@ -29,33 +26,40 @@ class EventHistory(Protocol):
 
 
 class Due(StrEnum):
-    """Whether the next occurrence of a schedule is planned, overdue, or not scheduled.
-
-    `IDLE`: nothing waits; it comes if an event does. `OFF`: its reader gets no email. `UNLISTED`:
-    the schedule is missing from the due index although an event waits or the reader is active, as
-    after a crash until the interrupted message is delivered again.
-    """
+    """The state of a schedule's next occurrence."""
 
     PLANNED = "planned"
+    """The occurrence is in the due index and lies ahead."""
+
     OVERDUE = "overdue"
+    """The occurrence should have started."""
+
     IDLE = "idle"
+    """No event is waiting. The next event schedules the occurrence."""
+
     UNLISTED = "unlisted"
+    """The schedule is missing from the due index although an event is waiting or the reader is
+    active, for example after a crash until the interrupted message is delivered again.
+    """
+
     OFF = "off"
+    """The reader gets no email."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """A schedule and its next occurrences; none if it is off.
-
-    `on_date`: when the present recurrence is due on the requested date. `quiet`: from when to when
-    nothing waited around `on_date`, as far as runs and events are still stored.
-    """
+    """A schedule and its next occurrences; no occurrences if it is off."""
 
     schedule: Schedule
     due: Due
     next: tuple[datetime, ...]
     on_date: datetime | None
+    """The time on the requested date at which the current recurrence is due."""
+
     quiet: tuple[datetime, datetime] | None = None
+    """The period around `on_date` without waiting events, as far as runs and events are still
+    stored.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +74,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """A follow with a frequency of its own, and since when."""
+    """A follow with its own frequency, and the time of that choice."""
 
     entity: str
     frequency: Frequency
@@ -79,14 +83,12 @@ class Override:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedRun:
-    """A run, and how many stored events of each category its window covers.
-
-    `about`: the entity key of an immediate run, if an event of it is still stored.
-    """
+    """A run and the number of stored events of each category in its window."""
 
     run: Run
     covers: tuple[tuple[str, int], ...]
     about: str
+    """The entity key of an immediate run, if one of its events is still stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,27 +105,24 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """What is known of a user id at `now`, without their address and name.
-
-    `status`: None if the user id is unknown or was erased (`erased_at`). `suppression`: of their
-    address. `zone`: the reader's time zone, in which `on` is a date; UTC if `time_zone` is empty or
-    unknown here. `runs`: those due on the date; without a date, the last ones of all schedules and
-    all open ones; newest first. `given_up`: events that were in as many emails of unknown outcome
-    as is allowed, or in one before they were over or could not be shown. `expired`: events that no
-    email showed in time, as far as they are still stored.
-    `lapsed`: those that no email showed before their service no longer wanted it.
-    `held_categories`: the held ones among the categories of waiting events. `critical`: the
-    categories that come whatever the reader chose. `unreadable`: what is
-    wrong with rows that cannot be read.
-    """
+    """The data about a user id at `now`, without the address and name."""
 
     user_id: str
     now: datetime
     on: date | None
     zone: ZoneInfo
+    """The reader's time zone, in which `on` is a date.
+
+    UTC if `time_zone` is empty or unknown here.
+    """
+
     time_zone: str = ""
     status: SubscriberStatus | None = None
+    """None if the user id is unknown or was erased (`erased_at`)."""
+
     suppression: Suppression | None = None
+    """The suppression of the reader's address."""
+
     erased_at: datetime | None = None
     changed_at: datetime | None = None
     chosen_at: datetime | None = None
@@ -135,16 +134,34 @@ class Explanation:
     follows: int = 0
     overrides: tuple[Override, ...] = ()
     runs: tuple[ExplainedRun, ...] = ()
+    """The runs due on the date, newest first.
+
+    Without a date, the last runs of all schedules and all open runs.
+    """
+
     waiting: tuple[Waiting, ...] = ()
     given_up: tuple[Waiting, ...] = ()
+    """Events that were in the maximum number of emails with unknown outcome, or in one before they
+    expired or could not be shown.
+    """
+
     unreadable: tuple[str, ...] = ()
+    """The errors in rows that cannot be read."""
+
     expired: tuple[Waiting, ...] = ()
+    """Events that no email showed in time, as far as they are still stored."""
+
     lapsed: tuple[Waiting, ...] = ()
+    """Events that no email showed before their service's `expires_at`."""
+
     held_categories: tuple[str, ...] = ()
+    """The held categories among those of waiting events."""
+
     critical: tuple[str, ...] = ()
+    """The categories that are sent regardless of the reader's choice."""
 
     @property
     def gets_critical(self) -> bool:
-        """Whether critical email may go to their address, whatever they chose."""
+        """Return True if critical email may go to the reader's address, regardless of choices."""
         lifted = {None, Cause.UNSUBSCRIBED}
         return bool(self.critical) and (self.suppression and self.suppression.cause) in lifted

@@ -6,40 +6,46 @@ from dataclasses import dataclass
 
 _LABEL = r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
 _ENTRY = re.compile(rf"(?:\*\.)?(?=.{{1,253}}\Z){_LABEL}(?:\.{_LABEL})*")
-"""`example.com` or `*.example.com`; the length of names and labels by RFC 1035, section 2.3.4."""
+"""`example.com` or `*.example.com`.
+
+RFC 1035, section 2.3.4 limits the length of names and labels.
+"""
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
-"""A host that every browser takes as it is written. Of others, parsers differ: browsers decode what
-is percent-encoded before they look the host up (https://url.spec.whatwg.org/#host-parsing)."""
+"""A host that every browser reads literally.
+
+Parsers differ on other hosts, because browsers decode percent-encoded bytes before they look a host
+up (https://url.spec.whatwg.org/#host-parsing).
+"""
 
 _PORT = re.compile(r":[0-9]*\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class LinkHosts:
-    """The hosts that a stage allows, in lower case; any host if none is named.
-
-    `exact`: such as `example.com`. `endings`: such as `.example.com`, for its subdomains.
-    """
+    """The hosts that a stage allows, in lower case; any host if none is listed."""
 
     exact: frozenset[str] = frozenset()
+    """Full host names such as `example.com`."""
+
     endings: tuple[str, ...] = ()
+    """Endings such as `.example.com`, which allow subdomains."""
 
     @classmethod
     def of(cls, entries: Iterable[object]) -> "LinkHosts":
-        """The hosts by entries such as `example.com` and `*.example.com`.
+        """Return the hosts for entries such as `example.com` and `*.example.com`.
 
         `*.` stands for one label or more: subdomains of any depth, but not the domain itself.
-        Raises ValueError, naming the first entry that is neither.
+        Raises ValueError, naming the first invalid entry.
         """
-        found = [_entry(each) for each in entries]
+        hosts = [_entry(each) for each in entries]
         return cls(
-            frozenset(each for each in found if not each.startswith("*")),
-            tuple(each.removeprefix("*") for each in found if each.startswith("*")),
+            frozenset(each for each in hosts if not each.startswith("*")),
+            tuple(each.removeprefix("*") for each in hosts if each.startswith("*")),
         )
 
     def allow(self, url: str) -> bool:
-        """Whether a link may lead to `url`, an absolute http or https URL, on whatever port."""
+        """Return True if a link may lead to `url`, an absolute http or https URL, on any port."""
         if not self.exact and not self.endings:
             return True
         host = _host(url)
@@ -50,12 +56,13 @@ class LinkHosts:
 
 
 def host_of(url: str) -> str:
-    """The host of an absolute URL in lower case, without the port, as far as it can be read."""
+    """Return the host of an absolute URL in lower case, without the port, as far as it is
+    readable."""
     return _host(url).lower()
 
 
 def _host(url: str) -> str:
-    """Without the dot that may end a complete name (RFC 3986, section 3.2.2)."""
+    """Return the host without the final dot of a complete name (RFC 3986, section 3.2.2)."""
     authority = re.split(r"[/?#]", url.partition("://")[2], maxsplit=1)[0]
     return _PORT.sub("", authority).removesuffix(".")
 
@@ -63,8 +70,8 @@ def _host(url: str) -> str:
 def _entry(given: object) -> str:
     if not isinstance(given, str) or not _ENTRY.fullmatch(given):
         raise ValueError(
-            f"{ascii(given)[:80]} is no host: write example.com for one host, or *.example.com for "
-            "its subdomains, without scheme, port and path; a name of other letters in Punycode "
-            "(xn--…)"
+            f"{ascii(given)[:80]} is not a host: write example.com for one host, or "
+            "*.example.com for its subdomains, without scheme, port and path; a name of other "
+            "letters in Punycode (xn--…)"
         )
     return given.lower()

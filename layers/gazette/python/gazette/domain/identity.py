@@ -12,27 +12,31 @@ from gazette.domain.subscribers.addresses import canonical
 USER_ID = re.compile(r"[\x21-\x7e]{1,64}")
 SCHEDULE_NAME = re.compile(r"[a-z0-9]{1,24}")
 CATEGORY_NAME = re.compile(r"[a-z][a-z0-9_]{0,31}")
-"""The types of entities have such names too."""
+"""The names of categories and of entity types."""
 
 KEYED_HASH = re.compile(r"h[0-9a-f]{64}")
-"""Never a hash of an address without a key: that has 64 digits and no `h`."""
+"""A keyed hash of an address. An unkeyed hash has 64 digits and no `h`, so it never matches."""
 
 LAST_SEQUENCE = 9_999_999_999
-"""Greater than every sequence of a run."""
+"""A number greater than every sequence of a run."""
 
 
 def run_id(key: RunKey) -> str:
-    """The id of a run in tags, logs and headers, such as `1899-daily-17`.
+    """Return the id of a run in tags, logs and headers, such as `1899-daily-17`.
 
-    Only `[A-Za-z0-9_-]`, the alphabet of SES message tags, and under their 256 characters: each
-    other byte of the user id becomes `_` and two hex digits, so that ids never collide and can
-    be read back. https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_MessageTag.html
+    It contains only `[A-Za-z0-9_-]`, the alphabet of SES message tags, and stays under their 256
+    characters. Each other byte of the user id becomes `_` and two hex digits, so that ids never
+    collide and can be parsed.
+    https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_MessageTag.html
     """
     return f"{_escape(key.user_id)}-{key.schedule}-{key.sequence}"
 
 
 def parse_run_id(text: str) -> RunKey:
-    """The run that `text` names. Raises ValueError for anything that `run_id` does not make."""
+    """Return the run that `text` names.
+
+    Raises ValueError for any text that `run_id` does not make.
+    """
     escaped, schedule, sequence = text.split("-")
     key = RunKey(_unescape(escaped), schedule, int(sequence))
     if run_id(key) != text or not SCHEDULE_NAME.fullmatch(schedule):
@@ -41,15 +45,16 @@ def parse_run_id(text: str) -> RunKey:
 
 
 def address_hash(address: str) -> str:
-    """The SHA-256 of an address in its canonical spelling, in hex. Anybody can make it."""
+    """Return the SHA-256 of an address in its canonical spelling, in hex. It needs no key."""
     return hashlib.sha256(canonical(address).encode(errors="surrogatepass")).hexdigest()
 
 
 def keyed_hash(hashed: str, key: bytes) -> str:
-    """What the tables have in place of an address: `h`, and the HMAC-SHA-256 of its hash, in hex.
+    """Return the value that tables store for an address: `h` and the HMAC-SHA-256 of its hash, in
+    hex.
 
-    Only who has the key of the installation can make it of an address. What has that form already
-    stays as it is: it came out of a table.
+    Only a process that has the installation's key can compute it from an address. A value that
+    already has this form came from a table and is returned unchanged.
     """
     if KEYED_HASH.fullmatch(hashed):
         return hashed
@@ -57,12 +62,15 @@ def keyed_hash(hashed: str, key: bytes) -> str:
 
 
 def latest_run(user_id: str, schedule: str) -> RunKey:
-    """A key after all runs of the schedule: its chain begins with the newest run."""
+    """Return a key after all runs of the schedule.
+
+    A chain read from it begins with the newest run.
+    """
     return RunKey(user_id, schedule, LAST_SEQUENCE)
 
 
 def shard_of(user_id: str, shards: int) -> int:
-    """The shard, 0 to `shards` - 1, of a subscriber's schedules in the due index."""
+    """Return the shard, 0 to `shards` - 1, of a subscriber's schedules in the due index."""
     return zlib.crc32(user_id.encode()) % shards
 
 

@@ -1,6 +1,6 @@
 """Links for readers: the URLs that an email may show, and signed tokens. Pure.
 
-A token replaces a login, so whoever has the keys can act for any reader.
+A token replaces a login, so a person who has the keys can act for any reader.
 """
 
 import base64
@@ -21,22 +21,22 @@ from gazette.domain.model import RunKey
 from gazette.domain.subscribers.subscriber import Reader, Subscriber
 
 LONGEST_URL = 2000
-"""Characters. Longer URLs may be cut off or refused on their way to a browser."""
+"""Characters. Longer URLs may be cut off or rejected on their way to a browser."""
 
 _WEB = re.compile(r"https?://[A-Za-z0-9\[][!#-;=?-~]*")
 """An absolute http or https URL (RFC 3986) without quotes, angle brackets and spaces."""
 
 
 def is_web_link(url: str) -> bool:
-    """Whether an email may link there: http or https only, and short enough not to be cut off."""
+    """Return True if an email may link to it: http or https, and short enough not to be cut off."""
     return len(url) <= LONGEST_URL and _WEB.fullmatch(url) is not None
 
 
 KEY_ID = re.compile(r"k[1-9][0-9]{0,5}")
-"""`k1`, `k2`, …: the key with the highest number is the newest."""
+"""The ids `k1`, `k2`, … of keys. The key with the highest number is the newest."""
 
 SHORTEST_KEY = 32
-"""Characters. With a key that can be guessed, anybody could unsubscribe anybody."""
+"""Characters. With a key that can be guessed, an attacker could unsubscribe every reader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class LinkKeys:
         return self.ids[-1]
 
     def with_next(self, key: str) -> "LinkKeys":
-        """These keys, and `key` with the next number, which signs from now on.
+        """Return these keys and `key`, which has the next number and signs from now on.
 
         Raises InvalidKeys if there is no valid number left.
         """
@@ -66,34 +66,34 @@ class LinkKeys:
         return LinkKeys({**self.by_id, key_id: key.encode()})
 
     def without(self, key_id: str) -> "LinkKeys":
-        """These keys without one, whose links are no longer accepted. Never the newest."""
+        """Return these keys without one, whose links are no longer accepted. Never the newest."""
         if key_id == self.newest:
             raise ValueError(f"{key_id} is the key that signs")
         return LinkKeys({name: key for name, key in self.by_id.items() if name != key_id})
 
     def to_json(self) -> str:
-        """The keys as JSON, as the secret stores them; `read_keys` reads it."""
+        """Return the keys as JSON, in the form of the secret. `read_keys` parses it."""
         return json.dumps({key_id: self.by_id[key_id].decode() for key_id in self.ids})
 
 
 def read_keys(content: str) -> LinkKeys:
-    """The keys in the content of a secret, such as `{"k1": "…"}`.
+    """Return the keys in the content of a secret, such as `{"k1": "…"}`.
 
     Raises InvalidKeys, whose message never contains the content.
     """
     try:
-        found: Any = json.loads(content)
+        keys: Any = json.loads(content)
     except ValueError:
         raise InvalidKeys("it is not JSON") from None  # the cause would quote the content
-    if not isinstance(found, dict) or not found:
+    if not isinstance(keys, dict) or not keys:
         raise InvalidKeys("it is not a JSON object with at least one key")
-    for key_id, key in found.items():
+    for key_id, key in keys.items():
         if not KEY_ID.fullmatch(key_id):
             raise InvalidKeys("one of its key ids is not k1, k2, … up to k999999")
         if not isinstance(key, str) or len(key) < SHORTEST_KEY:
             raise InvalidKeys(f"{key_id} is not a string of at least {SHORTEST_KEY} characters")
     try:
-        return LinkKeys({key_id: key.encode() for key_id, key in found.items()})
+        return LinkKeys({key_id: key.encode() for key_id, key in keys.items()})
     except UnicodeError:
         raise InvalidKeys("a key contains a lone surrogate, which is not valid text") from None
 
@@ -115,38 +115,47 @@ class Purpose(StrEnum):
 
     @property
     def lifetime(self) -> timedelta:
-        """For how long a link works. People look for the way out in emails that they kept."""
+        """The time for which a link works. People search kept emails for the unsubscribe link."""
         return timedelta(days=730 if self is Purpose.UNSUBSCRIBE else 90)
 
 
 NEW_LINK = "new-link"
-"""The category of the event by which a reader is mailed a new link to their preferences.
+"""The category of the event that sends a reader a new link to their preferences.
 
-No service can put such an event, nor one that shares its email: in the contract neither a category
-nor the type of an entity has a hyphen (identity.CATEGORY_NAME).
+No service can publish such an event, or one that shares its email, because in the contract neither
+a category nor an entity type may contain a hyphen (identity.CATEGORY_NAME).
 """
 
 
 class ScopeKind(StrEnum):
-    """What a link concerns. The values are in tokens, so they are short and never change.
+    """The kind of emails that a link concerns.
 
-    `EVERYTHING`: all emails to its address. `DIGESTS`. `IMMEDIATE`: immediate emails, of some
-    categories or of all. `CATEGORY`: a category, however it comes. `ENTITY`: a follow.
+    Tokens contain the values, so they are short and never change.
     """
 
     EVERYTHING = "all"
+    """All emails to the address."""
+
     DIGESTS = "d"
+    """All digests."""
+
     IMMEDIATE = "i"
+    """Immediate emails, of some categories or of all."""
+
     CATEGORY = "c"
+    """One category, in digests and immediate emails."""
+
     ENTITY = "e"
+    """One follow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What a link concerns. `names`: the categories, or the marks of entities (`entity_mark`)."""
+    """The emails that a link concerns."""
 
     kind: ScopeKind
     names: tuple[str, ...] = ()
+    """The categories, or the marks of entities (`entity_mark`)."""
 
 
 EVERYTHING = Scope(ScopeKind.EVERYTHING)
@@ -160,21 +169,22 @@ _SCOPE = re.compile(
 )
 
 MOST_NAMED = 8
-"""Categories that a link names at most, so that it fits a header."""
+"""The largest number of categories in a link, so that it fits a header."""
 
 
 def entity_mark(entity: str) -> str:
-    """What a link names an entity by, given by its key: 12 characters, of its SHA-256."""
+    """Return the mark of an entity in links: 12 characters of the SHA-256 of its key."""
     return _encode(hashlib.sha256(entity.encode()).digest()[:9])
 
 
 def immediate_of(categories: Sequence[str]) -> Scope:
-    """The scope of the immediate emails of these categories; of all where they are too many."""
+    """Return the scope of the immediate emails of these categories; of all if there are too
+    many."""
     return Scope(ScopeKind.IMMEDIATE, tuple(categories) if len(categories) <= MOST_NAMED else ())
 
 
 _HASH_DIGITS = 64
-"""SHA-256 in hex."""
+"""The length of a SHA-256 in hex."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -182,30 +192,37 @@ _MICROSECOND = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class LinkToken:
-    """What the token of a link says: whose email it was in, and to which address that went.
-
-    `run`: that email's. `address`: as a hash (identity.address_hash). `since`: `addressed_after` of
-    the reader then. `issued_on`: the UTC date on which the run was due. `scope`: what the link
-    concerns; a version that does not know a scope must not take it for everything.
-    """
+    """The content of a link's token: the email that contained it, and the address of that email."""
 
     run: RunKey
+    """The run of the email."""
+
     address: str
+    """The hash of the address (identity.address_hash)."""
+
     since: datetime | None
+    """The reader's `addressed_after` at that time."""
+
     issued_on: date
+    """The UTC date on which the run was due."""
+
     scope: Scope = EVERYTHING
+    """The emails that the link concerns.
+
+    A version that does not know a scope must not treat it as everything.
+    """
 
     @classmethod
     def of(cls, run: RunKey, due_at: datetime, reader: Subscriber) -> "LinkToken":
-        """The token for the email of a run that was due then, to this reader."""
+        """Return the token for the email to this reader of a run that was due at `due_at`."""
         issued_on = due_at.astimezone(UTC).date()
         return cls(run, address_hash(reader.email), reader.addressed_after, issued_on)
 
     def is_for(self, reader: Reader) -> bool:
-        """Whether the reader still is who the email went to, at the same address ever since.
+        """Return True if the reader is the same, and has had the same address since the email.
 
-        `since` differs after an erasure and after a change of address, unless services say that
-        several happened at one instant.
+        `since` differs after an erasure and after a change of address, unless services report
+        several of them at one instant.
         """
         return (
             isinstance(reader, Subscriber)
@@ -214,17 +231,17 @@ class LinkToken:
         )
 
     def is_for_registration_of(self, reader: Subscriber) -> bool:
-        """Whether the user id has not been erased since, whatever became of the address."""
+        """Return True if the user id has not been erased since, even if the address changed."""
         if reader.erased_at is None:
             return True
         return self.since is not None and self.since >= reader.erased_at
 
     def has_expired(self, purpose: Purpose, today: date) -> bool:
-        """Whether a link with this token is too old for `purpose`."""
+        """Return True if a link with this token is too old for `purpose`."""
         return today - self.issued_on > purpose.lifetime
 
     def to_text(self) -> str:
-        """The payload of the token; `read_link` reads it."""
+        """Return the payload of the token; `read_link` parses it."""
         since = "" if self.since is None else str((self.since - _EPOCH) // _MICROSECOND)
         address = _encode(bytes.fromhex(self.address))
         issued_on = self.issued_on.toordinal()
@@ -233,10 +250,10 @@ class LinkToken:
 
 
 def read_link(text: str) -> LinkToken:
-    """The token with this payload. Raises InvalidToken if it is none that this version makes."""
+    """Return the token with this payload. Raises InvalidToken for any other text."""
     try:
         run, scope, since, issued_on, address = text.split(".")
-        found = LinkToken(
+        link = LinkToken(
             parse_run_id(run),
             _decode(address).hex(),
             _EPOCH + int(since) * _MICROSECOND if since else None,
@@ -244,41 +261,44 @@ def read_link(text: str) -> LinkToken:
             _scope(scope),
         )
     except (ValueError, OverflowError) as err:
-        raise InvalidToken("This link is none of an email.") from err
-    is_hash = len(found.address) == _HASH_DIGITS
-    if not is_hash or found.to_text() != text:
-        raise InvalidToken("This link is none that this version makes.")
-    return found
+        raise InvalidToken("This link is not from an email.") from err
+    is_hash = len(link.address) == _HASH_DIGITS
+    if not is_hash or link.to_text() != text:
+        raise InvalidToken("This link was not made by this version.")
+    return link
 
 
 UNDO_FOR = timedelta(days=1)
-"""How long what was left can be taken back by the button of the page that says so."""
+"""The time in which the page's undo button works."""
 
 
 def undo_text(link: LinkToken, act: str, at: datetime) -> str:
-    """The payload by which an act of `link` at an instant is taken back; `read_undo` reads it."""
+    """Return the payload that undoes an act of `link` at an instant; `read_undo` parses it."""
     return f"{link.to_text()}@{act}@{(at - _EPOCH) // _MICROSECOND}"
 
 
 def read_undo(text: str) -> tuple[LinkToken, str, datetime]:
-    """The link, the act and the instant in this payload. Raises InvalidToken."""
+    """Return the link, the act and the instant in this payload. Raises InvalidToken."""
     try:
         link, act, at = text.split("@")
         return read_link(link), act, _EPOCH + int(at) * _MICROSECOND
     except (ValueError, OverflowError) as err:
-        raise InvalidToken("This is nothing that can be taken back.") from err
+        raise InvalidToken("This action cannot be undone.") from err
 
 
 def _scope(text: str) -> Scope:
-    """The scope with this text. Raises ValueError for one that this version does not know."""
+    """Return the scope with this text.
+
+    Raises ValueError for one that this version does not know.
+    """
     if not _SCOPE.fullmatch(text):
-        raise ValueError(f"{text!r} is no scope")
+        raise ValueError(f"{text!r} is not a scope")
     kind, _, names = text.partition(":")
     return Scope(ScopeKind(kind), tuple(names.split(",")) if names else ())
 
 
 def sign(payload: str, *, purpose: Purpose, keys: LinkKeys) -> str:
-    """A token, `[A-Za-z0-9_.-]`, that proves this installation made a link for `payload`.
+    """Return a token, `[A-Za-z0-9_.-]`, that proves this installation made a link for `payload`.
 
     `<key id>.<payload>.<signature>`, signed with the newest key. HMAC-SHA-256 (RFC 2104), cut to
     128 bits: too long to be guessed, short enough for a header.
@@ -287,13 +307,13 @@ def sign(payload: str, *, purpose: Purpose, keys: LinkKeys) -> str:
 
 
 def verify(token: str, *, purpose: Purpose, keys: LinkKeys) -> str:
-    """The payload that `token` was signed for.
+    """Return the payload that `token` was signed for.
 
     Raises InvalidToken for any other text.
     """
     key_id, _, signed = token.partition(".")
     if key_id not in keys.by_id:
-        raise InvalidToken("This link names no key that is known here.")
+        raise InvalidToken("This link names an unknown key.")
     try:
         payload = _decode(signed.partition(".")[0]).decode()
     except (binascii.Error, UnicodeError) as err:
@@ -305,9 +325,9 @@ def verify(token: str, *, purpose: Purpose, keys: LinkKeys) -> str:
 
 
 def for_purpose(token: str, purpose: Purpose, *, of: Purpose, keys: LinkKeys) -> str:
-    """The token for `purpose` that says the same as one that is `of` another.
+    """Return a token for `purpose` with the content of one that is for another purpose.
 
-    Signed with the same key, so that what a leaked key opened ends with that key. Raises
+    It is signed with the same key, so that it ends when a leaked key is removed. Raises
     InvalidToken.
     """
     payload = verify(token, purpose=of, keys=keys)

@@ -1,4 +1,4 @@
-"""The outcome of each thing that a service put: counted, and logged."""
+"""The outcome of each message from a service, for metrics and logs."""
 
 from enum import StrEnum
 

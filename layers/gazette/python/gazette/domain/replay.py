@@ -1,6 +1,6 @@
-"""What a sent email becomes where it is rendered again, and how two such renditions differ. Pure.
+"""The comparison of a sent email with the same email rendered again. Pure.
 
-None of the changes names what an email says; the renditions have all of it.
+The changes contain no content of the email; the renditions contain all of it.
 """
 
 import hashlib
@@ -19,17 +19,19 @@ from gazette.domain.subscribers.subscriber import Subscriber
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The sent runs of a part of the table, in no order. `read_units`: what reading it took."""
+    """The sent runs of a part of the table, in no order."""
 
     runs: Sequence[Run | UnreadableRow]
     read_units: float
+    """The read units that were used."""
 
 
 class SentRuns(Protocol):
-    """The runs whose email was sent, read part by part. May raise `Unavailable`."""
+    """The runs whose email was sent, read part by part. Methods may raise `Unavailable`."""
 
     def sent_since(self, since: datetime, *, part: int, parts: int) -> Part:
-        """Return the runs that were sent at `since` or later, of one of `parts` parts, from 0 on.
+        """Return the runs that were sent at `since` or later, in part `part` of `parts`, counted
+        from 0.
 
         A part has all runs of some readers, and always the same readers for the same `parts`.
         Eventually consistent.
@@ -37,40 +39,47 @@ class SentRuns(Protocol):
 
 
 def sent_at(run: Run) -> datetime:
-    """When it was sent, or as nearly as its row says: a run that evidence settled has no time."""
+    """Return when it was sent, or the closest stored time.
+
+    A run that evidence settled has no time.
+    """
     return run.sent_at or run.claimed_at or run.due_at
 
 
 def was_sent_since(run: Run, since: datetime) -> bool:
-    """Whether its email was sent, at `since` or later."""
+    """Return True if its email was sent at `since` or later."""
     return run.status is Status.SENT and sent_at(run) >= since
 
 
 def place_in_sample(run: Run) -> str:
-    """A text in hexadecimal that sorts runs as if at random, and always the same."""
+    """Return a hexadecimal text that sorts runs in a random but stable order."""
     return hashlib.sha256(run_id(run.key).encode()).hexdigest()
 
 
 class Missing(StrEnum):
-    """Why a sent email cannot be rendered again.
-
-    `READER`: there is no profile any more. `EVENTS`: none of its events is stored any more.
-    `UNREADABLE`: a row of it cannot be read by this version. `TEMPLATES`: the version of the
-    templates that it was sent with is no longer stored.
-    """
+    """The reason for which a sent email cannot be rendered again."""
 
     READER = "reader"
+    """The reader's profile no longer exists."""
+
     EVENTS = "events"
+    """None of its events is stored any more."""
+
     UNREADABLE = "unreadable"
+    """This version cannot read one of its rows."""
+
     TEMPLATES = "templates"
+    """The template version of the email is no longer stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class SentEmail:
-    """What a sent email was made of. `reader`: as now, but in the language of the email."""
+    """The input of a sent email."""
 
     run: Run
     reader: Subscriber
+    """The current profile, in the language of the email."""
+
     events: tuple[Event, ...]
 
 
@@ -85,54 +94,74 @@ class BlockShown:
 
 @dataclass(frozen=True, slots=True)
 class Rendition:
-    """What came of rendering an email.
-
-    `edition`: None where nothing could be rendered. `failed`: why not; empty if nothing was left
-    to show. `blocks`: in the order in which the email shows them. `left_out`: how many blocks it
-    does not show, `cut` of them because its HTML would be too long. `excluded`: the events that no
-    template could show, and why.
-    """
+    """The result of rendering an email."""
 
     edition: Edition | None
+    """None if no email could be rendered."""
+
     blocks: tuple[BlockShown, ...] = ()
+    """The blocks in display order."""
+
     left_out: int = 0
+    """The number of blocks that it does not show."""
+
     cut: int = 0
+    """The number of omitted blocks that would have made its HTML too long."""
+
     excluded: tuple[tuple[Event, str], ...] = ()
+    """The events that no template could show, and the error of each."""
+
     failed: str = ""
+    """The reason for which rendering failed; empty if every block was omitted."""
 
     @property
     def html_bytes(self) -> int:
-        """The size of the HTML part; 0 where there is no email."""
+        """The size of the HTML part; 0 if there is no email."""
         return len(self.edition.html.encode()) if self.edition else 0
 
 
 class Change(StrEnum):
-    """What differs between two renditions of an email, the worst first.
-
-    `FAILS`: it can no longer be rendered. `SKIPPED`: nothing is left that it could show.
-    `EXCLUDED`: it leaves out an event that no template can show. `CUT`: it shows fewer blocks,
-    because its HTML would be too long. `MENDED`: it could not be rendered before. `SUBJECT`,
-    `PREHEADER`: the row in the inbox differs. `BLOCKS`: it shows other blocks. `ORDER`: those that
-    both show are in another order. `LINES`: a block has other lines, or in another order. `TEXT`,
-    `HTML`: the parts differ.
-    """
+    """A difference between two renditions of an email, the worst first."""
 
     FAILS = "fails"
+    """The email can no longer be rendered."""
+
     SKIPPED = "skipped"
+    """The email has no content left to show."""
+
     EXCLUDED = "excluded"
+    """The email omits an event that no template can show."""
+
     CUT = "cut"
+    """The email shows fewer blocks, because its HTML would be too long."""
+
     MENDED = "mended"
+    """The email could not be rendered before."""
+
     SUBJECT = "subject"
+    """The subject differs."""
+
     PREHEADER = "preheader"
+    """The preview text in the inbox differs."""
+
     BLOCKS = "blocks"
+    """The email shows other blocks."""
+
     ORDER = "order"
+    """The blocks that both show are in another order."""
+
     LINES = "lines"
+    """A block has other lines, or in another order."""
+
     TEXT = "text"
+    """The text part differs."""
+
     HTML = "html"
+    """The HTML part differs."""
 
 
 BREAKS = frozenset({Change.FAILS, Change.SKIPPED, Change.EXCLUDED, Change.CUT})
-"""Changes by which a reader loses something that nobody decided to leave out."""
+"""Changes that remove content from an email although no rule omits it."""
 
 _WEIGHTS = {
     **dict.fromkeys(BREAKS, 1000),
@@ -148,51 +177,53 @@ _WEIGHTS = {
 
 
 def weight(changes: frozenset[Change]) -> int:
-    """How much of an email has changed: lists begin with the greatest."""
+    """Return the weight of the changes of an email. Lists begin with the greatest."""
     return sum(_WEIGHTS[change] for change in changes)
 
 
 def changes_between(
     before: Rendition, after: Rendition, *, preheader_of: Callable[[str], str]
 ) -> frozenset[Change]:
-    """What differs; nothing if the same bytes would be sent.
+    """Return the differences; none if the same bytes would be sent.
 
-    `preheader_of` returns what an inbox shows of some HTML behind the subject.
+    `preheader_of` returns the preview text that an inbox shows after the subject.
     """
-    found = set()
-    gone = {event.id for event, _ in after.excluded} - {event.id for event, _ in before.excluded}
-    if gone:
-        found.add(Change.EXCLUDED)
+    changes = set()
+    newly_excluded = {event.id for event, _ in after.excluded} - {
+        event.id for event, _ in before.excluded
+    }
+    if newly_excluded:
+        changes.add(Change.EXCLUDED)
     if after.cut > before.cut:
-        found.add(Change.CUT)
+        changes.add(Change.CUT)
     was, now = before.edition, after.edition
     if was and not now:
-        found.add(Change.FAILS if after.failed else Change.SKIPPED)
+        changes.add(Change.FAILS if after.failed else Change.SKIPPED)
     elif now and not was:
-        found.add(Change.MENDED)
+        changes.add(Change.MENDED)
     elif was and now:
         if was.subject != now.subject:
-            found.add(Change.SUBJECT)
+            changes.add(Change.SUBJECT)
         if was.text != now.text:
-            found.add(Change.TEXT)
+            changes.add(Change.TEXT)
         if was.html != now.html:
-            found.add(Change.HTML)
+            changes.add(Change.HTML)
             if preheader_of(was.html) != preheader_of(now.html):
-                found.add(Change.PREHEADER)
-        found |= _changes_of_blocks(before.blocks, after.blocks)
-    return frozenset(found)
+                changes.add(Change.PREHEADER)
+        changes |= _changes_of_blocks(before.blocks, after.blocks)
+    return frozenset(changes)
 
 
 def _changes_of_blocks(was: Sequence[BlockShown], now: Sequence[BlockShown]) -> set[Change]:
-    found = set()
+    changes = set()
     lines_were, lines_are = ({each.key: each.lines for each in some} for some in (was, now))
     if lines_were.keys() != lines_are.keys():
-        found.add(Change.BLOCKS)
+        changes.add(Change.BLOCKS)
     in_both = lines_were.keys() & lines_are.keys()
     if [key for key in lines_were if key in in_both] != [
         key for key in lines_are if key in in_both
     ]:
-        found.add(Change.ORDER)
+        changes.add(Change.ORDER)
     if any(lines_were[key] != lines_are[key] for key in in_both):
-        found.add(Change.LINES)
-    return found
+        changes.add(Change.LINES)
+    return changes

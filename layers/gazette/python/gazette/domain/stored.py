@@ -1,7 +1,7 @@
-"""Values that another version of Gazette has stored: read as they are, and kept. Pure.
+"""Values that another version of Gazette has stored: read and kept unchanged. Pure.
 
 A deployment that is rolled back leaves rows with values that this version does not know.
-docs/decisions/0032 says what each part of the code does with such a value.
+docs/decisions/0032 describes how each part of the code handles such a value.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,10 +17,10 @@ ValueT = TypeVar("ValueT")
 
 
 def as_stored(kind: type[KindT], text: str) -> KindT:
-    """The member of `kind` named `text`; else a value with that text that equals no member.
+    """Return the member of `kind` named `text`; else a value with that text that equals no member.
 
-    Only for stored values; input is validated by `kind(text)`. The text is kept, so that a write on
-    the condition of the value that was read succeeds.
+    Only for stored values; input is validated by `kind(text)`. The text is kept, so that a
+    conditional write on the value that was read succeeds.
     """
     try:
         return kind(text)
@@ -32,37 +32,39 @@ def as_stored(kind: type[KindT], text: str) -> KindT:
 
 
 def is_known(value: StrEnum) -> bool:
-    """Whether this version knows what `value` means."""
+    """Return True if this version knows the meaning of `value`."""
     return any(value is member for member in type(value))
 
 
 def readable(rows: Iterable[ValueT | UnreadableRow]) -> Iterator[ValueT]:
-    """The rows without those that this version cannot read."""
+    """Return the rows without those that this version cannot read."""
     return (row for row in rows if not isinstance(row, UnreadableRow))
 
 
 def is_of_one_row(err: Exception) -> bool:
-    """Return whether an error concerns one row alone: it cannot be read, or not be computed with.
+    """Return True if an error concerns one row alone, which cannot be read or processed.
 
-    What else Gazette reports concerns more: a service does not answer, or something keeps changing.
+    Other errors of Gazette concern more than one row, such as a service that does not answer.
     """
     return isinstance(err, UnreadableRow) or not isinstance(err, GazetteError)
 
 
 @contextmanager
 def of_one_row(table: str, *key: str) -> Iterator[None]:
-    """Raise UnreadableRow for a row with which something unexpected happens in this block.
+    """Raise UnreadableRow for an unexpected error in this block.
 
-    For loops over many rows, which then continue. Its text names the kind of error and the line,
-    and nothing that the row holds.
+    For loops over many rows, which then continue. The text names the type of the error and the
+    line, but no value of the row.
     """
     try:
         yield
     except GazetteError:
         raise
-    except Exception as err:  # noqa: BLE001 -- whatever it is, it must not stop the other rows
+    except Exception as err:  # noqa: BLE001 -- any error, because it must not stop the other rows
         why = f"working with it fails ({type(err).__name__}, {_line_of(err)})"
-        raise UnreadableRow(table, key, why) from None  # its own text may hold values of the row
+        raise UnreadableRow(
+            table, key, why
+        ) from None  # the error's text may contain values of the row
 
 
 def _line_of(err: Exception) -> str:
@@ -74,7 +76,7 @@ def _line_of(err: Exception) -> str:
 
 
 def require_readable(rows: Iterable[ValueT | UnreadableRow]) -> None:
-    """Raise the first row that cannot be read. Call it after all others are processed."""
+    """Raise the first row that cannot be read. Call it after all other rows are processed."""
     for row in rows:
         if isinstance(row, UnreadableRow):
             raise row

@@ -1,5 +1,5 @@
-"""One module per stage of the flow, and in it one frozen dataclass per function.
+"""One module per stage of the flow, with one frozen dataclass per function.
 
-The stack writes what the function reads. Durations are whole seconds unless the name says
-otherwise. Nothing is read at import.
+The stack writes the settings, and the function reads them from its environment. Durations are whole
+seconds unless the name says otherwise. No module reads a setting at import.
 """

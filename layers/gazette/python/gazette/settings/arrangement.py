@@ -1,4 +1,4 @@
-"""What every function needs that arranges digests."""
+"""Settings of every function that arranges digests."""
 
 import json
 from dataclasses import dataclass
@@ -17,26 +17,31 @@ from gazette.settings.environment import InvalidSetting, Settings
 
 @dataclass(frozen=True, kw_only=True)
 class ArrangementSettings(Settings):
-    """How digests are arranged.
-
-    `max_blocks`: how many blocks an email shows; `full_blocks`: how many of them in full.
-    `category_weights` is JSON: category to a number, where it differs from WEIGHTS.
-    """
+    """The arrangement of digests."""
 
     max_blocks: int
+    """The largest number of blocks in an email."""
+
     full_blocks: int
+    """The number of blocks that an email shows in full."""
+
     ranking: str
+    """A value of Ranking."""
+
     category_weights: str
+    """JSON. Numbers by category, where they differ from WEIGHTS."""
+
     sections: str
+    """A value of Sections."""
 
     def __post_init__(self) -> None:
-        """Raises InvalidSetting for values out of range, and for wrong weights."""
+        """Raise InvalidSetting for values out of range, and for invalid weights."""
         super().__post_init__()
         _read_weights(self.category_weights)
 
     @property
     def arrangement(self) -> Arrangement:
-        """What the stage says of its digests."""
+        """The stage's arrangement of its digests."""
         return Arrangement(
             ranking=Ranking(self.ranking),
             weights={**WEIGHTS, **_read_weights(self.category_weights)},
@@ -45,14 +50,14 @@ class ArrangementSettings(Settings):
         )
 
 
-def _read_weights(given: str) -> dict[str, float]:
+def _read_weights(text: str) -> dict[str, float]:
     try:
-        weights = json.loads(given)
+        weights = json.loads(text)
     except ValueError:
         weights = None
     if not are_weights(weights) or not all(map(CATEGORY_NAME.fullmatch, weights)):
         raise InvalidSetting(
-            f"GAZETTE_CATEGORY_WEIGHTS is {given!r}; it must give each category a number from 0 to "
+            f"GAZETTE_CATEGORY_WEIGHTS is {text!r}; it must give each category a number from 0 to "
             f"{MAX_WEIGHT}."
         )
     return {str(name): float(weight) for name, weight in weights.items()}

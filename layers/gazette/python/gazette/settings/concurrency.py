@@ -1,7 +1,7 @@
-"""How many invocations of each function run at once: from the rate, and how long work takes.
+"""The concurrency of each function, derived from the rate and the duration of its work.
 
-`infra` sizes the event source mappings by it; `gazette doctor` compares them with what SES's quota
-needs. Nothing here does I/O. Times are in seconds.
+`infra` sizes the event source mappings with it. `gazette doctor` compares the sizes with those that
+the quota of SES requires. It does no I/O. Times are in seconds.
 """
 
 import math
@@ -12,83 +12,87 @@ from gazette.domain.delivery.pace import LONGEST_WAIT_FOR_A_PERMIT, QUOTA_SHARE
 from gazette.domain.delivery.streams import divided
 
 ASSUMED_QUOTA = 14
-"""Emails a second of an account outside of the sandbox, where `emails_per_second` is 0. AWS names
-no number any more (https://docs.aws.amazon.com/ses/latest/dg/quotas.html); 14 was the first quota
-of most accounts."""
+"""The assumed quota, in emails per second, of an account outside the sandbox, where
+`emails_per_second` is 0. AWS no longer publishes a number
+(https://docs.aws.amazon.com/ses/latest/dg/quotas.html); most accounts start with 14."""
 
 LEAST, MOST = 2, 1000
-"""https://docs.aws.amazon.com/lambda/latest/dg/API_ScalingConfig.html"""
+"""The limits of `MaximumConcurrency`.
+https://docs.aws.amazon.com/lambda/latest/dg/API_ScalingConfig.html"""
 
 NEARLY_ALL = 0.9
-"""The share of the account's concurrency above which little is left."""
+"""The share of the account's concurrency that counts as nearly exhausted."""
 
 _MOST_MESSAGES = 10
 _WAIT = LONGEST_WAIT_FOR_A_PERMIT.total_seconds()
 
 _ONE_EMAIL, _ONE_MORE = 0.22, 0.015
-"""An invocation of `generate` with one message, and what each further one adds. Ten side by side
-take 0.15 s here where AWS answers in 10 ms (`make bench`); SES takes 0.1 s, and Lambda's processor
-half as long again."""
+"""The duration of an invocation of `generate` with one message, and of each further message. Ten
+concurrent messages take 0.15 s if AWS answers in 10 ms (`make bench`). SES takes 0.1 s, and the
+processor of Lambda needs half as long again."""
 
 _ONE_BY_SMTP = 2.0
-"""An exchange with an SMTP server, with TLS."""
+"""The duration of an exchange with an SMTP server over TLS."""
 
 _EVENTS_AN_EMAIL = 5
-"""Events of an email, as in the demo's week."""
+"""Events per email, as in the demo's week."""
 
 TEN_EVENTS, TEN_REPORTS = 0.3, 0.3
-"""An invocation of ingest with ten events, and one of feedback with ten delivery events."""
+"""The duration of an invocation of ingest with ten events, and of feedback with ten delivery
+events."""
 
 _A_PAGE = 0.2
-"""A request of a reader."""
+"""The duration of a reader's request."""
 
 READERS_A_SHARD = 20_000
-"""How many readers one shard manages in a slot."""
+"""The number of readers that one shard processes in a slot."""
 
 _SLOT = 600
 
 _ROOM = 2
-"""What comes unevenly has room for twice the mean."""
+"""The headroom for bursts. The concurrency suffices for twice the mean load."""
 
 _FIRST = 5
-"""Where a burst of a service's events comes first: as many as Lambda itself begins with."""
+"""The least concurrency for events, which arrive in bursts. Lambda also starts with five."""
 
 _SWEEPS = 4
-"""Sixteen partitions in five minutes, however long one takes."""
+"""The sweep handles sixteen partitions in five minutes, whatever the duration of one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """What a stage has to do. `emails_per_second`: 0: by the account's quota.
-
-    `reports`: delivery events of an email. `by_smtp`: an invocation has one message.
-    """
+    """The load of a stage."""
 
     emails_per_second: float
+    """0 if the account's quota decides."""
+
     immediate_share: int
     shards: int
     reports: int
+    """Delivery events per email."""
+
     requests_per_second: int
     by_smtp: bool = False
+    """True limits an invocation to one message."""
 
     @property
     def rate(self) -> float:
-        """Emails a second, of both streams."""
+        """Emails per second of both streams."""
         return self.emails_per_second or QUOTA_SHARE * ASSUMED_QUOTA
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How many invocations run at once, and how many messages one takes at most."""
+    """A function's concurrency, and the largest number of messages in one invocation."""
 
     concurrency: int
     batch: int = _MOST_MESSAGES
 
 
 def sizes(load: Load) -> Mapping[str, Size]:
-    """Return the size of each function with a queue; `immediate` is the second queue of generate.
+    """Return the size of each function with a queue. `immediate` is the second queue of generate.
 
-    `preferences` too: its size is what is left to readers, and bounds nothing.
+    The size of `preferences` is the concurrency that remains for readers. It is not a limit.
     """
     events = load.rate * _EVENTS_AN_EMAIL * _ROOM
     ingest = max(_FIRST, _workers(events / _MOST_MESSAGES, TEN_EVENTS))
@@ -106,7 +110,7 @@ def sizes(load: Load) -> Mapping[str, Size]:
 
 
 def senders(rate: float, *, immediate_share: int, by_smtp: bool = False) -> Mapping[str, Size]:
-    """Return the size for each queue of runs, of `rate` emails a second of both streams."""
+    """Return the size for each queue of runs, at `rate` emails per second of both streams."""
     shares = divided(immediate_share)
     digests = sending(shares.digest.of_rate(rate), by_smtp=by_smtp)
     return {
@@ -117,18 +121,18 @@ def senders(rate: float, *, immediate_share: int, by_smtp: bool = False) -> Mapp
 
 
 def sending(rate: float, *, by_smtp: bool = False) -> Size:
-    """Return the size for one stream of `rate` emails a second.
+    """Return the size for one stream of `rate` emails per second.
 
-    An invocation takes as many messages as there are permits in half the longest wait: all of them
-    get one, and so do those of another invocation that asks meanwhile. There are as many
-    invocations as the rate needs if each of them waits for its longest: fewer could not keep the
-    rate, and more would ask in vain.
+    An invocation takes as many messages as there are permits in half the longest wait. All of them
+    get a permit, and so do those of another invocation that runs meanwhile. The concurrency
+    suffices for the rate if each invocation waits for the longest time. Fewer could not reach the
+    rate, and more would request permits in vain.
     """
     batch = 1 if by_smtp else min(_MOST_MESSAGES, max(1, int(rate * _WAIT / 2)))
-    took = _ONE_BY_SMTP if by_smtp else _ONE_EMAIL + (batch - 1) * _ONE_MORE
-    return Size(_workers(rate / batch, took + _WAIT), batch)
+    duration = _ONE_BY_SMTP if by_smtp else _ONE_EMAIL + (batch - 1) * _ONE_MORE
+    return Size(_workers(rate / batch, duration + _WAIT), batch)
 
 
-def _workers(invocations: float, took: float) -> int:
-    """As many as `invocations` a second need that take so many seconds."""
-    return min(MOST, max(LEAST, math.ceil(invocations * took)))
+def _workers(invocations: float, duration: float) -> int:
+    """Return the concurrency for this many invocations per second, each of this duration."""
+    return min(MOST, max(LEAST, math.ceil(invocations * duration)))

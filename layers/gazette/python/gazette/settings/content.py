@@ -1,4 +1,4 @@
-"""What the function `content` needs to ask a source."""
+"""Settings of the function `content`, which queries the content source."""
 
 from dataclasses import dataclass
 
@@ -7,30 +7,40 @@ from gazette.settings.ingest import RoutingSettings
 
 @dataclass(frozen=True, kw_only=True)
 class ContentSettings(RoutingSettings):
-    """What the function `content` needs.
-
-    `recommendations_url`: where the service is asked. `recommendations_secret`: the name of the
-    secret whose text is the bearer token; empty: none. `recommendations_per_second`: requests of
-    all workers. `recommendations_ramp_from`: requests a second after a pause, doubled at most each
-    `ramp_every`. `recommendations_timeout`: seconds for the whole answer. `recommendations_items`:
-    how many are wanted at most. `recommendations_lead` and `recommendations_fresh_for`: minutes.
-    `recommendations_policy`: whether a digest waits for its items for `recommendations_patience`,
-    or for `max_lateness`. `link_hosts` is as in IngestSettings.
-    """
+    """Settings of `content`."""
 
     pace_table: str
     content_queue_url: str
     recommendations_url: str
+    """The service's endpoint."""
+
     recommendations_secret: str
+    """The name of the secret that contains the bearer token. Empty for none."""
+
     recommendations_per_second: int
+    """Requests per second of all workers."""
+
     recommendations_ramp_from: int
+    """Requests per second after a pause. At most doubled each `ramp_every`."""
+
     ramp_every: int
     recommendations_timeout: int
+    """Seconds for the whole answer."""
+
     recommendations_items: int
+    """The largest number of items in a request."""
+
     recommendations_lead: int
+    """The minutes before a digest in which its items may be fetched."""
+
     recommendations_fresh_for: int
+    """The age in minutes up to which items are fresh when the digest is due."""
+
     recommendations_policy: str
+    """`wait` if a digest waits for its items for `recommendations_patience`, or `without`."""
+
     recommendations_patience: int
     max_lateness: int
     recommendations_fallback_image: str
     link_hosts: str
+    """JSON. The hosts to which links of events may lead, as LinkHosts.of accepts them."""

@@ -1,4 +1,4 @@
-"""What `generate` and `resend` need to send email."""
+"""Settings of `generate` and `resend`, which send email."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,17 +16,9 @@ LEAVES_ALL = "everything"
 
 @dataclass(frozen=True, kw_only=True)
 class SendingSettings(ArrangementSettings, PacingSettings, RoutingSettings):
-    """What is needed to send email, and to route again what waits in a run (rule 15).
+    """Settings to send email, and to route waiting events of a run again (rule 15).
 
-    Settings that begin with `immediate` are for immediate email, the others for digests.
-    `immediate_unsubscribe`: what a mail program's button ends beside an immediate email, `category`
-    or `everything`. `installation` names the tables: each email and each of its delivery events
-    carries it. `send_timeout`: the longest call of SES. `smtp_reply_timeout`: how long an SMTP
-    server may take to answer once it has the message; `smtp_command_timeout`: for each stage before
-    that.
-    `evidence_grace`: how long the provider's delivery event of an email may take. `track_clicks`: 1
-    where links go through the server of SES, except those to the reader's own pages; else 0.
-    `templates_bucket`: where pushed versions of the templates are.
+    Settings whose names begin with `immediate` apply to immediate email, the others to digests.
     """
 
     resend_queue_url: str
@@ -39,7 +31,12 @@ class SendingSettings(ArrangementSettings, PacingSettings, RoutingSettings):
     immediate_sender: str
     list_id: str
     immediate_unsubscribe: str
+    """The scope of a mail program's unsubscribe button on an immediate email: `category` or
+    `everything`."""
+
     installation: str
+    """The identity of the tables. Each email and each of its delivery events carries it."""
+
     configuration_set: str
     immediate_configuration_set: str
     smtp_host: str
@@ -47,21 +44,32 @@ class SendingSettings(ArrangementSettings, PacingSettings, RoutingSettings):
     smtp_security: str
     smtp_secret: str
     smtp_command_timeout: int
+    """The time for the connection and for each command before the message ends."""
+
     smtp_reply_timeout: int
+    """The time for the server's answer to the whole message."""
+
     send_timeout: int
+    """The longest call of SES."""
+
     commit_margin: int
     evidence_grace: int
+    """The time within which the provider's delivery event of an email must arrive."""
+
     max_lateness: int
     track_clicks: int
+    """1 if links lead through the server of SES, except those to the reader's own pages; else 0."""
+
     templates_bucket: str
+    """The bucket of the pushed versions of the templates."""
 
     def __post_init__(self) -> None:
-        """Raises InvalidSetting for values out of range, and for those that do not go together."""
+        """Raise InvalidSetting for values out of range and for contradictory values."""
         super().__post_init__()
         if self.mail_provider == "smtp" and not self.emails_per_second:
             raise InvalidSetting(
                 "GAZETTE_EMAILS_PER_SECOND is 0, the quota of SES; with GAZETTE_MAIL_PROVIDER smtp "
-                "it must say how many emails a second your server takes."
+                "it must be the number of emails per second that your server accepts."
             )
         if self.mail_provider == "smtp" and self.emails_per_second > MAX_RATE_WITH_SMTP:
             raise InvalidSetting(
@@ -76,7 +84,7 @@ class SendingSettings(ArrangementSettings, PacingSettings, RoutingSettings):
             )
         if self.smtp_security == "none" and self.smtp_secret:
             raise InvalidSetting(
-                "GAZETTE_SMTP_SECURITY is 'none': the password would go over the wire as text. "
+                "GAZETTE_SMTP_SECURITY is 'none', which would send the password in plain text. "
                 "Use tls or starttls, or no smtp_secret."
             )
         longest = longest_kept(timedelta(days=self.event_retention_days)).days
@@ -84,8 +92,8 @@ class SendingSettings(ArrangementSettings, PacingSettings, RoutingSettings):
             raise InvalidSetting(
                 f"GAZETTE_RUN_RETENTION_DAYS is {self.run_retention_days}; it must be more than "
                 f"{longest}, the days for which an event may be kept, "
-                f"with GAZETTE_EVENT_RETENTION_DAYS {self.event_retention_days}: a run says which "
-                "events were sent."
+                f"with GAZETTE_EVENT_RETENTION_DAYS {self.event_retention_days}. A run records "
+                "which events were sent."
             )
 
     @property
@@ -98,21 +106,24 @@ class SendingSettings(ArrangementSettings, PacingSettings, RoutingSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class GenerateSettings(SendingSettings):
-    """What `generate` needs.
-
-    `content_queue_url`: where content sources are asked, if one is. `recommendations_fresh_for` is
-    in minutes, `recommendations_patience` in seconds.
-    """
+    """Settings of `generate`."""
 
     content_queue_url: str
+    """The queue of the function that queries content sources. Empty for a stage without them."""
+
     recommendations_fresh_for: int
+    """The age in minutes up to which items are fresh when the digest is due."""
+
     recommendations_policy: str
     recommendations_patience: int
+    """The seconds for which a digest waits for its items."""
+
     generate_queue_url: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResendSettings(SendingSettings):
-    """What `resend` needs. `failed_queue_url`: where failed runs wait for a person."""
+    """Settings of `resend`."""
 
     failed_queue_url: str
+    """The queue of failed runs, which a person decides."""

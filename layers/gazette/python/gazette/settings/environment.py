@@ -1,4 +1,4 @@
-"""Settings as environment variables, and what is wrong with them."""
+"""Settings as environment variables, and their validation."""
 
 import json
 import os
@@ -12,26 +12,24 @@ from zoneinfo import ZoneInfo, reset_tzpath
 from gazette.settings.ranges import CHOICES, LISTS, RANGES
 
 LIVE = "live"
-"""The alias of each function by which everything calls it: the version that works."""
+"""The alias by which everything calls a function. It points to the version in use."""
 
 PINNED_ZONES = {"PYTHONTZPATH": "/opt/python/tzdata/zoneinfo"}
-"""The environment by which a function reads time zones from the layer, where `tzdata` is pinned.
-
-Python looks into the folders of the machine first, and what they say differs from machine to
+"""The environment variable that makes a function read time zones from the layer, where `tzdata` is
+pinned. Python searches the folders of the machine first, and their content differs from machine to
 machine (https://peps.python.org/pep-0615/). If the folder is missing, Python reads the same files
-through the package, which takes tens of milliseconds of a cold start.
+through the package, which adds tens of milliseconds to a cold start.
 https://docs.python.org/3/library/zoneinfo.html#environment-configuration
-https://docs.aws.amazon.com/lambda/latest/dg/packaging-layers.html
-"""
+https://docs.aws.amazon.com/lambda/latest/dg/packaging-layers.html"""
 
 _PREFIX = "GAZETTE_"
 
 
 def use_pinned_zones() -> str:
-    """Read time zones from the package `tzdata`, as functions do; returns where its files are.
+    """Read time zones from the package `tzdata`, as functions do. Return the folder of its files.
 
-    For the first line of a program, which nobody starts with `PINNED_ZONES`: a zone that somebody
-    holds already keeps its rules.
+    Call it on the first line of a program that is started without `PINNED_ZONES`. A ZoneInfo that
+    was created earlier keeps its rules.
     """
     package = find_spec("tzdata")
     if package is None or not package.submodule_search_locations:
@@ -43,14 +41,14 @@ def use_pinned_zones() -> str:
 
 
 def queue_url_of(arn: str, environ: Mapping[str, str] | None = None) -> str:
-    """The URL of a queue that a function reads, from its settings. Raises InvalidSetting.
+    """Return the URL of a queue that a function reads, from its settings. Raise InvalidSetting.
 
-    Name, and nothing else of the ARN, says which setting it is: URLs of queues differ by partition
-    and endpoint.
+    Only the name in the ARN identifies the setting, because URLs of queues differ by partition and
+    endpoint.
     """
-    given = os.environ if environ is None else environ
+    variables = os.environ if environ is None else environ
     name = arn.rpartition(":")[2]
-    for variable, value in given.items():
+    for variable, value in variables.items():
         if variable.endswith("_QUEUE_URL") and value.rpartition("/")[2] == name:
             return value
     raise InvalidSetting(f"No setting has the URL of the queue {name}.")
@@ -62,10 +60,10 @@ class InvalidSetting(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Fields become environment variables: `runs_table` is `GAZETTE_RUNS_TABLE`."""
+    """Settings whose fields become environment variables: `runs_table` is `GAZETTE_RUNS_TABLE`."""
 
     def __post_init__(self) -> None:
-        """Raises InvalidSetting for a value that RANGES, CHOICES or LISTS do not allow."""
+        """Raise InvalidSetting for a value that RANGES, CHOICES or LISTS do not allow."""
         for name, value in asdict(self).items():
             if name in RANGES and value not in RANGES[name]:
                 raise InvalidSetting(f"{_variable(name)} is {value}; it must be {RANGES[name]}.")
@@ -76,17 +74,17 @@ class Settings:
             if name in LISTS and not is_list_of(LISTS[name], value):
                 first, *others = LISTS[name]
                 raise InvalidSetting(
-                    f"{_variable(name)} is {value!r}; it must be a list of {first} and, if wanted, "
-                    f"{', '.join(others)}, such as {json.dumps(LISTS[name])}."
+                    f"{_variable(name)} is {value!r}; it must be a list of {first} and "
+                    f"optionally {', '.join(others)}, such as {json.dumps(LISTS[name])}."
                 )
 
     def to_env(self) -> dict[str, str]:
-        """The environment variables of this function."""
+        """Return the environment variables of this function."""
         return {_variable(name): str(value) for name, value in asdict(self).items()}
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] = os.environ) -> Self:
-        """The settings in `environ`. Raises InvalidSetting, naming the variable."""
+        """Return the settings in `environ`. Raise InvalidSetting, which names the variable."""
         values: dict[str, Any] = {}
         for field in fields(cls):
             variable = _variable(field.name)
@@ -103,10 +101,10 @@ class Settings:
         return cls(**values)
 
 
-def is_list_of(words: Sequence[str], given: str) -> bool:
-    """Whether `given` is a JSON list of some of `words`, each once, the first among them."""
+def is_list_of(words: Sequence[str], text: str) -> bool:
+    """Return True if `text` is a JSON list of distinct `words` that includes the first."""
     try:
-        listed = json.loads(given)
+        listed = json.loads(text)
     except ValueError:
         return False
     return (

@@ -1,4 +1,4 @@
-"""What `fanout` needs to start digests."""
+"""Settings of `fanout`, which starts digests."""
 
 from dataclasses import dataclass
 
@@ -7,15 +7,7 @@ from gazette.settings.environment import Settings
 
 @dataclass(frozen=True, kw_only=True)
 class FanoutSettings(Settings):
-    """What `fanout` needs. `spread`: the longest random delay of a message.
-
-    `max_lateness`: a digest that was due longer ago is not sent; its events go with the next one.
-    `lookback_slots`: how many slots are read again, because the due index is eventually consistent.
-    `mail_provider`: with `ses`, fan-out asks for the account's quota and divides it between the
-    streams by `immediate_share`, as in PacingSettings.
-    `content_sources` is JSON: those of digests, in order. If one is asked, `content_queue_url` is
-    where; `recommendations_lead` and `recommendations_fresh_for` are in minutes.
-    """
+    """Settings of `fanout`."""
 
     subscribers_table: str
     schedules_table: str
@@ -26,15 +18,32 @@ class FanoutSettings(Settings):
     generate_queue_url: str
     shards: int
     lookback_slots: int
+    """The number of past slots that are read again, because the due index is eventually
+    consistent."""
+
     spread: int
+    """The longest random delay of a message."""
+
     max_lateness: int
+    """A digest that was due longer ago is not sent. Its events go with the next one."""
+
     check_after: int
     sunset_days: int
     run_retention_days: int
     pace_table: str
     mail_provider: str
+    """The name of the provider. With `ses`, fan-out reads the account's quota and divides it
+    between the streams by `immediate_share`, as in PacingSettings."""
+
     immediate_share: int
     content_sources: str
+    """JSON. The content sources of digests, in order."""
+
     content_queue_url: str
+    """The queue of requests to content sources, if the stage queries any."""
+
     recommendations_lead: int
+    """The minutes before a digest in which its items may be fetched."""
+
     recommendations_fresh_for: int
+    """The age in minutes up to which items are fresh when the digest is due."""

@@ -1,4 +1,4 @@
-"""What `feedback` needs to record delivery events."""
+"""Settings of `feedback`, which records delivery events."""
 
 from dataclasses import dataclass
 
@@ -7,13 +7,7 @@ from gazette.settings.environment import Settings
 
 @dataclass(frozen=True, kw_only=True)
 class FeedbackSettings(Settings):
-    """What `feedback` needs.
-
-    `soft_bounces` soft bounces within `soft_bounce_days` suppress an address. `track_clicks`,
-    `opens_are_life`: 1 if a click, or an open, is a sign of life; else 0. `category_hold`: 1
-    if too many bounces or complaints put a category on hold; else 0. `installation`: each email
-    carries it; a delivery event with another one belongs to other tables.
-    """
+    """Settings of `feedback`."""
 
     runs_table: str
     control_table: str
@@ -24,14 +18,24 @@ class FeedbackSettings(Settings):
     bounces_table: str
     category_stats_table: str
     soft_bounces: int
+    """The number of soft bounces within `soft_bounce_days` that suppresses an address."""
+
     soft_bounce_days: int
     engagement_table: str
     bus: str
     track_clicks: int
+    """1 if a click counts as activity, else 0."""
+
     opens_are_life: int
+    """1 if an open counts as activity, else 0."""
+
     category_hold: int
+    """1 if too many bounces or complaints put a category on hold, else 0."""
+
     run_retention_days: int
     shards: int
     installation: str
+    """Each email carries it. A delivery event with another value belongs to other tables."""
+
     quarantine_queue_url: str
     feedback_queue_url: str

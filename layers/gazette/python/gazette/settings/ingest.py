@@ -1,4 +1,4 @@
-"""What `ingest` and `followers` need, and every function that routes events as they do."""
+"""Settings of `ingest` and `followers`, and of every function that routes events as they do."""
 
 import json
 from dataclasses import dataclass
@@ -10,26 +10,20 @@ from gazette.domain.subscribers.frequency import Frequency
 from gazette.settings.environment import InvalidSetting, Settings
 
 LONGEST_LINK_HOSTS = 2000
-"""Characters of JSON. Lambda takes 4 KB of variables for a function, half of it for all others.
-https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
-"""
+"""The limit in characters of JSON. Lambda allows 4 KB of environment variables per function. Half
+of that is for all other variables.
+https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html"""
 
 MOST_CRITICAL = 20
-"""Critical categories of a stage. Who needs more means something else than critical."""
+"""The largest number of critical categories of a stage. A stage that needs more is using them for
+something else."""
 
 _AT_ONCE = Frequency.IMMEDIATE.value
 
 
 @dataclass(frozen=True, kw_only=True)
 class RoutingSettings(Settings):
-    """What every function needs that routes events.
-
-    `default_frequencies` is JSON: category to frequency, for readers who chose none.
-    `critical_categories` too: those that come whatever a reader chose. `content_sources` too: those
-    of digests, in order. `collapse`: how long an immediate email collects further events on the
-    same entity. `sunset_days`: after how many days without a sign of life a reader is dormant; 0:
-    never.
-    """
+    """Settings of every function that routes events."""
 
     subscribers_table: str
     schedules_table: str
@@ -40,18 +34,28 @@ class RoutingSettings(Settings):
     immediate_queue_url: str
     shards: int
     default_frequencies: str
+    """JSON. Frequencies by category, for readers who chose none."""
+
     critical_categories: str
+    """JSON. The categories that are sent whatever a reader chose."""
+
     content_sources: str
+    """JSON. The content sources of digests, in order."""
+
     collapse: int
+    """The time for which an immediate email collects further events on the same entity."""
+
     settle_lag: int
     clock_skew: int
     check_after: int
     sunset_days: int
+    """The number of days without activity after which a reader is dormant. 0 for never."""
+
     event_retention_days: int
     run_retention_days: int
 
     def __post_init__(self) -> None:
-        """Raises InvalidSetting for values out of range, and for wrong default frequencies."""
+        """Raise InvalidSetting for values out of range, and for invalid default frequencies."""
         super().__post_init__()
         _check_frequencies(self.default_frequencies)
         _check_critical(self.critical_categories, self.default_frequencies)
@@ -59,7 +63,7 @@ class RoutingSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class ActivitiesSettings(RoutingSettings):
-    """What every function needs that stores activities and walks through followers."""
+    """Settings of every function that stores activities and walks through followers."""
 
     activities_table: str
     followers_queue_url: str
@@ -67,21 +71,20 @@ class ActivitiesSettings(RoutingSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class IngestSettings(ActivitiesSettings):
-    """What `ingest` needs.
-
-    `sources` is JSON: detail type to the sources that may put it. `link_hosts` too: the hosts to
-    which links of events may lead, as LinkHosts.of takes them.
-    """
+    """Settings of `ingest`."""
 
     suppressions_table: str
     suppressions_secret: str
     ingest_queue_url: str
     quarantine_queue_url: str
     sources: str
+    """JSON. The sources that may publish a detail type, by detail type."""
+
     link_hosts: str
+    """JSON. The hosts to which links of events may lead, as LinkHosts.of accepts them."""
 
     def __post_init__(self) -> None:
-        """Raises InvalidSetting for values out of range, wrong sources, and wrong hosts."""
+        """Raise InvalidSetting for values out of range, invalid sources, and invalid hosts."""
         super().__post_init__()
         _check_sources(self.sources)
         _check_link_hosts(self.link_hosts)
@@ -89,15 +92,15 @@ class IngestSettings(ActivitiesSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class FollowersSettings(ActivitiesSettings):
-    """What `followers` needs."""
+    """Settings of `followers`."""
 
     suppressions_table: str
     suppressions_secret: str
 
 
-def _check_frequencies(given: str) -> None:
+def _check_frequencies(text: str) -> None:
     try:
-        chosen = json.loads(given)
+        chosen = json.loads(text)
     except ValueError:
         chosen = None
     if (
@@ -106,14 +109,14 @@ def _check_frequencies(given: str) -> None:
         or not set(map(str, chosen.values())) <= set(Frequency)
     ):
         raise InvalidSetting(
-            f"GAZETTE_DEFAULT_FREQUENCIES is {given!r}; it must give each category one of "
+            f"GAZETTE_DEFAULT_FREQUENCIES is {text!r}; it must give each category one of "
             f"{', '.join(sorted(Frequency))}."
         )
 
 
-def _check_critical(given: str, default_frequencies: str) -> None:
+def _check_critical(text: str, default_frequencies: str) -> None:
     try:
-        listed = json.loads(given)
+        listed = json.loads(text)
     except ValueError:
         listed = None
     if (
@@ -122,38 +125,38 @@ def _check_critical(given: str, default_frequencies: str) -> None:
         or not all(isinstance(name, str) and CATEGORY_NAME.fullmatch(name) for name in listed)
     ):
         raise InvalidSetting(
-            f"GAZETTE_CRITICAL_CATEGORIES is {given!r}; it must be a list of {MOST_CRITICAL} "
+            f"GAZETTE_CRITICAL_CATEGORIES is {text!r}; it must be a list of {MOST_CRITICAL} "
             'categories at most, such as ["security"].'
         )
     often = json.loads(default_frequencies)
     if wrong := [name for name in listed if often.get(name, _AT_ONCE) != _AT_ONCE]:
         raise InvalidSetting(
             f"GAZETTE_CRITICAL_CATEGORIES names {', '.join(wrong)}, to which "
-            "GAZETTE_DEFAULT_FREQUENCIES gives another frequency than immediate; what is critical "
-            "always comes at once: remove it from one of the two."
+            "GAZETTE_DEFAULT_FREQUENCIES gives a frequency other than immediate. Critical events "
+            "are always immediate; remove the category from one of the two."
         )
 
 
-def _check_sources(given: str) -> None:
+def _check_sources(text: str) -> None:
     try:
-        listed = json.loads(given)
+        listed = json.loads(text)
     except ValueError:
         listed = None
     if not isinstance(listed, dict):
         raise InvalidSetting(
-            f"GAZETTE_SOURCES is {given!r}; it must give detail types the sources that may put "
-            'them, such as {"subscriber.deleted": ["shop.accounts"]}.'
+            f"GAZETTE_SOURCES is {text!r}; it must map detail types to the sources that may "
+            'publish them, such as {"subscriber.deleted": ["shop.accounts"]}.'
         )
     for detail_type, names in listed.items():
         if detail_type not in DETAIL_TYPES:
             raise InvalidSetting(
-                f"GAZETTE_SOURCES names {detail_type!r}, which is no detail type; name one of "
+                f"GAZETTE_SOURCES names {detail_type!r}, which is not a detail type; name one of "
                 f"{', '.join(DETAIL_TYPES)}, or remove it."
             )
         if not isinstance(names, list) or not names or not all(map(_is_source, names)):
             raise InvalidSetting(
                 f"GAZETTE_SOURCES gives {detail_type!r} {json.dumps(names)}; list the sources that "
-                'may put it, such as ["shop.accounts"], or remove it: every source may then.'
+                'may publish it, such as ["shop.accounts"], or remove it to allow every source.'
             )
 
 
@@ -161,18 +164,18 @@ def _is_source(name: object) -> bool:
     return isinstance(name, str) and name.isprintable() and name == name.strip() != ""
 
 
-def _check_link_hosts(given: str) -> None:
-    if len(given) > LONGEST_LINK_HOSTS:
+def _check_link_hosts(text: str) -> None:
+    if len(text) > LONGEST_LINK_HOSTS:
         raise InvalidSetting(
-            f"GAZETTE_LINK_HOSTS is {len(given):,} characters long; it may have "
+            f"GAZETTE_LINK_HOSTS is {len(text):,} characters long; the limit is "
             f"{LONGEST_LINK_HOSTS:,}. Write *.example.com for the subdomains of a domain."
         )
     try:
-        entries = json.loads(given)
+        entries = json.loads(text)
     except ValueError:
         entries = None
     if not isinstance(entries, list):
-        raise InvalidSetting(f"GAZETTE_LINK_HOSTS is {given!r}; it must be a list of hosts.")
+        raise InvalidSetting(f"GAZETTE_LINK_HOSTS is {text!r}; it must be a list of hosts.")
     try:
         LinkHosts.of(entries)
     except ValueError as err:

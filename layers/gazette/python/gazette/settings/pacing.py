@@ -1,4 +1,4 @@
-"""What is needed to pace email, or to see how fast it goes out and whether the day is used up."""
+"""Settings to pace email, and to show the current rate and the use of the day's quota."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -8,24 +8,27 @@ from gazette.settings.environment import InvalidSetting, Settings
 
 @dataclass(frozen=True, kw_only=True)
 class PacingSettings(Settings):
-    """What is needed to pace email, or to show how fast it goes out.
-
-    `emails_per_second`: 0 for nine tenths of the account's quota. `ramp_from`: emails a second
-    for a cold receiver, doubled at most each `ramp_every`; 0 for no ramp. `warmup_daily`: the
-    daily cap on `warmup_from`, a date in UTC or empty; it doubles each day. `immediate_share`: the
-    percentage of all these limits that is for immediate email; digests get the rest.
-    """
+    """Settings to pace email, and to show its rate."""
 
     pace_table: str
     emails_per_second: int
+    """0 for nine tenths of the account's quota."""
+
     ramp_from: int
+    """Emails per second for a cold receiver. At most doubled each `ramp_every`; 0 for no ramp."""
+
     ramp_every: int
     warmup_from: str
+    """A date in UTC, or empty."""
+
     warmup_daily: int
+    """The daily cap on `warmup_from`. It doubles each day."""
+
     immediate_share: int
+    """The percentage of all these limits for immediate email. Digests get the rest."""
 
     def __post_init__(self) -> None:
-        """Raises InvalidSetting for values out of range, and where `warmup_from` is no date."""
+        """Raise InvalidSetting for values out of range, and if `warmup_from` is not a date."""
         super().__post_init__()
         try:
             if self.warmup_from:

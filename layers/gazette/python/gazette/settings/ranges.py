@@ -1,4 +1,4 @@
-"""Which values each setting may have, whichever function reads it."""
+"""The values that each setting may have, in whichever function."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,17 +14,20 @@ from gazette.domain.scheduling.lifetime import SHORTEST_LIFE
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Whole numbers from `least` to `most`; None: no upper limit. `because`: why no more."""
+    """Whole numbers from `least` to `most`."""
 
     least: int
     most: int | None = None
+    """None for no upper limit."""
+
     because: str = ""
+    """The reason for the upper limit."""
 
     def __contains__(self, value: int) -> bool:
         return self.least <= value and (self.most is None or value <= self.most)
 
     def __str__(self) -> str:
-        """Ends the sentence "it must be"."""
+        """Complete the sentence "it must be"."""
         reason = f": {self.because}" if self.because else ""
         if self.most is None:
             return f"{self.least} or more{reason}"
@@ -46,7 +49,7 @@ RANGES: Mapping[str, Range] = MappingProxyType(
         "sunset_days": Range(0),
         "event_retention_days": Range(SHORTEST_LIFE.days),
         "emails_per_second": Range(
-            0, MAX_RATE, "every ten emails write one row of DynamoDB, which takes little more"
+            0, MAX_RATE, "every ten emails write one row of DynamoDB, which allows few more writes"
         ),
         "immediate_share": Range(1, 99),
         "ramp_from": Range(0, 10_000),
@@ -70,9 +73,11 @@ RANGES: Mapping[str, Range] = MappingProxyType(
         "recommendations_patience": Range(60, 3600),
     }
 )
-"""Settings that are numbers. An immediate run is hidden on its queue for `collapse`, `settle_lag`
-and `clock_skew` together: SQS allows 900 seconds. The ramp looks back at each `ramp_every`, which
-is at least three waits for a permit."""
+"""Settings that are numbers.
+
+The sum of `collapse`, `settle_lag` and `clock_skew` delays an immediate run on its queue, for which
+SQS allows 900 seconds. The ramp looks back over `ramp_every`, which is at least
+three waits for a permit."""
 
 CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -85,13 +90,13 @@ CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "recommendations_policy": ("without", "wait"),
     }
 )
-"""Settings that are one of some words."""
+"""Settings with a fixed set of words."""
 
 LISTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"content_sources": ("events", "recommendations")}
 )
-"""Settings that list some words in any order, each once. The first word must be in the list. They
-are those of CONTENT_SOURCES, which only functions import that ask one."""
+"""Settings that list some words in any order, each once. The first word must be in the list. The
+words repeat CONTENT_SOURCES, which only functions import that query a source."""
 
 ASKED_SOURCE = LISTS["content_sources"][1]
-"""The content source that is asked, over HTTP."""
+"""The content source that Gazette queries over HTTP."""

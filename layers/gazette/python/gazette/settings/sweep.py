@@ -1,4 +1,4 @@
-"""What `sweep` needs to find runs that are lost, overdue or of unknown outcome."""
+"""Settings of `sweep`, which finds runs that are lost, overdue or of unknown outcome."""
 
 from dataclasses import dataclass
 
@@ -8,13 +8,7 @@ from gazette.settings.pacing import PacingSettings
 
 @dataclass(frozen=True, kw_only=True)
 class SweepSettings(PacingSettings):
-    """What `sweep` needs. Durations are seconds.
-
-    `unknown_policy`: `resend`, `carry_over` or `assume_sent`, for runs of unknown outcome.
-    `evidence_grace`: how long the provider's delivery event may take. `longest_unknown`: how long
-    `resend` waits for proof that delivery events arrive at all. `ticks`: 1 if a clock starts
-    digests, so that a shard can be late; else 0.
-    """
+    """Settings of `sweep`."""
 
     schedules_table: str
     events_table: str
@@ -33,16 +27,23 @@ class SweepSettings(PacingSettings):
     configuration_set: str
     installation: str
     unknown_policy: str
+    """The decision about runs of unknown outcome: `resend`, `carry_over` or `assume_sent`."""
+
     evidence_grace: int
+    """The time within which the provider's delivery event must arrive."""
+
     longest_unknown: int
+    """The longest that `resend` waits for proof that delivery events arrive at all."""
+
     check_after: int
     run_retention_days: int
     shards: int
     lookback_slots: int
     ticks: int
+    """1 if a clock starts digests, so that a shard can be late; else 0."""
 
     def __post_init__(self) -> None:
-        """Raises InvalidSetting where `longest_unknown` is less than `evidence_grace`."""
+        """Raise InvalidSetting if `longest_unknown` is less than `evidence_grace`."""
         super().__post_init__()
         if self.longest_unknown < self.evidence_grace:
             raise InvalidSetting(

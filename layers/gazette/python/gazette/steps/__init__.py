@@ -1,1 +1,1 @@
-"""One use case each; everything they touch comes in as keyword arguments."""
+"""The use cases, one per module. All dependencies are keyword arguments."""

@@ -1,9 +1,9 @@
-"""Retry an optimistic write: read, decide, and write only if nothing has changed since the read."""
+"""Retry an optimistic write: read, decide, and write only if the row has not changed since."""
 
 from gazette.domain.errors import NotYet
 
 ATTEMPTS = range(5)
-"""How often an optimistic write is tried before it is left to a redelivery of the message.
+"""The number of tries of an optimistic write before a redelivery of the message continues.
 
     for _ in ATTEMPTS:
         current = rows.get(key)
@@ -14,5 +14,5 @@ ATTEMPTS = range(5)
 
 
 def kept_changing(what: str) -> NotYet:
-    """The error to raise after the last attempt; `what` names the subject of the sentence."""
-    return NotYet(f"{what} kept changing. Try again later: nothing that was done is lost.")
+    """Return the error to raise after the last attempt; `what` is the subject of its sentence."""
+    return NotYet(f"{what} kept changing. Try again later; completed work is not lost.")

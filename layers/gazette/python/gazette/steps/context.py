@@ -1,6 +1,6 @@
-"""What steps share: the tables, queues and settings by which schedules are kept and events routed.
+"""The shared dependencies of steps: tables, queues and settings for schedules and routing.
 
-Each context contains the one before it, so a function asks for the smaller one where it can.
+Each context extends the one before it, so a function takes the smallest one that it needs.
 """
 
 from collections.abc import Callable, Collection
@@ -21,42 +21,51 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScheduleContext:
-    """What keeps a subscriber's schedules as the profile wants them.
-
-    `defaults`: the installation's frequencies by category. `sunset`: a subscriber is dormant after
-    so long without a sign of life; None: never. `content`: which digests ask content sources; None:
-    the installation has none but events.
-    """
+    """The dependencies that update a subscriber's schedules from the profile."""
 
     subscribers: Subscribers
     schedules: Schedules
     runs: Runs
     clock: Clock
     defaults: Frequencies
+    """The installation's frequencies by category."""
+
     sunset: timedelta | None
+    """The period of inactivity after which a subscriber is dormant. None: never."""
+
     content: "ContentSources | None" = None
+    """The content sources that digests query. None: the installation has events only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoutingContext(ScheduleContext):
-    """What routes events to schedules and immediate runs.
-
-    `collapse`: how long an immediate run collects further events on its entity, unless the version
-    of the templates that its reader gets says otherwise: `settings_for` a user id. `hold`: how long
-    after that until all of them can be read, which is the settle lag and the clock skew.
-    `write_bound`: a write of an event that takes longer may miss its window: the settle lag less
-    the clock skew. `check_after`: how long after it can be sent the sweep looks at a run.
-    `critical`: the categories that come whatever a reader chose. `suppressions`: asked where a
-    critical event is for a reader who has left; None if the function stores no new events.
-    """
+    """The dependencies that route events to schedules and immediate runs."""
 
     follows: Follows
     events: Events
     generate_queue: RunQueue
     collapse: timedelta
+    """The time for which an immediate run collects further events on its entity, unless the
+    reader's template version overrides it (`settings_for`)."""
+
     settings_for: Callable[[str], VersionSettings]
+    """A function that returns the version settings for a user id."""
+
     hold: timedelta
+    """The time after collecting until all events can be read: the settle lag and the clock skew."""
+
     write_bound: timedelta
+    """A write of an event that takes longer may miss its window: the settle lag less the clock
+    skew."""
+
     check_after: timedelta
+    """The time between the due time of a run and the sweep's first check."""
+
     critical: Collection[str] = ()
+    """The categories that are sent regardless of the reader's choice."""
+
     suppressions: Suppressions | None = None
+    """Read for a critical event to a reader who unsubscribed.
+
+    None if the function stores no new events.
+    """

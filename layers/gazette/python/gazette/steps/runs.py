@@ -1,4 +1,4 @@
-"""Change runs while other workers may do the same."""
+"""Change runs while other workers may change them too."""
 
 from collections.abc import Iterable, Sequence
 
@@ -11,20 +11,20 @@ from gazette.domain.ports.ledgers import Runs
 from gazette.domain.stored import is_of_one_row, readable
 
 _CLAIMS = 5
-"""Tries of one claim if its answer is lost: the nonce shows whether it was made already."""
+"""The tries of one claim if its answer is lost. The nonce shows whether it was already made."""
 
 Change = tuple[Run, Run]
 """A run as it was read, and as it is once the change is stored."""
 
 
 class Changes:
-    """What a decision changes, in order. Nothing is stored until `store` is called."""
+    """The changes of a decision, in order. They are stored when `store` is called."""
 
     def __init__(self) -> None:
         self.decided: list[Change] = []
 
     def apply(self, run: Run, signal: Signal) -> Run:
-        """Return what `signal` makes of the run, and remember it if it is a change."""
+        """Return the run after `signal`, and record it if it is a change."""
         after = changed(run, signal)
         if after != run:
             self.decided.append((run, after))
@@ -32,23 +32,23 @@ class Changes:
 
 
 def changed(run: Run, signal: Signal) -> Run:
-    """Return what `signal` makes of the run; the run itself if it ignores the signal."""
+    """Return the run after `signal`; the run itself if it ignores the signal."""
     after = transition(run, signal)
     return run if isinstance(after, Ignored) else after
 
 
 def store(changes: Sequence[Change], *, runs: Runs) -> None:
-    """Store what was decided. Raises Overtaken if a run is no longer as it was read."""
+    """Store the decided changes. Raises Overtaken if a run has changed since it was read."""
     for before, after in changes:
         if runs.swap(before, after) != after:
             raise Overtaken(f"Run {run_id(before.key)} has changed since it was read.")
 
 
 def apply(run: Run, signal: Signal, *, runs: Runs) -> Run:
-    """Store what `signal` makes of the run; returns the run as it is stored then.
+    """Store the run after `signal`; return the stored run.
 
-    If another worker changed the run first, the signal is applied to what that worker stored. A
-    claim is not: it holds only for the run that was read.
+    If another worker changed the run first, the signal is applied to that worker's run. A claim is
+    not, because it applies only to the run that was read.
     """
     while True:
         after = transition(run, signal)
@@ -61,7 +61,10 @@ def apply(run: Run, signal: Signal, *, runs: Runs) -> Run:
 
 
 def cancel(run: Run, reason: Reason, *, runs: Runs) -> Run:
-    """Cancel a run. One that is claimed, or may have been sent, is marked as overtaken instead."""
+    """Cancel a run.
+
+    A run that is claimed, or may have been sent, is marked as overtaken instead.
+    """
     return apply(apply(run, Cancel(reason), runs=runs), Stop(), runs=runs)
 
 
@@ -69,8 +72,8 @@ def raise_epochs(stopped: Iterable[Run | UnreadableRow], *, runs: Runs) -> list[
     """Raise the epoch of each run that has not ended, after a stop or a change was written.
 
     A worker that read before that fails at its claim and reads again (rule 11). Rows that cannot be
-    read are skipped, because nobody can claim them. Returns the runs as they are stored then. What
-    goes wrong with one run is raised once all others are stopped.
+    read are skipped, because no worker can claim them. Returns the stored runs. The error of one
+    run is raised after all others were stopped.
     """
     raised: list[Run] = []
     failed: list[Exception] = []
@@ -89,8 +92,8 @@ def raise_epochs(stopped: Iterable[Run | UnreadableRow], *, runs: Runs) -> list[
 def make_claim(run: Run, claim: Claim, carried: Sequence[Change], *, runs: Runs) -> Run | None:
     """Claim the run and return it; None if another worker was faster.
 
-    Repeats the write if no answer came. The same transaction closes the older runs that this run
-    carries: evidence that arrives for one of them in the meantime makes the claim fail (rule 5).
+    Repeats the write if no answer arrived. The same transaction closes the older runs that this run
+    carries, so evidence that arrives for one of them in the meantime makes the claim fail (rule 5).
     """
     claimed = transition(run, claim)
     if isinstance(claimed, Ignored):

@@ -1,7 +1,7 @@
-"""Puts readers' choices and activity on the event bus that services use.
+"""The event bus on which Gazette publishes readers' choices and activity.
 
-The details are built by hand, not with the models of the contract, so that the preference page
-need not import them. A test decodes everything that this module writes.
+The details are built by hand, not with the models of the contract, so that the preference page need
+not import them. A test decodes every entry that this module writes.
 """
 
 import json
@@ -30,11 +30,10 @@ if TYPE_CHECKING:
     from mypy_boto3_events.type_defs import PutEventsRequestEntryTypeDef
 
 PATIENCE = Patience(connect=1, read=2, attempts=2)
-"""A reader waits for a page, or other delivery events wait in the same invocation.
-
-botocore's default time-out is one minute per call, more than feedback has for ten messages.
-https://docs.aws.amazon.com/botocore/latest/reference/config.html
-"""
+"""The limits of a call while a reader waits for a page, or other delivery events wait in the
+invocation. botocore's default time-out is one minute per call, more than feedback has for ten
+messages.
+https://docs.aws.amazon.com/botocore/latest/reference/config.html"""
 
 _ENTRIES_A_CALL = 10
 _ATTEMPTS = 3
@@ -43,7 +42,7 @@ _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "su
 
 
 def events_client() -> "EventBridgeClient":
-    """A client that answers or fails within seconds."""
+    """Return a client that answers or fails within seconds."""
     events: EventBridgeClient = client("events", PATIENCE)
     return events
 
@@ -57,18 +56,20 @@ class EventBridgeBus:
         self._source = source
 
     def put(self, commands: Sequence[BusCommand]) -> bool:
-        """One PutEvents per ten entries; refused entries are put again, up to twice.
+        """One PutEvents per ten entries, and up to two retries of rejected entries.
 
-        The bus accepts or refuses each entry by itself; results are in the order of the request.
+        The bus accepts or rejects each entry by itself. The results have the order of the request.
         https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-putevents.html
         """
         remaining = map(self._entry, commands)
-        taken = 0
+        accepted = 0
         while ten := list(islice(remaining, _ENTRIES_A_CALL)):
             refused = self._put(ten)
-            taken += len(ten) - len(refused)
-            if refused and taken:
-                raise Unavailable(f"The bus refused {len(refused)} entries, and took {taken}.")
+            accepted += len(ten) - len(refused)
+            if refused and accepted:
+                raise Unavailable(
+                    f"The bus rejected {len(refused)} entries, and accepted {accepted}."
+                )
             if refused:
                 return False
         return True
@@ -76,14 +77,14 @@ class EventBridgeBus:
     def _put(
         self, entries: "list[PutEventsRequestEntryTypeDef]"
     ) -> "list[PutEventsRequestEntryTypeDef]":
-        """Return the entries that were refused at every attempt."""
+        """Return the entries that the bus rejected at every attempt."""
         for _ in range(_ATTEMPTS):
             try:
                 answer = self._client.put_events(Entries=entries)
             except (BotoCoreError, ClientError) as err:
                 raise Unavailable(f"The bus did not answer: {err}") from err
-            told = zip(entries, answer["Entries"], strict=True)
-            entries = [entry for entry, result in told if "ErrorCode" in result]
+            results = zip(entries, answer["Entries"], strict=True)
+            entries = [entry for entry, result in results if "ErrorCode" in result]
             if not entries:
                 break
         return entries
@@ -102,7 +103,7 @@ class EventBridgeBus:
 
 
 def encode(command: BusCommand) -> tuple[str, dict[str, Any]]:
-    """The detail type and the detail of `command`."""
+    """Return the detail type and the detail of `command`."""
     if isinstance(command, ChoosePreferences):
         chosen: dict[str, Any] = {"user_id": command.user_id, "chosen_at": _instant(command.at)}
         if command.choice.frequencies is not None:
@@ -127,11 +128,11 @@ def encode(command: BusCommand) -> tuple[str, dict[str, Any]]:
 
 
 def changed_categories(command: BusCommand) -> list[str]:
-    """The `resources` of the envelope: which of the categories in the detail were chosen.
+    """Return the `resources` of the envelope: the categories of the detail that the reader chose.
 
-    The detail has a whole map, because the version before takes it for one, and would put a detail
-    that says `default` into the quarantine. It passes over `resources`. From version 0.2.0 on, the
-    detail says what changes, and nothing else is needed.
+    The detail has the whole map, because the previous version reads it as one, and would quarantine
+    a detail that contains `default`. It ignores `resources`. From version 0.2.0 on, the detail
+    contains the changes only, and `resources` is not needed.
     https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEventsRequestEntry.html
     """
     if not isinstance(command, ChoosePreferences):
@@ -143,7 +144,7 @@ def changed_categories(command: BusCommand) -> list[str]:
 
 
 def _whole_map(command: ChoosePreferences) -> Frequencies:
-    """Return the frequencies by category after a choice, at most as many as a detail may have.
+    """Return the frequencies by category after a choice, limited to the size of a detail.
 
     Categories of the choice come first, then muted ones.
     """

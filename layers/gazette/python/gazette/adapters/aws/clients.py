@@ -1,6 +1,6 @@
 """The AWS clients of a process: one botocore session, and one client for each use.
 
-boto3 is not imported: its clients are botocore's, and what it adds takes 20 ms of a cold start.
+boto3 is not imported. Its clients are those of botocore, and its import adds 20 ms to a cold start.
 """
 
 import json
@@ -13,25 +13,26 @@ from botocore.config import Config
 from botocore.session import Session, get_session
 
 CONNECTIONS = 10
-"""Connections that a client keeps open: one for each message that an invocation works on."""
+"""The number of connections that a client keeps open, one for each message of an invocation."""
 
 _MAKING = RLock()
-"""A session makes one client at a time; clients themselves serve any number of threads.
+"""A session creates one client at a time. Clients themselves serve any number of threads.
 https://docs.aws.amazon.com/boto3/latest/guide/clients.html, "Multithreading or multiprocessing"
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a client waits, in seconds, and how often it tries, the first time included."""
+    """The time-outs of a client in seconds, and its number of attempts."""
 
     connect: float
     read: float
     attempts: int
+    """The number of attempts, including the first."""
 
     @property
     def longest(self) -> float:
-        """The longest that a request may take, without the pauses between attempts."""
+        """The longest duration of a request, without the pauses between attempts."""
         return (self.connect + self.read) * self.attempts
 
 
@@ -42,17 +43,17 @@ def client(
     connections: int = CONNECTIONS,
     validates: bool = True,
 ) -> Any:
-    """The client of a service, by botocore's name, the same one for the same arguments.
+    """Return the client of a service by botocore's name. The same arguments return the same client.
 
-    Without `patience` it has botocore's: a minute to connect and to read, and three attempts.
-    `validates`: compare each request with the service's model before it is sent.
+    Without `patience` the client has botocore's defaults: a minute to connect and to read, and
+    three attempts. `validates`: compare each request with the service's model before it is sent.
     """
     with _MAKING:
         return _client(service, patience, connections, validates)
 
 
 def forget() -> None:
-    """Let the next client be made anew. A client keeps the endpoint that it was made with."""
+    """Discard all clients. A client keeps the endpoint with which it was created."""
     _client.cache_clear()
 
 
@@ -63,7 +64,7 @@ _BINARY = (b'"B"', b'"BS"')
 def _read_page(
     response_dict: dict[str, Any], customized_response_dict: dict[str, Any], **_: object
 ) -> None:
-    """Read a page of a Query as it is: its JSON says what botocore would make of it.
+    """Parse a page of a Query as plain JSON, which equals botocore's result.
 
     botocore walks through each attribute value with the model of the service, which takes five
     times as long as reading the JSON. Only binary values need that.
@@ -89,19 +90,19 @@ def _client(service: str, patience: Patience | None, connections: int, validates
             "read_timeout": patience.read,
             "retries": {"total_max_attempts": patience.attempts, "mode": "standard"},
         }
-    made = _session().create_client(service, config=Config(**options))
+    created = _session().create_client(service, config=Config(**options))
     if service == "dynamodb":
-        made.meta.events.register("before-parse.dynamodb.Query", _read_page)
-    return made
+        created.meta.events.register("before-parse.dynamodb.Query", _read_page)
+    return created
 
 
 @cache
 def _session() -> Session:
-    """Reads botocore's data once for all clients.
+    """Read botocore's data once for all clients.
 
-    botocore builds the header User-Agent twice for each request, from a dozen parts, unless it is
-    given. This one says what botocore's own says of versions and platform, but not which of
-    botocore's features a request uses.
+    By default botocore builds the header User-Agent twice for each request, from a dozen parts.
+    This value has the same versions and platform, but not the botocore features that a request
+    uses.
     https://docs.aws.amazon.com/botocore/latest/reference/config.html, "user_agent"
     """
     session = get_session()

@@ -1,4 +1,4 @@
-"""Whether delivery events still wait in the feedback queue or its dead-letter queues."""
+"""The backlog of delivery events in the feedback queue and its dead-letter queues."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -41,21 +41,21 @@ class SqsEvidenceBacklog:
         https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
         """
         try:
-            if any(map(self._holds, self._failed_urls)):
+            if any(map(self._has_messages, self._failed_urls)):
                 return False
-            return not self._holds(self._queue_url) or self._oldest() < grace
+            return not self._has_messages(self._queue_url) or self._oldest() < grace
         except (BotoCoreError, ClientError) as err:
             raise Unavailable(f"The backlog of the feedback queue cannot be read: {err}") from err
 
-    def _holds(self, queue_url: str) -> bool:
-        given = self._sqs.get_queue_attributes(
+    def _has_messages(self, queue_url: str) -> bool:
+        counts = self._sqs.get_queue_attributes(
             QueueUrl=queue_url,
             AttributeNames=["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"],
         )["Attributes"]
-        return any(map(int, given.values()))
+        return any(map(int, counts.values()))
 
     def _oldest(self) -> timedelta:
-        """The age of the oldest message; `timedelta.max` if CloudWatch has no value."""
+        """Return the age of the oldest message; `timedelta.max` if CloudWatch has no value."""
         now = self._clock()
         answer = self._cloudwatch.get_metric_data(
             StartTime=now - 5 * _MINUTE,

@@ -1,4 +1,4 @@
-"""Messages on the queue `content`: which reader's schedule to ask for, for which occurrence."""
+"""Messages on the queue `content`: a reader's schedule, and the occurrence that needs items."""
 
 import json
 from datetime import UTC, datetime
@@ -10,7 +10,7 @@ from gazette.domain.ports.content import QueuedFetch
 
 
 def encode_fetch(queued: QueuedFetch) -> Encoded:
-    """A message on the content queue."""
+    """Encode a message on the content queue."""
     fetch = queued.fetch
     body = {
         "user_id": fetch.user_id,
@@ -23,7 +23,7 @@ def encode_fetch(queued: QueuedFetch) -> Encoded:
 
 
 def decode_fetch(body: str) -> Fetch:
-    """The fetch that a message on the content queue asks for. Raises InvalidEvent."""
+    """Decode a message on the content queue. Raise InvalidEvent."""
     try:
         fields = json.loads(body)
         return Fetch(

@@ -1,4 +1,7 @@
-"""The keys that sign links, in Secrets Manager: cached, and changed by one person at a time."""
+"""The keys that sign links, in Secrets Manager.
+
+A process caches them, and one person changes them.
+"""
 
 import hashlib
 
@@ -20,10 +23,10 @@ class SecretKeyStore:
 
     def read(self) -> LinkKeys:
         """One GetSecretValue."""
-        found = read_secret(self._secret, "The link keys")
-        self._version = found["VersionId"]
+        answer = read_secret(self._secret, "The link keys")
+        self._version = answer["VersionId"]
         try:
-            return read_keys(found.get("SecretString", ""))
+            return read_keys(answer.get("SecretString", ""))
         except InvalidKeys as err:
             raise InvalidKeys(
                 f"The secret {self._secret} does not contain valid link keys: {err}. Restore its "
@@ -34,7 +37,8 @@ class SecretKeyStore:
     def replace(self, keys: LinkKeys) -> bool:
         """One PutSecretValue, with a request token derived from the version that was read.
 
-        If two people change the same version, only one succeeds: a token can be used only once.
+        If two people change the same version, only one succeeds, because a token can be used only
+        once.
         https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_PutSecretValue.html
         """
         secrets = secrets_client()
@@ -52,9 +56,9 @@ class SecretKeyStore:
 
 
 def cached_keys(secret: str, *, clock: Clock) -> Cached[LinkKeys]:
-    """The keys, cached for a process. Makes one GetSecretValue now, which must succeed.
+    """Return the keys, cached for a process. Makes one GetSecretValue now, which must succeed.
 
-    After a rotation a process may sign with the previous key for a minute, and after a leak it may
-    take links of the retired one for as long.
+    For a minute after a rotation, a process may sign with the previous key. For a minute after a
+    leak, it may accept links of the retired key.
     """
     return Cached(SecretKeyStore(secret).read, clock=clock)

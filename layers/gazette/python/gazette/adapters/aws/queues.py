@@ -1,4 +1,4 @@
-"""SQS queues and their messages. Messages between steps carry keys only, never content."""
+"""SQS queues and their messages. Messages between steps contain keys, never content."""
 
 import json
 import math
@@ -26,11 +26,9 @@ if TYPE_CHECKING:
 MessageT = TypeVar("MessageT")
 
 PATIENCE = Patience(connect=1, read=3, attempts=3)
-"""What an invocation can wait for. A message that was sent twice does no harm.
-
-botocore's own patience is a minute for each of three attempts, longer than any function has.
-https://docs.aws.amazon.com/botocore/latest/reference/config.html
-"""
+"""The longest wait of an invocation. A message that was sent twice does no harm. botocore's
+defaults allow a minute for each of three attempts, longer than the time-out of a function.
+https://docs.aws.amazon.com/botocore/latest/reference/config.html"""
 
 _REASON_CHARACTERS = 1000
 _GIVEN_UP = "given_up"
@@ -45,7 +43,7 @@ class Encoded:
 
 
 def sqs_client() -> "SQSClient":
-    """A client that answers or fails within seconds."""
+    """Return a client that answers or fails within seconds."""
     sqs: SQSClient = client("sqs", PATIENCE)
     return sqs
 
@@ -82,12 +80,12 @@ class SqsQueue(Generic[MessageT]):
         failed = answer.get("Failed", [])
         if failed:
             raise Unavailable(
-                f"SQS refused {len(failed)} of {len(entries)} messages: {failed[0].get('Message')}"
+                f"SQS rejected {len(failed)} of {len(entries)} messages: {failed[0].get('Message')}"
             )
 
 
 class SqsStreamQueues:
-    """The port `RunQueue` on the two queues of `generate`: each run goes to that of its stream."""
+    """The port `RunQueue` on the two queues of `generate`, one for each stream."""
 
     def __init__(self, client: "SQSClient", *, digest_url: str, immediate_url: str) -> None:
         self._digest = SqsQueue(client, digest_url, encode_run)
@@ -101,7 +99,7 @@ class SqsStreamQueues:
 
 
 class SqsBacklog:
-    """How many messages wait on a queue, delayed ones too."""
+    """The number of messages on a queue, including delayed ones."""
 
     def __init__(self, client: "SQSClient", queue_url: str) -> None:
         self._client = client
@@ -110,7 +108,7 @@ class SqsBacklog:
     def count(self) -> int:
         """One GetQueueAttributes, approximate. Raises Unavailable."""
         try:
-            found = self._client.get_queue_attributes(
+            counts = self._client.get_queue_attributes(
                 QueueUrl=self._queue_url,
                 AttributeNames=[
                     "ApproximateNumberOfMessages",
@@ -118,8 +116,8 @@ class SqsBacklog:
                 ],
             )["Attributes"]
         except (BotoCoreError, ClientError) as err:
-            raise Unavailable(f"SQS did not say how many messages wait: {err}") from err
-        return sum(map(int, found.values()))
+            raise Unavailable(f"The number of messages on the queue cannot be read: {err}") from err
+        return sum(map(int, counts.values()))
 
 
 class SqsQuarantine:
@@ -143,7 +141,7 @@ class SqsQuarantine:
 
 
 class SqsReceived:
-    """A message that a function received."""
+    """A message that a function has received."""
 
     def __init__(self, client: "SQSClient", queue_url: str, receipt_handle: str) -> None:
         self._client = client
@@ -166,10 +164,10 @@ class SqsReceived:
 
 
 def hide(client: "SQSClient", queue_url: str, pauses: Mapping[str, timedelta]) -> None:
-    """One ChangeMessageVisibilityBatch: each message, by its receipt handle, comes after its pause.
+    """One ChangeMessageVisibilityBatch for up to ten messages: pauses by receipt handle.
 
-    Up to ten messages. Raises Unavailable, also where SQS refuses single ones: those stay hidden
-    for as long as the queue hides a message.
+    Raises Unavailable, also if SQS rejects some of them. Those stay hidden for the queue's
+    visibility time-out.
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ChangeMessageVisibilityBatch.html
     """
     entries: list[ChangeMessageVisibilityBatchRequestEntryTypeDef] = [
@@ -186,38 +184,37 @@ def hide(client: "SQSClient", queue_url: str, pauses: Mapping[str, timedelta]) -
         raise Unavailable(f"SQS did not hide {len(entries)} messages: {err}") from err
     if failed := answer.get("Failed", []):
         raise Unavailable(
-            f"SQS refused to hide {len(failed)} of {len(entries)} messages: "
-            f"{failed[0].get('Message')}"
+            f"SQS did not hide {len(failed)} of {len(entries)} messages: {failed[0].get('Message')}"
         )
 
 
 def encode_run(run: QueuedRun) -> Encoded:
-    """A message on the generate or resend queue."""
+    """Encode a message on the generate or resend queue."""
     return Encoded(encode_run_key(run.key), run.delay)
 
 
 def encode_failed_run(key: RunKey) -> Encoded:
-    """A message on the queue `failed`. Redriven to `resend`, it still says that the run failed.
+    """Encode a message on the queue `failed`. After a redrive to `resend` it still has the flag.
 
-    `failed` is not the dead-letter queue of `resend`: a message that was sent to a queue, and not
-    moved there by SQS, has no source, and the console's redrive stops at it.
+    `failed` is not the dead-letter queue of `resend`. A message that was sent to a queue, rather
+    than moved there by SQS, has no source, and the console's redrive stops at it.
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/troubleshooting-dlq-redrive.html
     """
     return Encoded(json.dumps({**asdict(key), _GIVEN_UP: True}))
 
 
 def encode_run_key(key: RunKey) -> str:
-    """The body of a message on the generate or resend queue."""
+    """Return the body of a message on the generate or resend queue."""
     return json.dumps({"user_id": key.user_id, "schedule": key.schedule, "sequence": key.sequence})
 
 
 def was_given_up(body: str) -> bool:
-    """Whether a message on the resend queue was redriven from the queue `failed`."""
+    """Return True if a message on the resend queue was redriven from the queue `failed`."""
     return json.loads(body).get(_GIVEN_UP) is True
 
 
 def decode_run_key(body: str) -> RunKey:
-    """The run that a message on the generate or resend queue names. Raises InvalidEvent."""
+    """Decode the run of a message on the generate or resend queue. Raise InvalidEvent."""
     try:
         fields = json.loads(body)
         return RunKey(str(fields["user_id"]), str(fields["schedule"]), int(fields["sequence"]))
@@ -229,14 +226,14 @@ def decode_run_key(body: str) -> RunKey:
 
 
 def encode_shard(shard: Shard) -> Encoded:
-    """A message on the shard queue."""
+    """Encode a message on the shard queue."""
     since, until = shard.since.isoformat(), shard.until.isoformat()
     ahead = {"ahead": True} if shard.ahead else {}
     return Encoded(json.dumps({"shard": shard.number, "since": since, "until": until, **ahead}))
 
 
 def decode_shard(body: str) -> Shard:
-    """The shard that a message on the shard queue names. Raises InvalidEvent."""
+    """Decode the shard of a message on the shard queue. Raise InvalidEvent."""
     try:
         fields = json.loads(body)
         since, until = (datetime.fromisoformat(fields[name]) for name in ("since", "until"))
@@ -249,13 +246,13 @@ def decode_shard(body: str) -> Shard:
 
 
 def encode_partition(number: int, *, tick: datetime | None = None) -> Encoded:
-    """A message on the sweep queue. `tick`: the scheduled time of its sweep."""
+    """Encode a message on the sweep queue. `tick`: the scheduled time of its sweep."""
     at = {"tick": tick.isoformat()} if tick else {}
     return Encoded(json.dumps({"partition": number} | at))
 
 
 def decode_partition(body: str) -> int:
-    """The partition that a message on the sweep queue names. Raises InvalidEvent."""
+    """Decode the partition of a message on the sweep queue. Raise InvalidEvent."""
     try:
         return int(json.loads(body)["partition"])
     except (ValueError, KeyError, TypeError) as err:
@@ -265,24 +262,26 @@ def decode_partition(body: str) -> int:
 
 
 def decode_tick(body: str) -> datetime | None:
-    """The scheduled time of the sweep that a message on the sweep queue belongs to.
+    """Decode the scheduled time of the sweep of a message on the sweep queue.
 
-    None in messages of the version before. Raises InvalidEvent.
+    None for messages of the previous version. Raise InvalidEvent.
     """
     try:
         tick = json.loads(body).get("tick")
         return None if tick is None else datetime.fromisoformat(tick).astimezone(UTC)
     except (ValueError, TypeError, AttributeError, OverflowError) as err:
-        raise InvalidEvent(f"`tick` of a message on the sweep queue is no time: {err!r}") from err
+        raise InvalidEvent(
+            f"`tick` of a message on the sweep queue is not a time: {err!r}"
+        ) from err
 
 
 def encode_followers(message: Walk | FollowerPage) -> Encoded:
-    """A message on the followers queue."""
+    """Encode a message on the followers queue."""
     return Encoded(json.dumps(asdict(message)))
 
 
 def decode_followers(body: str) -> Walk | FollowerPage:
-    """What a message on the followers queue asks for. Raises InvalidEvent."""
+    """Decode a message on the followers queue. Raise InvalidEvent."""
     try:
         fields = {str(name): str(value) for name, value in json.loads(body).items()}
         return FollowerPage(**fields) if "through" in fields else Walk(**fields)

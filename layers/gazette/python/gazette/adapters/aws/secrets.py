@@ -1,4 +1,4 @@
-"""Secrets Manager, which waits briefly: messages wait for the answer and are delivered again."""
+"""Secrets Manager with short time-outs, because SQS delivers the messages again after a failure."""
 
 from typing import TYPE_CHECKING
 
@@ -12,19 +12,18 @@ if TYPE_CHECKING:
     from mypy_boto3_secretsmanager.type_defs import GetSecretValueResponseTypeDef
 
 PATIENCE = Patience(connect=1, read=2, attempts=2)
-"""A function that starts must be built within Lambda's ten seconds, even if one service is silent.
-https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html
-"""
+"""Lambda allows ten seconds for the start of a function, even if one service does not answer.
+https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html"""
 
 
 def secrets_client() -> "SecretsManagerClient":
-    """The client, which all secrets of a process share."""
+    """Return the client, which all secrets of a process share."""
     secrets: SecretsManagerClient = client("secretsmanager", PATIENCE)
     return secrets
 
 
 def read_secret(secret: str, meaning: str) -> "GetSecretValueResponseTypeDef":
-    """One GetSecretValue. `secret` is a name or an ARN; `meaning` is what the error calls it.
+    """One GetSecretValue. `secret` is a name or an ARN; `meaning` names the secret in the error.
 
     Raises Unavailable if it cannot be read.
     """

@@ -1,8 +1,8 @@
-"""One connection to an HTTP service, kept open between requests, and a deadline for each answer.
+"""One connection to an HTTP service, kept open between requests, with a deadline for each answer.
 
-On the standard library alone, whose modules botocore has imported already: nothing repeats a
-request, follows a redirect, or waits longer than the deadline, and a pool of one connection is what
-a function needs that asks one thing after the other.
+It uses only modules of the standard library that botocore has imported already. It does not repeat
+requests, follow redirects, or wait longer than the deadline. A pool of one connection suffices for
+a function that sends one request at a time.
 """
 
 import http.client
@@ -19,10 +19,10 @@ from urllib.parse import urlsplit
 from gazette.domain.errors import SourceFailed
 
 _CONNECT = 1.0
-"""Seconds for a connection, of the deadline. A service that is up accepts within milliseconds."""
+"""The seconds of the deadline for connecting. A running service accepts within milliseconds."""
 
 _LEAST = 0.05
-"""Seconds. With less the deadline is over."""
+"""The remaining seconds with which the deadline counts as over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,11 @@ class HttpAnswer:
 
 
 class Connection:
-    """A connection to the host of `url`, made at the first request and after each failure.
+    """A connection to the host of `url`, which opens at the first request and after each failure.
 
     `deadline`: seconds for a request, from connecting to the last byte of the answer. `largest`:
-    bytes of a body. Not for several threads. `clock` returns seconds that only grow. `tls`: what
-    checks the certificate.
+    bytes of a body. Not for several threads. `clock` returns monotonic seconds. `tls`: verifies the
+    certificate.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Connection:
         self._open: http.client.HTTPConnection | None = None
 
     def get(self, target: str, headers: Mapping[str, str]) -> HttpAnswer:
-        """One GET of `target`, a path with its query. Raises SourceFailed.
+        """Send one GET of `target`, a path with its query. Raises SourceFailed.
 
         The connection is reused if the service has kept it open.
         """
@@ -73,17 +73,17 @@ class Connection:
             self.close()
             if self._clock() >= until - _LEAST:
                 raise SourceFailed(
-                    f"There was no whole answer within {self._deadline:g} s."
+                    f"The service did not answer completely within {self._deadline:g} s."
                 ) from err
-            said = str(err) if isinstance(err, OSError) else ""
-            raise SourceFailed(f"The connection failed: {said or type(err).__name__}.") from err
+            detail = str(err) if isinstance(err, OSError) else ""
+            raise SourceFailed(f"The connection failed: {detail or type(err).__name__}.") from err
         except BaseException:
             self.close()
             raise
         return answer
 
     def close(self) -> None:
-        """Let the next request make a new connection. Can be repeated."""
+        """Close the connection, so that the next request opens another. Can be repeated."""
         if self._open:
             with suppress(OSError):
                 self._open.close()
@@ -98,7 +98,7 @@ class Connection:
         if len(body) > self._largest:
             self.close()
             raise SourceFailed(f"The answer has more than {self._largest:,} bytes.")
-        if not response.isclosed():  # its length was not said, or the rest of it is missing
+        if not response.isclosed():  # its length is unknown, or the rest of it is missing
             self.close()
             if response.length:
                 raise http.client.IncompleteRead(body)
@@ -114,7 +114,7 @@ class Connection:
         return self._open
 
     def _connect(self, until: float) -> http.client.HTTPConnection:
-        """Connect by hand, so that the deadline holds for the TLS handshake too."""
+        """Connect by hand, so that the deadline applies to the TLS handshake too."""
         connection: http.client.HTTPConnection
         port = self._port or (443 if self._context else 80)
         plain = self._reached(port, until)
@@ -141,18 +141,18 @@ class Connection:
         return connection
 
     def _reached(self, port: int, until: float) -> socket.socket:
-        """The first address of the host that accepts, all of them tried before `until`.
+        """Connect to the first address of the host that accepts, trying all of them before `until`.
 
-        `create_connection` with the name would take its time-out for each address. Raises OSError.
+        `create_connection` with the name would apply its time-out to each address. Raises OSError.
         """
         refused = OSError("no address of the host answered in time")
         for *_, address in socket.getaddrinfo(self._host, port, type=socket.SOCK_STREAM):
-            left = until - self._clock()
-            if left < _LEAST:
+            seconds = until - self._clock()
+            if seconds < _LEAST:
                 break
             try:
                 return socket.create_connection(
-                    (str(address[0]), port), timeout=min(_CONNECT, left)
+                    (str(address[0]), port), timeout=min(_CONNECT, seconds)
                 )
             except OSError as err:
                 refused = err
@@ -162,7 +162,7 @@ class Connection:
     def _at_most(self, until: float, sock: socket.socket) -> Iterator[None]:
         """Cut the connection off at `until`.
 
-        A time-out of the socket begins anew with each byte: an answer that drips would take hours.
+        A time-out of the socket restarts with each byte, so a slow answer would take hours.
         """
         watch = Timer(max(until - self._clock(), 0), _cut_off, [sock])
         watch.daemon = True
@@ -174,13 +174,13 @@ class Connection:
 
 
 def _cut_off(sock: socket.socket) -> None:
-    """Whoever waits for this socket finds that it has ended. Not by TLS, whose state others use."""
+    """End the socket for the thread that waits for it. Not by TLS, whose state that thread uses."""
     with suppress(OSError):
         socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
 
 def _was_dropped(sock: socket.socket) -> bool:
-    """Whether the service has closed a connection on which nothing is under way."""
+    """Return True if the service has closed an idle connection."""
     try:
         ready, _, _ = select.select([sock], [], [], 0)
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""A recommendation service over HTTP, as docs/content.md describes it."""
+"""A recommendation service over HTTP (docs/content.md)."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -13,12 +13,12 @@ from gazette.domain.errors import SourceFailed
 from gazette.domain.ports.clock import Clock
 
 LARGEST_ANSWER = 524_288
-"""Bytes of a body. A hundred items with all their fields full have some 320,000 in ASCII."""
+"""The limit in bytes of a body. A hundred items with all fields full have some 320,000 in ASCII."""
 
 _OK, _NOTHING_NEW = 200, 204
 
 _REFUSES = {429, 503}
-"""It asks for fewer requests (RFC 6585, section 4; RFC 9110, section 15.6.4)."""
+"""The status codes that request fewer requests (RFC 6585, section 4; RFC 9110, section 15.6.4)."""
 
 
 class HttpSource:
@@ -44,14 +44,16 @@ class HttpSource:
         self._clock = clock
 
     def ask(self, question: Question) -> Answer:
-        """One GET, which is never repeated. Raises SourceFailed."""
+        """Send one GET, which is never repeated. Raises SourceFailed."""
         answer = self._connection.get(self._target + _query(question), self._headers())
         if answer.status == _NOTHING_NEW:
             return Answer()
         if answer.status != _OK:
             raise self._failure(answer)
         if answer.headers.get("content-encoding", "identity") != "identity":
-            raise SourceFailed("The answer is encoded, and the request did not allow that.")
+            raise SourceFailed(
+                "The answer has a content encoding, which the request did not allow."
+            )
         return self._normaliser.read(answer.body, now=self._clock())
 
     def _headers(self) -> Mapping[str, str]:
@@ -73,15 +75,14 @@ class HttpSource:
         return SourceFailed(why, refuses=True, retry_after=wait)
 
 
-def retry_after(given: str, *, now: datetime) -> timedelta:
-    """What the header Retry-After asks for, in seconds or as a date; nothing if it is neither.
-
+def retry_after(header: str, *, now: datetime) -> timedelta:
+    """Return the delay of the header Retry-After, in seconds or as a date; zero if it is neither.
     https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3
     """
-    if given.isascii() and given.isdigit():
-        return timedelta(seconds=min(int(given[:9]), 999_999_999))
+    if header.isascii() and header.isdigit():
+        return timedelta(seconds=min(int(header[:9]), 999_999_999))
     try:
-        at = parsedate_to_datetime(given)
+        at = parsedate_to_datetime(header)
     except (TypeError, ValueError, IndexError, OverflowError):
         return timedelta(0)
     at = at.replace(tzinfo=UTC) if at.tzinfo is None else at
@@ -89,7 +90,7 @@ def retry_after(given: str, *, now: datetime) -> timedelta:
 
 
 def _query(question: Question) -> str:
-    asked = {
+    parameters = {
         "user_id": question.user_id,
         "digest": question.schedule,
         "limit": str(question.limit),
@@ -98,5 +99,5 @@ def _query(question: Question) -> str:
         "until": question.until.isoformat(),
     }
     if question.since:
-        asked["since"] = question.since.isoformat()
-    return urlencode(asked)
+        parameters["since"] = question.since.isoformat()
+    return urlencode(parameters)

@@ -5,15 +5,15 @@ from gazette.domain.errors import InvalidKeys
 
 
 def read_token(secret: str) -> str:
-    """The token in the secret of that name, without spaces around it. One GetSecretValue.
+    """One GetSecretValue for the token in the secret of that name, without surrounding spaces.
 
-    Raises Unavailable if it cannot be read, and InvalidKeys if it cannot be a token: a header with
-    it would be malformed (RFC 6750, section 2.1).
+    Raises Unavailable if it cannot be read, and InvalidKeys if it is not a valid token. A header
+    with an invalid token would be malformed (RFC 6750, section 2.1).
     """
     token = read_secret(secret, "The token of recommendations").get("SecretString", "").strip()
     if not token or not token.isascii() or not token.isprintable() or " " in token:
         raise InvalidKeys(
-            f"The secret {secret} does not contain a bearer token: write it as the text of the "
-            "secret, in printable ASCII without spaces, and nothing beside it."
+            f"The secret {secret} does not contain a bearer token. Store only the token as the "
+            "text of the secret, in printable ASCII without spaces."
         )
     return token

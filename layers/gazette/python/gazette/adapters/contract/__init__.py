@@ -1,4 +1,4 @@
-"""The event contract: what services may put on the bus, and how it is decoded."""
+"""The event contract: the events that services may publish, and their decoding."""
 
 from gazette.adapters.contract.decoding import DETAIL_MODELS, Reading, decode, read_detail
 

@@ -1,4 +1,4 @@
-"""Turns a valid detail into a command of the domain."""
+"""Conversion of a valid detail into a command of the domain."""
 
 from collections.abc import Mapping
 from typing import Any, assert_never, get_args
@@ -58,139 +58,139 @@ AnyDetail = (
 )
 
 
-def command_for(given: AnyDetail) -> Command:
-    """The command that `given` asks for."""
-    match given:
+def command_for(detail: AnyDetail) -> Command:
+    """Return the command of a detail."""
+    match detail:
         case EventCreated():
-            return CreateEvents((event_of(given),))
+            return CreateEvents((event_of(detail),))
         case EventsCreated():
-            return CreateEvents(tuple(map(event_of, given.events)))
+            return CreateEvents(tuple(map(event_of, detail.events)))
         case ActivityCreated():
-            parent = _key(given.parent) if given.parent else None
-            title = given.parent.title or "" if given.parent else ""
-            return CreateActivity(Activity(parent=parent, parent_title=title, **_happening(given)))
+            parent = _key(detail.parent) if detail.parent else None
+            title = detail.parent.title or "" if detail.parent else ""
+            return CreateActivity(Activity(parent=parent, parent_title=title, **_happening(detail)))
         case EventRetracted():
-            return _retract(given)
+            return _retract(detail)
         case SubscriberChanged():
-            return ChangeSubscriber(_subscriber(given))
+            return ChangeSubscriber(_subscriber(detail))
         case PreferencesChosen():
-            return ChoosePreferences(given.user_id, _choice(given), given.chosen_at)
+            return ChoosePreferences(detail.user_id, _choice(detail), detail.chosen_at)
         case SubscriberActive():
-            return MarkActive(given.user_id, given.active_at)
+            return MarkActive(detail.user_id, detail.active_at)
         case SubscriberDeleted():
-            return EraseSubscriber(given.user_id, given.deleted_at)
+            return EraseSubscriber(detail.user_id, detail.deleted_at)
         case FollowCreated():
             return _change_follow(
-                given, FollowState(True, given.frequency, given.entity.title or "")
+                detail, FollowState(True, detail.frequency, detail.entity.title or "")
             )
         case FollowDeleted():
-            return _change_follow(given, FollowState(False))
+            return _change_follow(detail, FollowState(False))
         case _:
-            assert_never(given)
+            assert_never(detail)
 
 
-def event_of(given: EventCreated) -> Event:
-    """The event that a detail, or one of a list, describes."""
-    return Event(user_id=given.user_id, **_happening(given))
+def event_of(detail: EventCreated) -> Event:
+    """Return the event of a detail, or of an entry in a list."""
+    return Event(user_id=detail.user_id, **_happening(detail))
 
 
-def _happening(given: HappeningDetail) -> dict[str, Any]:
+def _happening(detail: HappeningDetail) -> dict[str, Any]:
     return {
-        "id": given.id,
-        "category": given.category,
-        "entity": _entity(given.entity),
-        "actor": _actor(given.actor) if given.actor else None,
-        "occurred_at": given.occurred_at,
-        "excerpt": given.excerpt,
-        "amended_at": given.amended_at,
-        "importance": given.importance,
-        "expires_at": given.expires_at,
-        "data": compact(given.data) if given.data else "",
+        "id": detail.id,
+        "category": detail.category,
+        "entity": _entity(detail.entity),
+        "actor": _actor(detail.actor) if detail.actor else None,
+        "occurred_at": detail.occurred_at,
+        "excerpt": detail.excerpt,
+        "amended_at": detail.amended_at,
+        "importance": detail.importance,
+        "expires_at": detail.expires_at,
+        "data": compact(detail.data) if detail.data else "",
     }
 
 
-def _entity(given: EntityDetail) -> Entity:
-    image = Image(given.image.url, given.image.text) if given.image else None
-    return Entity(given.type, given.id, given.title, given.url, image)
+def _entity(detail: EntityDetail) -> Entity:
+    image = Image(detail.image.url, detail.image.text) if detail.image else None
+    return Entity(detail.type, detail.id, detail.title, detail.url, image)
 
 
-def _actor(given: ActorDetail) -> Actor:
-    return Actor(given.id, given.name, given.url or "", given.avatar or "")
+def _actor(detail: ActorDetail) -> Actor:
+    return Actor(detail.id, detail.name, detail.url or "", detail.avatar or "")
 
 
-def _retract(given: EventRetracted) -> RetractEvent | RetractActivity:
-    if given.entity:
-        return RetractActivity(_key(given.entity), given.id)
-    return RetractEvent(str(given.user_id), given.id)
+def _retract(detail: EventRetracted) -> RetractEvent | RetractActivity:
+    if detail.entity:
+        return RetractActivity(_key(detail.entity), detail.id)
+    return RetractEvent(str(detail.user_id), detail.id)
 
 
-def _subscriber(given: SubscriberChanged) -> Subscriber:
+def _subscriber(detail: SubscriberChanged) -> Subscriber:
     return Subscriber(
-        user_id=given.user_id,
-        email=given.email,
-        name=given.name,
-        locale=given.locale,
-        time_zone=given.time_zone,
-        changed_at=given.changed_at,
-        times=_times(given.digest),
-        choices=((given.changed_at, frequencies(given.frequencies)),),
+        user_id=detail.user_id,
+        email=detail.email,
+        name=detail.name,
+        locale=detail.locale,
+        time_zone=detail.time_zone,
+        changed_at=detail.changed_at,
+        times=_times(detail.digest),
+        choices=((detail.changed_at, frequencies(detail.frequencies)),),
     )
 
 
-def _times(given: DigestDetail) -> DigestTimes:
+def _times(detail: DigestDetail) -> DigestTimes:
     return DigestTimes(
-        hour=given.hour,
-        minute=given.minute,
-        weekly_on=_iso_weekday(given.weekly.day),
-        custom_on=_days(given.custom),
-        paused_until=given.paused_until,
+        hour=detail.hour,
+        minute=detail.minute,
+        weekly_on=_iso_weekday(detail.weekly.day),
+        custom_on=_days(detail.custom),
+        paused_until=detail.paused_until,
     )
 
 
-def _frequency(given: FrequencyOrDefault) -> Frequency:
-    return DEFAULT if given == "default" else Frequency(given)
+def _frequency(detail: FrequencyOrDefault) -> Frequency:
+    return DEFAULT if detail == "default" else Frequency(detail)
 
 
-def _by_category(given: Mapping[str, FrequencyOrDefault]) -> Frequencies:
-    return frequencies({name: _frequency(often) for name, often in given.items()})
+def _by_category(detail: Mapping[str, FrequencyOrDefault]) -> Frequencies:
+    return frequencies({name: _frequency(often) for name, often in detail.items()})
 
 
-def _choice(given: PreferencesChosen) -> Choice:
+def _choice(detail: PreferencesChosen) -> Choice:
     return Choice(
-        frequency=_frequency(given.frequency) if given.frequency else None,
-        frequencies=None if given.frequencies is None else _by_category(given.frequencies),
-        time_zone=given.time_zone,
-        **_chosen_times(given.digest),
+        frequency=_frequency(detail.frequency) if detail.frequency else None,
+        frequencies=None if detail.frequencies is None else _by_category(detail.frequencies),
+        time_zone=detail.time_zone,
+        **_chosen_times(detail.digest),
     )
 
 
-def _chosen_times(given: ChosenDigestDetail | None) -> dict[str, Any]:
-    """The fields of `Choice` that the detail sets, by name."""
-    if given is None:
+def _chosen_times(detail: ChosenDigestDetail | None) -> dict[str, Any]:
+    """Return the fields of `Choice` that the detail sets, by name."""
+    if detail is None:
         return {}
-    named = given.model_fields_set
+    named = detail.model_fields_set
     return {
-        "clock": (given.hour, given.minute) if "hour" in named else None,
-        "weekly_on": _iso_weekday(given.weekly.day) if "weekly" in named else None,
-        "custom_on": _days(given.custom) if "custom" in named else None,
-        "paused_until": given.paused_until,
+        "clock": (detail.hour, detail.minute) if "hour" in named else None,
+        "weekly_on": _iso_weekday(detail.weekly.day) if "weekly" in named else None,
+        "custom_on": _days(detail.custom) if "custom" in named else None,
+        "paused_until": detail.paused_until,
     }
 
 
-def _days(given: CustomDetail) -> Days:
-    if given.day_of_month is not None:
-        return Days(month_day=given.day_of_month)
-    weekdays = frozenset(map(_iso_weekday, given.days))
-    phase = week_number(given.starting) % given.every_weeks if given.starting else 0
-    return Days(weekdays, given.every_weeks, phase)
+def _days(detail: CustomDetail) -> Days:
+    if detail.day_of_month is not None:
+        return Days(month_day=detail.day_of_month)
+    weekdays = frozenset(map(_iso_weekday, detail.days))
+    phase = week_number(detail.starting) % detail.every_weeks if detail.starting else 0
+    return Days(weekdays, detail.every_weeks, phase)
 
 
 def _iso_weekday(day: Day) -> int:
     return get_args(Day).index(day) + 1
 
 
-def _change_follow(given: FollowChange, state: FollowState) -> ChangeFollow:
-    return ChangeFollow(given.user_id, _key(given.entity), state, given.changed_at)
+def _change_follow(detail: FollowChange, state: FollowState) -> ChangeFollow:
+    return ChangeFollow(detail.user_id, _key(detail.entity), state, detail.changed_at)
 
 
 def _key(entity: EntityReference) -> str:

@@ -1,4 +1,4 @@
-"""The producer's own JSON for templates: what it may hold."""
+"""The producer's own JSON for templates, and its limits."""
 
 import json
 import re
@@ -12,35 +12,36 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from gazette.adapters.contract.fields import LINES
 
 LARGEST = 2048
-"""Bytes, as compact JSON in UTF-8."""
+"""The limit in bytes of compact JSON in UTF-8."""
 
 DEEPEST = 8
-"""Objects and lists inside each other, with the outermost: no parser runs out of stack."""
+"""The limit of nested objects and lists, including the outermost, so that parsers keep enough
+stack."""
 
 Place = tuple[str | int, ...]
 """The path of a value in the data, such as `("builds", 0, "number")`."""
 
 Problem = tuple[Place, str]
-"""Where something is wrong, and what."""
+"""The place of an error, and its description."""
 
 
 SCHEMA_FILES = "categories/*/data.schema.json"
-"""In a folder of templates: the schema of each category that has one."""
+"""The path in a folder of templates of a category's schema."""
 
 
 class Schema(Protocol):
-    """What a stage demands of the data of a category."""
+    """A stage's schema for the data of a category."""
 
     def problems(self, data: dict[str, Any]) -> Iterable[Problem]:
-        """What is wrong with the data of an event; `{}` where it has none."""
+        """Return the errors in the data of an event; `{}` for an event without data."""
 
 
 Schemas = Mapping[str, Schema]
-"""By category; a category without a schema takes any data."""
+"""Schemas by category. A category without a schema accepts any data."""
 
 
 def compact(data: dict[str, Any]) -> str:
-    """The data as compact JSON."""
+    """Return the data as compact JSON."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -48,9 +49,9 @@ def refuse(problems: Iterable[Problem], *, of: str) -> None:
     """Raise a ValidationError of `of` with a line for each problem, if there is any."""
     lines = [
         InitErrorDetails(
-            type=PydanticCustomError("data", "{said}", {"said": said}), loc=place, input=None
+            type=PydanticCustomError("data", "{why}", {"why": why}), loc=place, input=None
         )
-        for place, said in problems
+        for place, why in problems
     ]
     if lines:
         raise ValidationError.from_exception_data(of, lines)
@@ -65,7 +66,7 @@ def _fits(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _problems(value: Any, place: Place) -> Iterator[Problem]:
-    """What no template could show, or no table could store."""
+    """Yield the values that no template could show, or no table could store."""
     if isinstance(value, dict | list):
         if len(place) >= DEEPEST:
             yield place, f"must not be nested more than {DEEPEST} levels deep"
@@ -81,7 +82,7 @@ def _problems(value: Any, place: Place) -> Iterator[Problem]:
 
 
 def _is_text(text: str) -> bool:
-    """A lone surrogate is the only character that UTF-8 cannot encode."""
+    """Return True for text without control characters and lone surrogates."""
     if any("\ud800" <= each <= "\udfff" for each in text):
         return False
     return re.fullmatch(LINES.pattern, text) is not None

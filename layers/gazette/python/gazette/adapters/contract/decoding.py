@@ -1,4 +1,4 @@
-"""Decodes a message into a command, or into error messages that name each wrong field."""
+"""Decoding of a message into a command, or into error messages that name each wrong field."""
 
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -40,10 +40,10 @@ from gazette.domain.sources import PREFERENCES, Sources
 from gazette.domain.subscribers.frequency import DEFAULT, frequencies
 
 REASONS = 3
-"""How many problems a reason names; it counts the others."""
+"""The number of problems that a reason names. It counts the others."""
 
 MOST_PROBLEMS = 100
-"""Of a list of events, so many are put into words; the others are counted."""
+"""The limit of described problems in a list of events. Further problems are counted."""
 
 DETAIL_MODELS: dict[str, tuple[type[AnyDetail], ...]] = {
     "activity.created": (ActivityCreated,),
@@ -56,20 +56,19 @@ DETAIL_MODELS: dict[str, tuple[type[AnyDetail], ...]] = {
     "subscriber.changed": (SubscriberChanged,),
     "subscriber.deleted": (SubscriberDeleted,),
 }
-"""The models of each detail type; a detail must fit one of them."""
+"""The models of each detail type. A detail must fit one of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The command in a detail, and its problems as `detail.field: …`.
-
-    `command` is None if the detail is invalid. Of a list of events, it has the valid ones. `more`:
-    how many problems there are besides.
-    """
+    """The command in a detail, and its problems as `detail.field: …`."""
 
     command: Command | None
+    """None if the detail is invalid. For a list of events, it has the valid ones."""
+
     problems: tuple[str, ...] = ()
     more: int = 0
+    """The number of problems that are not in `problems`."""
 
 
 def decode(
@@ -79,10 +78,11 @@ def decode(
     hosts: LinkHosts | None = None,
     schemas: Schemas = MappingProxyType({}),
 ) -> Command:
-    """The command in an EventBridge envelope, whose links lead to `hosts`, if those are given.
+    """Return the command in an EventBridge envelope.
 
-    The data of an event is as `schemas` has it for its category. Raises InvalidEvent, naming the
-    field, and ForeignEvent for a detail type that the envelope's source may not put.
+    Its links must lead to `hosts`, if any are given. The data of an event must fit the schema of
+    its category. Raise InvalidEvent, which names the field, and ForeignEvent for a detail type that
+    the envelope's source may not publish.
     """
     try:
         return _decode(read_json(body), sources, hosts, schemas)
@@ -99,7 +99,10 @@ def read_detail(
     hosts: LinkHosts | None = None,
     schemas: Schemas = MappingProxyType({}),
 ) -> Reading:
-    """The command in `detail` (parsed JSON), and its problems, as in `decode`."""
+    """Return the command in `detail` (parsed JSON), and its problems.
+
+    `hosts` and `schemas` as in `decode`.
+    """
     problem = _no_detail(detail_type, detail)
     if problem:
         return Reading(None, (problem,))
@@ -111,25 +114,25 @@ def read_detail(
 def _decode(
     envelope: Any, sources: Sources | None, hosts: LinkHosts | None, schemas: Schemas
 ) -> Command:
-    given = envelope if isinstance(envelope, dict) else {}
-    detail_type, detail = given.get("detail-type"), given.get("detail")
+    fields = envelope if isinstance(envelope, dict) else {}
+    detail_type, detail = fields.get("detail-type"), fields.get("detail")
     problem = _no_detail(detail_type, detail)
     if problem:
         raise InvalidEvent(f"{problem}.")
-    _check_envelope(given)
-    if sources and (refusal := sources.refusal(str(detail_type), given["source"])):
+    _check_envelope(fields)
+    if sources and (refusal := sources.refusal(str(detail_type), fields["source"])):
         raise ForeignEvent(refusal)
     reading = read_detail(detail_type, detail, hosts=hosts, schemas=schemas)
     if not reading.problems and reading.command:
-        return _narrowed(reading.command, given)
+        return _narrowed(reading.command, fields)
     reason = sentence(str(detail_type), reading.problems, reasons=REASONS, besides=reading.more)
     if isinstance(reading.command, CreateEvents):
-        return replace(reading.command, problems=f"{reason} {_taken(reading.command)}")
+        return replace(reading.command, problems=f"{reason} {_accepted_count(reading.command)}")
     raise InvalidEvent(reason)
 
 
 def _narrowed(command: Command, envelope: dict[str, Any]) -> Command:
-    """A choice of the preference page without what its detail says for the version before only."""
+    """Return a choice of the preference page without the part for the previous version."""
     changed = [
         name
         for each in envelope["resources"]
@@ -154,7 +157,7 @@ def _no_detail(detail_type: object, detail: object) -> str:
     return "" if isinstance(detail, dict) else "detail: must be an object"
 
 
-def _taken(command: CreateEvents) -> str:
+def _accepted_count(command: CreateEvents) -> str:
     match len(command.events):
         case 1:
             return "The other event of the list was accepted."
@@ -173,51 +176,51 @@ def _read(
     model: type[AnyDetail], detail: Any, hosts: LinkHosts | None, schemas: Schemas
 ) -> Reading:
     try:
-        given = model.model_validate(detail, context=hosts)
-        if schemas and isinstance(given, HappeningDetail):
-            _hold_against(schemas, given)
-        return Reading(command_for(given))
+        valid = model.model_validate(detail, context=hosts)
+        if schemas and isinstance(valid, HappeningDetail):
+            _check_data(schemas, valid)
+        return Reading(command_for(valid))
     except ValidationError as err:
         return Reading(None, in_words(err, "detail"))
 
 
 def _read_list(detail: dict[str, Any], hosts: LinkHosts | None, schemas: Schemas) -> Reading:
-    """Read each event of a list by itself, if the detail is a list at all.
+    """Read each event of a list by itself, if the detail is a list.
 
-    What is wrong with one is forgotten before the next is read: a message may hold a hundred
-    thousand that lack every field.
+    The errors of an event are dropped before the next is read, because a message may have a hundred
+    thousand events without any field.
     """
-    given = detail["events"]
-    if not isinstance(given, list) or not given:
+    entries = detail["events"]
+    if not isinstance(entries, list) or not entries:
         return _read(EventsCreated, detail, hosts, schemas)
     if len(detail) > 1:
-        return _read(EventsCreated, {**detail, "events": given[:1]}, hosts, schemas)
+        return _read(EventsCreated, {**detail, "events": entries[:1]}, hosts, schemas)
     events: list[Event] = []
     problems: list[str] = []
     more = 0
-    for number, each in enumerate(given):
-        found = _event(each, hosts, schemas)
-        if isinstance(found, Event):
-            events.append(found)
+    for number, each in enumerate(entries):
+        event = _event(each, hosts, schemas)
+        if isinstance(event, Event):
+            events.append(event)
         elif len(problems) < MOST_PROBLEMS:
-            problems += in_words(found, "detail", "events", str(number))
+            problems += in_words(event, "detail", "events", str(number))
         else:
-            more += found.error_count()
+            more += event.error_count()
     return Reading(CreateEvents(tuple(events)) if events else None, tuple(problems), more)
 
 
-def _event(given: Any, hosts: LinkHosts | None, schemas: Schemas) -> Event | ValidationError:
+def _event(entry: Any, hosts: LinkHosts | None, schemas: Schemas) -> Event | ValidationError:
     try:
-        detail = EventCreated.model_validate(given, context=hosts)
+        detail = EventCreated.model_validate(entry, context=hosts)
         if schemas:
-            _hold_against(schemas, detail)
+            _check_data(schemas, detail)
         return event_of(detail)
     except ValidationError as err:
         return err
 
 
-def _hold_against(schemas: Schemas, given: HappeningDetail) -> None:
-    """Raises ValidationError where the data is not as the schema of its category has it."""
-    if schema := schemas.get(given.category):
-        found = schema.problems(given.data or {})
-        refuse(((("data", *place), said) for place, said in found), of="data")
+def _check_data(schemas: Schemas, detail: HappeningDetail) -> None:
+    """Raise ValidationError if the data does not fit the schema of its category."""
+    if schema := schemas.get(detail.category):
+        problems = schema.problems(detail.data or {})
+        refuse(((("data", *place), why) for place, why in problems), of="data")

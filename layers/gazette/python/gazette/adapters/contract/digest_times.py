@@ -1,4 +1,4 @@
-"""When a subscriber wants digests, as pydantic models."""
+"""The times of a subscriber's digests, as pydantic models."""
 
 from datetime import date
 from typing import Annotated, Any
@@ -26,7 +26,7 @@ class WeeklyDetail(Detail):
     )
 
 
-def _say_what_does_not_go_together(schema: dict[str, Any]) -> None:
+def _exclude_combinations(schema: dict[str, Any]) -> None:
     schema["dependentSchemas"] = {
         "day_of_month": {"properties": dict.fromkeys(("days", "every_weeks", "starting"), False)}
     }
@@ -35,10 +35,10 @@ def _say_what_does_not_go_together(schema: dict[str, Any]) -> None:
 class CustomDetail(Detail):
     """The days of the custom digest.
 
-    Days of the week, every week or every few weeks; or one day of each month.
+    Either days of the week, every week or every few weeks, or one day of each month.
     """
 
-    model_config = ConfigDict(json_schema_extra=_say_what_does_not_go_together)
+    model_config = ConfigDict(json_schema_extra=_exclude_combinations)
 
     days: tuple[Day, ...] = Field(
         default=("monday", "tuesday", "wednesday", "thursday", "friday"),
@@ -73,7 +73,7 @@ class CustomDetail(Detail):
 
 
 class DigestDetail(Detail):
-    """When digests are due, in the subscriber's time zone."""
+    """The times of digests, in the subscriber's time zone."""
 
     hour: Hour = Field(
         default=8, description="The hour in the subscriber's time zone, 0 to 23.", examples=[7]
@@ -96,12 +96,12 @@ class DigestDetail(Detail):
         default=None,
         description="Pauses email until this date in the subscriber's time zone, up to 12 weeks "
         "after the date of `changed_at`. Events wait meanwhile; `immediate` ones go with the "
-        "`daily` digest. A date that is not in the future is no pause.",
+        "`daily` digest. A date that is not in the future does not pause.",
         examples=["2026-12-14"],
     )
 
 
-def _say_what_a_choice_of_times_gives(schema: dict[str, Any]) -> None:
+def _describe_choice(schema: dict[str, Any]) -> None:
     schema["minProperties"] = 1
     schema["dependentRequired"] = {"minute": ["hour"]}
     for each in schema["properties"].values():
@@ -109,9 +109,9 @@ def _say_what_a_choice_of_times_gives(schema: dict[str, Any]) -> None:
 
 
 class ChosenDigestDetail(DigestDetail):
-    """When the reader wants digests. Fields that are left out stay as they are."""
+    """The times of digests that the reader chose. Missing fields do not change."""
 
-    model_config = ConfigDict(json_schema_extra=_say_what_a_choice_of_times_gives)
+    model_config = ConfigDict(json_schema_extra=_describe_choice)
 
     @model_validator(mode="after")
     def _says_something(self) -> "ChosenDigestDetail":
@@ -122,11 +122,11 @@ class ChosenDigestDetail(DigestDetail):
         return self
 
 
-def check_pause(digest: DigestDetail, today: date, said_at: str) -> None:
-    """Raises ValueError for a pause that is longer than events are stored."""
+def check_pause(digest: DigestDetail, today: date, since: str) -> None:
+    """Raise ValueError for a pause that is longer than events are stored."""
     last = today + LONGEST_PAUSE
     if digest.paused_until and digest.paused_until > last:
         raise ValueError(
-            f"paused_until must be {last} or earlier, 12 weeks after {said_at}: give an earlier "
+            f"paused_until must be {last} or earlier, 12 weeks after {since}. Give an earlier "
             "date now, and extend the pause with a later message"
         )

@@ -1,7 +1,7 @@
-"""The types of the fields in a detail: what each accepts, and its error message.
+"""The types of the fields in a detail: the accepted values, and the error messages.
 
-No text may contain what DynamoDB, SQS or an email cannot: control characters, lone surrogates
-(pydantic does not accept them as text), U+FFFE and U+FFFF.
+No text may contain characters that DynamoDB, SQS or an email cannot: control characters, lone
+surrogates (pydantic does not accept them as text), U+FFFE and U+FFFF.
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html
 """
 
@@ -33,13 +33,13 @@ from gazette.domain.subscribers.frequency import Frequency
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Text that matches all of `pattern`; `wanted` is the error message.
+    """Text that matches all of `pattern`. `rule` is the error message.
 
-    Patterns mean the same in Python and ECMA-262, because they go into the JSON Schema.
+    Patterns have the same meaning in Python and ECMA-262, because the JSON Schema contains them.
     """
 
     pattern: str
-    wanted: str
+    rule: str
     format: str | None = None
 
     def __get_pydantic_core_schema__(
@@ -56,9 +56,9 @@ class Shape:
         return {**handler(schema), **also, "pattern": f"^{self.pattern}$"}
 
     def check(self, text: str) -> str:
-        """Return `text` if it matches. Raises ValueError."""
+        """Return `text` if it matches. Raise ValueError."""
         if not re.fullmatch(self.pattern, text):
-            raise ValueError(self.wanted)
+            raise ValueError(self.rule)
         return text
 
 
@@ -74,56 +74,62 @@ _DATE = r"(?:199[0-9]|2[01][0-9]{2})-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01]
 _HOUR_AND_MINUTE = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]"
 _SECOND = r"(?:[0-5][0-9]|60)(?:\.[0-9]{1,30})?"
 _INSTANT = rf"{_DATE}[Tt]{_HOUR_AND_MINUTE}:{_SECOND}(?:[Zz]|[+-]{_HOUR_AND_MINUTE})"
-"""RFC 3339, section 5.6, of a year that a calendar can compute with. A space for the `T`, which the
-section leaves to applications, is refused, because JSON Schema's `date-time` has none."""
+"""RFC 3339, section 5.6, for years with which a calendar can compute. A space instead of `T`, which
+the section leaves to applications, is rejected, because JSON Schema's `date-time` has none."""
 
 
 def _known_zone(name: str) -> str:
-    """Refuse unknown zones. The pattern refuses `localtime`, which differs between machines."""
+    """Return the name of a known zone. Raise ValueError.
+
+    The pattern rejects `localtime`, which differs between machines.
+    """
     try:
         return ZoneInfo(name).key
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise ValueError(_TIME_ZONE.wanted) from None
+        raise ValueError(_TIME_ZONE.rule) from None
 
 
 def _timestamp(value: object) -> datetime:
     if not isinstance(value, str):
-        raise ValueError(_TIMESTAMP.wanted)  # noqa: TRY004 -- pydantic reports ValueErrors
+        raise ValueError(_TIMESTAMP.rule)  # noqa: TRY004 -- pydantic reports ValueErrors
     try:
         return read_instant(_TIMESTAMP.check(value))
     except ValueError:
-        raise ValueError(_TIMESTAMP.wanted) from None
+        raise ValueError(_TIMESTAMP.rule) from None
 
 
 def _date(value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError(_DAY.wanted)  # noqa: TRY004 -- pydantic reports ValueErrors
+        raise ValueError(_DAY.rule)  # noqa: TRY004 -- pydantic reports ValueErrors
     return _DAY.check(value)
 
 
 def _whole(value: object) -> object:
-    """JSON has one kind of number: 8.0 is 8 (JSON Schema, validation, 6.1.1)."""
+    """Return 8 for 8.0, because JSON has one kind of number (JSON Schema, validation, 6.1.1)."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _given(value: object) -> object:
     if value is None:
-        raise ValueError("must not be null: leave the field out instead")
+        raise ValueError("must not be null; leave the field out instead")
     return value
 
 
 _SHOWN_OF_A_HOST = 100
-"""Characters, from its end, which says whose it is."""
+"""The number of characters to show from the end of a host, which identifies its owner."""
 
 
 def _leads_to_the_hosts(url: str, info: ValidationInfo) -> str:
-    """Refuse a URL that does not lead to the hosts in the context of the validation, if any."""
+    """Return a URL that leads to the hosts in the validation's context, if any.
+
+    Raise ValueError.
+    """
     if not isinstance(info.context, LinkHosts) or info.context.allow(url):
         return url
     host = host_of(url)
-    shown = host if len(host) <= _SHOWN_OF_A_HOST else f"…{host[-_SHOWN_OF_A_HOST:]}"
+    ending = host if len(host) <= _SHOWN_OF_A_HOST else f"…{host[-_SHOWN_OF_A_HOST:]}"
     raise ValueError(
-        f"must not lead to {shown}: link_hosts, a setting of the stage, does not name this host"
+        f"must not lead to {ending}: link_hosts, a setting of the stage, does not name this host"
     )
 
 
@@ -145,7 +151,7 @@ LINES = Shape(_LINES, "must not contain control characters")
 """Text of several lines."""
 
 Given = BeforeValidator(_given)
-"""For a field that may be left out: refuses null, as fields with a default do."""
+"""A validator for an optional field, which rejects null as fields with a default do."""
 
 UserId = Annotated[
     str, Shape(USER_ID.pattern, "must be 1 to 64 printable ASCII characters without spaces")
@@ -156,14 +162,14 @@ Key = Annotated[str, StringConstraints(min_length=1, max_length=128), _ONE_LINE]
 """1 to 128 characters on one line."""
 
 _OF_A_SOURCE = r"recommendations[:#]"
-"""So begin the ids of events that a content source was asked for (`domain.content.event_id`)."""
+"""The pattern of the ids of events from a content source (`domain.content.event_id`)."""
 
 
 def _of_a_service(event_id: str) -> str:
     if re.match(_OF_A_SOURCE, event_id):
         raise ValueError(
-            "must not begin with recommendations: or recommendations#: so begin the ids of what "
-            "Gazette asks a recommendation service for"
+            "must not begin with recommendations: or recommendations#, which are reserved for "
+            "items of a recommendation service"
         )
     return event_id
 
@@ -196,11 +202,9 @@ Url = Annotated[
 ]
 """An absolute http or https URL of up to 1,000 characters.
 
-If the context of the validation is `LinkHosts`, it must lead to one of them.
-
-What is before an `@` looks like the host to a reader, and a backslash ends the host for browsers
-alone (https://url.spec.whatwg.org/#authority-state): neither is taken.
-"""
+If the context of the validation is `LinkHosts`, it must lead to one of them. Neither `@` nor a
+backslash is accepted. A reader may mistake the text before an `@` for the host, and only browsers
+end the host at a backslash (https://url.spec.whatwg.org/#authority-state)."""
 
 _HttpsUrl = Annotated[
     str,
@@ -214,10 +218,12 @@ _HttpsUrl = Annotated[
 ]
 
 SecureUrl = Annotated[_HttpsUrl, AfterValidator(_leads_to_the_hosts)]
-"""As Url, but https alone."""
+"""An absolute https URL of up to 1,000 characters, which must lead to the hosts as a Url must."""
 
 ImageUrl = _HttpsUrl
-"""As SecureUrl, on whatever host: nobody is led there. Mail programs refuse or rewrite http."""
+"""An absolute https URL of up to 1,000 characters on any host, because readers do not follow it.
+
+Mail programs reject or rewrite http."""
 
 Excerpt = Annotated[
     str,
@@ -225,7 +231,7 @@ Excerpt = Annotated[
     LINES,
     AfterValidator(_unix_lines),
 ]
-"""Up to 500 characters, line breaks and tabs allowed."""
+"""A text of up to 500 characters, with line breaks and tabs."""
 
 Instant = Annotated[
     AwareDatetime,
@@ -279,10 +285,10 @@ Frequencies = Annotated[
 """The chosen frequency by category."""
 
 FrequencyOrDefault = Literal["never", "immediate", "daily", "weekly", "custom", "default"]
-"""The values of Frequency, and `default`: one list, so that a refusal names them all at once."""
+"""The values of Frequency, and `default`, in one list so that an error names them all at once."""
 
 ChosenFrequencies = Annotated[
     dict[Name, FrequencyOrDefault],
     Field(max_length=100, json_schema_extra={"additionalProperties": False}),
 ]
-"""The frequencies that a reader chose by category; `default` takes an earlier choice back."""
+"""The frequencies that a reader chose by category. `default` withdraws an earlier choice."""

@@ -1,7 +1,8 @@
-"""The answer of a recommendation service: what is accepted of it, and what becomes an item.
+"""The answer of a recommendation service, and its conversion into items.
 
 docs/content is generated from the models. Unlike in an event, an unknown field is ignored, and null
-stands for a missing one: the service may have other clients, and nobody sees a refusal in time.
+stands for a missing one. The service may have other clients, and an error would be noticed too
+late.
 """
 
 from dataclasses import dataclass, replace
@@ -26,13 +27,13 @@ from gazette.domain.hosts import LinkHosts
 from gazette.domain.model import Image
 
 MOST_ITEMS = 100
-"""Of one answer. Those behind them are not looked at."""
+"""The limit of items in an answer. Further ones are ignored."""
 
 _HIGHEST = 1e9
 
 
 def _number(value: object) -> object:
-    """Refuse what JSON does not call a number: pydantic would take `true` and `"1"` for one."""
+    """Return a JSON number. Raise ValueError for others; pydantic would accept `true` and `"1"`."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -50,66 +51,69 @@ class PictureDetail(Offered):
     """A picture, which templates may show."""
 
     url: ImageUrl = Field(
-        description="Where it is: an absolute https URL, percent-encoded, on whatever host.",
+        description="Its address: an absolute https URL, percent-encoded, on any host.",
         examples=["https://example.com/a1.png"],
     )
     text: Line | None = Field(
         default=None,
-        description="What is on it, on one line, for readers who do not see it. Without it, the "
-        "title of the item stands for it.",
+        description="A description of the picture on one line, for readers who do not see it. By "
+        "default the title of the item.",
         examples=["A heron on one leg"],
     )
 
 
 class ItemDetail(Offered):
-    """Something that the service recommends to this reader. If it is broken, it is left out."""
+    """An item that the service recommends to this reader. An invalid item is left out."""
 
     id: Key = Field(
-        description="Your id of the item. What was in an earlier digest of the reader is not shown "
-        "again, by this id.",
+        description="Your id of the item. A digest does not repeat items of the reader's earlier "
+        "digests, which it recognises by this id.",
         examples=["article-4711"],
     )
     title: Line = Field(
-        description="One line of plain text, which leads to the item.",
+        description="One line of plain text, which links to the item.",
         examples=["How to watch birds in a city"],
     )
     url: Url = Field(
-        description="Where it leads: an absolute http or https URL, percent-encoded, to one of the "
-        "hosts in the setting `link_hosts`, if there are any.",
+        description="The target of the link: an absolute http or https URL, percent-encoded, to "
+        "one of the hosts in the setting `link_hosts`, if there are any.",
         examples=["https://example.com/articles/4711"],
     )
     published: Instant = Field(
-        description="When it was published, with the offset from UTC. Shown in the reader's time "
-        "zone.",
+        description="The time of its publication, with the offset from UTC. Shown in the reader's "
+        "time zone.",
         examples=["2026-11-20T07:00:00Z"],
     )
     image: PictureDetail | None = Field(
         default=None,
-        description="A picture of it. If it is missing or broken, the item has that of the setting "
-        "`recommendations_fallback_image`, if there is one.",
+        description="A picture of the item. If it is missing or invalid, the item gets that of "
+        "the setting `recommendations_fallback_image`, if there is one.",
     )
     score: Annotated[float | None, Field(ge=-_HIGHEST, le=_HIGHEST), BeforeValidator(_number)] = (
         Field(
             default=None,
-            description="How good it is for this reader: the highest comes first, items without a "
-            "score come last. Without scores, the order of the list counts.",
+            description="The value of the item for this reader. The highest is first, and items "
+            "without a score are last. Without scores, the order of the list applies.",
             examples=[0.92],
         )
     )
     summary: Excerpt | None = Field(
         default=None,
-        description="A few words of it in plain text, shown below the title.",
+        description="A summary in plain text, shown below the title.",
         examples=["Three quiet places within a walk from the station."],
     )
     expires_at: Instant | None = Field(
         default=None,
-        description="From then on no email shows it.",
+        description="The time from which no email shows the item.",
         examples=["2026-12-24T12:00:00Z"],
     )
 
 
 class AnswerDetail(Offered):
-    """What the service answers: the items for one reader. An empty list: nothing new."""
+    """The answer of the service: the items for one reader.
+
+    An empty list means that there are no new ones.
+    """
 
     items: Annotated[list[ItemDetail], Field(max_length=MOST_ITEMS)] = Field(
         description="The items, the best first. Each is accepted or left out by itself."
@@ -122,45 +126,46 @@ _PICTURE = TypeAdapter(PictureDetail)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Normaliser:
-    """Turns answers into items, the same way for every service.
-
-    `source`: whose items they are. `hosts`: where links may lead; None: anywhere.
-    `fallback_image`: the URL of a picture for items without one; empty: they have none.
-    """
+    """The conversion of answers into items, the same for every service."""
 
     source: str
+    """The source of the items."""
+
     hosts: LinkHosts | None
+    """The hosts to which links may lead. None for any."""
+
     fallback_image: str
+    """The URL of a picture for items without one. Empty for none."""
 
     def read(self, body: bytes, *, now: datetime) -> Answer:
-        """The items in an answer, the best first, without those that are over or come twice.
+        """Return the items in an answer, the best first, without expired items and duplicates.
 
-        Raises SourceFailed if it is no answer at all.
+        Raise SourceFailed if it is not an answer at all.
         """
-        found: dict[str, Item] = {}
+        items_by_id: dict[str, Item] = {}
         broken: list[Broken] = []
         items = _items_in(body)
         if len(items) > MOST_ITEMS:
             broken.append(Broken(MOST_ITEMS, "items", f"has {len(items)}: {MOST_ITEMS} at most"))
-        for place, given in enumerate(items[:MOST_ITEMS]):
-            item, wrong = self._item(place, given)
+        for place, raw in enumerate(items[:MOST_ITEMS]):
+            item, wrong = self._item(place, raw)
             broken += wrong
             if item and item.lasts_until(now):
-                found.setdefault(item.id, item)
-        return Answer(tuple(sorted(found.values(), key=_rank)), tuple(broken))
+                items_by_id.setdefault(item.id, item)
+        return Answer(tuple(sorted(items_by_id.values(), key=_rank)), tuple(broken))
 
-    def _item(self, place: int, given: object) -> tuple[Item | None, list[Broken]]:
-        """The item, and what is wrong with it; an item is left out for anything but its picture."""
+    def _item(self, place: int, raw: object) -> tuple[Item | None, list[Broken]]:
+        """Return the item and its errors. Any error but one in its picture excludes the item."""
         wrong: list[Broken] = []
         image = None
-        if isinstance(given, dict) and given.get("image") is not None:
+        if isinstance(raw, dict) and raw.get("image") is not None:
             try:
-                image = _PICTURE.validate_python(given["image"])
+                image = _PICTURE.validate_python(raw["image"])
             except ValidationError as err:
                 wrong = _wrong(place, err, "image", is_left_out=False)
-            given = {name: each for name, each in given.items() if name != "image"}
+            raw = {name: each for name, each in raw.items() if name != "image"}
         try:
-            detail = _ITEM.validate_python(given, context=self.hosts)
+            detail = _ITEM.validate_python(raw, context=self.hosts)
         except ValidationError as err:
             return None, _wrong(place, err, is_left_out=True)
         item = Item(
@@ -175,9 +180,9 @@ class Normaliser:
         )
         return replace(item, image=self._image(image, detail.title)), wrong
 
-    def _image(self, given: PictureDetail | None, title: str) -> Image | None:
-        if given:
-            return Image(given.url, given.text or title)
+    def _image(self, picture: PictureDetail | None, title: str) -> Image | None:
+        if picture:
+            return Image(picture.url, picture.text or title)
         return Image(self.fallback_image, title) if self.fallback_image else None
 
 
@@ -194,10 +199,10 @@ def _items_in(body: bytes) -> list[Any]:
 
 
 def _wrong(place: int, err: ValidationError, *path: str, is_left_out: bool) -> list[Broken]:
-    said = (each.partition(": ") for each in in_words(err, *path))
-    return [Broken(place, field, why, is_left_out) for field, _, why in said]
+    problems = (each.partition(": ") for each in in_words(err, *path))
+    return [Broken(place, field, why, is_left_out) for field, _, why in problems]
 
 
 def _rank(item: Item) -> float:
-    """Sorts the best first; a sort keeps the order of equal ones."""
+    """Return a key that sorts the best first. A sort keeps the order of equal ones."""
     return float("inf") if item.score is None else -item.score

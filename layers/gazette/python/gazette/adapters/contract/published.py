@@ -20,32 +20,32 @@ _SOURCE = "shop.comments"
 
 
 class _Generator(GenerateJsonSchema):
-    """Leaves out noise: titles derived from field names, and null where it is refused."""
+    """A generator without noise: titles derived from field names, and null where it is rejected."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
-        """Never: the field's name is enough."""
+        """Return False, because the field's name is enough."""
         return False
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
-        """Leave null out: an optional field may be missing, but never null (`Given`)."""
+        """Leave null out, because an optional field may be missing, but never null (`Given`)."""
         return self.generate_inner(schema["schema"])
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
-        """Leave the default None out: it stands for a missing field."""
-        found = super().default_schema(schema)
-        return {name: each for name, each in found.items() if (name, each) != ("default", None)}
+        """Leave the default None out, because it stands for a missing field."""
+        generated = super().default_schema(schema)
+        return {name: each for name, each in generated.items() if (name, each) != ("default", None)}
 
 
 class _AnswerGenerator(_Generator):
-    """Says that null may stand for a missing field."""
+    """A generator in which null may stand for a missing field."""
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
-        """As pydantic has it."""
+        """Return pydantic's schema."""
         return GenerateJsonSchema.nullable_schema(self, schema)
 
 
 def answer_documents() -> dict[str, str]:
-    """The contents of docs/content, by file name."""
+    """Return the contents of docs/content, by file name."""
     return {
         "answer.schema.json": _json(answer_schema()),
         "answer.example.json": _json(answer_example()),
@@ -53,7 +53,7 @@ def answer_documents() -> dict[str, str]:
 
 
 def answer_schema() -> dict[str, Any]:
-    """The JSON Schema of what a recommendation service answers."""
+    """Return the JSON Schema of a recommendation service's answer."""
     rules = AnswerDetail.model_json_schema(schema_generator=_AnswerGenerator)
     named = {name: _plain(each) for name, each in sorted(rules.pop("$defs").items())}
     return {
@@ -66,16 +66,18 @@ def answer_schema() -> dict[str, Any]:
 
 
 def answer_example() -> dict[str, Any]:
-    """An answer with an item that has all its fields, and one that has only what it must have."""
+    """Return an answer with an item that has all fields, and one that has only the required
+    ones.
+    """
     whole = example(ItemDetail)
     required = {name for name, each in ItemDetail.model_fields.items() if each.is_required()}
     least = {name: each for name, each in whole.items() if name in required}
     another = {"id": "article-4712", "url": "https://example.com/articles/4712"}
-    return {"items": [whole, {**least, **another, "title": "What swifts do in November"}]}
+    return {"items": [whole, {**least, **another, "title": "Swifts in November"}]}
 
 
 def documents() -> dict[str, str]:
-    """The contents of docs/events, by file name."""
+    """Return the contents of docs/events, by file name."""
     schemas = {f"{name}.schema.json": _json(schema(name)) for name in DETAIL_MODELS}
     entries = {
         f"{name}.example.json": _json(
@@ -87,7 +89,7 @@ def documents() -> dict[str, str]:
 
 
 def write(folder: Path) -> list[Path]:
-    """Write all documents below `folder`, and return their paths. Raises OSError."""
+    """Write all documents into `folder`, and return their paths. Raise OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, text in documents().items():
@@ -98,7 +100,7 @@ def write(folder: Path) -> list[Path]:
 
 
 def schema(detail_type: str) -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of the `detail` of a detail type."""
+    """Return the JSON Schema (draft 2020-12) of the `detail` of a detail type."""
     models = DETAIL_MODELS[detail_type]
     references, definitions = models_json_schema(
         [(model, "validation") for model in models], schema_generator=_Generator
@@ -122,22 +124,24 @@ def schema(detail_type: str) -> dict[str, Any]:
 
 
 def examples() -> dict[str, tuple[str, dict[str, Any]]]:
-    """An example of each detail type, and of each of its forms, by name."""
-    made = {
+    """Return an example of each detail type, and of each of its forms, by name."""
+    by_name = {
         detail_type: (detail_type, example(models[0]))
         for detail_type, models in DETAIL_MODELS.items()
     }
     events = [example(EventCreated, number) for number in range(2)]
-    made["event.created.list"] = ("event.created", {"events": events})
+    by_name["event.created.list"] = ("event.created", {"events": events})
     retracted = example(EventRetracted)
     for name, left_out in (("event.retracted", "entity"), ("event.retracted.activity", "user_id")):
         detail = {field: each for field, each in retracted.items() if field != left_out}
-        made[name] = ("event.retracted", detail)
-    return made
+        by_name[name] = ("event.retracted", detail)
+    return by_name
 
 
 def example(model: type[BaseModel], number: int = 0) -> dict[str, Any]:
-    """All fields of a model, each with its example, or with the examples of its own fields."""
+    """Return all fields of a model, each with its example, or with the examples of its own
+    fields.
+    """
     return {
         name: field.examples[number % len(field.examples)]
         if field.examples
@@ -147,7 +151,7 @@ def example(model: type[BaseModel], number: int = 0) -> dict[str, Any]:
 
 
 def _model_in(annotation: Any) -> type[BaseModel]:
-    """The model of a field, optional or not."""
+    """Return the model of a field, optional or not."""
     candidates = [annotation, *getattr(annotation, "__args__", ())]
     return next(
         each for each in candidates if isinstance(each, type) and issubclass(each, BaseModel)

@@ -1,4 +1,4 @@
-"""What a stage demands of the data of its events: a JSON Schema for a category, of draft 07.
+"""A stage's schemas for the data of its events: a JSON Schema, draft 07, per category.
 
 Only a process whose stage has such a schema imports this module. fastjsonschema compiles a schema
 into a function of Python; the library `jsonschema` takes ten times as long to import.
@@ -16,30 +16,30 @@ from fastjsonschema import JsonSchemaValueException, JsonSchemaValuesException
 from gazette.adapters.contract.data import Place, Problem
 
 _LONGEST = 300
-"""Characters of what is said about a value. It repeats what a schema says, such as an enum."""
+"""The limit in characters of a problem's text. It repeats parts of the schema, such as an enum."""
 
 _SENTENCE = re.compile(r"^data\S* ")
 
 
 def read_schemas(files: Iterable[Path]) -> Mapping[str, "DataSchema"]:
-    """The schemas in `categories/<category>/data.schema.json`, by category.
+    """Return the schemas in `categories/<category>/data.schema.json`, by category.
 
-    Synthesis has checked them. Raises OSError, and ValueError for what is no schema.
+    Synthesis has checked them. Raise OSError, and ValueError for an invalid schema.
     """
     return {file.parent.name: DataSchema(json.loads(file.read_bytes())) for file in files}
 
 
 class DataSchema:
-    """A JSON Schema, draft 07, for the data of a category. Nothing remote is looked up."""
+    """A JSON Schema, draft 07, for the data of a category. Remote references are not resolved."""
 
     def __init__(self, schema: dict[str, Any]) -> None:
-        """Raises ValueError for what is no schema."""
+        """Raise ValueError for an invalid schema."""
         self._check: Callable[[dict[str, Any]], object] = fastjsonschema.compile(
             schema, handlers=_NOTHING_REMOTE, use_default=False, fast_fail=False
         )
 
     def problems(self, data: dict[str, Any]) -> Iterator[Problem]:
-        """What is wrong with the data of an event; `{}` where it has none."""
+        """Yield the errors in the data of an event; `{}` for an event without data."""
         try:
             self._check(data)
         except JsonSchemaValuesException as err:
@@ -49,13 +49,13 @@ class DataSchema:
 
 def _in_words(err: JsonSchemaValueException) -> Iterator[Problem]:
     place: Place = tuple(err.path[1:])
-    given = err.value if isinstance(err.value, dict) else {}
+    data = err.value if isinstance(err.value, dict) else {}
     if err.rule == "required":
-        missing = (name for name in err.rule_definition if name not in given)
+        missing = (name for name in err.rule_definition if name not in data)
         yield from (((*place, name), "Field required") for name in missing)
     elif err.rule == "additionalProperties" and err.rule_definition is False:
         known, patterns = (err.definition.get(name, {}) for name in _NAMES)
-        for name in given:
+        for name in data:
             if name not in known and not any(re.search(each, name) for each in patterns):
                 yield (*place, name), "the schema of the category has no such field"
     else:

@@ -1,4 +1,4 @@
-"""Parses JSON strictly: text that two parsers could understand differently is refused."""
+"""Strict JSON. Text that two parsers could understand differently is rejected."""
 
 import json
 from collections.abc import Sequence
@@ -7,7 +7,8 @@ from typing import Any
 from gazette.adapters.contract.wording import quoted
 
 _MOST_NAMES = 200
-"""In one object: twice as many as the largest of them needs, the frequencies by category."""
+"""The limit of names in one object: twice as many as the largest one needs, the frequencies by
+category."""
 
 _DIGITS = 100
 
@@ -17,12 +18,12 @@ class UnreadableError(ValueError):
 
 
 def read_json(text: str) -> Any:
-    """Parse `text` as JSON (RFC 8259). Raises UnreadableError.
+    """Parse `text` as JSON (RFC 8259). Raise UnreadableError.
 
-    Also refused: NaN and Infinity, which are not JSON; duplicate names in an object and names
-    that UTF-8 cannot encode, because parsers differ about them (RFC 8259, sections 4 and 8.2);
-    an object with more names than any of ours may have, each of which would be a problem of its
-    own; and JSON that is nested too deeply for this process.
+    The following are rejected too: NaN and Infinity, which are not JSON; duplicate names in an
+    object and names that UTF-8 cannot encode, because parsers differ about them (RFC 8259, sections
+    4 and 8.2); an object with more names than any of ours may have, because each would be a problem
+    of its own; and JSON that is nested too deeply for this process.
     """
     try:
         return json.loads(
@@ -39,14 +40,14 @@ def read_json(text: str) -> Any:
 def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     if len(pairs) > _MOST_NAMES:
         raise UnreadableError(f"too large: one object has {len(pairs):,} names")
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     for name, value in pairs:
-        if name in found:
+        if name in fields:
             raise UnreadableError(f"ambiguous: one object has the name {quoted(name)} twice")
         if not name.isascii() and any("\ud800" <= each <= "\udfff" for each in name):
             raise UnreadableError(f"not valid UTF-8: the name {quoted(name)} cannot be encoded")
-        found[name] = value
-    return found
+        fields[name] = value
+    return fields
 
 
 def _constant(name: str) -> Any:

@@ -45,13 +45,13 @@ class SubscriberChanged(OfSubscriber):
         default="en", description="The reader's language (BCP 47).", examples=["en"]
     )
     changed_at: Instant = Field(
-        description="When the profile changed, by your clock, with the offset from UTC. The latest "
-        "profile wins. More than an hour in the future is refused.",
+        description="The time of the profile's change, by your clock, with the offset from UTC. "
+        "The latest profile wins. More than an hour in the future is rejected.",
         examples=["2026-11-21T09:00:00Z"],
     )
     digest: DigestDetail = Field(
         default=DigestDetail(),
-        description="When digests are due, in the subscriber's time zone.",
+        description="The times of digests, in the subscriber's time zone.",
     )
     frequencies: Frequencies = Field(
         default_factory=dict,
@@ -65,7 +65,10 @@ class SubscriberChanged(OfSubscriber):
     def _paused_for_what_events_are_kept(
         cls, digest: DigestDetail, others: ValidationInfo
     ) -> DigestDetail:
-        """Skipped if `changed_at` or `time_zone` is invalid; then their errors are reported."""
+        """Check the pause.
+
+        Skipped if `changed_at` or `time_zone` is invalid; their errors are reported.
+        """
         changed_at, time_zone = others.data.get("changed_at"), others.data.get("time_zone")
         if changed_at and time_zone:
             today = changed_at.astimezone(ZoneInfo(time_zone)).date()
@@ -74,39 +77,39 @@ class SubscriberChanged(OfSubscriber):
 
 
 CHOSEN = ("frequency", "frequencies", "time_zone", "digest")
-"""A choice gives at least one of these fields."""
+"""The fields of a choice, which needs at least one of them."""
 
 
-def _say_that_something_is_chosen(schema: dict[str, Any]) -> None:
+def _require_a_choice(schema: dict[str, Any]) -> None:
     schema["anyOf"] = [{"required": [name]} for name in CHOSEN]
 
 
 class PreferencesChosen(OfSubscriber):
-    """What the reader chose, on the preference page or with you. Only the given fields change.
+    """The reader's choice, on the preference page or in your product. Only the given fields change.
 
-    Each category in `frequencies` is a field of its own. A choice counts until the reader chooses
-    again, or until you put a profile with a later `changed_at` in which the value of that field
-    differs from what your profiles said last. A category that your profile does not name is not a
+    Each category in `frequencies` is a field of its own. A choice applies until the reader chooses
+    again, or until you publish a profile with a later `changed_at` in which the value of that field
+    differs from that of your last profile. A category that your profile does not name is not a
     different value.
     """
 
-    model_config = ConfigDict(json_schema_extra=_say_that_something_is_chosen)
+    model_config = ConfigDict(json_schema_extra=_require_a_choice)
 
     chosen_at: Instant = Field(
-        description="When the reader chose, by your clock, with the offset from UTC. The latest "
-        "choice of a field wins. More than an hour in the future is refused.",
+        description="The time of the choice, by your clock, with the offset from UTC. The latest "
+        "choice of a field wins. More than an hour in the future is rejected.",
         examples=["2026-11-21T09:00:00Z"],
     )
     frequency: Annotated[FrequencyOrDefault | None, Given] = Field(
         default=None,
         description="The frequency of every category that is not in `frequencies`, whatever the "
-        "installation's defaults; `default` takes an earlier choice back.",
+        "installation's defaults; `default` withdraws an earlier choice.",
         examples=["weekly"],
     )
     frequencies: Annotated[ChosenFrequencies | None, Given] = Field(
         default=None,
         description="The frequency of each given category. Only the given categories change; "
-        "`default` takes an earlier choice back.",
+        "`default` withdraws an earlier choice.",
         examples=[{"mention": "immediate", "article": "never", "like": "default"}],
     )
     time_zone: Annotated[TimeZone | None, Given] = Field(
@@ -116,7 +119,7 @@ class PreferencesChosen(OfSubscriber):
     )
     digest: Annotated[ChosenDigestDetail | None, Given] = Field(
         default=None,
-        description="When digests are due. Only the given fields change: `hour` with its `minute`, "
+        description="The times of digests. Only the given fields change: `hour` with its `minute`, "
         "`weekly`, `custom`, `paused_until`. A `paused_until` that is not in the future ends a "
         "pause; it may be at most 12 weeks after the date of `chosen_at`.",
     )
@@ -132,7 +135,7 @@ class PreferencesChosen(OfSubscriber):
     def _paused_for_what_events_are_kept(
         cls, digest: ChosenDigestDetail, others: ValidationInfo
     ) -> ChosenDigestDetail:
-        """Without a time zone, use UTC+14, where the date changes first."""
+        """Check the pause. Without a time zone, use UTC+14, where the date changes first."""
         chosen_at, time_zone = others.data.get("chosen_at"), others.data.get("time_zone")
         if chosen_at:
             zone = ZoneInfo(time_zone) if time_zone else timezone(timedelta(hours=14))
@@ -141,37 +144,37 @@ class PreferencesChosen(OfSubscriber):
 
 
 class SubscriberActive(OfSubscriber):
-    """The subscriber was active, such as by a visit or a login."""
+    """An activity of the subscriber, such as a visit or a login."""
 
     active_at: Instant = Field(
-        description="When the subscriber was active, by your clock, with the offset from UTC.",
+        description="The time of the activity, by your clock, with the offset from UTC.",
         examples=["2026-11-21T09:00:00Z"],
     )
 
 
 class SubscriberDeleted(OfSubscriber):
-    """Erases profile, schedules, follows and events. Later events are refused."""
+    """The erasure of profile, schedules, follows and events. Later events are rejected."""
 
     deleted_at: Instant = Field(
-        description="When erasure was requested, by your clock, with the offset from UTC. A "
-        "profile that changed later is kept.",
+        description="The time of the request for erasure, by your clock, with the offset from "
+        "UTC. A profile that changed later is kept.",
         examples=["2026-11-21T10:00:00Z"],
     )
 
 
 class FollowChange(OfSubscriber):
-    """A follow begins, changes or ends."""
+    """The start, change or end of a follow."""
 
     entity: EntityReference = Field(description="The followed entity.")
     changed_at: Instant = Field(
-        description="When the follow changed, by your clock, with the offset from UTC. An activity "
-        "goes to subscribers who followed the entity when it occurred, and still do.",
+        description="The time of the follow's change, by your clock, with the offset from UTC. An "
+        "activity goes to subscribers who followed the entity when it occurred, and still do.",
         examples=["2026-11-21T09:00:00Z"],
     )
 
 
 class FollowedDetail(EntityReference):
-    """Identifies the followed entity, and gives its title."""
+    """The identity of the followed entity, and its title."""
 
     title: Annotated[Line | None, Given] = Field(
         default=None,
@@ -182,7 +185,7 @@ class FollowedDetail(EntityReference):
 
 
 class FollowCreated(FollowChange):
-    """The subscriber follows the entity from then on, or changes the follow's frequency."""
+    """The start of a follow, or a change of its frequency. It applies from `changed_at` on."""
 
     entity: FollowedDetail = Field(description="The followed entity.")
 
@@ -195,4 +198,4 @@ class FollowCreated(FollowChange):
 
 
 class FollowDeleted(FollowChange):
-    """The subscriber no longer follows the entity. Its waiting events are withdrawn."""
+    """The end of a follow. Its waiting events are withdrawn."""

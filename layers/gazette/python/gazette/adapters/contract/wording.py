@@ -1,6 +1,7 @@
-"""Turns pydantic's errors into messages that name the field and the rule, never the value.
+"""Conversion of pydantic's errors into messages that name the field and the rule, never the value.
 
-But for the host of a link that leads where it must not: whoever runs the stage has to know it.
+The only exception is the host of a link that leads to a forbidden one. The operators of the stage
+need to know it.
 """
 
 import re
@@ -23,7 +24,7 @@ _BY_TYPE = {
 
 
 def in_words(err: ValidationError, *path: str) -> tuple[str, ...]:
-    """Every problem as `detail.entity.url: must be …`; `path` leads to what was validated."""
+    """Return every problem as `detail.entity.url: must be …`. `path` precedes the field."""
     return tuple(
         f"{place(path, problem['loc'])}: {_plain(problem)}"
         for problem in err.errors(include_url=False, include_input=False)
@@ -31,14 +32,15 @@ def in_words(err: ValidationError, *path: str) -> tuple[str, ...]:
 
 
 def place(path: tuple[str, ...], inner: tuple[str | int, ...]) -> str:
-    """The path of a field, such as `detail.events.3.entity.url`; object keys included."""
+    """Return the path of a field, such as `detail.events.3.entity.url`, including object keys."""
     return ".".join((*path, *(_named(part) for part in inner if part != "[key]")))
 
 
 def sentence(subject: str, problems: tuple[str, ...], *, reasons: int, besides: int = 0) -> str:
-    """One sentence with the first `reasons` problems of `subject`, and a count of the others.
+    """Return one sentence with the first `reasons` problems of `subject`, and a count of the
+    others.
 
-    `besides`: how many there are that are not among `problems`.
+    `besides`: the number of problems that are not in `problems`.
     """
     more = len(problems) - reasons + besides
     listed = "; ".join(problems[:reasons]) + (f"; and {more:,} more" if more > 0 else "")
@@ -51,10 +53,12 @@ def _named(part: str | int) -> str:
 
 
 def _plain(problem: ErrorDetails) -> str:
-    said = _BY_TYPE.get(problem["type"]) or problem["msg"].removeprefix("Value error, ")
-    return _SUBJECT.sub("must ", said)
+    message = _BY_TYPE.get(problem["type"]) or problem["msg"].removeprefix("Value error, ")
+    return _SUBJECT.sub("must ", message)
 
 
 def quoted(name: str) -> str:
-    """`name` in ASCII, quoted and cut to 40 characters: safe in any log and terminal."""
+    """Return `name` in ASCII, quoted and cut to 40 characters, which is safe in any log and
+    terminal.
+    """
     return ascii(name[:40])

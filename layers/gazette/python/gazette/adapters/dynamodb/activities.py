@@ -48,19 +48,22 @@ class DynamoActivities:
     def get(self, entity: str, activity_id: str) -> Activity | Retracted | None:
         """One strongly consistent GetItem."""
         row = read_row(ActivityRow, entity, activity_id)
-        return decoded(row, _found) if row else None
+        return decoded(row, _activity_in) if row else None
 
     def create(self, activity: Activity) -> tuple[bool, Activity | Retracted]:
-        """Write the pointers first, so that an activity that exists is found from every side."""
+        """One conditional PutItem for each side and one for the activity.
+
+        The pointers are written first, so that an existing activity can be found from every side.
+        """
         self._point(activity, ActivityRow.entity.does_not_exist())
         current = put_or_current(self._row(activity), ActivityRow.entity.does_not_exist())
-        return (True, activity) if current is None else (False, decoded(current, _found))
+        return (True, activity) if current is None else (False, decoded(current, _activity_in))
 
     def replace(self, before: Activity, after: Activity) -> bool:
         """One conditional PutItem, and one for the parent."""
         self._point(after)
         try:
-            return put_or_current(self._row(after), _says(before)) is None
+            return put_or_current(self._row(after), _is_unchanged(before)) is None
         except LookupError:
             return False
 
@@ -77,7 +80,7 @@ class DynamoActivities:
             condition=ActivityRow.retracted.does_not_exist() | (ActivityRow.retracted == False),  # noqa: E712 -- a condition of DynamoDB
         )
         if withdrawn:
-            return decoded(row, _found)
+            return decoded(row, _activity_in)
         return self.get(entity, activity_id) or Retracted(activity_id)
 
     def mark_walked(self, activity: Activity, side: str) -> bool:
@@ -85,7 +88,7 @@ class DynamoActivities:
         return written(
             ActivityRow(activity.entity.key, activity.id).update,
             actions=[ActivityRow.walked.add({side})],
-            condition=_says(activity),
+            condition=_is_unchanged(activity),
         )
 
     def get_many(
@@ -93,8 +96,11 @@ class DynamoActivities:
     ) -> Mapping[tuple[str, str], Activity | Retracted | UnreadableRow]:
         """One strongly consistent BatchGetItem per hundred."""
         rows = list(read_each(ActivityRow, list(keys)))
-        found = each_decoded(rows, _found)
-        return {(row.entity, row.activity_id): each for row, each in zip(rows, found, strict=True)}
+        activities = each_decoded(rows, _activity_in)
+        return {
+            (row.entity, row.activity_id): activity
+            for row, activity in zip(rows, activities, strict=True)
+        }
 
     def since(self, side: str, instant: datetime) -> Iterator[Activity | UnreadableRow]:
         """One strongly consistent Query of the index per megabyte, and one BatchGetItem per hundred
@@ -108,11 +114,11 @@ class DynamoActivities:
             )
         keys = list(dict.fromkeys(map(_key_of_home, rows)))
         for first in range(0, len(keys), _A_CALL):
-            for found in self.get_many(keys[first : first + _A_CALL]).values():
-                if isinstance(found, UnreadableRow) or (
-                    isinstance(found, Activity) and found.concerns_since(side, instant)
+            for activity in self.get_many(keys[first : first + _A_CALL]).values():
+                if isinstance(activity, UnreadableRow) or (
+                    isinstance(activity, Activity) and activity.concerns_since(side, instant)
                 ):
-                    yield found
+                    yield activity
 
     def _point(self, activity: Activity, condition: Condition | None = None) -> None:
         home = activity.entity.key
@@ -139,22 +145,22 @@ class DynamoActivities:
 
 
 def _key_of_home(row: ActivityRow) -> tuple[str, str]:
-    """The key of an activity, given its row or a pointer to that."""
+    """Return the key of an activity from its row or from a pointer."""
     if row.home is None:
         return row.entity, row.activity_id
     return row.home, row.activity_id.removeprefix(_pointer(row.home, ""))
 
 
 def _pointer(home: str, activity_id: str) -> str:
-    """A sort key that no activity can have, because ids have no control characters.
+    """Return a sort key that no activity can have, because ids have no control characters.
 
-    It has the entity's hash, because a sort key of DynamoDB is at most 1,024 bytes long.
+    It contains the entity's hash, because a sort key of DynamoDB is at most 1,024 bytes long.
     """
     return f"\t{hashlib.sha256(home.encode()).hexdigest()}\t{activity_id}"
 
 
-def _says(activity: Activity) -> Condition:
-    """The row has not changed since `activity` was read."""
+def _is_unchanged(activity: Activity) -> Condition:
+    """Return the condition that the row has not changed since `activity` was read."""
     amended_at = (
         ActivityRow.amended_at.does_not_exist()
         if activity.amended_at is None
@@ -166,7 +172,7 @@ def _says(activity: Activity) -> Condition:
     return condition
 
 
-def _found(row: ActivityRow) -> Activity | Retracted:
+def _activity_in(row: ActivityRow) -> Activity | Retracted:
     if row.body is None:
         return Retracted(row.activity_id)
     body = json.loads(row.body)
@@ -189,7 +195,7 @@ def _found(row: ActivityRow) -> Activity | Retracted:
 
 
 def body_of_activity(activity: Activity) -> str:
-    """The content of an activity as JSON."""
+    """Return the content of an activity as JSON."""
     fields: dict[str, Any] = {
         "category": activity.category,
         "entity": entity_fields(activity.entity),

@@ -1,6 +1,6 @@
-"""Values stored as JSON in one attribute: days, and everything with a history.
+"""Values stored as JSON in one attribute: days, and all values with a history.
 
-A string can be compared in the condition of a write, and decodes three times as fast as a map.
+The condition of a write can compare a string, and a string decodes three times as fast as a map.
 """
 
 import hashlib
@@ -23,14 +23,14 @@ from gazette.domain.subscribers.whole_maps import from_whole_maps, to_whole_maps
 ValueT = TypeVar("ValueT")
 
 _LONGEST_CYCLE = 53
-"""Weeks. The contract takes four."""
+"""The number of weeks. The contract accepts four."""
 
 _remembered = lru_cache(maxsize=256)
-"""What is read is looked at twice within a moment, and mostly says the same the second time."""
+"""A cache. A row is read twice within a moment, and mostly has the same value the second time."""
 
 
 def write_days(days: Days) -> str:
-    """`[weekdays, every, phase]`, or `[day of the month]`."""
+    """Return `[weekdays, every, phase]`, or `[day of the month]`."""
     if days.month_day is not None:
         return json.dumps([days.month_day])
     return json.dumps([sorted(days.weekdays), days.every, days.phase])
@@ -38,7 +38,7 @@ def write_days(days: Days) -> str:
 
 @_remembered
 def read_days(stored: str) -> Days:
-    """The days that `write_days` wrote."""
+    """Return the days that `write_days` wrote."""
     match json.loads(stored):
         case [month_day]:
             return Days(month_day=whole(month_day, 1, 31))
@@ -50,33 +50,35 @@ def read_days(stored: str) -> Days:
 
 
 def write_date(date_: date | None) -> str | None:
-    """A date as in ISO 8601; None stays None."""
+    """Return a date in ISO 8601; None stays None."""
     return date_.isoformat() if date_ else None
 
 
 def read_date(stored: str | None) -> date | None:
-    """The date that `write_date` wrote; None where the row has none."""
+    """Return the date that `write_date` wrote; None if the row has none."""
     return day(stored) if stored else None
 
 
 def read_frequencies(chosen: dict[str, Any]) -> Frequencies:
-    """Return the frequencies by category, also those that only another version knows."""
+    """Return the frequencies by category, including values that only another version knows."""
     return frequencies_as_stored({category: text(often) for category, often in chosen.items()})
 
 
 def write_choices(choices: History[Frequencies]) -> str:
-    """`[[instant, {category: frequency}], …]`."""
+    """Return `[[instant, {category: frequency}], …]`."""
     return _write_history(choices, lambda chosen: (dict(chosen),))
 
 
 @_remembered
 def read_choices(stored: str) -> History[Frequencies]:
-    """The choices that `write_choices` wrote."""
+    """Return the choices that `write_choices` wrote."""
     return _read_history(stored, read_frequencies)
 
 
 def write_changes(changes: History[FollowState]) -> str:
-    """`[[instant, following, frequency or null], …]`, each with the title at its end, if any."""
+    """Return `[[instant, following, frequency or null], …]`, each with the title at its end, if
+    any.
+    """
     return _write_history(
         changes,
         lambda state: (state.following, state.frequency, *([state.title] if state.title else [])),
@@ -84,7 +86,7 @@ def write_changes(changes: History[FollowState]) -> str:
 
 
 def read_changes(stored: str) -> History[FollowState]:
-    """The changes that `write_changes` wrote."""
+    """Return the changes that `write_changes` wrote."""
     return _read_history(stored, _read_follow_state)
 
 
@@ -94,43 +96,44 @@ def _read_follow_state(following: object, frequency: object, title: object = "")
 
 
 def write_service_choices(choices: History[Preferences]) -> str:
-    """`[[instant, {category: frequency}, hour, minute, weekday, days, pause, zone], …]`.
+    """Return the choices as JSON; an empty string for an empty history.
 
-    An empty string for an empty history.
+    The form is `[[instant, {category: frequency}, hour, minute, weekday, days, pause, zone], …]`.
     """
     return _write_history(choices, _write_preferences) if choices else ""
 
 
 @_remembered
 def read_service_choices(stored: str | None) -> History[Preferences]:
-    """The history that `write_service_choices` wrote."""
+    """Return the history that `write_service_choices` wrote."""
     return _read_history(stored or "[]", _read_preferences)
 
 
 def write_reader_choices(choices: ReaderChoices, service: History[Preferences]) -> tuple[str, str]:
-    """The attributes `reader_choices` and `reader_categories`; empty strings for what has none.
+    """Return the attributes `reader_choices` and `reader_categories`; empty strings for empty
+    values.
 
-    `reader_choices` is as the version before reads it, with whole maps under `frequencies`:
-    `{field: [[instant, value], …]}` of the fields that were chosen. `reader_categories` has each
-    category by itself: `{"maps": digest, "chosen": [[instant, {category: frequency}], …]}`, with
-    the digest of the maps that were written with it.
+    `reader_choices` has the form that the previous version reads, with whole maps under
+    `frequencies`: `{field: [[instant, value], …]}` of the chosen fields. `reader_categories` has
+    each category by itself: `{"maps": digest, "chosen": [[instant, {category: frequency}], …]}`,
+    with the digest of the maps that were written together with it.
     """
     maps = to_whole_maps(service, choices)
-    written = {
+    fields = {
         name: [[_write_instant(at), _WRITE.get(name, _same)(value)] for at, value in history]
         for name in _READ
         if (history := maps if name == _MAPS else getattr(choices, name))
     }
-    return _json(written) if written else "", _write_categories(choices.frequencies, maps)
+    return _json(fields) if fields else "", _write_categories(choices.frequencies, maps)
 
 
 def read_reader_choices(
     stored: str | None, categories: str | None, service: History[Preferences]
 ) -> ReaderChoices:
-    """The choices in the two attributes that `write_reader_choices` wrote.
+    """Return the choices in the two attributes that `write_reader_choices` wrote.
 
-    The version before leaves `reader_categories` as it is. So it counts only with the maps that it
-    was written with; otherwise the maps count.
+    The previous version does not change `reader_categories`. So it counts only together with the
+    maps with which it was written. Otherwise the maps count.
     """
     choices, maps = _read_fields(stored)
     if categories:
@@ -162,13 +165,13 @@ def _write_categories(by_category: ByCategory, maps: History[Frequencies]) -> st
 
 @_remembered
 def _read_categories(stored: str) -> tuple[str, ByCategory]:
-    found = json.loads(stored)
+    content = json.loads(stored)
     histories: dict[str, list[tuple[datetime, Frequency]]] = {}
-    for at, chosen in found["chosen"]:
+    for at, chosen in content["chosen"]:
         for name, often in chosen.items():
             change = in_years(instant(at)), as_stored(Frequency, often)
             histories.setdefault(name, []).append(change)
-    return found["maps"], tuple(sorted((name, tuple(each)) for name, each in histories.items()))
+    return content["maps"], tuple(sorted((name, tuple(each)) for name, each in histories.items()))
 
 
 @_remembered
@@ -221,7 +224,7 @@ def _same(value: Any) -> Any:
 
 
 _MAPS = "frequencies"
-"""In `reader_choices`, what the version before has in the place of choices by category."""
+"""The field of `reader_choices` in which the previous version stores choices by category."""
 
 _WRITE: dict[str, Any] = {
     "frequencies": dict,
@@ -238,7 +241,7 @@ _READ: dict[str, Any] = {
     "paused_until": day,
     "time_zone": text,
 }
-"""The fields that a reader can choose, and how each value is decoded."""
+"""The fields that a reader can choose, with their decoders."""
 
 
 def _write_history(history: History[ValueT], values: Callable[[ValueT], tuple[Any, ...]]) -> str:

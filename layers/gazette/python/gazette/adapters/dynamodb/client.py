@@ -1,4 +1,7 @@
-"""What all DynamoDB adapters share: table bindings, conditional writes, errors. Rows: tables.py."""
+"""Shared parts of all DynamoDB adapters: table bindings, conditional writes and errors.
+
+The rows are in tables.py.
+"""
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -27,11 +30,11 @@ ValueT = TypeVar("ValueT")
 
 _PAUSES = (0.02, 0.05, 0.1, 0.2)
 """Seconds between attempts of a write that conflicts with a transaction, which takes milliseconds,
-and of a batch of which DynamoDB has left out a part. So there are five attempts in 0.37 seconds.
+and of a batch that DynamoDB processed only partly. There are five attempts in 0.37 seconds.
 
-AWS recommends growing pauses for a batch: what is left out mostly was throttled.
-https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html
-"""
+AWS recommends growing pauses for a batch, because throttling is the usual cause of unprocessed
+keys.
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html"""
 
 _KEYS_A_CALL = 100
 _WRITES_A_CALL = 25
@@ -46,22 +49,25 @@ MICROSECOND = timedelta(microseconds=1)
 
 
 def instant_text(instant: datetime) -> str:
-    """An instant as stored: UTC with microseconds, so that text order is time order."""
+    """Return an instant as stored: UTC with microseconds, so that text order is time order."""
     return f"{instant.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
 def instant_number(instant: datetime) -> int:
-    """An instant as a number to which DynamoDB can add: microseconds since 1970."""
+    """Return an instant as a number to which DynamoDB can add: microseconds since 1970."""
     return (instant - _EPOCH) // MICROSECOND
 
 
 def numbered_instant(number: float) -> datetime:
-    """The instant of a stored number. PynamoDB types it as float, but it is a whole number."""
+    """Return the instant of a stored number.
+
+    PynamoDB types it as float, but it is a whole number.
+    """
     return _EPOCH + int(number) * MICROSECOND
 
 
 def read_instant(value: str) -> datetime:
-    """The instant of `instant_text`. Raises ValueError for any other text.
+    """Return the instant of `instant_text`. Raise ValueError for any other text.
 
     `strptime` would take as long as PynamoDB needs for all other attributes of an event.
     """
@@ -76,11 +82,11 @@ class InstantAttribute(Attribute[datetime]):
     attr_type = STRING
 
     def serialize(self, value: datetime) -> str:
-        """To text in UTC."""
+        """Return the text in UTC."""
         return instant_text(value)
 
     def deserialize(self, value: str) -> datetime:
-        """From text in UTC. Raises ValueError for a text that `instant_text` does not write."""
+        """Return the instant. Raise ValueError for a text that `instant_text` does not write."""
         return read_instant(value)
 
 
@@ -94,30 +100,30 @@ MALFORMED = (
     RecursionError,
 )
 """The errors that decoding a malformed attribute can raise: OSError for an instant that the
-platform does not have, RecursionError for JSON that is nested too deeply."""
+platform does not support, RecursionError for JSON that is nested too deeply."""
 
 
 class Row(Model):
     """A row that can be decoded even if some of its attributes are malformed.
 
-    PynamoDB would raise in the middle of a query, and the rows after it would never be read.
-    Unknown attributes are ignored. `flaw` names an attribute that could not be decoded.
+    PynamoDB would raise in the middle of a query, and would never read the rows behind. Unknown
+    attributes are ignored. `flaw` names an attribute that could not be decoded.
     """
 
     flaw: str = ""
 
     @classmethod
     def from_raw_data(cls: type[RowT], data: dict[str, Any]) -> RowT:
-        """The row, whatever its attributes contain."""
+        """Return the row, even if its attributes are malformed."""
         row = cls.__new__(cls)
         row.deserialize(data)
         return row
 
     def deserialize(self, attribute_values: dict[str, dict[str, Any]]) -> None:
-        """Decode all attributes at once; if that fails, each by itself.
+        """Decode all attributes at once. If that fails, decode each by itself.
 
-        PynamoDB would look for each attribute of the model in a row that has half of them, and
-        three times: for a default, for a value, and to set it. No model has a default.
+        For each attribute of the model, PynamoDB would search the row three times: for a default,
+        for a value, and to set it. A row has half of the attributes, and no model has a default.
         """
         try:
             self.attribute_values = self._decoded(attribute_values)
@@ -125,12 +131,12 @@ class Row(Model):
             sound, self.flaw = self._sound_of(attribute_values)
             self.attribute_values = self._decoded(sound)
 
-    def _decoded(self, given: dict[str, dict[str, Any]]) -> dict[str, Any]:
-        """The values of the attributes that the model knows, by their names in Python."""
+    def _decoded(self, stored_values: dict[str, dict[str, Any]]) -> dict[str, Any]:
+        """Return the values of the model's attributes, by their names in Python."""
         attributes = self.get_attributes()
         return {
             name: attribute.deserialize(attribute.get_value(value))
-            for stored, value in given.items()
+            for stored, value in stored_values.items()
             if (attribute := attributes.get(name := self._dynamo_to_python_attr(stored)))
             and NULL not in value
         }
@@ -140,25 +146,25 @@ class Row(Model):
     ) -> tuple[dict[str, dict[str, Any]], str]:
         sound, flaw = {}, ""
         for name, attribute in self.get_attributes().items():
-            if (given := attribute_values.get(attribute.attr_name)) is None:
+            if (value := attribute_values.get(attribute.attr_name)) is None:
                 continue
             try:
-                attribute.deserialize(attribute.get_value(given))
+                attribute.deserialize(attribute.get_value(value))
             except MALFORMED:
                 flaw = f"`{name}` is malformed"
             else:
-                sound[attribute.attr_name] = given
+                sound[attribute.attr_name] = value
         return sound, flaw
 
     @classmethod
     def raw_key(cls, *key: str) -> dict[str, dict[str, str]]:
-        """A key as DynamoDB wants it. All keys are text."""
+        """Return a key as DynamoDB expects it. All keys are text."""
         names = (cls._hash_keyname, cls._range_keyname)
         return {name: {STRING: value} for name, value in zip(names, key, strict=False) if name}
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Partition and sort key, as far as they can be decoded."""
+        """Return the partition key and the sort key, as far as they can be decoded."""
         names = (self._hash_keyname, self._range_keyname)
         return tuple(str(getattr(self, name)) for name in names if name)
 
@@ -170,7 +176,7 @@ def decoded(
     projected: bool = False,
     needs: Collection[str] = (),
 ) -> ValueT:
-    """The row, decoded by `decode`. Raises UnreadableRow, whose text contains no values.
+    """Return the row, decoded by `decode`. Raise UnreadableRow, whose text contains no values.
 
     `projected`: the row comes from an index without some of the attributes. `needs`: attributes
     that the model allows to be missing, but this kind of row must have.
@@ -191,7 +197,7 @@ def decoded(
 
 @cache
 def _needed(model: type[Row], needs: tuple[str, ...]) -> tuple[str, ...]:
-    """The names of the attributes that a row must have, in the order of its model."""
+    """Return the names of the attributes that a row must have, in the order of its model."""
     attributes = model.get_attributes().items()
     return tuple(name for name, each in attributes if not each.null or name in needs)
 
@@ -218,18 +224,18 @@ def bind(
 ) -> None:
     """Bind `model` to a table. Times are in seconds; `attempts` includes the first one.
 
-    `connections` are kept open: if more threads than that read, some connect for each request.
+    `connections` are kept open: if more threads read, some of them connect for each request.
     https://github.com/pynamodb/PynamoDB/blob/master/docs/settings.rst
 
     PynamoDB keeps a table's name in class state, `Meta`, and one connection per model. Therefore:
 
-    - Each adapter binds its model when it is built, and the last binding of a process holds. Where
+    - Each adapter binds its model when it is built, and the last binding of a process applies. If
       two adapters bind one model with different time-outs, the one that writes is built last:
-      `DynamoEvents` after `DynamoEventReader`, because each attempt to store an event needs a
-      stamp of its own and must not be repeated.
-    - A connection never looks at `Meta` again, so a new binding replaces it.
-    - Models with the same time-outs share a client. It is made here, because a write that carries
-      a time stamp must not wait for it. It does not validate what PynamoDB has built.
+      `DynamoEvents` after `DynamoEventReader`, because each attempt to store an event needs a stamp
+      of its own and must not be repeated.
+    - A connection reads `Meta` only once, so a new binding replaces it.
+    - Models with the same time-outs share a client. It is created here, because a write with a time
+      stamp must not wait for it. It does not validate the requests, which PynamoDB builds.
     - A transaction goes through the connection of one model, with the time-outs of that model.
     """
     meta: Any = model.Meta
@@ -245,13 +251,17 @@ def bind(
 
 
 class TransactionInTheWay(Unavailable):
-    """A single write conflicted with a transaction on the same row, and was not made."""
+    """The conflict of a single write with a transaction on the same row.
+
+    The write did not happen.
+    """
 
 
 class ConditionFailed(Exception):
-    """The condition of a write did not hold. `item` is the raw row, if ALL_OLD was requested.
+    """A failed condition of a write.
 
-    Also raised for a transaction in which a condition failed, or that conflicted with another.
+    Also raised for a transaction in which a condition failed, or that conflicted with another one.
+    `item` is the raw row, if ALL_OLD was requested.
     """
 
     def __init__(self, item: dict[str, Any] | None) -> None:
@@ -277,7 +287,10 @@ def translated() -> Iterator[None]:
 
 
 def _client_error(err: BaseException) -> ClientError | None:
-    """botocore's error, which has the row. PynamoDB wraps it once or twice and drops the row."""
+    """Return botocore's error, which has the row.
+
+    PynamoDB wraps it once or twice without the row.
+    """
     cause: BaseException | None = err
     while cause is not None:
         if isinstance(cause, ClientError) and not isinstance(cause, VerboseClientError):
@@ -291,7 +304,7 @@ RowKey = tuple[type[Row], tuple[str, ...]]
 
 
 class RowReader(Protocol):
-    """Reads one row of any table, strongly consistent."""
+    """A function that reads one row of any table, strongly consistent."""
 
     def __call__(self, model: type[RowT], *key: str) -> RowT | None:
         """Return the row, or None if there is none."""
@@ -308,14 +321,14 @@ def read_row(model: type[RowT], *key: str) -> RowT | None:
 
 
 class RowsReader(Protocol):
-    """Reads a few rows of any tables at once, strongly consistent."""
+    """A function that reads a few rows of any tables at once, strongly consistent."""
 
     def __call__(self, *keys: RowKey) -> Sequence[Row | None]:
-        """Return each row, or None where there is none."""
+        """Return each row, or None if it does not exist."""
 
 
 def read_together(coalescer: Coalescer) -> RowReader:
-    """Return a reader for threads: what they read at the same time is one BatchGetItem."""
+    """Return a reader for threads. Their simultaneous reads become one BatchGetItem."""
     read_several = several_together(coalescer)
 
     def read(model: type[RowT], *key: str) -> RowT | None:
@@ -326,7 +339,7 @@ def read_together(coalescer: Coalescer) -> RowReader:
 
 
 def several_together(coalescer: Coalescer) -> RowsReader:
-    """As `read_together`, and what is read with it, for several rows in one question."""
+    """Return a reader of several rows for threads. It joins reads with those of `read_together`."""
 
     def read(*keys: RowKey) -> Sequence[Row | None]:
         return coalescer.ask(_read_lists, keys)
@@ -337,41 +350,41 @@ def several_together(coalescer: Coalescer) -> RowsReader:
 def _read_lists(
     lists: Sequence[Sequence[RowKey]],
 ) -> Sequence[Sequence[Row | None] | Unavailable]:
-    """Read the rows of all lists together; a list with a row that is left out has the error."""
+    """Read the rows of all lists together. A list with an unprocessed row gets the error."""
     rows = iter(read_rows([key for keys in lists for key in keys]))
     answers: list[Sequence[Row | None] | Unavailable] = []
     for keys in lists:
-        found = [next(rows) for _ in keys]
-        failed = next((each for each in found if isinstance(each, Unavailable)), None)
-        answers.append(failed or [row for row in found if not isinstance(row, Unavailable)])
+        list_rows = [next(rows) for _ in keys]
+        failed = next((each for each in list_rows if isinstance(each, Unavailable)), None)
+        answers.append(failed or [row for row in list_rows if not isinstance(row, Unavailable)])
     return answers
 
 
 def read_rows(keys: Sequence[RowKey]) -> Sequence[Row | Unavailable | None]:
     """Read rows of any tables: one strongly consistent BatchGetItem per hundred different keys.
 
-    The connection of the first model sends it. Keys that DynamoDB leaves out are asked for again,
-    in five calls at most; in the place of one that it leaves out each time stands Unavailable.
+    The connection of the first model sends it. Unprocessed keys are requested again, in five calls
+    at most. A key that is never processed gets Unavailable in its place.
     https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html
     """
     different = list(dict.fromkeys(keys))
-    found: dict[RowKey, Row | Unavailable] = {}
+    answers: dict[RowKey, Row | Unavailable] = {}
     for first in range(0, len(different), _KEYS_A_CALL):
-        found.update(_batch_of(different[first : first + _KEYS_A_CALL]))
-    return [found.get(key) for key in keys]
+        answers.update(_batch_of(different[first : first + _KEYS_A_CALL]))
+    return [answers.get(key) for key in keys]
 
 
 def read_each(model: type[RowT], keys: Iterable[tuple[str, ...]]) -> Iterator[RowT]:
-    """Yield the rows of one table that exist, in no order: a BatchGetItem as in `read_rows`.
+    """Yield the existing rows of one table, in no order. Calls BatchGetItem as `read_rows` does.
 
-    A key that DynamoDB leaves out each time holds up no other: Unavailable, which names the table,
-    is raised behind all rows that could be read; at once if nothing of a hundred could.
+    A key that is never processed does not delay the others. Unavailable, which names the table, is
+    raised after all rows that could be read, or at once if none of a hundred could be read.
     """
     left_out: Unavailable | None = None
     remaining = iter(keys)
-    while some := list(dict.fromkeys(islice(remaining, _KEYS_A_CALL))):
+    while batch := list(dict.fromkeys(islice(remaining, _KEYS_A_CALL))):
         is_any_read = False
-        for _, answer in _batch_of([(model, key) for key in some]):
+        for _, answer in _batch_of([(model, key) for key in batch]):
             if isinstance(answer, Unavailable):
                 left_out = answer
             else:
@@ -385,7 +398,7 @@ def read_each(model: type[RowT], keys: Iterable[tuple[str, ...]]) -> Iterator[Ro
 
 def _batch_of(keys: Sequence[RowKey]) -> Iterator[tuple[RowKey, Row | Unavailable]]:
     models: dict[str, type[Row]] = {model.Meta.table_name: model for model, _ in keys}
-    asked: dict[str, Any] = {
+    request: dict[str, Any] = {
         name: {
             "ConsistentRead": True,
             "Keys": [model.raw_key(*key) for model, key in keys if model is of_table],
@@ -395,56 +408,56 @@ def _batch_of(keys: Sequence[RowKey]) -> Iterator[tuple[RowKey, Row | Unavailabl
     connection = keys[0][0]._get_connection().connection
     for pause in (*_PAUSES, None):
         with translated():
-            answer = connection.dispatch("BatchGetItem", {"RequestItems": asked})
+            answer = connection.dispatch("BatchGetItem", {"RequestItems": request})
         for name, items in answer.get("Responses", {}).items():
             for row in map(models[name].from_raw_data, items):
                 yield (type(row), row.key), row
-        asked = answer.get("UnprocessedKeys", {})
-        if not asked:
+        request = answer.get("UnprocessedKeys", {})
+        if not request:
             return
         if pause is not None:
             time.sleep(pause)
     for model, key in keys:
-        if model.raw_key(*key) in asked.get(model.Meta.table_name, {}).get("Keys", ()):
-            left_out = f"DynamoDB left out a key of {model.Meta.table_name} again and again."
+        if model.raw_key(*key) in request.get(model.Meta.table_name, {}).get("Keys", ()):
+            left_out = f"DynamoDB repeatedly left a key of {model.Meta.table_name} unprocessed."
             yield (model, key), Unavailable(left_out)
 
 
 def delete_rows(rows: Iterable[Row]) -> None:
-    """Delete rows of one table, whatever they contain: one BatchWriteItem per 25.
+    """Delete rows of one table, whatever their content: one BatchWriteItem per 25.
 
-    Those that DynamoDB leaves out are asked for again, in five calls at most; then raises
-    Unavailable, which names the table. All rows before them are deleted.
+    Unprocessed rows are requested again, in five calls at most. Then raise Unavailable, which names
+    the table. All rows before them are deleted.
     https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchWriteItem.html
     """
     remaining = iter(rows)
-    while some := list(islice(remaining, _WRITES_A_CALL)):
-        _delete_batch(some)
+    while batch := list(islice(remaining, _WRITES_A_CALL)):
+        _delete_batch(batch)
 
 
 def _delete_batch(rows: Sequence[Row]) -> None:
     name = rows[0].Meta.table_name
     connection = rows[0]._get_connection().connection
-    asked: dict[str, Any] = {
+    request: dict[str, Any] = {
         name: [{"DeleteRequest": {"Key": row.raw_key(*row._get_serialized_keys())}} for row in rows]
     }
     for pause in (*_PAUSES, None):
         with translated():
-            answer = connection.dispatch("BatchWriteItem", {"RequestItems": asked})
-        asked = answer.get("UnprocessedItems", {})
-        if not asked:
+            answer = connection.dispatch("BatchWriteItem", {"RequestItems": request})
+        request = answer.get("UnprocessedItems", {})
+        if not request:
             return
         if pause is not None:
             time.sleep(pause)
-    raise Unavailable(f"DynamoDB left out rows of {name} again and again: they are not deleted.")
+    raise Unavailable(f"DynamoDB repeatedly left rows of {name} unprocessed. They are not deleted.")
 
 
 def put_or_current(row: RowT, condition: Condition, *, repeat: bool = True) -> RowT | None:
-    """Write the whole row if `condition` holds, or else return the current row.
+    """Write the whole row if `condition` holds; otherwise return the current row.
 
-    None: the row was written. Raises LookupError if the condition failed and there is no row.
-    `repeat`: repeat the write after a conflict with a transaction; False for a row that carries
-    the time of the write. PynamoDB's `save` cannot request ALL_OLD, by which a writer recognises
+    None: the row was written. Raise LookupError if the condition failed and there is no row.
+    `repeat`: repeat the write after a conflict with a transaction; False for a row that contains
+    the time of the write. PynamoDB's `save` cannot request ALL_OLD, with which a writer recognises
     its own write if the answer was lost. So PynamoDB only builds and sends the request.
     """
     request = row.get_save_kwargs_from_instance(condition, "ALL_OLD")
@@ -454,27 +467,28 @@ def put_or_current(row: RowT, condition: Condition, *, repeat: bool = True) -> R
             lambda: connection.dispatch("PutItem", request),
             _PAUSES if repeat else (),
         )
-    except ConditionFailed as found:
-        if found.item is None:
-            raise LookupError(f"The table {request['TableName']} has no such row.") from found
-        return type(row).from_raw_data(found.item)
+    except ConditionFailed as err:
+        if err.item is None:
+            raise LookupError(f"The table {request['TableName']} has no such row.") from err
+        return type(row).from_raw_data(err.item)
     return None
 
 
 def update_or_current(
     row: RowT, actions: list[Action], condition: Condition
 ) -> tuple[bool, RowT | None]:
-    """Update the row if `condition` holds. Return whether it did, and the current row, if any.
+    """Update the row if `condition` holds. Return True if it did, and the current row, if any.
 
-    Not repeated after a conflict with a transaction: only for rows that no transaction writes.
+    The write is not repeated after a conflict with a transaction. Use it only for rows that no
+    transaction writes.
     """
     request = row.get_update_kwargs_from_instance(actions, condition, "ALL_OLD")
     connection = row._get_connection().connection
     try:
         with translated():
             answer = connection.dispatch("UpdateItem", request | {"ReturnValues": "ALL_NEW"})
-    except ConditionFailed as found:
-        return False, type(row).from_raw_data(found.item) if found.item else None
+    except ConditionFailed as err:
+        return False, type(row).from_raw_data(err.item) if err.item else None
     return True, type(row).from_raw_data(answer["Attributes"])
 
 
@@ -483,8 +497,8 @@ def updated_from(
 ) -> Mapping[str, Any] | None:
     """Update the row if `condition` holds. Return the raw old values of the updated attributes.
 
-    None: the condition did not hold. Not repeated after a conflict with a transaction: only for
-    rows that no transaction writes.
+    None: the condition did not hold. The write is not repeated after a conflict with a transaction.
+    Use it only for rows that no transaction writes.
     """
     request = row.get_update_kwargs_from_instance(actions, condition)
     connection = row._get_connection().connection
@@ -493,8 +507,8 @@ def updated_from(
             answer = connection.dispatch("UpdateItem", request | {"ReturnValues": "UPDATED_OLD"})
     except ConditionFailed:
         return None
-    found: Mapping[str, Any] = answer.get("Attributes", {})
-    return found
+    old_values: Mapping[str, Any] = answer.get("Attributes", {})
+    return old_values
 
 
 def written(write: Callable[..., object], *args: Any, **named: Any) -> bool:

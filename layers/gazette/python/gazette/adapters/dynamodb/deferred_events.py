@@ -1,4 +1,4 @@
-"""Excludes, expires and defers events."""
+"""Exclusion, expiry and deferral of events."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -27,7 +27,7 @@ class DynamoDeferredEvents:
         self._clock = clock
 
     def exclude(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
-        """One transaction of two."""
+        """One TransactWriteItems with two writes."""
         place = Unsent.GIVEN_UP if for_good else Unsent.EXCLUDED
         condition = _is_under(run.key.schedule) & (EventRow.body == body_of(event))
         return self._take_out(
@@ -37,7 +37,7 @@ class DynamoDeferredEvents:
     def expire(
         self, events: Sequence[StoredEvent], run: Run, *, for_good: Collection[str] = ()
     ) -> Run | None:
-        """One transaction."""
+        """One TransactWriteItems."""
         return self._take_out(
             [
                 (
@@ -51,7 +51,7 @@ class DynamoDeferredEvents:
         )
 
     def _is_over(self, stored: StoredEvent) -> Condition:
-        """The event is where it was read, and is still over."""
+        """Return the condition that the event is where it was read, and is still over."""
         now = self._clock()
         is_over = expired(now)
         if stored.event.has_lapsed(now):
@@ -66,7 +66,10 @@ class DynamoDeferredEvents:
         *,
         also: Sequence[Action] = (),
     ) -> Run | None:
-        """Put each event under its place, together with the epoch of the run of their schedule."""
+        """Store each event under its place.
+
+        The same transaction advances the epoch of their run.
+        """
         try:
             with transaction(EventRow) as writes:
                 raise_epoch(run, writes)
@@ -85,7 +88,7 @@ class DynamoDeferredEvents:
         return replace(run, epoch=run.epoch + 1)
 
     def defer(self, event_ids: Sequence[str], run: Run) -> Run | None:
-        """One transaction for each 49 events."""
+        """One TransactWriteItems for each 49 events."""
         stored = EventRow.stored.set(stored_key(run.key.schedule, self._clock()))
         try:
             for start in range(0, len(event_ids), EVENTS_AT_ONCE):
@@ -104,5 +107,5 @@ class DynamoDeferredEvents:
 
 
 def _is_under(schedule: str) -> Condition:
-    there: Condition = EventRow.stored.startswith(f"{schedule}#")
-    return there
+    condition: Condition = EventRow.stored.startswith(f"{schedule}#")
+    return condition

@@ -1,4 +1,4 @@
-"""Encodes and decodes rows of the table `events`, and builds their conditions."""
+"""Encoding and decoding of rows of the table `events`, and their conditions."""
 
 import json
 from collections.abc import Mapping
@@ -34,41 +34,48 @@ from gazette.domain.window.briefs import Brief, StoredBrief, stored_brief_of
 
 
 def stored_key(schedule: str, instant: datetime) -> str:
-    """`schedule#instant`: the schedule of an event, and since when; sorts by time."""
+    """Return `schedule#instant`: an event's schedule and the start of its time there.
+
+    Sorts by time.
+    """
     return f"{schedule}#{instant_text(instant)}"
 
 
 def absent(now: datetime) -> Condition:
-    """The event does not exist, or has expired."""
-    absent: Condition = EventRow.event_id.does_not_exist() | expired(now)
-    return absent
+    """Return the condition that the event does not exist, or has expired."""
+    condition: Condition = EventRow.event_id.does_not_exist() | expired(now)
+    return condition
 
 
 def expired(now: datetime) -> Condition:
-    """The event has expired, although DynamoDB may not have deleted it yet."""
-    expired: Condition = (EventRow.lasts_until <= now) | (EventRow.expires_at <= now)
-    return expired
+    """Return the condition that the event has expired, even if DynamoDB has not deleted it yet."""
+    condition: Condition = (EventRow.lasts_until <= now) | (EventRow.expires_at <= now)
+    return condition
 
 
 def in_place(stored: StoredEvent) -> Condition:
-    """The event still has the schedule and the storage time that were read."""
+    """Return the condition that the event still has the schedule and the storage time that were
+    read.
+    """
     unmoved: Condition = EventRow.stored == stored_key(stored.schedule, stored.stored_at)
     return unmoved
 
 
 def no_longer_than(until: datetime) -> Condition:
-    """The event does not last beyond `until`, so that the write does not shorten its life."""
+    """Return the condition that the event does not last beyond `until`, so the write extends its
+    life.
+    """
     shorter: Condition = EventRow.lasts_until.does_not_exist() | (EventRow.lasts_until <= until)
     return shorter
 
 
 def end_of(row: EventRow) -> datetime:
-    """When the event, or the trace of its retraction, expires."""
+    """Return the expiry of the event, or of the trace of its retraction."""
     return row.lasts_until or row.expires_at
 
 
-def found_in(row: EventRow) -> StoredEvent | Retracted:
-    """The event with its schedule, or the trace of a retraction."""
+def event_or_trace_in(row: EventRow) -> StoredEvent | Retracted:
+    """Return the event with its schedule, or the trace of a retraction."""
     if row.stored is None and row.body is None:
         return trace_in(row)
     schedule, _, since = (row.stored or "").partition("#")
@@ -80,12 +87,12 @@ def found_in(row: EventRow) -> StoredEvent | Retracted:
 
 
 def trace_in(row: EventRow) -> Retracted:
-    """What is left of a retracted event."""
+    """Return the trace of a retracted event."""
     return Retracted(row.event_id, row.was or "")
 
 
 def body_of(event: Event) -> str:
-    """The content of an event as JSON. Equal events have equal text."""
+    """Return the content of an event as JSON. Equal events have equal text."""
     fields: dict[str, Any] = {
         "category": event.category,
         "entity": entity_fields(event.entity),
@@ -101,25 +108,28 @@ def body_of(event: Event) -> str:
 
 
 def as_json(value: object) -> str:
-    """As short as JSON can be."""
+    """Return the shortest JSON."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def entity_fields(entity: Entity) -> list[str]:
-    """What each event says of its entity. Its image is among the optional fields."""
+    """Return the entity's fields in every event. Its image is an optional field."""
     return [entity.type, entity.id, entity.title, entity.url]
 
 
 def actor_fields(actor: Actor | None) -> list[str]:
-    """What each event says of its actor. Of none, both are empty, which no actor's id is.
+    """Return the actor's fields in every event: two empty strings for an event without an actor.
 
-    So an earlier release reads an event without an actor.
+    An earlier release can read those, because no actor's id is empty.
     """
     return [actor.id, actor.name] if actor else ["", ""]
 
 
 def optional_fields(content: Event | Activity) -> dict[str, Any]:
-    """The fields that are stored only where they are given; an earlier release ignores them."""
+    """Return the fields that are stored only if they have a value.
+
+    An earlier release ignores them.
+    """
     image, actor = content.entity.image, content.actor
     normal = content.importance is Importance.NORMAL
     fields = {
@@ -135,7 +145,7 @@ def optional_fields(content: Event | Activity) -> dict[str, Any]:
 
 
 def _source_fields(event: Event) -> dict[str, Any]:
-    """What is stored of an event for which a content source was asked; nothing of any other."""
+    """Return the fields of an event from a content source; none for other events."""
     fields: dict[str, Any] = {"source": event.source} if event.source else {}
     if event.score is not None:
         fields["score"] = event.score
@@ -143,14 +153,14 @@ def _source_fields(event: Event) -> dict[str, Any]:
 
 
 def entity_in(body: Mapping[str, Any]) -> Entity:
-    """The entity in the JSON of an event or an activity."""
+    """Return the entity in the JSON of an event or an activity."""
     kind, entity_id, title, url = texts(body["entity"])
     image = body.get("image")
     return Entity(kind, entity_id, title, url, Image(*texts(image)) if image else None)
 
 
 def actor_in(body: Mapping[str, Any]) -> Actor | None:
-    """The actor in the JSON of an event or an activity, if there is one."""
+    """Return the actor in the JSON of an event or an activity, if there is one."""
     actor_id, name = texts(body["actor"])
     if not actor_id:
         return None
@@ -158,21 +168,21 @@ def actor_in(body: Mapping[str, Any]) -> Actor | None:
 
 
 def optional_in(body: Mapping[str, Any]) -> dict[str, Any]:
-    """The optional fields of an event or an activity itself, by name; none in older rows."""
-    found: dict[str, Any] = {}
+    """Return the optional fields of an event or an activity by name. Older rows have none."""
+    optional: dict[str, Any] = {}
     if "parent_title" in body:
-        found["parent_title"] = text(body["parent_title"])
+        optional["parent_title"] = text(body["parent_title"])
     if "importance" in body:
-        found["importance"] = as_stored(Importance, text(body["importance"]))
+        optional["importance"] = as_stored(Importance, text(body["importance"]))
     if "expires_at" in body:
-        found["expires_at"] = instant(body["expires_at"])
+        optional["expires_at"] = instant(body["expires_at"])
     if "data" in body:
-        found["data"] = as_json(body["data"])
-    return found
+        optional["data"] = as_json(body["data"])
+    return optional
 
 
 def event_in(row: EventRow) -> Event:
-    """The event of a row with a body."""
+    """Return the event of a row with a body."""
     body = json.loads(row.body or "")
     amended_at = body.get("amended_at")
     return Event(
@@ -192,23 +202,23 @@ def event_in(row: EventRow) -> Event:
 
 
 def brief_in(raw: dict[str, Any], now: datetime) -> StoredBrief | None:
-    """The brief of a row as DynamoDB sends it; None if it is past its TTL. Raises UnreadableRow.
+    """Return the brief of a raw row; None if it is past its TTL. Raise UnreadableRow.
 
-    A window may have hundreds of thousands of rows, of which an email shows a hundred. Most rows
-    are as `body_of` writes them, and are read here without values of the domain. Any other row is
-    decoded as a whole, which says what is wrong with it.
+    A window may have hundreds of thousands of rows, while an email shows a hundred. Most rows
+    have the form of `body_of`, and are read here without domain values. Any other row is decoded as
+    a whole, which reports its flaw.
     """
     try:
-        usual = _usual_brief_in(raw, now)
+        brief = _usual_brief_in(raw, now)
     except MALFORMED:
-        usual = None
-    if usual:
-        return usual
+        brief = None
+    if brief:
+        return brief
     row = EventRow.from_raw_data(raw)
-    found = decoded(row, found_in)
-    if not isinstance(found, StoredEvent) or row.expires_at <= now:
+    stored = decoded(row, event_or_trace_in)
+    if not isinstance(stored, StoredEvent) or row.expires_at <= now:
         return None
-    return stored_brief_of(found)
+    return stored_brief_of(stored)
 
 
 _USUAL_ROW = {"user_id", "event_id", "stored", "body", "lasts_until", "expires_at"}
@@ -216,11 +226,11 @@ _USUAL_BODY = {"category", "entity", "actor", "occurred_at", "excerpt", "amended
 _TEXT = {str}
 _decode = json.JSONDecoder().raw_decode
 _shared = lru_cache(maxsize=4096)(str)
-"""The same text for equal ones, so that the briefs of a window share what they have in common."""
+"""A cache of texts, so that the briefs of a window share equal ones."""
 
 
 def _usual_brief_in(raw: dict[str, Any], now: datetime) -> StoredBrief | None:
-    """The brief of a row that has what `body_of` writes; None, or an error, for any other row."""
+    """Return the brief of a row in the form of `body_of`; None, or raise, for any other row."""
     stored_body = raw["body"]["S"]
     body, end = _decode(stored_body)
     if raw.keys() != _USUAL_ROW or "S" not in raw["user_id"] or end != len(stored_body):
@@ -270,7 +280,10 @@ _NO_OPTIONAL = (None, Importance.NORMAL, "", None, False, False, "")
 
 
 def _optional_of_brief(body: Mapping[str, Any], via: tuple[str, ...]) -> tuple[Any, ...]:
-    """When the event lapses, and the last fields of its brief. Reads the other fields too."""
+    """Return the time when the event lapses, and the last fields of its brief.
+
+    Also read the other fields, to report malformed ones.
+    """
     entity_in(body)
     optional, actor = optional_in(body), actor_in(body)
     lapses_at = optional.get("expires_at")
@@ -286,7 +299,7 @@ def _optional_of_brief(body: Mapping[str, Any], via: tuple[str, ...]) -> tuple[A
 
 
 def _stored_in(raw: dict[str, Any]) -> StoredEvent:
-    found = decoded(EventRow.from_raw_data(raw), found_in)
-    if not isinstance(found, StoredEvent):
+    stored = decoded(EventRow.from_raw_data(raw), event_or_trace_in)
+    if not isinstance(stored, StoredEvent):
         raise TypeError("a row with a body is an event")
-    return found
+    return stored

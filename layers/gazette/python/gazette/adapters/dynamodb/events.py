@@ -27,7 +27,7 @@ from gazette.adapters.dynamodb.event_rows import (
     body_of,
     brief_in,
     end_of,
-    found_in,
+    event_or_trace_in,
     in_place,
     no_longer_than,
     stored_key,
@@ -77,9 +77,9 @@ class DynamoEvents:
 
     @classmethod
     def as_bound(cls, *, clock: Clock) -> Self:
-        """Return events for who moves and removes them, and stores none, as the table is bound.
+        """Return the port for moves and removals only. The table must be bound already.
 
-        The client may then repeat a write, because the guard of a move bears a stamp that is old.
+        The client may repeat a write, because the guard of a move has an earlier stamp.
         """
         events = cls.__new__(cls)
         events._retention, events._clock = timedelta(0), clock
@@ -104,14 +104,14 @@ class DynamoEvents:
         current = put_or_current(event_row(stored), absent(now), repeat=False)
         if current is None:
             return True, stored
-        return False, decoded(current, found_in)
+        return False, decoded(current, event_or_trace_in)
 
     def store_together(self, placed: Sequence[Placed]) -> Sequence[StoredEvent] | None:
         """One TransactWriteItems."""
         now = self._clock()
         all_stored = [
-            StoredEvent(event, schedule, at, lasts_until(wanted, at, least=self._retention))
-            for at, (event, schedule, wanted) in zip(_instants(now), placed, strict=False)
+            StoredEvent(event, schedule, at, lasts_until(recurrence, at, least=self._retention))
+            for at, (event, schedule, recurrence) in zip(_instants(now), placed, strict=False)
         ]
         try:
             with transaction(EventRow) as writes:
@@ -126,8 +126,8 @@ class DynamoEvents:
         row = read_row(EventRow, user_id, event_id)
         if row is None:
             return None
-        found = decoded(row, found_in)
-        return found if end_of(row) > self._clock() else None
+        stored = decoded(row, event_or_trace_in)
+        return stored if end_of(row) > self._clock() else None
 
     def get_many(
         self, user_id: str, event_ids: Collection[str]
@@ -136,9 +136,9 @@ class DynamoEvents:
         rows = list(read_each(EventRow, [(user_id, event_id) for event_id in event_ids]))
         now = self._clock()
         return {
-            row.event_id: found
-            for row, found in zip(rows, each_decoded(rows, found_in), strict=True)
-            if isinstance(found, UnreadableRow) or end_of(row) > now
+            row.event_id: stored
+            for row, stored in zip(rows, each_decoded(rows, event_or_trace_in), strict=True)
+            if isinstance(stored, UnreadableRow) or end_of(row) > now
         }
 
     def amend(self, stored: StoredEvent, event: Event) -> bool:
@@ -159,7 +159,7 @@ class DynamoEvents:
         row = EventRow(stored.event.user_id, stored.event.id)
         actions: list[Action] = [EventRow.stored.set(stored_key(schedule, now))]
         until = max(stored.lasts_until, needed_until(wanted, now) or now)
-        actions += _lasting(until, schedule)
+        actions += _lifetime_actions(until, schedule)
         condition = in_place(stored) & no_longer_than(until)
         try:
             if guard.is_alone:
@@ -193,7 +193,7 @@ class DynamoEvents:
                     place = EventRow.stored.set(stored_key(schedule, at))
                     writes.update(
                         EventRow(stored.event.user_id, stored.event.id),
-                        actions=[place, *_lasting(until, schedule)],
+                        actions=[place, *_lifetime_actions(until, schedule)],
                         condition=in_place(stored) & no_longer_than(until),
                     )
                 _add(guard, writes)
@@ -205,7 +205,7 @@ class DynamoEvents:
         """One conditional UpdateItem."""
         return written(
             EventRow(stored.event.user_id, stored.event.id).update,
-            actions=_lasting(until, stored.schedule),
+            actions=_lifetime_actions(until, stored.schedule),
             condition=in_place(stored) & no_longer_than(until),
         )
 
@@ -216,7 +216,7 @@ class DynamoEvents:
                 for stored in all_stored:
                     writes.update(
                         EventRow(stored.event.user_id, stored.event.id),
-                        actions=_lasting(until, stored.schedule),
+                        actions=_lifetime_actions(until, stored.schedule),
                         condition=in_place(stored) & no_longer_than(until),
                     )
         except ConditionFailed:
@@ -245,18 +245,18 @@ class DynamoEvents:
     def retract(self, user_id: str, event_id: str, *, early: bool) -> Retracted | None:
         """One GetItem, and one conditional PutItem that leaves the trace, up to three times."""
         for _ in range(_ATTEMPTS):
-            found = self.get(user_id, event_id)
-            if isinstance(found, Retracted):
-                return found
-            if found is None and not early:
+            stored = self.get(user_id, event_id)
+            if isinstance(stored, Retracted):
+                return stored
+            if stored is None and not early:
                 return None
             row = EventRow(
                 user_id,
                 event_id,
-                was=found.schedule if found else None,
+                was=stored.schedule if stored else None,
                 expires_at=self._clock() + self._retention,
             )
-            condition = in_place(found) if found else absent(self._clock())
+            condition = in_place(stored) if stored else absent(self._clock())
             if written(row.save, condition):
                 return trace_in(row)
         raise Unavailable(f"The event {event_id!r} of {user_id} kept changing; try again.")
@@ -267,20 +267,20 @@ class DynamoEvents:
         """One strongly consistent Query per megabyte of events."""
         with translated():
             now = self._clock()
-            for found in _kept(_stored_in(user_id, schedule, Window(after, _END_OF_TIME)), now):
-                if isinstance(found, UnreadableRow) or not found.has_expired(now):
-                    yield found
+            for stored in _kept(_stored_in(user_id, schedule, Window(after, _END_OF_TIME)), now):
+                if isinstance(stored, UnreadableRow) or not stored.has_expired(now):
+                    yield stored
 
     def erase(self, user_id: str, until: datetime | None, *, after: str = "") -> str:
         """One strongly consistent Query for 500 events, one BatchWriteItem per 25 of them."""
         with translated():
-            found = EventRow.query(
+            matches = EventRow.query(
                 user_id,
                 EventRow.event_id > after if after else None,
                 consistent_read=True,
                 limit=_ERASED,
             )
-            rows = list(found)
+            rows = list(matches)
         delete_rows(row for row in rows if not until or _occurred_by(until, row))
         return rows[-1].event_id if len(rows) == _ERASED else ""
 
@@ -302,12 +302,15 @@ class DynamoEventReader:
         now = self._clock()
         with translated():
             for row in _stored_in(user_id, schedule, window):
-                found = decoded(row, found_in)
-                if row.expires_at > now and isinstance(found, StoredEvent):
-                    yield found
+                stored = decoded(row, event_or_trace_in)
+                if row.expires_at > now and isinstance(stored, StoredEvent):
+                    yield stored
 
     def skim(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredBrief]:
-        """As `read`; an event is decoded only where it is asked for."""
+        """One strongly consistent Query per megabyte of events.
+
+        Decodes an event only on request.
+        """
         if window.is_empty:
             return
         now, rows = self._clock(), _stored_in(user_id, schedule, window)
@@ -320,15 +323,15 @@ class DynamoEventReader:
 
     def load(self, user_id: str, event_ids: Collection[str]) -> Mapping[str, StoredEvent]:
         """One strongly consistent BatchGetItem per hundred events."""
-        now, found = self._clock(), {}
+        now, events = self._clock(), {}
         for row in read_rows([(EventRow, (user_id, each)) for each in event_ids]):
             if isinstance(row, Unavailable):
                 raise row
             if isinstance(row, EventRow) and row.expires_at > now:
-                event = decoded(row, found_in)
+                event = decoded(row, event_or_trace_in)
                 if isinstance(event, StoredEvent):
-                    found[event.event.id] = event
-        return found
+                    events[event.event.id] = event
+        return events
 
     def holds(
         self, user_id: str, schedule: str, *, after: datetime, until: datetime | None = None
@@ -349,22 +352,25 @@ class DynamoEventReader:
 
 
 def _kept(rows: Iterable[EventRow], now: datetime) -> Iterator[StoredEvent | UnreadableRow]:
-    """The events before their TTL. Unreadable rows are always included."""
+    """Yield the events before their TTL, and all unreadable rows."""
     for row in rows:
-        for found in each_decoded([row], found_in):
-            if isinstance(found, UnreadableRow) or (
-                isinstance(found, StoredEvent) and row.expires_at > now
+        for stored in each_decoded([row], event_or_trace_in):
+            if isinstance(stored, UnreadableRow) or (
+                isinstance(stored, StoredEvent) and row.expires_at > now
             ):
-                yield found
+                yield stored
 
 
 def _occurred_by(until: datetime, row: EventRow) -> bool:
-    """Whether the event occurred by `until`. Unreadable rows count, so that erasure misses none."""
+    """Return True if the event occurred by `until`.
+
+    Unreadable rows count, so that erasure misses none.
+    """
     try:
-        found = decoded(row, found_in)
+        stored = decoded(row, event_or_trace_in)
     except UnreadableRow:
         return True
-    return isinstance(found, StoredEvent) and found.event.counts_at <= until
+    return isinstance(stored, StoredEvent) and stored.event.counts_at <= until
 
 
 def event_row(stored: StoredEvent) -> EventRow:
@@ -380,15 +386,15 @@ def event_row(stored: StoredEvent) -> EventRow:
 
 
 def _instants(now: datetime) -> Iterator[datetime]:
-    """A storage time for each event of a transaction: in their order, and none ahead of the clock.
+    """Return a storage time for each event of a transaction: ascending, and never after the clock.
 
-    The last is `now`: what lies in no window yet, lies in none because of them.
+    The last is `now`, so a window that does not contain one of them yet contains none.
     """
     first = now - MOST_IN_A_TRANSACTION * MICROSECOND
     return (first + number * MICROSECOND for number in range(1, MOST_IN_A_TRANSACTION + 1))
 
 
-def _lasting(until: datetime, schedule: str) -> list[Action]:
+def _lifetime_actions(until: datetime, schedule: str) -> list[Action]:
     return [
         EventRow.lasts_until.set(until),
         EventRow.expires_at.set(kept_until(until, schedule)),
@@ -398,7 +404,10 @@ def _lasting(until: datetime, schedule: str) -> list[Action]:
 def _stored_in(
     user_id: str, schedule: str, window: Window, *, page_size: int | None = None
 ) -> Iterable[EventRow]:
-    """The rows in the window, without its beginning. BETWEEN includes both ends, hence the `!`."""
+    """Query the rows in the window, without its beginning.
+
+    BETWEEN includes both ends; the `!` excludes the first.
+    """
     rows: Iterable[EventRow] = EventRow.stored_index.query(
         user_id,
         EventRow.stored.between(

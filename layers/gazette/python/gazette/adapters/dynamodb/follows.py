@@ -24,7 +24,10 @@ from gazette.domain.subscribers.following import Follow
 
 
 class DynamoFollows:
-    """The port `Follows` on the table `follows`. `retention`: how long ended follows are stored."""
+    """The port `Follows` on the table `follows`.
+
+    `retention`: the time for which ended follows are stored.
+    """
 
     def __init__(self, table_name: str, *, retention: timedelta, clock: Clock) -> None:
         bind(FollowRow, table_name)
@@ -59,7 +62,10 @@ class DynamoFollows:
     def page(
         self, entity: str, *, after: str, through: str = "", limit: int
     ) -> Sequence[Follow | UnreadableRow]:
-        """One strongly consistent Query per megabyte. User ids are ASCII: none sorts after `~`."""
+        """One strongly consistent Query per megabyte.
+
+        User ids are ASCII, so all sort before `~`.
+        """
         with translated():
             rows = FollowRow.query(
                 entity,
@@ -67,8 +73,8 @@ class DynamoFollows:
                 consistent_read=True,
                 limit=limit + 1 if after else limit,
             )
-            found = [row for row in rows if row.user_id != after][:limit]
-        return list(each_decoded(found, _follow))
+            others = [row for row in rows if row.user_id != after][:limit]
+        return list(each_decoded(others, _follow))
 
     def followed_by(
         self, user_id: str, *, after: str = "", at_most: int | None = None

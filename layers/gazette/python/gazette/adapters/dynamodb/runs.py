@@ -31,9 +31,8 @@ from gazette.domain.scheduling.chain import PAGE, back_to_end
 from gazette.domain.stored import as_stored, readable
 
 PARTITIONS = 16
-"""Partitions of each index, which share its writes. One partition would limit the whole table.
-https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html
-"""
+"""The partitions of each index, which share its writes. One partition would limit the whole table.
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html"""
 
 _PAGE_BEHIND = 100
 
@@ -58,7 +57,7 @@ class DynamoRuns:
         return decoded(row, run_of) if row else None
 
     def chain(self, key: RunKey, *, holding: datetime | None = None) -> Sequence[Run]:
-        """One strongly consistent Query if one of the last sixteen runs was sent, or has a head."""
+        """One strongly consistent Query if one of the last sixteen runs was sent or has a head."""
         with translated():
             rows = RunRow.query(
                 key.user_id,
@@ -90,7 +89,7 @@ class DynamoRuns:
             yield from each_decoded(RunRow.query(user_id, consistent_read=True), run_of)
 
     def of_batch(self, slot: datetime) -> Iterator[BatchRun | UnreadableRow]:
-        """Sixteen Queries of the index, and one more per megabyte: about nine thousand runs."""
+        """One Query for each of 16 partitions, and one more per megabyte (some 9,000 runs)."""
         for partition in range(PARTITIONS):
             with translated():
                 rows = RunRow.batch_index.query(slot_partition(slot, partition))
@@ -125,7 +124,7 @@ class DynamoRuns:
     def overdue(self, partition: int, at: datetime) -> Iterator[Run | UnreadableRow]:
         """One Query of the index per megabyte of keys, one BatchGetItem per hundred runs.
 
-        Runs that DynamoDB leaves out again and again hold up no other: Unavailable is raised last.
+        Runs that DynamoDB leaves unprocessed do not delay the others. Unavailable is raised last.
         """
         with translated():
             keys = (
@@ -144,18 +143,18 @@ class DynamoRuns:
 
 
 def slot_partition(slot: datetime, partition: int) -> str:
-    """The partition key of a sixteenth of a slot's runs."""
+    """Return the partition key of a sixteenth of a slot's runs."""
     return f"{slot_id(slot)}#{partition:02d}"
 
 
 def run_sort_key(key: RunKey) -> str:
-    """`schedule#sequence`, padded, so that the runs of a schedule sort by sequence."""
+    """Return `schedule#sequence`, padded, so that the runs of a schedule sort by sequence."""
     return f"{key.schedule}#{key.sequence:010d}"
 
 
 def run_row(run: Run, *, retention: timedelta) -> RunRow:
-    """The whole row of a run."""
-    partition, slot, shown = shard_of(run.key.user_id, PARTITIONS), run.slot, batch_run(run)
+    """Return the whole row of a run."""
+    partition, slot, summary = shard_of(run.key.user_id, PARTITIONS), run.slot, batch_run(run)
     return RunRow(
         user_id=run.key.user_id,
         run=run_sort_key(run.key),
@@ -163,7 +162,7 @@ def run_row(run: Run, *, retention: timedelta) -> RunRow:
         check_at=run.check_at,
         open=f"{partition:02d}" if run.is_open else None,
         batch=slot_partition(slot, partition) if slot else None,
-        state=None if shown.status is Status.PENDING else f"{shown.status} {shown.reason}",
+        state=None if summary.status is Status.PENDING else f"{summary.status} {summary.reason}",
         status=run.status.value,
         reason=run.reason.value,
         attempt=run.attempt,
@@ -200,7 +199,7 @@ def run_row(run: Run, *, retention: timedelta) -> RunRow:
 
 
 def run_as_read(run: Run) -> Condition:
-    """Status, reason, attempt and epoch are still those of `run`."""
+    """Return the condition that status, reason, attempt and epoch are still those of `run`."""
     unchanged: Condition = (
         (RunRow.status == run.status.value)
         & (RunRow.reason == run.reason.value)
@@ -211,7 +210,9 @@ def run_as_read(run: Run) -> Condition:
 
 
 def row_as_read(run: Run) -> Condition:
-    """As `run_as_read`, and so is what changes without them, which a whole row would overwrite."""
+    """Return the condition `run_as_read` with the other attributes that a whole row would
+    overwrite.
+    """
     unchanged: Condition = run_as_read(run) & (RunRow.check_at == run.check_at)
     if run.asked_at is None:
         unchanged &= RunRow.asked_at.does_not_exist()
@@ -221,7 +222,7 @@ def row_as_read(run: Run) -> Condition:
 
 
 def raise_epoch(run: Run, writes: TransactWrite) -> None:
-    """Together with what else is written: a claim on what was read before fails."""
+    """Advance the epoch in the transaction `writes`, so that a claim on an earlier read fails."""
     writes.update(
         RunRow(run.key.user_id, run_sort_key(run.key)),
         actions=[RunRow.epoch.add(1)],
@@ -247,7 +248,7 @@ def _batch_run(row: RunRow) -> BatchRun:
 
 
 def run_of(row: RunRow) -> Run:
-    """The run of a whole row."""
+    """Return the run of a whole row."""
     return Run(
         key=_key(row),
         due_at=row.due_at,
@@ -284,9 +285,9 @@ def run_of(row: RunRow) -> Run:
 
 
 def _head(row: RunRow) -> Head | None:
-    """The head of a run: older than the run itself, or the chain would end before its beginning."""
+    """Return the head of a run. It must be older than the run, or the chain would end too early."""
     if row.head is None or row.head_sent_until is None:
         return None
     if row.head >= _key(row).sequence:
-        raise ValueError("its head is not behind it")
+        raise ValueError("its head is not older")
     return Head(int(row.head), row.head_sent_until)

@@ -28,7 +28,7 @@ _PAGE = 100
 
 
 class DynamoSchedules:
-    """The port `Schedules` on the table `schedules`. `shards`: as many as fan-out reads."""
+    """The port `Schedules` on the table `schedules`. `shards`: the number that fan-out reads."""
 
     def __init__(self, table_name: str, *, shards: int) -> None:
         bind(ScheduleRow, table_name)
@@ -140,7 +140,9 @@ def _due(slot: datetime, shard: int) -> str:
 
 
 def schedule_as_read(schedule: Schedule) -> Condition:
-    """Next occurrence, sequence, revision and date are still those of `schedule`."""
+    """Return the condition that next occurrence, sequence, revision and date are those of
+    `schedule`.
+    """
     unchanged: Condition = (
         (ScheduleRow.next_due_at == schedule.next_due_at)
         & (ScheduleRow.sequence == schedule.sequence)
@@ -151,7 +153,7 @@ def schedule_as_read(schedule: Schedule) -> Condition:
 
 
 def raise_revision(schedule: Schedule, writes: TransactWrite) -> None:
-    """Together with what else is written: whoever has read the schedule before looks again."""
+    """Advance the revision in the transaction `writes`, so that earlier readers read it again."""
     writes.update(
         ScheduleRow(schedule.user_id, schedule.name),
         actions=[ScheduleRow.revision.add(1)],

@@ -1,4 +1,4 @@
-"""The runs whose email was sent, from the table `runs`: for the command line, read by scanning."""
+"""The runs whose email was sent, from a scan of the table `runs`, for the command line."""
 
 from datetime import datetime
 from typing import Any

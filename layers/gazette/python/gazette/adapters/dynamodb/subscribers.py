@@ -58,10 +58,10 @@ class DynamoSubscribers:
 
     def get_many(self, user_ids: Collection[str]) -> Mapping[str, Reader]:
         """One strongly consistent BatchGetItem per hundred."""
-        found: dict[str, Reader] = dict.fromkeys(user_ids)
-        for row in read_each(SubscriberRow, [(user_id,) for user_id in found]):
-            found[row.user_id] = decoded(row, reader_of)
-        return found
+        readers: dict[str, Reader] = dict.fromkeys(user_ids)
+        for row in read_each(SubscriberRow, [(user_id,) for user_id in readers]):
+            readers[row.user_id] = decoded(row, reader_of)
+        return readers
 
     def early(self, user_id: str) -> EarlyChoices | None:
         """One strongly consistent GetItem."""
@@ -77,7 +77,7 @@ class DynamoSubscribers:
         )
 
     def put(self, subscriber: Subscriber, *, replacing: Reader | EarlyChoices) -> bool:
-        """One conditional UpdateItem. It leaves signs of life alone: they have another writer."""
+        """One conditional UpdateItem. It does not change the activity, which has another writer."""
         row, times = SubscriberRow(subscriber.user_id), subscriber.times
         service = write_service_choices(subscriber.recorded_service_choices)
         actions: list[Action] = [
@@ -130,7 +130,7 @@ class DynamoSubscribers:
 
     def set_dormant(self, subscriber: Subscriber) -> bool:
         """One conditional UpdateItem."""
-        seen = subscriber.active_on
+        active_on = subscriber.active_on
         return written(
             SubscriberRow(subscriber.user_id).update,
             actions=[
@@ -139,8 +139,8 @@ class DynamoSubscribers:
             ],
             condition=_unchanged(subscriber)
             & (
-                SubscriberRow.active_on == seen.isoformat()
-                if seen
+                SubscriberRow.active_on == active_on.isoformat()
+                if active_on
                 else SubscriberRow.active_on.does_not_exist()
             ),
         )
@@ -186,7 +186,10 @@ class DynamoReaders:
 
 
 def _not_later_than(since: datetime) -> Condition:
-    """`routes_since` goes forward only: whoever wrote it may have been held up since."""
+    """Return the condition that `since` is not earlier than `routes_since`.
+
+    A slow writer must not set it back.
+    """
     stored = SubscriberRow.routes_since
     earlier: Condition = stored.does_not_exist() | (stored <= since)
     return earlier
@@ -224,7 +227,9 @@ def _set_reader_choices(choices: ReaderChoices, service: History[Preferences]) -
 
 
 def _as_stored(early: EarlyChoices | None) -> tuple[str | None, str | None]:
-    """Return both attributes as they were read: the former version may write them otherwise."""
+    """Return both attributes as they were read, because the previous version may write another
+    form.
+    """
     if early is None:
         return None, None
     return early.as_stored or write_reader_choices(early.reader_choices, ())

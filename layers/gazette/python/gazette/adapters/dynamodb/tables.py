@@ -1,6 +1,6 @@
 """The DynamoDB tables as PynamoDB models: attributes, keys and indexes.
 
-docs/tables.md says what each table is for, and what each write costs.
+docs/tables.md describes the purpose of each table and the cost of each write.
 """
 
 from pynamodb.attributes import (
@@ -24,13 +24,13 @@ from gazette.adapters.dynamodb.values import ExpiryAttribute, WholeAttribute
 from gazette.domain.identity import LAST_SEQUENCE
 
 _MICROSECONDS = 253_402_300_799_999_999
-"""Of the last instant that Python knows: a circuit breaker that a person opened never ends."""
+"""The last instant that Python knows. A circuit breaker that a person opened lasts until then."""
 
 
 class SubscriberRow(Row):
     """Table `subscribers`, one row per user id.
 
-    A row without `email` has no profile: it has signs of life and choices that came before the
+    A row without `email` has no profile. It has activity and choices that arrived before the
     profile, or the trace of an erasure. `choices` is JSON: [[instant, {category: frequency}], …].
     `service_choices`, `reader_choices` and `reader_categories` are JSON (see attributes.py). Most
     rows have none of them.
@@ -81,7 +81,7 @@ class FollowerIndex(GlobalSecondaryIndex["FollowRow"]):
 class FollowRow(Row):
     """Table `follows`. `changes` is JSON: [[instant, following, frequency or null, title], …].
 
-    The title is left out if it is empty. Only ended follows expire.
+    An empty title is left out. Only ended follows expire.
     """
 
     class Meta:
@@ -128,10 +128,10 @@ class ActivityRow(Row):
 
 
 class SuppressionRow(Row):
-    """Table `suppressions`: keyed hashes of addresses, with the reason. Erasure leaves them alone.
+    """Table `suppressions`: keyed hashes of addresses, with the reason.
 
-    `address_hash`: identity.keyed_hash.
-    `by`: the user ids of those who unsubscribed, whatever the reason.
+    Erasure does not delete them. `address_hash`: identity.keyed_hash. `by`: the user ids of readers
+    who unsubscribed, whatever the reason.
     """
 
     class Meta:
@@ -158,9 +158,9 @@ class BounceRow(Row):
 
 
 class DueIndex(GlobalSecondaryIndex["ScheduleRow"]):
-    """Sparse: only schedules that are armed or leaving. `due` is `slot#shard`.
+    """A sparse index of schedules that are armed or leaving. `due` is `slot#shard`.
 
-    It has the keys alone: a change that keeps the slot costs no write here.
+    It contains only keys, so a change that keeps the slot costs no write here.
     """
 
     class Meta:
@@ -174,8 +174,8 @@ class DueIndex(GlobalSecondaryIndex["ScheduleRow"]):
 class ScheduleRow(Row):
     """Table `schedules`, one row per schedule.
 
-    `sources`: the names of its content sources, in order, between spaces. It and the three behind
-    it are absent from a schedule that shows events alone.
+    `sources`: the names of its content sources, in order, separated by spaces. It and the next
+    three attributes are absent from a schedule that shows only events.
     """
 
     class Meta:
@@ -204,9 +204,9 @@ class ScheduleRow(Row):
 
 
 class StoredIndex(LocalSecondaryIndex["EventRow"]):
-    """Local, so that a window can be read strongly consistent.
+    """A local index, so that a window can be read strongly consistent.
 
-    A window reads every attribute of an event that waits, so the index has all of them.
+    A window reads every attribute of a waiting event, so the index has all of them.
     """
 
     class Meta:
@@ -221,8 +221,8 @@ class EventRow(Row):
     """Table `events`. `stored` is `schedule#stored_at`; `body` is one JSON string.
 
     A string decodes three times as fast as a map of the same content. A row with neither is the
-    trace of a retraction; `was` is the schedule of the retracted event. `why` says why an event
-    was excluded. An event is sent until `lasts_until`, and stored until `expires_at`; rows of an
+    trace of a retraction; `was` is the schedule of the retracted event. `why` is the reason for an
+    exclusion. An event is sent until `lasts_until`, and stored until `expires_at`. Rows of an
     earlier release have only the latter.
     """
 
@@ -241,8 +241,10 @@ class EventRow(Row):
 
 
 class OpenIndex(GlobalSecondaryIndex["RunRow"]):
-    """Sparse: the open runs, for the sweep. `due_at` never changes, so only a change of `check_at`
-    and the end of the run cost a write here."""
+    """A sparse index of the open runs, for the sweep.
+
+    `due_at` never changes, so only a change of `check_at` and the end of the run cost a write here.
+    """
 
     class Meta:
         index_name = "open"
@@ -266,8 +268,8 @@ class BatchIndex(GlobalSecondaryIndex["RunRow"]):
 class RunRow(Row):
     """Table `runs`. `run` is `schedule#sequence`, the sequence padded so that it sorts.
 
-    `batch` is `slot#partition`, absent for immediate emails. `state` is `status reason`, as the
-    batch counts the run; absent while it is pending.
+    `batch` is `slot#partition`, absent for immediate emails. `state` is `status reason`, which the
+    batch counts; absent while the run is pending.
     """
 
     class Meta:
@@ -319,21 +321,20 @@ class RunRow(Row):
 class ControlRow(Row):
     """Table `control`: operational state. `kind` is the kind of row, on which `id` depends.
 
-    `batch`, id is the slot: `slot`, when it began (`started_at`) and was cancelled.
-    `checkpoint`, id is the shard: `slot`, the last slot that the shard has finished.
-    `behind`, id is shard and slot: `slot`, in which a row could not be read.
-    `shards`, id is a number of shards: `since` when schedules may be in that many shards.
-    `evidence`, one row: `until`, the sending time of the latest email with a delivery event.
-    `experiment`, one row while one runs: `since`, `name` and `weights` (JSON).
-    `period`, id is an experiment that ever ran: `since` and `until`, absent while it runs.
-    `hold`, id is the category: `since`, `why`, and whether `by_hand`.
-    `templates`, one row once a version was pushed: what is in force: `version` (0 is what was
-    deployed), `checksum` and `settings` (JSON), the same of the candidate and its `percent`, the
-    `revision` of the row, and `since` when and `by` whom.
-    `template_version`, id is the number: `checksum`, `bytes`, `settings`, `since`, `by`, `why`,
-    and for which `release` of the code and beside which deployed `layer` it was pushed.
-    `template_change`, id is the revision: `what` was changed, to which `version`, `candidate` and
-    `percent`, `since`, `by`, `why`.
+    `batch`, id is the slot: `slot`, and when it started (`started_at`) or was cancelled.
+    `checkpoint`, id is the shard: `slot`, the last slot that the shard has finished. `behind`, id
+    is shard and slot: `slot`, a slot with a row that could not be read. `shards`, id is a number of
+    shards: `since`, the first time with that many shards. `evidence`, one row: `until`, the sending
+    time of the latest email with a delivery event. `experiment`, one row while one runs: `since`,
+    `name` and `weights` (JSON). `period`, id is an experiment that ever ran: `since` and `until`,
+    absent while it runs. `hold`, id is the category: `since`, `why`, and `by_hand` if a person set
+    it. `templates`, one row after the first push, the version in force: `version` (0 is the
+    deployed one), `checksum` and `settings` (JSON), the same of the candidate and its `percent`,
+    the `revision` of the row, and the time (`since`) and author (`by`) of the change.
+    `template_version`, id is the number: `checksum`, `bytes`, `settings`, `since`, `by`, `why`, and
+    the `release` of the code and the deployed `layer` at the time of the push. `template_change`,
+    id is the revision: the act (`what`), the resulting `version`, `candidate` and `percent`, and
+    `since`, `by`, `why`.
     """
 
     class Meta:
@@ -414,12 +415,12 @@ class PaceRow(Row):
     """Table `pace`, one row per stream.
 
     `next_at`, `set_back_at`, `stretch_at`, `quota_at` and `used_up_at` are microseconds since 1970,
-    so that DynamoDB can add to them; `day` is a date in UTC. `quota`: emails per second. `daily`
-    and `left`: the account's 24-hour quota and what is left of it, absent if there is no limit.
-    `used_up_at`: the end of the last time at which that, or the cap of a day, was used up; absent
-    if neither ever was. `set_back_at`: when a `next_at` that lay too far ahead was last set back,
-    absent if that never happened. Attributes that begin with `breaker` are absent while it is
-    closed; `since`, `until` and `step` are microseconds too.
+    so that DynamoDB can add to them. `day` is a date in UTC. `quota`: emails per second. `daily`
+    and `left`: the account's 24-hour quota and its remainder, absent if there is no limit.
+    `used_up_at`: the last time at which the remainder, or the cap of a day, was exhausted; absent
+    if neither ever was. `set_back_at`: the last time at which a `next_at` that lay too far ahead
+    was set back; absent if that never happened. Attributes that begin with `breaker` are absent
+    while it is closed; `since`, `until` and `step` are microseconds too.
     """
 
     class Meta:

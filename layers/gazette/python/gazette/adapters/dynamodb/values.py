@@ -1,7 +1,7 @@
-"""Checks of stored values: what decodes can be computed with (decision 90).
+"""Validation of stored values with which the code computes (decision 90).
 
-All raise ValueError. Unknown names, such as a status of a newer version, are not checked here:
-they are read as such (domain/stored.py).
+All functions raise ValueError. Unknown names, such as a status of a newer version, are not checked
+here, but read as they are (domain/stored.py).
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,8 @@ from typing import Any
 from pynamodb.attributes import NumberAttribute, TTLAttribute
 
 _FIRST, _LAST = 1800, 9000
-"""The contract takes 1990 to 2199. To these years any zone, pause or lifetime can be added."""
+"""The range of years. The contract accepts 1990 to 2199; any zone, pause or lifetime can be
+added."""
 
 LAST_SECOND = datetime(_LAST, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()
 """The last instant of these years, in seconds since 1970."""
@@ -20,77 +21,77 @@ LAST_SECOND = datetime(_LAST, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()
 _SLOWEST, _FASTEST = 0.001, 1_000_000.0
 
 MANY = 10**15
-"""More than anything is counted."""
+"""A limit above every count."""
 
 
 def whole(value: object, least: int = 0, most: int = MANY) -> int:
-    """A whole number from `least` to `most`."""
+    """Return a whole number from `least` to `most`."""
     is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
     if isinstance(value, bool) or not is_whole:
         raise ValueError("not a whole number")
-    number = int(value)  # type: ignore[call-overload] # a number, as was just looked at
+    number = int(value)  # type: ignore[call-overload] # a number, as checked above
     if not least <= number <= most:
         raise ValueError(f"not from {least} to {most}")
     return int(number)
 
 
 def number(value: object) -> float:
-    """A finite number."""
+    """Return a finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
         raise ValueError("not a finite number")
     return value
 
 
 def rate(value: object) -> float:
-    """Emails a second: of no account too few, or too many, to space them evenly."""
-    found = number(value)
-    if not _SLOWEST <= found <= _FASTEST:
-        raise ValueError("not emails a second")
-    return found
+    """Return emails per second, within the range in which they can be spaced evenly."""
+    per_second = number(value)
+    if not _SLOWEST <= per_second <= _FASTEST:
+        raise ValueError("not a rate of emails per second")
+    return per_second
 
 
 def text(value: object) -> str:
-    """A text, which may be empty."""
+    """Return a text, which may be empty."""
     if not isinstance(value, str):
-        raise ValueError("not a text")  # noqa: TRY004 -- one error for whatever was stored
+        raise ValueError("not a text")  # noqa: TRY004 -- one error for all malformed values
     return value
 
 
 def texts(values: object) -> tuple[str, ...]:
-    """A list of texts."""
+    """Return a list of texts."""
     if not isinstance(values, list):
-        raise ValueError("not a list")  # noqa: TRY004 -- one error for whatever was stored
+        raise ValueError("not a list")  # noqa: TRY004 -- one error for all malformed values
     return tuple(text(each) for each in values)
 
 
 def truth(value: object) -> bool:
-    """A truth value."""
+    """Return a boolean."""
     if not isinstance(value, bool):
-        raise ValueError("neither true nor false")  # noqa: TRY004 -- one error for whatever was stored
+        raise ValueError("neither true nor false")  # noqa: TRY004 -- one error for all malformed values
     return value
 
 
 def in_years(instant: datetime) -> datetime:
-    """An instant in a year with which the calendar can compute."""
+    """Return an instant in a year with which the calendar can compute."""
     if not _FIRST <= instant.year <= _LAST:
         raise ValueError("not an instant of these years")
     return instant
 
 
 def instant(value: object) -> datetime:
-    """An instant of ISO 8601, with its offset."""
-    found = datetime.fromisoformat(text(value))
-    if found.tzinfo is None:
-        raise ValueError("not an instant: it has no offset")
-    return found
+    """Return an instant of ISO 8601, with its offset."""
+    at = datetime.fromisoformat(text(value))
+    if at.tzinfo is None:
+        raise ValueError("not an instant with an offset")
+    return at
 
 
 def day(value: object) -> date:
-    """A date of ISO 8601."""
-    found = date.fromisoformat(text(value))
-    if not _FIRST <= found.year <= _LAST:
+    """Return a date of ISO 8601."""
+    date_ = date.fromisoformat(text(value))
+    if not _FIRST <= date_.year <= _LAST:
         raise ValueError("not a date of these years")
-    return found
+    return date_
 
 
 class WholeAttribute(NumberAttribute):
@@ -101,7 +102,7 @@ class WholeAttribute(NumberAttribute):
         self._least, self._most = least, most
 
     def deserialize(self, value: str) -> float:
-        """From text. PynamoDB types numbers as float."""
+        """Return the number. PynamoDB types numbers as float."""
         return whole(super().deserialize(value), self._least, self._most)  # type: ignore[no-untyped-call]
 
 
@@ -109,10 +110,10 @@ class ExpiryAttribute(TTLAttribute):
     """The time from which DynamoDB may delete the row."""
 
     def deserialize(self, value: str) -> datetime:
-        """From seconds since 1970."""
+        """Return the instant from seconds since 1970."""
         return in_years(super().deserialize(value))  # type: ignore[no-untyped-call]
 
 
 def wholes(values: Iterable[Any], least: int = 0, most: int = MANY) -> frozenset[int]:
-    """A set of whole numbers."""
+    """Return a set of whole numbers."""
     return frozenset(whole(each, least, most) for each in values)

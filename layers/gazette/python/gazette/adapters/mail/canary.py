@@ -10,8 +10,9 @@ from gazette.domain.errors import Unavailable
 if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client
 
-_NOBODY = "success@simulator.amazonses.com"
-"""Accepts everything, and counts neither towards the daily quota nor the reputation.
+_SIMULATOR = "success@simulator.amazonses.com"
+"""The mailbox of the SES simulator. It accepts every email, and does not affect the daily quota or
+the reputation.
 https://docs.aws.amazon.com/ses/latest/dg/send-an-email-from-console.html"""
 
 
@@ -27,15 +28,15 @@ class SesCanary:
         self._configuration_set = configuration_set
 
     def send(self) -> None:
-        """One SendEmail, tagged with no run."""
+        """One SendEmail, with a tag that names no run."""
         try:
             self._client.send_email(
                 FromEmailAddress=self._sender,
-                Destination={"ToAddresses": [_NOBODY]},
+                Destination={"ToAddresses": [_SIMULATOR]},
                 Content={
                     "Simple": {
                         "Subject": {"Data": "Gazette checks that delivery events arrive"},
-                        "Body": {"Text": {"Data": "Nobody reads this."}},
+                        "Body": {"Text": {"Data": "This email is discarded."}},
                     }
                 },
                 EmailTags=[

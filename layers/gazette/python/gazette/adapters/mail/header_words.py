@@ -1,21 +1,21 @@
-"""Text of header fields in ASCII, with encoded words where it needs them (RFC 2047)."""
+"""The text of header fields in ASCII, with encoded words if needed (RFC 2047)."""
 
 import re
 from email.header import Header
 from email.utils import parseaddr
 
 LONGEST_LINE = 76
-"""Characters of a line with encoded words (RFC 2047, section 2)."""
+"""The characters of a line with encoded words (RFC 2047, section 2)."""
 
 _PLAIN = re.compile(r"(?!.*=\?)(?:[!-~]{1,60}(?: [!-~]{1,60})*)?")
-"""ASCII that fits lines, and in which no reader finds an encoded word."""
+"""ASCII that fits lines, and that mail programs do not mistake for an encoded word."""
 
 
 def header_words(text: str, header: str) -> str:
-    """`text` as the value of a header: as it is, or as encoded words with spaces between them.
+    """Return `text` as the value of a header: unchanged, or as encoded words separated by spaces.
 
     Decoding the value returns `text`, also if `text` looks like an encoded word. Each encoded word
-    has at most 75 characters and holds whole characters (RFC 2047, sections 2 and 5), and the first
+    has at most 75 characters and contains whole characters (RFC 2047, sections 2 and 5). The first
     fits the line behind the header's name. Raises UnicodeEncodeError for lone surrogates.
     """
     if _PLAIN.fullmatch(text):
@@ -24,8 +24,7 @@ def header_words(text: str, header: str) -> str:
 
 
 def ascii_sender(sender: str) -> str:
-    """A sender whose display name is in ASCII, as SES and From take it.
-
+    """Return a sender whose display name is in ASCII, as SES and From require.
     https://docs.aws.amazon.com/ses/latest/APIReference/API_SendEmail.html, "Source"
     """
     name, address = parseaddr(sender)

@@ -1,4 +1,4 @@
-"""An email as MIME, in seven bits, so that any SMTP server accepts it, whatever it offers.
+"""An email as MIME in seven bits, which any SMTP server accepts.
 
 Eight-bit bodies need the extension 8BITMIME (RFC 6152, section 3). A relay without it re-encodes
 them, which breaks DKIM signatures (RFC 6376, section 5.3).
@@ -27,17 +27,17 @@ from gazette.domain.model import Mail
 class _AsWritten(UnstructuredHeader, BaseHeader):
     """A header whose value is sent as it was written, folded at spaces only.
 
-    The standard library's own classes decode encoded words and encode long ones: a title may look
+    The standard library's own classes decode encoded words and encode long ones. A title may look
     like an encoded word, and List-Unsubscribe must not contain any.
     """
 
     @classmethod
     def parse(cls, value: str, kwds: dict[str, Any]) -> None:
-        """As HeaderRegistry asks it of a class."""
+        """Store the value as it was written. HeaderRegistry calls this method."""
         kwds["decoded"], kwds["parse_tree"] = value, None
 
     def fold(self, *, policy: Policy) -> str:
-        """The header's lines: up to 76 characters, unless one word is longer."""
+        """Return the header's lines, up to 76 characters each unless one word is longer."""
         lines = wrap(
             self,
             LONGEST_LINE,
@@ -58,12 +58,11 @@ for _name, _class in (
     _HEADERS.map_to_type(_name, cast("type[BaseHeader]", _class))
 
 _POLICY = SMTP.clone(max_line_length=LONGEST_LINE, cte_type="7bit", header_factory=_HEADERS)
-"""Encoded bodies have lines of up to 76 characters too (RFC 2045, sections 6.7 and 6.8)."""
+"""Encoded bodies too have lines of up to 76 characters (RFC 2045, sections 6.7 and 6.8)."""
 
 
 def mime(mail: Mail, *, sender: str) -> EmailMessage:
-    """The message as MIME: text and HTML alternatives, and the tags for SES's SMTP endpoint.
-
+    """Return the message as MIME: text and HTML alternatives, and tags for SES's SMTP endpoint.
     https://docs.aws.amazon.com/ses/latest/dg/event-publishing-send-email.html
 
     Raises ValueError for text that UTF-8 cannot encode.
@@ -83,6 +82,6 @@ def mime(mail: Mail, *, sender: str) -> EmailMessage:
 
 
 def _encoding(text: str) -> str:
-    """The shorter encoding: quoted-printable for most languages, else base64."""
+    """Return the shorter encoding: quoted-printable for most languages, else base64."""
     body = text.encode()
     return "base64" if body_length(body) > len(b64encode(body)) else "quoted-printable"

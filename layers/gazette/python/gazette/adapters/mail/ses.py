@@ -88,15 +88,11 @@ _UNVERIFIED = re.compile(r"failed the check in region [A-Za-z0-9-]+: (.+)$", re.
 _NEVER_CONNECTED = (ConnectTimeoutError, EndpointConnectionError)
 
 _unsent: ContextVar[bool] = ContextVar("unsent", default=False)
-"""True while botocore builds the request of this thread's call and has sent nothing of it."""
+"""True from the start of this thread's call until botocore begins to send the request."""
 
 
 def ses_client(send_timeout: timedelta) -> "SESV2Client":
-    """A client that makes exactly one request per call, which ends within `send_timeout`.
-
-    By default botocore retries SendEmail on time-outs, resets, 5xx and throttling. SES has no
-    idempotency token, so each retry could be a second email.
-    """
+    """Return a client that makes exactly one request per call, which ends within `send_timeout`."""
     connect, read = _CONNECT_TIMEOUT, send_timeout - _CONNECT_TIMEOUT
     patience = Patience(connect.total_seconds(), read.total_seconds(), attempts=1)
     ses: SESV2Client = client("sesv2", patience)
@@ -107,7 +103,7 @@ def ses_client(send_timeout: timedelta) -> "SESV2Client":
 
 
 def _begin(**_: object) -> None:
-    """Note that botocore begins to build a request: this is its first event."""
+    """Note that botocore begins to build a request. This is its first event."""
     _unsent.set(True)
 
 
@@ -159,7 +155,7 @@ class SesMailer:
         try:
             with self._waiting():
                 answer = self._client.send_email(**request)
-        except Exception as err:  # noqa: BLE001 -- of whatever type: when it came decides
+        except Exception as err:  # noqa: BLE001 -- of any type, because its time decides
             if _unsent.get():
                 return _not_sent(err, attempt)
             if isinstance(err, ClientError):
@@ -201,11 +197,11 @@ class SesAccount:
 
 
 def _never_connected(err: Exception) -> bool:
-    """Whether there was no connection, so that nothing was sent.
+    """Return True if there was no connection, so that the request was not sent.
 
-    Behind a proxy, urllib3 and so botocore report a connection to SES that is lost while the answer
-    is awaited like one to the proxy that never was: a closed connection has forgotten that it was
-    open. Only the cause tells them apart.
+    Behind a proxy, urllib3 and therefore botocore report a lost connection to SES as if the proxy
+    had never been connected, because a closed connection does not record that it was open. Only the
+    cause tells them apart.
     """
     if isinstance(err, ProxyConnectionError):
         cause = getattr(err.kwargs.get("error"), "original_error", None)
@@ -214,11 +210,11 @@ def _never_connected(err: Exception) -> bool:
 
 
 def _not_sent(err: Exception, attempt: int) -> SendOutcome:
-    """The outcome if botocore failed before it sent the request: a certain refusal.
+    """Return the outcome if botocore failed before it sent the request: a certain refusal.
 
     botocore compares the request with the model of SES, finds the endpoint, serializes, and finds
-    credentials, for which it may ask another service. What is wrong with the message ends its run;
-    what is wrong with the endpoint or the credentials concerns every email.
+    credentials, for which it may query another service. An invalid message ends its run. An invalid
+    endpoint or invalid credentials affect every email.
     """
     name = type(err).__name__
     if isinstance(err, ParamValidationError | UnicodeError):
@@ -229,25 +225,26 @@ def _not_sent(err: Exception, attempt: int) -> SendOutcome:
 
 
 def _refusal(err: ClientError, attempt: int, *, sender: str) -> SendOutcome:
-    """Only a documented error proves that SES did not accept the message; any other proves nothing.
+    """Return the outcome of an error response of SES.
 
-    So a known code counts only with its documented status. Of undocumented codes, 401 and 403
-    come from AWS's own authentication, before SES sees the request, and 429 is a refusal by
-    definition (RFC 6585, section 4).
+    Only a documented error proves that SES did not accept the message. So a known code counts only
+    with its documented status. Of undocumented codes, 401 and 403 come from AWS's own
+    authentication, before SES sees the request, and 429 is a refusal by definition (RFC 6585,
+    section 4).
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/CommonErrors.html
 
-    A code may hide a wider cause: an exhausted daily quota comes as throttling ("Daily message
-    quota exceeded"), an unverified identity or a paused account as MessageRejected. Only the
-    error message tells them apart. Quoted text in it is ignored, because readers choose their own
-    addresses. The message is not stored, because it may contain an address.
+    A code may hide a wider cause. An exhausted daily quota is reported as throttling ("Daily
+    message quota exceeded"), an unverified identity or a paused account as MessageRejected. Only
+    the error message tells them apart. Quoted text in it is ignored, because readers choose their
+    own addresses. The message is not stored, because it may contain an address.
     https://docs.aws.amazon.com/ses/latest/dg/manage-sending-quotas-errors.html
     https://docs.aws.amazon.com/ses/latest/dg/troubleshoot-error-messages.html
 
-    Refusals about the account, its 24-hour quota or the credentials concern every stream.
-    Others may concern one stream only, because each has its own sender and configuration set:
-    something is missing, not verified or not allowed. Sending can be paused for the account or for
-    one configuration set.
+    Refusals about the account, its 24-hour quota or the credentials concern every stream. Others
+    may concern one stream only, because each has its own sender and configuration set. Either may
+    be missing, unverified or not allowed. Sending can be paused for the account or for one
+    configuration set.
     https://docs.aws.amazon.com/ses/latest/dg/monitoring-sender-reputation-pausing.html
     """
     code = err.response.get("Error", {}).get("Code", "")
@@ -260,27 +257,27 @@ def _refusal(err: ClientError, attempt: int, *, sender: str) -> SendOutcome:
     if status not in statuses:
         return _unclear(attempt, status, code)
     message = str(err.response.get("Error", {}).get("Message", ""))
-    found = _NOT_ITS_OWN.match(message)
-    if found and not names_only_others(message, sender):
+    match = _NOT_ITS_OWN.match(message)
+    if match and not names_only_others(message, sender):
         of_one = _OF_ONE_STREAM.match(message)
-        said = f"{code}: {(of_one or found)[1].lower()}"
-        return RefusedAccount(attempt, said, every_stream=of_one is None)
+        detail = f"{code}: {(of_one or match)[1].lower()}"
+        return RefusedAccount(attempt, detail, every_stream=of_one is None)
     if refusal is RefusedAccount:
         return RefusedAccount(attempt, code, every_stream=code in _OF_ALL)
     return refusal(attempt, code)
 
 
 def names_only_others(message: str, sender: str) -> bool:
-    """Whether the message lists unverified identities, and the sender is not one of them.
+    """Return True if the message lists unverified identities, but not the sender.
 
-    In the SES sandbox recipients must be verified too; an unverified recipient concerns only this
+    In the SES sandbox recipients must be verified too. An unverified recipient concerns only this
     email.
     https://docs.aws.amazon.com/ses/latest/dg/troubleshoot-error-messages.html
     """
-    found = _UNVERIFIED.search(message)
+    match = _UNVERIFIED.search(message)
     address = parseaddr(sender)[1].lower()
-    named = {name.strip().lower() for name in found[1].split(",")} if found else set()
-    return bool(named) and not named & {address, address.rpartition("@")[2]}
+    identities = {name.strip().lower() for name in match[1].split(",")} if match else set()
+    return bool(identities) and not identities & {address, address.rpartition("@")[2]}
 
 
 def _unclear(attempt: int, status: int, code: str) -> Uncertain:

@@ -1,4 +1,4 @@
-"""Decodes the events of Amazon SES that EventBridge or SNS puts on the feedback queue."""
+"""Decoding of the events of Amazon SES that EventBridge or SNS puts on the feedback queue."""
 
 import json
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ _RECORDS = {
     DeliveryEventType.OPENED: "open",
     DeliveryEventType.SUBSCRIPTION: "subscription",
 }
-"""The field of an event's record that has a time of its own; other types have none."""
+"""The fields of records that have their own time. Records of other types have none."""
 
 _BY_DETAIL_TYPE = {
     "Email Bounced": DeliveryEventType.BOUNCED,
@@ -59,38 +59,40 @@ _GREETING = "Successfully validated SNS topic"
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """A record of SES, from EventBridge or SNS. `kind` is None if it is not about a message."""
+    """A record of SES, from EventBridge or SNS."""
 
     kind: DeliveryEventType | None
+    """None if the record is not about a message."""
+
     about: Mapping[str, Any]
 
 
 def decode_delivery_event(body: str, *, installation: str | None = None) -> DeliveryEvent | None:
-    """The delivery event in the body of an SQS message; None if it is not about Gazette's email.
+    """Decode the delivery event in the body of an SQS message; None if it is not about Gazette's
+    email.
 
     None is returned for another detail-type ("Sending Status Disabled"), a record without the tag
-    `run`, or the tag of another installation: a stage that was deleted and deployed again has the
+    `run`, or the tag of another installation. A stage that was deleted and deployed again has the
     same names but other tables. `installation`: None accepts any. EventBridge delivers SES's events
     at best effort and out of order.
     https://docs.aws.amazon.com/ses/latest/dg/monitoring-eventbridge.html
     https://docs.aws.amazon.com/eventbridge/latest/ref/events-ref-ses.html
 
     `detail` is the record that SES publishes everywhere: `mail.tags` has lists of strings,
-    `mail.timestamp` is ISO 8601 in UTC. SNS wraps it as the text `Message`, or, with raw message
-    delivery, sends it as it is; its type is then in `eventType`.
+    `mail.timestamp` is ISO 8601 in UTC. SNS wraps the record as the text `Message`. With raw
+    message delivery, SNS sends it unchanged, and its type is in `eventType`.
     https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html
     https://docs.aws.amazon.com/sns/latest/dg/sns-message-and-json-formats.html
 
-    "Email Rendering Failed" proves that SES accepted the request, but also that no email went out:
-    "The email wasn't sent because of a template rendering issue." So it is no evidence of a sent
-    digest. It concerns templates stored in SES, which Gazette does not use.
+    "Email Rendering Failed" proves that SES accepted the request, but also that it did not send the
+    email: "The email wasn't sent because of a template rendering issue." So it is not evidence of a
+    sent digest. It concerns templates stored in SES, which Gazette does not use.
     https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_EventDestination.html
 
-    Raises ForeignEvent for an event of another source, which a service put on the bus and somebody
-    redrove to the wrong queue. Raises InvalidEvent if the body is not JSON, has no envelope of
-    EventBridge or SNS, or is a delivery event of Gazette without message id or time: dropping it
-    would silently lose evidence. An event that lacks only the address at fault is still evidence,
-    with a `flaw`.
+    Raises ForeignEvent for an event of another source, which was redriven to the wrong queue.
+    Raises InvalidEvent if the body is not JSON, has no envelope of EventBridge or SNS, or is a
+    delivery event of Gazette without message id or time: dropping it would silently lose evidence.
+    An event that lacks only the address at fault is still evidence, with a `flaw`.
     """
     record = _record(body)
     mail = record.about.get("mail")
@@ -113,18 +115,18 @@ def decode_delivery_event(body: str, *, installation: str | None = None) -> Deli
     if record.kind not in AGAINST_RECIPIENT:
         return event
     try:
-        found = address_fault(record.kind, record.about, mail)
+        address_at_fault = address_fault(record.kind, record.about, mail)
     except InvalidEvent as err:
         return replace(event, flaw=str(err))
-    if found is None:
+    if address_at_fault is None:
         return event
     return replace(
         event,
-        fault=found.fault,
-        address=found.address,
-        cause=found.cause,
-        unsent=found.unsent,
-        is_by_policy=found.is_by_policy,
+        fault=address_at_fault.fault,
+        address=address_at_fault.address,
+        cause=address_at_fault.cause,
+        unsent=address_at_fault.unsent,
+        is_by_policy=address_at_fault.is_by_policy,
     )
 
 
@@ -145,7 +147,7 @@ def _record(body: str) -> _Record:
     for name, kind in (("source", str), ("detail-type", str), ("detail", dict)):
         if not isinstance(envelope.get(name), kind):
             raise InvalidEvent(
-                f"{name} is missing or of the wrong type: a message on the feedback queue must be "
+                f"{name} is missing or of the wrong type. A message on the feedback queue must be "
                 "an untransformed EventBridge event with source, detail-type and detail, or an "
                 "SNS notification with Type and Message"
             )
@@ -153,7 +155,7 @@ def _record(body: str) -> _Record:
 
 
 def _notified(envelope: Mapping[str, Any]) -> _Record:
-    """SNS also puts messages about new and ended subscriptions on the queue; they are ignored."""
+    """Read an SNS message. Ignore those about new and ended subscriptions."""
     if envelope["Type"] != "Notification":
         return _NOTHING
     message = envelope.get("Message")
@@ -165,27 +167,34 @@ def _notified(envelope: Mapping[str, Any]) -> _Record:
 
 
 def _published(record: Mapping[str, Any]) -> _Record:
-    """A record of an identity's feedback notifications has no `eventType`, and no tags."""
-    named = record.get("eventType")
-    return _Record(_BY_EVENT_TYPE.get(named) if isinstance(named, str) else None, record)
+    """Read a record.
+
+    Those of an identity's feedback notifications have no `eventType` and no tags.
+    """
+    event_type = record.get("eventType")
+    return _Record(_BY_EVENT_TYPE.get(event_type) if isinstance(event_type, str) else None, record)
 
 
 _NOTHING = _Record(None, {})
 
 
-def _object(text: str, what: str) -> dict[str, Any]:
-    """https://docs.aws.amazon.com/eventbridge/latest/ref/events-structure.html"""
+def _object(text: str, subject: str) -> dict[str, Any]:
+    """Parse a JSON object.
+
+    Raise InvalidEvent.
+    https://docs.aws.amazon.com/eventbridge/latest/ref/events-structure.html
+    """
     try:
-        found = json.loads(text)
+        parsed = json.loads(text)
     except (ValueError, RecursionError) as err:
-        raise InvalidEvent(f"{what} must be JSON: {type(err).__name__}") from err
-    if not isinstance(found, dict):
-        raise InvalidEvent(f"{what} must be a JSON object")
-    return found
+        raise InvalidEvent(f"{subject} must be JSON: {type(err).__name__}") from err
+    if not isinstance(parsed, dict):
+        raise InvalidEvent(f"{subject} must be a JSON object")
+    return parsed
 
 
 def _tag(mail: Mapping[str, Any], name: str) -> str | None:
-    """The value of a message tag, which SES puts into a list of one."""
+    """Return the value of a message tag, which SES puts into a list of one."""
     tags = mail.get("tags")
     values = tags.get(name) if isinstance(tags, dict) else None
     first = values[0] if isinstance(values, list) and values else None
@@ -204,7 +213,7 @@ def _number(tag: str | None) -> int | None:
 
 
 def _happened_at(kind: DeliveryEventType, detail: Mapping[str, Any]) -> datetime | None:
-    """When the event happened; None if that is missing or malformed, which loses no evidence."""
+    """Return the time of the event; None if it is missing or malformed, which loses no evidence."""
     record = detail.get(_RECORDS.get(kind, ""))
     try:
         return _instant(record.get("timestamp")) if isinstance(record, dict) else None

@@ -1,4 +1,4 @@
-"""The suppression list that SES keeps for the account, beside the table `suppressions`."""
+"""The suppression list that SES keeps for the account, in addition to the table `suppressions`."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -13,12 +13,11 @@ if TYPE_CHECKING:
 
 
 _PAGE = 1000
-"""The most entries that SES lists at once."""
+"""The largest number of entries in a page of SES."""
 
 
 class SesSuppressions:
-    """Addresses to which SES sends nothing, though it accepts email for them.
-
+    """The addresses for which SES accepts email without sending it.
     https://docs.aws.amazon.com/ses/latest/dg/sending-email-suppression-list.html
     """
 
@@ -26,20 +25,21 @@ class SesSuppressions:
         self._client = client
 
     def remove(self, address: str) -> int:
-        """Remove every entry of an address, in whatever spelling. Returns how many there were.
+        """Remove every entry of an address, in any spelling. Return their number.
 
         One ListSuppressedDestinations per thousand entries of the account, and one
         DeleteSuppressedDestination for each entry of the address. SES keeps the case of a local
-        part: the list is managed by the exact spelling, and may have several, but holds up email
-        to all of them. So only the whole list tells which spellings it has.
+        part. The list is managed by the exact spelling and may have several entries for one
+        address, each of which suppresses every spelling. So only the whole list tells which
+        spellings it has.
         https://docs.aws.amazon.com/ses/latest/dg/sending-email-suppression-list-tenant-level-manage.html
         https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_ListSuppressedDestinations.html
         """
-        wanted = canonical(address)
+        target = canonical(address)
         try:
-            # All are read first: a list that shrinks while it is read may pass over an entry.
-            found = {each for each in self._entries() if canonical(each) == wanted}
-            return sum(self._delete(each) for each in sorted(found))
+            # Read all entries first, because a list that shrinks during the read may skip an entry.
+            spellings = {each for each in self._entries() if canonical(each) == target}
+            return sum(self._delete(each) for each in sorted(spellings))
         except (BotoCoreError, ClientError) as err:
             raise Unavailable(f"SES did not change its suppression list: {err}") from err
 
@@ -55,7 +55,7 @@ class SesSuppressions:
             )
 
     def _delete(self, entry: str) -> bool:
-        """False if it was removed meanwhile."""
+        """Delete an entry. Return False if it was removed meanwhile."""
         try:
             self._client.delete_suppressed_destination(EmailAddress=entry)
         except ClientError as err:

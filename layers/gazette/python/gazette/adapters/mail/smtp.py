@@ -1,4 +1,4 @@
-"""Sends through any SMTP server (RFC 5321), one message per connection."""
+"""Sending through any SMTP server (RFC 5321), one message per connection."""
 
 import re
 import smtplib
@@ -24,12 +24,12 @@ from gazette.domain.model import Mail
 from gazette.domain.subscribers.addresses import ADDRESS
 
 _END = b".\r\n"
-"""Ends the message. A server must not accept a message without it: if the connection is lost
-before, it cancels the transaction (RFC 5321, section 4.1.1.10)."""
+"""The end of the message. A server must not accept a message without it. If the connection is lost
+earlier, the server cancels the transaction (RFC 5321, section 4.1.1.10)."""
 
 
 _SENDER = re.compile(r"[!-;=?-~]+@[!-;=?-~]+")
-"""An address that MAIL can name: ASCII without spaces and angle brackets."""
+"""An address that MAIL accepts: ASCII without spaces and angle brackets."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
@@ -46,12 +46,12 @@ class SmtpMailer:
         self._clock = clock
 
     def send(self, mail: Mail, attempt: int) -> SendOutcome:
-        """One connection, one message. No answer after the final dot means an unknown outcome.
+        """Send one message over one connection.
 
-        A failure before the final dot is a certain refusal, whatever its type. So the earlier
-        stages have shorter time-outs than the last one, in which the server may scan the message
-        before it answers. The envelope has the address as it is stored: it is the one that
-        suppressions know.
+        No answer after the final dot is an unknown outcome. A failure before the final dot is a
+        certain refusal, whatever its type. So the earlier stages have shorter time-outs than the
+        last one, in which the server may scan the message before it answers. The envelope has the
+        stored address, because suppressions refer to it.
         """
         if not ADDRESS.fullmatch(mail.to):
             return RefusedForGood(attempt, "not an address")
@@ -63,7 +63,7 @@ class SmtpMailer:
             connection = Exchange(clock=self._clock)
         except (ValueError, LookupError, MessageError) as err:
             return RefusedForGood(attempt, type(err).__name__)
-        except Exception as err:  # noqa: BLE001 -- of whatever type: nothing was sent
+        except Exception as err:  # noqa: BLE001 -- of any type, because no message was sent
             return RefusedForNow(attempt, type(err).__name__)
         exchange = _Attempt(attempt, connection, self._server, self._times, sender)
         try:
@@ -75,13 +75,16 @@ class SmtpMailer:
                 or exchange.finish()
             )
         finally:
-            with suppress(Exception):  # whatever it raises, the outcome is known
+            with suppress(Exception):  # the outcome is known, so an error does not matter
                 connection.close()
 
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """One exchange. Each step returns the outcome if the exchange ends with it, and else None."""
+    """One exchange.
+
+    Each step returns the outcome if the exchange ends there, or None to continue.
+    """
 
     number: int
     connection: Exchange
@@ -90,7 +93,7 @@ class _Attempt:
     sender: str
 
     def connect(self) -> SendOutcome | None:
-        """Connect, with TLS as the server's settings say, and introduce ourselves."""
+        """Connect, with TLS according to the server's settings, and send EHLO."""
         connection, server, command = self.connection, self.server, self.times.command
         try:
             tls = None if server.security == "none" else ssl.create_default_context()
@@ -103,7 +106,7 @@ class _Attempt:
                 connection.upgrade(server.host, tls)
                 connection.begin(command)
                 connection.ehlo_or_helo_if_needed()
-        except Exception as err:  # noqa: BLE001 -- of whatever type: nothing was sent
+        except Exception as err:  # noqa: BLE001 -- of any type, because no message was sent
             return self._failed(Stage.CONNECTION, err)
         return None
 
@@ -117,7 +120,7 @@ class _Attempt:
         try:
             self.connection.begin(self.times.command)
             self.connection.login(self.server.username, self.server.password)
-        except Exception as err:  # noqa: BLE001 -- of whatever type: nothing was sent
+        except Exception as err:  # noqa: BLE001 -- of any type, because no message was sent
             return self._failed(Stage.LOGIN, err)
         return None
 
@@ -131,7 +134,7 @@ class _Attempt:
             try:
                 self.connection.begin(self.times.command)
                 code, text = self.connection.docmd(stage, argument)
-            except Exception as err:  # noqa: BLE001 -- of whatever type: nothing was sent
+            except Exception as err:  # noqa: BLE001 -- of any type, because no message was sent
                 return RefusedForNow(self.number, f"{stage}: {_name(err)}")
             if code not in expected:
                 return refusal(stage, code, text, self.number, sender=self.sender)
@@ -142,7 +145,7 @@ class _Attempt:
         try:
             self.connection.begin(self.times.data)
             self.connection.send(data)
-        except Exception as err:  # noqa: BLE001 -- of whatever type: the message has no end
+        except Exception as err:  # noqa: BLE001 -- of any type, because the message has no end
             return RefusedForNow(self.number, f"{Stage.MESSAGE}: {_name(err)}")
         return None
 
@@ -152,7 +155,7 @@ class _Attempt:
             self.connection.begin(self.times.reply)
             self.connection.send(_END)
             code, text = self.connection.getreply()
-        except Exception as err:  # noqa: BLE001 -- of whatever type: nobody knows
+        except Exception as err:  # noqa: BLE001 -- of any type, because the outcome is unknown
             return Uncertain(self.number, _name(err))
         match code // 100:
             case 2:
@@ -163,11 +166,10 @@ class _Attempt:
                 return Uncertain(self.number, str(code))
 
     def _failed(self, stage: Stage, err: Exception) -> SendOutcome:
-        """The outcome if the exchange failed before MAIL.
+        """Return the outcome if the exchange failed before MAIL.
 
-        A connection may be lost once; but settings that cannot be used, and a server without
-        STARTTLS or a login that we know, fail for every email: the streams stop, and no attempt of
-        a run is used up.
+        A connection may be lost once. But invalid settings, and a server without STARTTLS or a
+        supported login, fail for every email. So the streams stop, and no run uses up an attempt.
         """
         detail = f"{stage}: {_name(err)}"
         if isinstance(err, smtplib.SMTPResponseException) and isinstance(err.smtp_error, bytes):
@@ -176,21 +178,21 @@ class _Attempt:
             return RefusedForNow(self.number, detail)
         if isinstance(err, smtplib.SMTPException) or (
             isinstance(err, ValueError | TypeError | OverflowError)
-            and not isinstance(
-                err, OSError
-            )  # a certificate that is not trusted is a ValueError too
+            and not isinstance(err, OSError)  # an untrusted certificate is a ValueError too
         ):
             return RefusedAccount(self.number, detail, every_stream=True)
         return RefusedForNow(self.number, detail)
 
 
 def _name(err: Exception) -> str:
-    """The class of the original error: smtplib reports a time-out as a disconnected server."""
+    """Return the class of the original error. smtplib reports a time-out as a disconnected
+    server.
+    """
     return type(err.__cause__ or err.__context__ or err).__name__
 
 
 def _dotted(message: bytes) -> bytes:
-    """Dot-stuffing (RFC 5321, section 4.5.2)."""
+    """Escape lines that begin with a dot (RFC 5321, section 4.5.2)."""
     lines = message.removesuffix(b"\r\n").split(b"\r\n")
     dotted = (b"." + line if line.startswith(b".") else line for line in lines)
     return b"\r\n".join(dotted) + b"\r\n"

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SmtpServer:
-    """The server to send through. `security`: `tls` (RFC 8314), `starttls` or `none`."""
+    """The server to send through."""
 
     host: str
     port: int
     security: str
+    """`tls` (RFC 8314), `starttls` or `none`."""
+
     username: str
     password: str
 
@@ -30,29 +32,34 @@ class SmtpServer:
 class SmtpTimes:
     """The time-out of each stage as a whole, however slowly bytes arrive.
 
-    `connect`: connection and greeting; `command`: each command with its reply (STARTTLS includes
-    the TLS handshake, AUTH is one command); `data`: the message without its final dot; `reply`: the
-    final dot and the reply to it. RFC 5321, section 4.5.3.2, recommends at least 5, 5 (DATA: 2),
-    3 (each chunk) and 10 minutes.
+    RFC 5321, section 4.5.3.2, recommends at least 5 minutes to connect, 5 for a command (DATA: 2),
+    3 for each chunk of the message and 10 for the last reply.
     """
 
     connect: timedelta
+    """The connection and the greeting."""
+
     command: timedelta
+    """Each command with its reply. STARTTLS includes the TLS handshake; AUTH is one command."""
+
     data: timedelta
+    """The message without its final dot."""
+
     reply: timedelta
+    """The final dot and its reply."""
 
     @property
     def whole(self) -> timedelta:
-        """The longest time that one message can take."""
+        """The longest duration of one message."""
         return self.connect + SMTP_COMMANDS * self.command + self.data + self.reply
 
 
 class Exchange(smtplib.SMTP):
     """A connection that closes when the time of its stage is over. `clock` returns seconds.
 
-    A socket's time-out applies to each call, and smtplib makes as many calls as it needs: a server
-    that sends a byte now and then could block it for ever. Only the DNS lookup is not bounded: it
-    takes as long as the system's resolver takes.
+    A socket's time-out applies to each call, and smtplib makes as many calls as it needs. A server
+    that sends a byte now and then could block it for ever. Only the DNS lookup has no limit except
+    that of the system's resolver.
     """
 
     def __init__(self, *, clock: Callable[[], float]) -> None:
@@ -74,7 +81,7 @@ class Exchange(smtplib.SMTP):
             raise smtplib.SMTPConnectError(code, text)
 
     def upgrade(self, host: str, tls: ssl.SSLContext) -> None:
-        """STARTTLS. Discards what the server said before (RFC 3207, section 4.2)."""
+        """Send STARTTLS. Discard the server's earlier answers (RFC 3207, section 4.2)."""
         if not self.has_extn("starttls"):
             raise smtplib.SMTPNotSupportedError("The server does not offer STARTTLS.")
         code, text = self.docmd("STARTTLS")
@@ -86,7 +93,9 @@ class Exchange(smtplib.SMTP):
         self.does_esmtp = False
 
     def send(self, s: "ReadableBuffer | str") -> None:
-        """As in smtplib, but within the stage: smtplib gives each TLS record its own time-out."""
+        """Send bytes within the time of the stage. smtplib gives each TLS record its own
+        time-out.
+        """
         data = memoryview(s.encode(self.command_encoding) if isinstance(s, str) else s)
         try:
             while data:
@@ -96,15 +105,13 @@ class Exchange(smtplib.SMTP):
             raise smtplib.SMTPServerDisconnected("The message could not be sent.") from err
 
     def getreply(self) -> tuple[int, bytes]:
-        """As in smtplib, but within the stage."""
+        """Read a reply within the time of the stage."""
         if self.file is None:
             self.file = io.BufferedReader(_Incoming(self._bounded))
         return super().getreply()
 
     def _reach(self, host: str, port: int) -> socket.socket:
-        """Connect to one of the addresses. Each gets the same share of the time, so that all are
-        tried.
-        """
+        """Connect to one of the addresses. Each gets the same share of the time."""
         addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         failure = OSError("The server has no address.")
         for number, (*_, address) in enumerate(addresses):
@@ -120,21 +127,21 @@ class Exchange(smtplib.SMTP):
         self.file = None
 
     def _bounded(self) -> socket.socket:
-        """The socket, with a time-out that ends with the stage."""
+        """Return the socket, with a time-out that ends with the stage."""
         if self.sock is None:
             raise smtplib.SMTPServerDisconnected("There is no connection.")
         self.sock.settimeout(self._left())
         return self.sock
 
     def _left(self) -> float:
-        left = self._ends_at - self._clock()
-        if left <= 0:
-            raise TimeoutError("The time of this stage is over.")
-        return left
+        seconds = self._ends_at - self._clock()
+        if seconds <= 0:
+            raise TimeoutError("This stage took too long.")
+        return seconds
 
 
 class _Incoming(io.RawIOBase):
-    """Reads from the server. `bounded` returns the socket with a time-out."""
+    """A reader of the server's bytes. `bounded` returns the socket with a time-out."""
 
     def __init__(self, bounded: Callable[[], socket.socket]) -> None:
         self._bounded = bounded

@@ -1,9 +1,10 @@
-"""Tells if an SMTP server's reply concerns the recipient, the message, the stream or the account.
+"""Classification of an SMTP server's refusals: the recipient, the message, the stream or the
+account.
 
-Before RCPT no recipient has been named (RFC 5321, section 3.3), so a permanent refusal cannot be
-about this email: it is about the sender, who is that of a whole stream, or about the account. From
-RCPT on it is about the email, unless the reply says otherwise: many servers refuse a sender or a
-client only then. docs/decisions/0094-a-refusal-before-rcpt-is-not-about-the-reader.md has the
+Before RCPT no recipient has been named (RFC 5321, section 3.3), so a permanent refusal cannot
+concern this email. It concerns the sender, which is that of a whole stream, or the account. From
+RCPT on it concerns the email, unless the reply states another cause. Many servers refuse a sender
+or a client only then. docs/decisions/0094-a-refusal-before-rcpt-is-not-about-the-reader.md has the
 sources.
 """
 
@@ -15,7 +16,7 @@ from gazette.domain.delivery.signals import RefusedAccount, RefusedForGood, Refu
 
 
 class Stage(StrEnum):
-    """A stage of the exchange, as details of refusals name it."""
+    """A stage of the exchange, which details of refusals name."""
 
     CONNECTION = "connection"
     LOGIN = "login"
@@ -28,21 +29,22 @@ class Stage(StrEnum):
 _BEFORE_RCPT = frozenset({Stage.CONNECTION, Stage.LOGIN, Stage.MAIL})
 
 _CLOSING = 421
-"""The server closes the connection, for whatever reason of its own (RFC 5321, section 3.8)."""
+"""The code for a server that closes the connection for its own reasons (RFC 5321, section 3.8)."""
 
 _OF_THE_LOGIN = frozenset({432, 523, 524, 525, 530, 534, 535, 538})
-"""RFC 3207, RFC 4954 and the IANA registry of enhanced codes (X.7.8 to X.7.14)."""
+"""Codes about the login (RFC 3207, RFC 4954 and the IANA registry of enhanced codes, X.7.8 to
+X.7.14)."""
 
 _START = (
     r"(?:[45]\.\d{1,3}\.\d{1,3} )?(?:<[^<>]*>:? )?"
     r"(?:(?:message|transaction|throttling|recipient address) (?:rejected|failed|failure): )?"
 )
-"""The words that may precede a known text. Further in, a text may be a quotation: relays pass on
-the reply of the recipient's own server, which the recipient controls."""
+"""The words that may precede a known text. A text further in may be a quotation, because relays
+pass on the reply of the recipient's own server, which the recipient controls."""
 
 _LOGIN = re.compile(r"[45]\.7\.(?:8|9|1[0-4])(?!\d)")
 _SENDER = re.compile(r"[45]\.1\.[78](?!\d)")
-"""Bad sender's mailbox address syntax, bad sender's system address (RFC 3463, section 3.2)."""
+"""A sender's mailbox or system address with bad syntax (RFC 3463, section 3.2)."""
 
 _ACCOUNT_TEXT = re.compile(
     _START + r"(your (?:\w+ ){0,3}account (?:has been|is|was) (?:\w+ )?"
@@ -64,27 +66,28 @@ _STREAM_TEXT = re.compile(
     r"|email address is not verified|outgoing mail from)",
     re.IGNORECASE,
 )
-"""Postfix, Sendmail, Exim, Exchange, Gmail, Exim, Exchange, SendGrid, block lists, SES and
-cPanel, in this order. What may hold a name is looked at, and not kept."""
+"""Texts of Postfix, Sendmail, Exim, Exchange, Gmail, Exim, Exchange, SendGrid, block lists, SES and
+cPanel, in this order. Lookaheads match words that may contain a name, so that they are not
+stored."""
 
 
 def refusal(
     stage: Stage, code: int, text: bytes, attempt: int, *, sender: str
 ) -> RefusedForNow | RefusedForGood | RefusedAccount:
-    """The outcome of an attempt that the server refused at a stage.
+    """Return the outcome of an attempt that the server refused at a stage.
 
-    A reply that is none of SMTP's refuses for now: the server does not have the message.
+    A code outside of SMTP refuses for now, because the server does not have the message.
     """
-    said, is_permanent = text.decode(errors="replace"), 500 <= code <= 599
+    reply, is_permanent = text.decode(errors="replace"), 500 <= code <= 599
     detail = f"{stage}: {code}" if stage in _BEFORE_RCPT else str(code)
-    if code in _OF_THE_LOGIN or _LOGIN.match(said):
+    if code in _OF_THE_LOGIN or _LOGIN.match(reply):
         return RefusedAccount(attempt, f"{stage}: {code}", every_stream=True)
-    if known := _ACCOUNT_TEXT.match(said):
+    if known := _ACCOUNT_TEXT.match(reply):
         return RefusedAccount(attempt, f"{stage}: {code} {known[1].lower()}", every_stream=True)
-    known = _STREAM_TEXT.match(said)
-    if known and not names_only_others(said, sender):
+    known = _STREAM_TEXT.match(reply)
+    if known and not names_only_others(reply, sender):
         return RefusedAccount(attempt, f"{stage}: {code} {known[1].lower()}")
-    if _SENDER.match(said):
+    if _SENDER.match(reply):
         return RefusedAccount(attempt, f"{stage}: {code}")
     if code != _CLOSING and (stage is Stage.LOGIN or (is_permanent and stage in _BEFORE_RCPT)):
         return RefusedAccount(attempt, detail, every_stream=stage is not Stage.MAIL)

@@ -1,1 +1,1 @@
-"""Renders emails and pages from templates, in the reader's language and time zone."""
+"""Rendering of emails and pages from templates, in the reader's language and time zone."""

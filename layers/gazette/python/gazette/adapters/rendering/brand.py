@@ -1,4 +1,4 @@
-"""Reads and checks `brand.json`: the name, address, colours and logo of the service."""
+"""The content of `brand.json`: the name, address, colours and logo of the service."""
 
 import json
 import re
@@ -9,7 +9,8 @@ from gazette.domain.links import is_web_link
 
 _COLOUR = re.compile(r"#[0-9a-f]{6}")
 _LEAST_CONTRAST = 4.5
-"""WCAG 2.2, success criterion 1.4.3, level AA. https://www.w3.org/TR/WCAG22/#contrast-minimum"""
+"""The least contrast of text (WCAG 2.2, success criterion 1.4.3, level AA).
+https://www.w3.org/TR/WCAG22/#contrast-minimum"""
 
 LIGHT, DARK = "#ffffff", "#111827"
 """The background of emails and pages, in light and dark mode."""
@@ -23,52 +24,58 @@ _NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udf
 
 
 class BrandError(ValueError):
-    """A brand file that cannot be used. The text names the field and what to do."""
+    """An invalid brand file. The text names the field and the remedy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brand:
-    """The content of `brand.json`; every field is a string or a whole number.
-
-    `accent` colours the name, titles and buttons in light mode, `accent_dark` in dark mode, each
-    as `#rrggbb`. `logo` is the https address of an image of `logo_width` by `logo_height` pixels;
-    if it is empty, emails show the name. `logo_dark` is one of the same size for dark mode, or
-    empty. `home` and `help` are links to the service, or empty.
-    """
+    """The content of `brand.json`. Every field is a string or a whole number."""
 
     name: str
     postal_address: str
     accent: str = "#1d4ed8"
+    """The colour of the name, titles and buttons in light mode, as `#rrggbb`."""
+
     accent_dark: str = "#93c5fd"
+    """The same colour in dark mode."""
+
     logo: str = ""
+    """The https address of an image of `logo_width` by `logo_height` pixels. Empty to show the
+    name."""
+
     logo_dark: str = ""
+    """An image of the same size for dark mode, or empty."""
+
     logo_width: int = 120
     logo_height: int = 40
     home: str = ""
+    """A link to the service, or empty."""
+
     help: str = ""
+    """A link to the service's help, or empty."""
 
 
 def read_brand(file: Path) -> Brand:
-    """The brand in a file. Raises BrandError."""
+    """Read the brand from a file. Raise BrandError."""
     try:
-        given = json.loads(file.read_text(encoding="utf-8"))
+        content = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as err:
         raise BrandError(f"{file} is not JSON: {err}") from err
-    if not isinstance(given, dict):
+    if not isinstance(content, dict):
         raise BrandError(f'{file} must be an object, such as {{"name": "Shop"}}.')
     known = {field.name: field for field in fields(Brand)}
-    for name, value in given.items():
+    for name, value in content.items():
         if name not in known:
             raise BrandError(f"{file}: unknown field {name!r}; allowed are {', '.join(known)}.")
         if type(value) is not known[name].type:
             raise BrandError(f"{file}: {name} must be {_kind(known[name].type)}.")
     for name in ("name", "postal_address"):
-        text = str(given.get(name, ""))
+        text = str(content.get(name, ""))
         if not text.strip():
-            raise BrandError(f"{file}: {name} is missing: every email shows it.")
+            raise BrandError(f"{file}: {name} is missing. Every email shows it.")
         if _NO_TEXT.search(text):
             raise BrandError(f"{file}: {name} must be one line without control characters.")
-    brand = Brand(**given)
+    brand = Brand(**content)
     if brand.logo_dark and not brand.logo:
         raise BrandError(f"{file}: logo_dark needs a logo, which light mode shows.")
     for name in ("logo", "logo_dark", "home", "help"):
@@ -84,22 +91,22 @@ def read_brand(file: Path) -> Brand:
     ):
         if not _COLOUR.fullmatch(colour):
             raise BrandError(f"{file}: {name} must be like #1d4ed8, in lower case.")
-        if (found := contrast(colour, ground)) < _LEAST_CONTRAST:
+        if (ratio := contrast(colour, ground)) < _LEAST_CONTRAST:
             raise BrandError(
-                f"{file}: {name} has a contrast of {found:.1f} on {ground}; readable text needs "
+                f"{file}: {name} has a contrast of {ratio:.1f} on {ground}; readable text needs "
                 f"{_LEAST_CONTRAST}. Choose a {_other_shade(ground)} shade."
             )
     return brand
 
 
 def contrast(colour: str, ground: str) -> float:
-    """The contrast ratio, 1 to 21. https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio"""
+    """Return the contrast ratio, 1 to 21. https://www.w3.org/TR/WCAG22/#dfn-contrast-ratio"""
     lighter, darker = sorted((_luminance(colour), _luminance(ground)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
 
 def _luminance(colour: str) -> float:
-    """https://www.w3.org/TR/WCAG22/#dfn-relative-luminance"""
+    """Return the relative luminance. https://www.w3.org/TR/WCAG22/#dfn-relative-luminance"""
     red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
 
     def linear(part: float) -> float:
@@ -112,5 +119,5 @@ def _other_shade(ground: str) -> str:
     return "darker" if ground == LIGHT else "lighter"
 
 
-def _kind(wanted: object) -> str:
-    return "a whole number" if wanted is int else "a string"
+def _kind(field_type: object) -> str:
+    return "a whole number" if field_type is int else "a string"

@@ -1,6 +1,7 @@
-"""The Jinja2 environment: undefined names are errors, HTML is escaped, sentences are translated.
+"""The Jinja2 environment.
 
-A variation has its own files.
+Undefined names are errors, HTML is escaped, and sentences are translated. A variation has its own
+files.
 """
 
 import re
@@ -31,11 +32,11 @@ VARIATIONS = "variations"
 def environment(
     templates: Path, variation: int = 1, *, kind: type[Environment] | None = None
 ) -> Environment:
-    """The templates in a folder. The variation's own files take precedence over shared ones.
+    """Return the environment of a folder of templates. Files of the variation override shared ones.
 
-    `kind`: of the environment, such as that of the sandbox; None: our own.
+    `kind`: the class of the environment, such as that of the sandbox; None for our own.
     """
-    made = (kind or QuickEnvironment)(
+    created = (kind or QuickEnvironment)(
         loader=ChoiceLoader(
             [
                 FileSystemLoader(templates / VARIATIONS / str(variation)),
@@ -50,52 +51,56 @@ def environment(
         auto_reload=False,
         extensions=["jinja2.ext.i18n"],
     )
-    made.globals["say"] = pass_context(_say)
-    made.globals["own"] = own
-    made.policies["ext.i18n.trimmed"] = True
-    # `trans` then calls the functions of the context, with values: see Language.values.
-    made.newstyle_gettext = True  # type: ignore[attr-defined] # the extension adds it
-    return made
+    created.globals["say"] = pass_context(_say)
+    created.globals["own"] = own
+    created.policies["ext.i18n.trimmed"] = True
+    # `trans` then calls the functions of the context with values (see Language.values).
+    created.newstyle_gettext = True  # type: ignore[attr-defined] # the extension adds it
+    return created
 
 
 def _say(context: Context, sentence: str) -> str:
-    """`parts/<sentence>.txt` on one line, as plain text: templates escape it like any value.
+    """Render `parts/<sentence>.txt` to one line of plain text, which templates escape like any
+    value.
 
-    Both parts of an email say most sentences, so it is rendered once where `SAID` is a dictionary.
+    Both parts of an email contain most sentences, so each is rendered once if `SAID` is a
+    dictionary.
     """
-    known: dict[str, str] = context.parent.get(SAID, {})
-    said = known.get(sentence)
-    if said is None:
+    sentences: dict[str, str] = context.parent.get(SAID, {})
+    rendered = sentences.get(sentence)
+    if rendered is None:
         template = context.environment.get_template(f"parts/{sentence}.txt")
         inner = template.new_context(context.get_all(), shared=True)
-        said = " ".join(context.environment.concat(template.root_render_func(inner)).split())
-        known[sentence] = said
-    return said
+        rendered = " ".join(context.environment.concat(template.root_render_func(inner)).split())
+        sentences[sentence] = rendered
+    return rendered
 
 
 SAID = "\x00said"
-"""Where the sentences of an email are kept among its values; no template can name it."""
+"""The key of an email's rendered sentences among its values. No template can name it."""
 
 
 _OWN = re.compile("\x01([a-z]+) ([^\x02]*)\x02(.*?)\x04", re.DOTALL)
 _HREF = "\x03"
-"""Controls mark the place of a reader's own link: no text of services has one (view_models)."""
+"""Control characters that mark the place of a reader's own link. Texts of services contain none
+(view_models)."""
 
 
 def own(act: str, category: str = "", *, caller: Callable[[str], str]) -> str:
-    """What a block shows with one of the reader's own links, which `caller` gets.
+    """Return the text of a block around one of the reader's own links, which `caller` gets.
 
-    The block is cached for all readers: `with_own` puts in the links of one of them.
+    The block is cached for all readers. `insert_own_links` inserts the links of one of them.
     """
     return caller(_HREF).join((f"\x01{act} {category}\x02", "\x04"))
 
 
-Parted = tuple[str, str, str]
-"""A rendered block: what is before the places of the reader's own links, those, and the rest."""
+SplitBlock = tuple[str, str, str]
+"""A rendered block: the text before the places of the reader's own links, the places, and the
+rest."""
 
 
-def parted(rendered: str) -> Parted:
-    """Most blocks have their places side by side: they are short, and the same in many blocks."""
+def split_block(rendered: str) -> SplitBlock:
+    """Split a rendered block. The part with the places is short, and the same in many blocks."""
     first = rendered.find("\x01")
     if first < 0:
         return rendered, "", ""
@@ -103,32 +108,31 @@ def parted(rendered: str) -> Parted:
     return rendered[:first], rendered[first:last], rendered[last:]
 
 
-def with_own(rendered: str, link_of: Callable[[str, str], str]) -> str:
-    """Rendered text with the reader's own links; without what stands round those they lack.
+def insert_own_links(rendered: str, link_of: Callable[[str, str], str]) -> str:
+    """Insert the reader's own links into a rendered text. Drop the text around missing links.
 
-    `link_of` is asked for `(act, category)`, and returns a link as it is to be written, or nothing.
+    `link_of(act, category)` returns a link as it is written, or an empty string.
     """
 
-    def shown(place: re.Match[str]) -> str:
+    def fill(place: re.Match[str]) -> str:
         link = link_of(place[1], place[2])
         return place[3].replace(_HREF, link) if link else ""
 
-    return _OWN.sub(shown, rendered)
+    return _OWN.sub(fill, rendered)
 
 
 class QuickContext(Context):
-    """What Jinja does at each call and for each name, with less ado for what templates mostly use.
-
+    """Jinja's context with shorter paths for the usual names and calls of templates.
     https://jinja.palletsprojects.com/en/stable/api/#jinja2.Environment.context_class
     """
 
     def call(self, called: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Call a method at once: it sees no variables of loops and blocks."""
+        """Call a method directly, because it uses no variables of loops and blocks."""
         if type(called) is MethodType:
-            wanted = called.__func__.__dict__.get("jinja_pass_arg")
-            if wanted is _EVAL_CONTEXT:
+            argument = called.__func__.__dict__.get("jinja_pass_arg")
+            if argument is _EVAL_CONTEXT:
                 args = (self.eval_ctx, *args)
-            elif wanted is not None:
+            elif argument is not None:
                 return super().call(called, *args, **kwargs)
         elif type(called) is not BuiltinMethodType:
             return super().call(called, *args, **kwargs)
@@ -138,7 +142,7 @@ class QuickContext(Context):
         return called(*args, **kwargs)
 
     def resolve_or_missing(self, key: str) -> Any:
-        """The variable, or Jinja's mark for what is missing."""
+        """Return the variable, or Jinja's mark for a missing one."""
         if self.vars and key in self.vars:
             return self.vars[key]
         return self.parent.get(key, missing)
@@ -148,34 +152,37 @@ _EVAL_CONTEXT: object = vars(pass_eval_context(lambda context: context))["jinja_
 
 
 class FreshTemplate(Template):
-    """A template that is made anew wherever another one imports or includes it.
+    """A template that is created again wherever another one imports or includes it.
 
-    Jinja keeps the module of a template that is imported, or included without the context, as long
-    as its environment: what a namespace or a cycler of it holds would reach the next reader.
+    Jinja caches the module of a template that is imported, or included without the context, as long
+    as its environment. The content of its namespaces and cyclers would reach the next reader.
     https://jinja.palletsprojects.com/en/stable/templates/#import-context-behavior
     """
 
     def _get_default_module(self, ctx: Context | None = None) -> TemplateModule:
-        """As Jinja does, without keeping the module."""
+        """Return a new module. Jinja would cache it."""
         beyond = ctx.globals_keys - self.globals.keys() if ctx else ()
         return self.make_module({name: ctx.parent[name] for name in beyond} if ctx else None)
 
 
 class QuickEnvironment(Environment):
-    """Gives each template the globals in one dictionary, as they are set before it is read."""
+    """An environment whose templates get the globals in one dictionary, in their state at
+    loading.
+    """
 
     context_class = QuickContext
     template_class = FreshTemplate
 
     def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
-        """As Jinja does, but copied: its chain of dictionaries is slow to read."""
+        """Return a copy of the globals, because Jinja's chain of dictionaries is slow to read."""
         return {**self.globals, **(d or {})}
 
 
 class Press:
-    """Renders templates one after the other, with `values`, which may change. For one thread.
+    """A renderer of several templates with `values`, which may change. For one thread.
 
-    Jinja makes a context for each rendering. Here each template keeps its own, and gets it as new.
+    Jinja creates a context for each rendering. Here each template keeps its own context, which is
+    reset before each use.
     """
 
     def __init__(self, environment: Environment, values: Mapping[str, Any]) -> None:
@@ -184,7 +191,7 @@ class Press:
         self._contexts: dict[Template, Context] = {}
 
     def render(self, template: Template) -> str:
-        """The template, with the values as they are now. Raises what it raises."""
+        """Render the template with the current values. Raise its errors."""
         context = self._contexts.get(template)
         if context is None:
             context = template.new_context(self.values, shared=True)
@@ -196,6 +203,6 @@ class Press:
         try:
             return self.environment.concat(template.root_render_func(context))
         except Exception:  # noqa: BLE001 -- raised again, with the template's file and line
-            # It may have stopped where nothing is escaped, which the context would remember.
+            # It may have stopped inside a block without escaping, which the context would remember.
             del self._contexts[template]
             self.environment.handle_exception()

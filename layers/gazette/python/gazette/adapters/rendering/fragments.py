@@ -1,4 +1,4 @@
-"""Renders the blocks of an email, and caches each for all readers who see the same block."""
+"""Rendering of an email's blocks, which are cached for all readers of the same block."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -12,14 +12,14 @@ from jinja2 import Environment, Template, TemplateNotFound
 from markupsafe import Markup
 
 from gazette.adapters.rendering.brand import Brand
-from gazette.adapters.rendering.environment import Parted, Press, parted
+from gazette.adapters.rendering.environment import Press, SplitBlock, split_block
 from gazette.adapters.rendering.language import Language
 from gazette.adapters.rendering.view_models import (
     LONGEST_HEADLINE,
-    Line,
     Picked,
-    Shown,
     ShownBlock,
+    ShownGroup,
+    ShownLine,
     clean,
     in_a_subject,
     pick,
@@ -29,66 +29,65 @@ from gazette.domain.delivery.compose import Block
 from gazette.domain.ports.rendering import CacheCount
 
 CACHED_BYTES = 12_000_000
-"""The size of the cache, counted by its texts: some 6,000 usual blocks, or 180 of the longest."""
+"""The size of the cache in bytes of its texts: some 6,000 usual blocks, or 180 of the longest."""
 
 
 _ROWS = 512
-"""How many rows of own links are cached: there is one for the categories of a block."""
+"""The number of cached rows of own links. There is one for the categories of a block."""
 
 DIGEST = "digest"
-"""The folder of the templates of a digest: the only email whose blocks may be compact."""
+"""The folder of a digest's templates. Only a digest may have compact blocks."""
 
 
 class Fragment(NamedTuple):
-    """A rendered block, without the reader's own links: `with_own` puts them in.
-
-    `size`: the bytes of its texts, and of those by which it is found.
-    """
+    """A rendered block without the reader's own links, which `insert_own_links` inserts."""
 
     block: ShownBlock
-    html: Parted
-    text: Parted
+    html: SplitBlock
+    text: SplitBlock
     size: int
+    """The bytes of its texts and of its key's texts."""
 
 
 _Key = tuple[str, Environment, Language, bool, int, tuple[Picked, ...]]
-"""What a fragment depends on: with the number, which of the lines has the latest event."""
+"""The values that determine a fragment. The number is the place of the line with the latest
+event."""
 
 
 class FragmentCount:
-    """Hits and misses of the caches of several renderers, since they were last taken."""
+    """Hits and misses of the caches of several renderers since the last `take`."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._found = self._made = 0
 
     def add(self, *, found: int, made: int) -> None:
-        """Count what came from a cache, and what was rendered."""
+        """Count the fragments from a cache, and those that were rendered."""
         with self._lock:
             self._found += found
             self._made += made
 
     def take(self) -> CacheCount:
-        """How many came from a cache, and how many were rendered, since the last call."""
+        """Return the number of fragments from a cache and of rendered ones, since the last call."""
         with self._lock:
-            count = CacheCount(found=self._found, made=self._made)
+            count = CacheCount(hits=self._found, misses=self._made)
             self._found = self._made = 0
         return count
 
 
 class Fragments:
-    """Renders fragments, and caches the most recently used ones. Threads may share it.
+    """A renderer of fragments that caches the most recently used ones. Threads may share it.
 
-    A fragment depends only on the kind of email, the language, the variation's templates and what
-    is shown. It contains no reader's name and no reader's links. Where several threads miss the
-    same fragment at once, each renders it, and the first one is kept.
+    A fragment depends only on the kind of email, the language, the variation's templates and the
+    content. It contains neither a reader's name nor a reader's links. If several threads miss the
+    same fragment at once, each renders it, and the first one is cached.
     """
 
     def __init__(self, brand: Brand, count: FragmentCount) -> None:
         self._brand = brand
         self._count = count
         self._lock = Lock()
-        self._kept: OrderedDict[_Key, Fragment] = OrderedDict()
+        self._cached: OrderedDict[_Key, Fragment] = OrderedDict()
         self._bytes = 0
         self._leave = lru_cache(maxsize=_ROWS)(self._rendered_leave)
 
@@ -101,10 +100,10 @@ class Fragments:
         zone: tzinfo,
         today: date | None = None,
     ) -> list[Fragment]:
-        """The fragments of blocks in an email of this kind, in their order.
+        """Return the fragments of blocks in an email of this kind, in their order.
 
-        `today`: the reader's, by which days are called. Raises RenderingFailed if a link is not a
-        web link, and what a template may raise.
+        `today`: the reader's date, from which days get their names. Raise RenderingFailed if a link
+        is not a web link, and the errors of templates.
         """
         keys: list[_Key] = []
         for block in blocks:
@@ -113,25 +112,25 @@ class Fragments:
             keys.append((email, environment, language, full, block.latest_place, picked))
         known = self._look_up(keys)
         missed = [place for place, fragment in enumerate(known) if fragment is None]
-        made: dict[_Key, Fragment] = {}
+        new: dict[_Key, Fragment] = {}
         if missed:
             printer = _Printer(email, environment, language, self._brand, self._leave)
             for place in missed:
                 key = keys[place]
-                fragment = made.get(key)
+                fragment = new.get(key)
                 if fragment is None:
-                    fragment = made[key] = printer.fragment(key, blocks[place])
+                    fragment = new[key] = printer.fragment(key, blocks[place])
                 known[place] = fragment
-            self._keep(made)
-        self._count.add(found=len(blocks) - len(made), made=len(made))
+            self._keep(new)
+        self._count.add(found=len(blocks) - len(new), made=len(new))
         return [fragment for fragment in known if fragment is not None]
 
     def _rendered_leave(
         self, environment: Environment, language: Language, categories: tuple[str, ...]
     ) -> tuple[Markup, str]:
-        """What is the reader's own in a block: the same in all blocks of these categories.
+        """Return the reader's own part of a block, as HTML on one line and as text.
 
-        As HTML, on one line, and as text.
+        It is the same in all blocks of these categories.
         """
         values = {**language.values(), "brand": self._brand, "categories": categories}
         press = Press(environment, values)
@@ -143,41 +142,44 @@ class Fragments:
 
     def _look_up(self, keys: Sequence[_Key]) -> list[Fragment | None]:
         with self._lock:
-            found = list(map(self._kept.get, keys))
-            for key, fragment in zip(keys, found, strict=True):
+            fragments = list(map(self._cached.get, keys))
+            for key, fragment in zip(keys, fragments, strict=True):
                 if fragment is not None:
-                    self._kept.move_to_end(key)
-        return found
+                    self._cached.move_to_end(key)
+        return fragments
 
-    def _keep(self, made: Mapping[_Key, Fragment]) -> None:
-        """Cache what was made."""
+    def _keep(self, new: Mapping[_Key, Fragment]) -> None:
+        """Cache new fragments, and drop the least recently used ones."""
         with self._lock:
-            for key, fragment in made.items():
-                if self._kept.setdefault(key, fragment) is fragment:
+            for key, fragment in new.items():
+                if self._cached.setdefault(key, fragment) is fragment:
                     self._bytes += fragment.size
             while self._bytes > CACHED_BYTES:
-                self._bytes -= self._kept.popitem(last=False)[1].size
+                self._bytes -= self._cached.popitem(last=False)[1].size
 
 
-def _bytes_of(picked: Picked, shown: Shown, line: str) -> int:
-    """The texts of a line; those that are the same object in both count once."""
+def _bytes_of(picked: Picked, group: ShownGroup, line: str) -> int:
+    """Return the bytes of a line's texts.
+
+    A text that occurs twice as the same object counts once.
+    """
     texts = [line, picked.title, picked.url, picked.excerpt, *picked.people]
-    if shown.title is not picked.title:
-        texts.append(shown.title)
-    if shown.excerpt is not picked.excerpt:
-        texts.append(shown.excerpt)
-    if shown.people is not picked.people:
-        texts += shown.people
+    if group.title is not picked.title:
+        texts.append(group.title)
+    if group.excerpt is not picked.excerpt:
+        texts.append(group.excerpt)
+    if group.people is not picked.people:
+        texts += group.people
     if more := picked.more:
         texts += (more.url, more.avatar, more.data)
         if more.image:
             texts += (more.image.url, more.image.text, more.image.text)
     size = sum(map(getsizeof, texts))
-    return size + _bytes_in(shown.data) if more and more.data else size
+    return size + _bytes_in(group.data) if more and more.data else size
 
 
 def _bytes_in(value: Any) -> int:
-    """Of parsed JSON, with all that is in it."""
+    """Return the bytes of parsed JSON with its whole content."""
     size = getsizeof(value)
     if isinstance(value, dict):
         return size + sum(_bytes_in(each) for pair in value.items() for each in pair)
@@ -185,7 +187,7 @@ def _bytes_in(value: Any) -> int:
 
 
 class _Printer:
-    """Renders the fragments of one email."""
+    """A renderer of the fragments of one email."""
 
     def __init__(
         self,
@@ -205,35 +207,35 @@ class _Printer:
         self._language, self._leave = language, leave
 
     def fragment(self, key: _Key, block: Block) -> Fragment:
-        *_, is_full, latest_place, found = key
-        # A block depends on its key alone: it must not see what the one before it has shown.
+        *_, is_full, latest_place, picked_groups = key
+        # A block depends on its key alone, so it must not see the values of the one before it.
         values = self._press.values
         values.clear()
         values.update(self._values)
         entity, lines = block.groups[0].latest.entity, []
-        for picked in found:
-            shown = clean(picked, entity, self._language)
-            lines.append(Line(shown, self._lines.of(shown)))
+        for picked in picked_groups:
+            group = clean(picked, entity, self._language)
+            lines.append(ShownLine(group, self._lines.of(group)))
         latest = lines[latest_place].shown
-        events = latest.count if len(lines) == 1 else sum([shown.count for shown, _ in lines])
+        events = latest.count if len(lines) == 1 else sum([group.count for group, _ in lines])
         image = latest.image if is_full else None
-        made = ShownBlock(
+        shown_block = ShownBlock(
             latest.title, latest.url, latest.moment, is_full, events, tuple(lines), image
         )
-        values["block"] = made
+        values["block"] = shown_block
         if self._has_button:
             values["button"] = self._lines.button(lines[0].shown)
         values["group"], values["line"] = lines[0]
         shown_lines = lines if is_full else lines[:1]
-        names = tuple(dict.fromkeys([shown.category for shown, _ in shown_lines]))
+        names = tuple(dict.fromkeys([group.category for group, _ in shown_lines]))
         values["leave"], in_text = self._leave(self._press.environment, self._language, names)
         html = self._press.render(self._html)
         values["leave"] = in_text
         text = self._press.render(self._text)
         size = getsizeof(html) + getsizeof(text)
-        for picked, (shown, line) in zip(found, lines, strict=True):
-            size += _bytes_of(picked, shown, line)
-        return Fragment(made, parted(html), parted(text), size)
+        for picked, (group, line) in zip(picked_groups, lines, strict=True):
+            size += _bytes_of(picked, group, line)
+        return Fragment(shown_block, split_block(html), split_block(text), size)
 
 
 ALONE = "immediate"
@@ -244,55 +246,58 @@ OTHER = "other"
 
 
 class Lines:
-    """Says what happened in a group. `press` renders it, and has the language and the brand."""
+    """A renderer of groups as sentences.
+
+    `press` renders them, and has the language and the brand.
+    """
 
     def __init__(self, press: Press) -> None:
         self._press = press
         self._people = press.environment.get_template("parts/people.txt")
         self._by_category: dict[str, Template] = {}
 
-    def of(self, shown: Shown) -> str:
-        """`3 new comments from Ann, Bo and 2 others`, as plain text on one line."""
-        template = self._by_category.get(shown.category)
+    def of(self, group: ShownGroup) -> str:
+        """Return `3 new comments from Ann, Bo and 2 others`, as plain text on one line."""
+        template = self._by_category.get(group.category)
         if template is None:
-            template = template_of(shown.category, "line.txt", self._press.environment)
-            self._by_category[shown.category] = template
-        self._press.values["people"] = self._named(shown)
+            template = template_of(group.category, "line.txt", self._press.environment)
+            self._by_category[group.category] = template
+        self._press.values["people"] = self._named(group)
         return " ".join(self._press.render(template).split())
 
-    def headline(self, shown: Shown, line: str, language: Language) -> str:
-        """`Bo mentioned you in “Release 4.2”`: what a subject says of a group, and about what.
+    def headline(self, group: ShownGroup, line: str, language: Language) -> str:
+        """Return `Bo mentioned you in “Release 4.2”`: the act and the thing, for a subject.
 
-        A category that has a `line.txt` of its own and no `headline.txt` says its line.
+        A category with its own `line.txt` and without a `headline.txt` returns its line.
         """
-        short = in_a_subject(shown, language)
+        short = in_a_subject(group, language)
         line = line if len(line) <= LONGEST_HEADLINE else self.of(short)
         environment, values = self._press.environment, self._press.values
         values["group"], values["people"] = short, self._named(short)
         values["line"], values["thing"] = line, ""
-        template = template_of(shown.category, "headline.txt", environment)
-        said = " ".join(self._press.render(template).split())
-        values["thing"] = thing(short.title, len(said), language)
+        template = template_of(group.category, "headline.txt", environment)
+        text = " ".join(self._press.render(template).split())
+        values["thing"] = thing(short.title, len(text), language)
         return " ".join(self._press.render(template).split())
 
-    def in_a_thread(self, shown: Shown, language: Language) -> tuple[str, str]:
-        """Who acted, under short names, and the title as it is in each subject of a thread."""
-        short = in_a_subject(shown, language)
+    def in_a_thread(self, group: ShownGroup, language: Language) -> tuple[str, str]:
+        """Return short names of the actors, and the title as in each subject of a thread."""
+        short = in_a_subject(group, language)
         return self._named(short), thing(short.title, 0, language)
 
-    def _named(self, shown: Shown) -> str:
-        self._press.values["group"] = shown
+    def _named(self, group: ShownGroup) -> str:
+        self._press.values["group"] = group
         return " ".join(self._press.render(self._people).split())
 
-    def button(self, shown: Shown) -> str:
-        """What the button of a group does: `Reply`."""
-        self._press.values["group"] = shown
-        template = template_of(shown.category, "button.txt", self._press.environment)
+    def button(self, group: ShownGroup) -> str:
+        """Return the text of a group's button, such as `Reply`."""
+        self._press.values["group"] = group
+        template = template_of(group.category, "button.txt", self._press.environment)
         return " ".join(self._press.render(template).split())
 
 
 def template_of(category: str, name: str, environment: Environment) -> Template:
-    """The file `name` of a category, or of `other` if the category has none."""
+    """Return the file `name` of a category, or of `other` if the category has none."""
     try:
         return environment.get_template(f"categories/{category}/{name}")
     except TemplateNotFound:

@@ -31,35 +31,37 @@ SOURCE = "en"
 CATALOGUE = "messages"
 
 _QUOTATION = "“%(quoted)s”"
-"""The sentence of `parts/quoted.txt`: its translations have the quotation marks."""
+"""The sentence of `parts/quoted.txt`. Its translations have the quotation marks of the language."""
 
 _CAPITAL_NOUNS = {"de", "lb"}
 """Languages that write nouns with a capital everywhere."""
 
 _NAMED_DAYS = 7
-"""The days that a name is enough for: today, yesterday, and the five before."""
+"""The number of days that have names: today, yesterday, and the five before."""
 
 _REMEMBERED = 200
-"""How many locales are cached; a bound, because their names come from outside."""
+"""The number of cached locales. It is limited, because their names come from outside."""
 
 _LONGEST_CACHED = 1_000
-"""Characters of a text whose direction is cached; titles, names and excerpts have fewer."""
+"""The longest text in characters whose direction is cached. Titles, names and excerpts are
+shorter."""
 
 _LONGEST_HEADER = 200
 
 _LIKELY = {"en": "en-GB"}
-"""English without a country writes the day before the month and 24 hours, as in `en-GB`."""
+"""English without a country writes the day before the month and uses 24 hours, as in `en-GB`."""
 
 FIRST_STRONG_ISOLATE = "\u2068"
 POP_ISOLATE = "\u2069"
 _RIGHT_TO_LEFT = {"R", "AL"}
-"""https://www.unicode.org/reports/tr9/#Bidirectional_Character_Types"""
+"""Character types of right-to-left text.
+https://www.unicode.org/reports/tr9/#Bidirectional_Character_Types"""
 
 
 class Language:
     """One language, with the formats of a country if the reader's locale names one.
 
-    `tag` is the BCP 47 tag of the sentences, `direction` is `ltr` or `rtl`, `start` is the side on
+    `tag` is the BCP 47 tag of the sentences. `direction` is `ltr` or `rtl`. `start` is the side on
     which lines begin. `name` is the CLDR name, which distinguishes countries: `en_GB`, `en_US`.
     """
 
@@ -72,12 +74,14 @@ class Language:
         self._translations = translations
         self._date_and_time = str(locale.datetime_formats["medium"]).replace("'", "")
         self._minutes_apart = _are_minutes_apart(_clock(self.name))
-        self._today = _if_said("Today", tag, translations)
-        self._yesterday = _if_said("Yesterday", tag, translations)
+        self._today = _translated_or_empty("Today", tag, translations)
+        self._yesterday = _translated_or_empty("Yesterday", tag, translations)
         self._quote = translations.gettext(_QUOTATION).partition("%(quoted)s")
 
     def values(self) -> dict[str, Any]:
-        """Values for a template's context: `language`, and what Jinja's `trans` and `_` call."""
+        """Return the values for a template's context: `language`, and the functions of `trans` and
+        `_`.
+        """
         return {
             "language": self,
             "gettext": self._gettext,
@@ -86,94 +90,98 @@ class Language:
         }
 
     def number(self, number: int) -> str:
-        """`1,234`."""
+        """Return a number such as `1,234`."""
         return _number(self.name, number)
 
     def moment(self, instant: datetime, zone: tzinfo, today: date | None = None) -> str:
-        """Date and time in `zone`: `22 November, 08:30`.
+        """Return date and time in `zone`: `22 November, 08:30`.
 
-        From `today`, a day of `zone`, the last seven days have names (`Yesterday, 08:30`, `Monday,
-        08:30`), and other years are named (`22 November 2025, 08:30`).
+        With `today`, a day of `zone`, the last seven days have names (`Yesterday, 08:30`, `Monday,
+        08:30`), and dates of other years include the year (`22 November 2025, 08:30`).
         """
         local = instant.astimezone(zone)
-        return self._joined(self._called(local, today), self.hour(local))
+        return self._joined(self._day_name(local, today), self.hour(local))
 
-    def _called(self, local: datetime, today: date | None) -> str:
+    def _day_name(self, local: datetime, today: date | None) -> str:
         if today is None:
             return _day(self.name, local.year, local.month, local.day)
         ago = today.toordinal() - local.toordinal()
         if 0 <= ago < _NAMED_DAYS:
-            said = (self._today, self._yesterday)[ago] if ago < 2 else self._weekday(local)
-            if said:
-                return said
+            name = (self._today, self._yesterday)[ago] if ago < 2 else self._weekday(local)
+            if name:
+                return name
         if local.year != today.year:
             return _day_of_a_year(self.name, local.year, local.month, local.day)
         return _day(self.name, local.year, local.month, local.day)
 
     def _weekday(self, day: date) -> str:
-        """As it stands by itself, with a capital where sentences have one."""
+        """Return the name of the day by itself, with a capital if sentences have one."""
         name = _name_of_weekday(self.name, day.weekday())
         return name[:1].upper() + name[1:]
 
     def day_and_hour(self, instant: datetime, zone: tzinfo) -> str:
-        """Date with the day of the week, and time: `Thursday, 26 November 2026, 08:00`."""
+        """Return date with the day of the week, and time: `Thursday, 26 November 2026, 08:00`."""
         local = instant.astimezone(zone)
         return self._joined(format_date(local, "full", locale=self._locale), self.hour(local))
 
     def date(self, day: date) -> str:
-        """`14 December 2026`."""
+        """Return a date such as `14 December 2026`."""
         return str(format_date(day, "long", locale=self._locale))
 
     def weekday(self, number: int) -> str:
-        """The name of a day of the week, `Monday` for 1."""
+        """Return the name of a day of the week, `Monday` for 1."""
         names = get_day_names("wide", "stand-alone", locale=self._locale)
         return str(names[number - 1])
 
     def weekdays(self) -> tuple[int, ...]:
-        """The days of the week, 1 for Monday, in the order of the reader's country."""
+        """Return the days of the week, 1 for Monday, in the order of the reader's country."""
         first = _first_weekday(self.name)
         return tuple((first + day) % 7 + 1 for day in range(7))
 
     def territory(self, code: str) -> str:
-        """The name of a country or continent: `Europe` for 150 (UN M49)."""
+        """Return the name of a country or continent: `Europe` for 150 (UN M49)."""
         return str(self._locale.territories[code])
 
     def place(self, *names: str) -> str:
-        """The city of a time zone with these names: as in CLDR, or else as in the first name."""
+        """Return the city of a time zone with these names, from CLDR or else from the first
+        name.
+        """
         known = self._locale.time_zones
         cities = (known[name]["city"] for name in names if "city" in known.get(name, {}))
         return str(next(cities, names[0].rpartition("/")[2].replace("_", " ")))
 
     def hour(self, local: datetime | time) -> str:
-        """The time of day: `08:30`, `8:30 am`."""
+        """Return the time of day: `08:30`, `8:30 am`."""
         if not self._minutes_apart:
             return _hour_and_minute(self.name, local.hour, local.minute)
         return _hour(self.name, local.hour).format(_minute(self.name, local.minute))
 
     def city(self, zone: tzinfo) -> str:
-        """The city of a time zone: `Berlin`."""
+        """Return the city of a time zone: `Berlin`."""
         try:
             return str(get_timezone_location(zone, locale=self._locale, return_city=True))
         except KeyError:  # few languages have a name for an unknown region
             return str(get_timezone_location(zone, locale=SOURCE, return_city=True))
 
     def listed(self, parts: Sequence[str]) -> str:
-        """`Ann, Bo and 12 others`."""
+        """Return a list such as `Ann, Bo and 12 others`."""
         return _list(self.name, len(parts)).format(*parts)
 
     def named(self, names: Sequence[str], *others: str) -> str:
-        """As `listed`, each name isolated: `Ann, Bo and 12 others`."""
+        """Return a list such as `Ann, Bo and 12 others`, with each name isolated."""
         if len(names) == 1 and not others:
             return self.isolated(names[0])
         return self.listed([*map(self.isolated, names), *others])
 
     def quoted(self, text: str) -> str:
-        """`text`, isolated, in the quotation marks of the language, which it cannot close."""
+        """Return `text`, isolated, in the quotation marks of the language, which it cannot
+        close.
+        """
         before, _, after = self._quote
         return before + self.isolated(text.replace(after, "'")) + after
 
     def unquoted(self, text: str) -> str:
-        """What `quoted` was given; other text as it is."""
+        """Return the argument of `quoted`; any other text unchanged."""
         before, _, after = self._quote
         if not (text.startswith(before) and text.endswith(after)):
             return text
@@ -181,25 +189,27 @@ class Language:
         return inside.strip(FIRST_STRONG_ISOLATE + POP_ISOLATE)
 
     def inside(self, noun: str) -> str:
-        """A noun as it stands inside a sentence: `mentions` for `Mentions`, but `CI builds`."""
+        """Return a noun for the inside of a sentence: `mentions` for `Mentions`, but `CI
+        builds`.
+        """
         if self.tag.partition("-")[0] in _CAPITAL_NOUNS or noun[1:2].isupper():
             return noun
         return noun[:1].lower() + noun[1:]
 
     def day(self, instant: datetime, zone: tzinfo) -> str:
-        """The day in `zone`, briefly: `22 Nov`."""
+        """Return the short day in `zone`: `22 Nov`."""
         local = instant.astimezone(zone)
         return _short_day(self.name, local.year, local.month, local.day)
 
     def isolated(self, text: str) -> str:
-        """`text`, isolated so that it does not change the direction of the text beside it.
+        """Return `text`, isolated so that it does not change the direction of adjacent text.
 
-        Only text that runs against the direction of the language is put between Unicode isolates.
+        Unicode isolates enclose only text that runs against the direction of the language.
         HTML that puts it into its own element uses `dir="auto"` instead.
         """
         if self.direction == "ltr" and text.isascii():
             return text
-        # A long text is not cached: thousands of them would take all memory.
+        # A long text is not cached, because thousands of them would take all memory.
         if len(text) > _LONGEST_CACHED:
             runs_along = _runs_along.__wrapped__(self.direction, text)
         else:
@@ -210,9 +220,9 @@ class Language:
         return self._date_and_time.replace("{1}", date).replace("{0}", time)
 
     def sentences(self) -> Iterable[str]:
-        """What its catalogue says, for whoever trusts it less than the code."""
-        found: Mapping[object, str] = vars(self._translations).get("_catalog", {})
-        return found.values()
+        """Return the catalogue's sentences, for callers that do not trust them."""
+        catalogue: Mapping[object, str] = vars(self._translations).get("_catalog", {})
+        return catalogue.values()
 
     @pass_eval_context
     def _gettext(self, context: EvalContext, message: str, /, **values: object) -> str:
@@ -222,11 +232,11 @@ class Language:
     def _ngettext(
         self, context: EvalContext, one: str, many: str, number: int, /, **values: object
     ) -> str:
-        said = self._translations.ngettext(one, many, number)
-        return _filled(context, said, {"num": number, **values})
+        sentence = self._translations.ngettext(one, many, number)
+        return _filled(context, sentence, {"num": number, **values})
 
 
-# Babel takes some 30 microseconds for each of these. Together they hold 2 MB at most.
+# Babel takes some 30 microseconds for each of these. Together the caches take 2 MB at most.
 
 
 @lru_cache(maxsize=4096)
@@ -261,7 +271,7 @@ def _hour_and_minute(locale: str, hour: int, minute: int) -> str:
 
 @lru_cache(maxsize=1024)
 def _hour(locale: str, hour: int) -> str:
-    """`08:{}`, `8:{} am`."""
+    """Return the pattern of an hour: `08:{}`, `8:{} am`."""
     return str(format_time(time(hour), _clock(locale).replace("mm", "'{}'"), locale=locale))
 
 
@@ -272,7 +282,10 @@ def _minute(locale: str, minute: int) -> str:
 
 @lru_cache(maxsize=4096)
 def _runs_along(direction: str, text: str) -> bool:
-    """Of the names of one email, most are shown several times."""
+    """Return True if the text runs along `direction`.
+
+    Cached, because an email repeats most names.
+    """
     ways = set(map(bidirectional, text))
     right_to_left = not ways.isdisjoint(_RIGHT_TO_LEFT)
     runs_along = right_to_left and "L" not in ways if direction == "rtl" else not right_to_left
@@ -281,20 +294,24 @@ def _runs_along(direction: str, text: str) -> bool:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _first_weekday(locale: str) -> int:
-    """0 for Monday. A language without a country is taken for that of most who speak it."""
+    """Return 0 for Monday.
+
+    A language without a country gets the country of most of its speakers.
+    """
     likely = get_global("likely_subtags").get(locale, locale)
     return int(Locale.parse(likely).first_week_day)
 
 
 def _clock(locale: str) -> str:
-    """The pattern of a time, such as `h:mm a`."""
+    """Return the pattern of a time, such as `h:mm a`."""
     return str(get_time_format("short", locale=locale).pattern)
 
 
 def _are_minutes_apart(clock: str) -> bool:
-    """Whether the rest of a time follows from the hour: there are 84 of both, but 1,440 times.
+    """Return True if the rest of a time follows from the hour.
 
-    `b` and `B` are names of parts of the day, which begin at any minute.
+    There are 84 hours and minutes, but 1,440 times. `b` and `B` are names of parts of the day,
+    which begin at any minute.
     https://www.unicode.org/reports/tr35/tr35-dates.html#Date_Field_Symbol_Table
     """
     return clock.count("mm") == 1 and not {"b", "B", "'"} & {*clock}
@@ -302,14 +319,16 @@ def _are_minutes_apart(clock: str) -> bool:
 
 @lru_cache(maxsize=512)
 def _list(locale: str, length: int) -> str:
-    """How CLDR joins so many parts, with a place for each: `{0}, {1} and {2}`."""
+    """Return the list pattern of CLDR with a place for each part: `{0}, {1} and {2}`."""
     return str(format_list([f"{{{place}}}" for place in range(length)], locale=locale))
 
 
-def _if_said(word: str, tag: str, translations: NullTranslations) -> str:
-    """The word in a language; empty if its catalogue has none, because English would be wrong."""
-    said = translations.gettext(word)
-    return said if said != word or tag.partition("-")[0] == SOURCE else ""
+def _translated_or_empty(word: str, tag: str, translations: NullTranslations) -> str:
+    """Return the word in a language; empty if it has no translation, because English would be
+    wrong.
+    """
+    translation = translations.gettext(word)
+    return translation if translation != word or tag.partition("-")[0] == SOURCE else ""
 
 
 class Languages:
@@ -326,35 +345,39 @@ class Languages:
 
     @property
     def tags(self) -> frozenset[str]:
-        """Their BCP 47 tags, in lower case."""
+        """The BCP 47 tags of the languages, in lower case."""
         return frozenset({SOURCE, *self._folders})
 
     def of(self, tag: str) -> Language:
-        """The best match for a BCP 47 tag: `de-AT` is German as in Austria. English if none."""
-        with self._lock:  # one object of each, because fragments are cached by it
+        """Return the best match for a BCP 47 tag: `de-AT` is German as in Austria.
+
+        English if none.
+        """
+        with self._lock:  # one object per language, because it is a part of the fragments' keys
             return self._of(tag.lower())
 
     def accepted(self, header: str) -> Language:
-        """The best available language of an Accept-Language header, or English.
+        """Return the best available language of an Accept-Language header, or English.
 
-        By weight (RFC 9110, section 12.5.4). Malformed parts are ignored.
+        The order is by weight (RFC 9110, section 12.5.4). Malformed parts are ignored.
         """
-        wanted = sorted(_weighted(header), key=lambda each: -each[0])
-        spoken = (tag for weight, tag in wanted if weight and self._is_spoken(tag))
+        languages = sorted(_weighted(header), key=lambda each: -each[0])
+        spoken = (tag for weight, tag in languages if weight and self._is_spoken(tag))
         return self.of(next(spoken, SOURCE))
 
     def _is_spoken(self, tag: str) -> bool:
         return self.of(tag).tag != SOURCE or tag.partition("-")[0] == SOURCE
 
     def _negotiate(self, tag: str) -> Language:
-        """Lookup (RFC 4647, section 3.4): the tag is shortened from its end until one is available.
+        """Shorten the tag from its end until a language is available (lookup, RFC 4647, section
+        3.4).
 
-        A language whose code has changed is also found by its old code: `iw` is Hebrew in the
-        tags of older Java. https://www.rfc-editor.org/rfc/rfc5646#section-4.5
+        A language whose code has changed is also found by its old code: `iw` is Hebrew in the tags
+        of older Java. https://www.rfc-editor.org/rfc/rfc5646#section-4.5
         """
-        for wanted in _shortened(tag):
-            if wanted in self.tags:
-                return Language(wanted, _locale(tag, wanted), self._translations(wanted))
+        for available in _shortened(tag):
+            if available in self.tags:
+                return Language(available, _locale(tag, available), self._translations(available))
         language, dash, rest = tag.partition("-")
         renamed = get_global("language_aliases").get(language)
         if renamed is None:
@@ -369,7 +392,9 @@ class Languages:
 
 
 def _weighted(header: str) -> Iterator[tuple[float, str]]:
-    """The first few languages of an Accept-Language header, in lower case, with their weights."""
+    """Yield the first few languages of an Accept-Language header, in lower case, with their
+    weights.
+    """
     for part in header[:_LONGEST_HEADER].split(","):
         tag, _, weight = part.partition(";")
         try:
@@ -379,14 +404,14 @@ def _weighted(header: str) -> Iterator[tuple[float, str]]:
 
 
 def _shortened(tag: str) -> Iterator[str]:
-    """`de-at-1996`, `de-at`, `de`."""
+    """Yield `de-at-1996`, `de-at`, `de`."""
     while tag:
         yield tag
         tag = tag.rpartition("-")[0]
 
 
 def _locale(tag: str, spoken: str) -> Locale:
-    """The locale with the country of `tag`, if CLDR has it; extensions are ignored."""
+    """Return the locale with the country of `tag`, if CLDR has it. Extensions are ignored."""
     for name in _shortened(tag):
         if len(name) < len(spoken):
             break
@@ -397,7 +422,7 @@ def _locale(tag: str, spoken: str) -> Locale:
     return Locale.parse(_LIKELY[SOURCE], sep="-")
 
 
-def _filled(context: EvalContext, said: str, values: dict[str, object]) -> str:
+def _filled(context: EvalContext, sentence: str, values: dict[str, object]) -> str:
     """Fill `values` into a sentence. In HTML, values are escaped; the sentence itself is not."""
-    words = Markup(said) if context.autoescape else said  # noqa: S704 -- see above
+    words = Markup(sentence) if context.autoescape else sentence  # noqa: S704 -- see above
     return words % values

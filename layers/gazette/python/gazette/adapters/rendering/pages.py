@@ -20,35 +20,37 @@ class JinjaPages:
         self._sheets = sheets
 
     def confirm_leaving(self, accepted: str, leaving: Leaving, *, settings: str) -> str:
-        """Says what the link does, and for whom, and asks the reader to confirm."""
+        """Return the page that names the act of the link and the reader, and requires a
+        confirmation.
+        """
         return self._of_leaving("leave.html", accepted, leaving, settings=settings)
 
     def left(self, accepted: str, leaving: Leaving, *, undo: str, settings: str) -> str:
-        """Says what was done, and offers the rest."""
+        """Return the page after the act, which offers the remaining choices."""
         return self._of_leaving("left.html", accepted, leaving, undo=undo, settings=settings)
 
     def invalid_link(self, accepted: str) -> str:
-        """Says that a link does not work; the same page for every cause."""
+        """Return the page for a link that does not work, the same for every cause."""
         return self._for_a_browser("invalid.html", accepted)
 
     def ended_link(self, accepted: str, *, is_mailed: bool) -> str:
-        """Offers to mail a new link, or says that it is on its way."""
+        """Return the page that offers to mail a new link, or confirms that it is on its way."""
         return self._for_a_browser("ended.html", accepted, is_mailed=is_mailed)
 
     def went_wrong(self, accepted: str) -> str:
-        """Says that an error occurred, which is not the reader's fault."""
+        """Return the page for an error that is not the reader's fault."""
         return self._for_a_browser("went_wrong.html", accepted)
 
     def not_sent(self, reader: Subscriber) -> str:
-        """Says that the email has not been sent yet."""
+        """Return the page for an email that has not been sent yet."""
         return self._for_a_reader("not_sent.html", reader)
 
     def nothing_left(self, reader: Subscriber) -> str:
-        """Says that none of the email's events are stored any more."""
+        """Return the page for an email whose events are no longer stored."""
         return self._for_a_reader("nothing_left.html", reader)
 
     def updates(self, digest: Digest, reader: Subscriber, said: Sequence[Sequence[str]]) -> str:
-        """All blocks of the digest, with times in the reader's time zone."""
+        """Return all blocks of the digest, with times in the reader's time zone."""
         language = self._sheets.languages.of(reader.locale)
         zone = zone_of(reader.time_zone)
         blocks = []
@@ -58,9 +60,9 @@ class JinjaPages:
         return self._sheets.render("updates.html", language, digest=digest, blocks=blocks)
 
     def _of_leaving(self, name: str, accepted: str, leaving: Leaving, **values: object) -> str:
-        """The page gets `scope` (a ScopeKind), `what` it names and the `address`, if known.
+        """Return a page with `scope` (a ScopeKind), `what` it names and the `address`, if known.
 
-        `critical`: the names of what comes all the same, for a known reader.
+        `critical`: the names of the categories that are still sent, for a known reader.
         """
         scope, reader = leaving.scope, leaving.reader
         languages, names = self._sheets.languages, self._sheets.name_of

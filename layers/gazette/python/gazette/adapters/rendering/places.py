@@ -17,13 +17,13 @@ _CONTINENTS = {
     "Australia": "AU",
     "Europe": "150",
 }
-"""Codes of CLDR (UN M49, ISO 3166). The Arctic has one zone, of Svalbard."""
+"""Codes of CLDR (UN M49, ISO 3166). The Arctic has one zone, that of Svalbard."""
 
 _OCEANS = ("Atlantic", "Indian", "Pacific")
-"""CLDR has no names for them: the page has."""
+"""CLDR has no names for oceans, so the page has its own."""
 
 _REMEMBERED = 20
-"""How many languages are cached, at some 60 KB each."""
+"""The number of cached languages, at some 60 KB each."""
 
 Region = tuple[str, str, tuple[tuple[str, str], ...]]
 """An ocean or "", the name of the continent or "", and each zone with the name of its city."""
@@ -31,7 +31,9 @@ Region = tuple[str, str, tuple[tuple[str, str], ...]]
 
 @cache
 def zones() -> tuple[str, ...]:
-    """Time zones named by place, such as `Europe/Berlin`, without `Etc/…` and abbreviations."""
+    """Return the time zones with a place, such as `Europe/Berlin`, without `Etc/…` and
+    abbreviations.
+    """
     regions = {*_CONTINENTS, *_OCEANS}
     return tuple(
         sorted(name for name in available_timezones() if name.partition("/")[0] in regions)
@@ -39,7 +41,7 @@ def zones() -> tuple[str, ...]:
 
 
 def regions(language: Language, now: str) -> list[Region]:
-    """The zones by region, each place once; `now` keeps its name, whatever other the place has.
+    """Return the zones by region, each place once. The place of `now` keeps that name.
 
     `Asia/Calcutta` and `Asia/Kolkata` are one place.
     """
@@ -56,21 +58,25 @@ def regions(language: Language, now: str) -> list[Region]:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _regions(language: Language) -> tuple[Region, ...]:
-    """Continents by name, then oceans; cities by name."""
-    found: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    """Return the continents by name, then the oceans. Cities are sorted by name."""
+    cities: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for names in _places():
         region = names[0].partition("/")[0]
         code = _CONTINENTS.get(region)
         key = ("", language.territory(code)) if code else (region, "")
-        found.setdefault(key, []).append((names[0], language.place(*names)))
-    in_order = sorted(found, key=lambda key: (key[0], _alphabetic(key[1])))
+        cities.setdefault(key, []).append((names[0], language.place(*names)))
+    in_order = sorted(cities, key=lambda key: (key[0], _alphabetic(key[1])))
     return tuple(
-        (*key, tuple(sorted(found[key], key=lambda each: _alphabetic(each[1])))) for key in in_order
+        (*key, tuple(sorted(cities[key], key=lambda each: _alphabetic(each[1]))))
+        for key in in_order
     )
 
 
 def _places() -> list[tuple[str, ...]]:
-    """The names of each zone, that of CLDR first. CLDR may name its city by an older one."""
+    """Return the names of each zone, the canonical one first.
+
+    CLDR may name its city by an older name.
+    """
     places: dict[str, list[str]] = {}
     for name in zones():
         places.setdefault(_canonical(name), []).append(name)
@@ -81,11 +87,11 @@ def _places() -> list[tuple[str, ...]]:
 
 
 def _canonical(zone: str) -> str:
-    """The name under which CLDR knows a zone."""
+    """Return the name of a zone in CLDR."""
     name: str = get_global("zone_aliases").get(zone, zone)
     return name
 
 
 def _alphabetic(text: str) -> str:
-    """Without accents and capitals: Ägypten comes before Algerien."""
+    """Return the text without accents and capitals, so that Ägypten is sorted before Algerien."""
     return "".join(each for each in normalize("NFKD", text.casefold()) if not combining(each))

@@ -1,4 +1,4 @@
-"""Renders the preference page: one form, usable by keyboard and screen reader, without scripts."""
+"""The preference page: one form, usable by keyboard and screen reader, without scripts."""
 
 from collections.abc import Mapping
 from datetime import time, timedelta
@@ -28,13 +28,13 @@ from gazette.domain.subscribers.preference_form import (
 )
 
 _FREQUENCIES = (Frequency.DAILY, Frequency.WEEKLY, Frequency.CUSTOM, Frequency.IMMEDIATE)
-"""The choices for all categories together. To get none at all, a reader unsubscribes."""
+"""The choices for all categories together. To get no email, a reader unsubscribes."""
 
 _TITLE = 120
 
 
 class PreferencePages:
-    """Renders the page from templates. It offers each category that has a folder there."""
+    """A renderer of the page. It offers each category with a folder of templates."""
 
     def __init__(self, sheets: Sheets, templates: Path) -> None:
         self._sheets = sheets
@@ -43,13 +43,14 @@ class PreferencePages:
         ) - {OTHER, "__pycache__"}
 
     def categories(self, overview: Overview) -> frozenset[str]:
-        """The categories that have templates, a default frequency, or a choice of the reader.
+        """Return the categories that have templates, a default frequency, or a choice of the
+        reader.
 
-        Not the critical ones: no choice counts for them. Nor what a content source is asked for
-        that the stage does not have, unless there is a choice.
+        Critical categories are left out, because no choice applies to them. So are categories of
+        content sources that the stage does not have, unless the reader chose one.
         """
         known = {*dict(overview.defaults), *dict(overview.subscriber.chosen)}
-        templates = self._categories - (ASKED_CATEGORIES - {*overview.asked})
+        templates = self._categories - (ASKED_CATEGORIES - {*overview.queried_categories})
         return (templates | (known - {EVERYTHING})) - {*overview.critical}
 
     def page(
@@ -60,9 +61,9 @@ class PreferencePages:
         problems: Mapping[str, Problem] | None = None,
         sent: Fields | None = None,
     ) -> str:
-        """The page with the choices that count now, or with the fields as `sent`.
+        """Return the page with the current choices, or with the fields in `sent`.
 
-        `notice`: the result of a request. `problems`: what is wrong with `sent`, by field.
+        `notice`: the result of a request. `problems`: the errors in `sent`, by field.
         """
         language = self._sheets.languages.of(overview.subscriber.locale)
         reader = overview.subscriber
@@ -106,22 +107,23 @@ class PreferencePages:
         return self._sheets.render("settings.html", language, **values)
 
     def _shown(self, overview: Overview, language: Language, sent: Fields) -> dict[str, Any]:
-        """The value of each field: as it was sent, or else as it counts now.
+        """Return the value of each field: the one in `sent`, or else the current one.
 
-        Categories and follows are lists of name, label and value; a category's default follows.
+        Categories and follows are lists of name, label and value; categories also have their
+        default.
         """
         own, times = dict(overview.subscriber.chosen), overview.subscriber.times
         categories = sorted(self.categories(overview))
-        shown = shown_fields(overview, categories)
+        current = shown_fields(overview, categories)
 
         def value(name: str) -> str:
-            return sent.get(name, shown[name])[0]
+            return sent.get(name, current[name])[0]
 
         zone = value("time_zone")
         offered = regions(language, zone)
         names = {name for _, _, places in offered for name, _ in places}
         return {
-            "was": sent["was"][0] if "was" in sent else written_fields(shown),
+            "was": sent["was"][0] if "was" in sent else written_fields(current),
             "left": mark_of_leave(overview.subscriber),
             "frequency": value("frequency"),
             "frequencies": [
@@ -130,10 +132,10 @@ class PreferencePages:
                 *([Frequency.NEVER] if own.get(EVERYTHING) is Frequency.NEVER else []),
             ],
             "weekly_on": value("weekly_on"),
-            "days": set(sent.get("days", ()) if "weeks" in sent else shown["days"]),
+            "days": set(sent.get("days", ()) if "weeks" in sent else current["days"]),
             "weeks": value("weeks"),
             "month_day": times.custom_on.month_day,
-            "in_digests": {f"category-{category}" for category in overview.asked},
+            "in_digests": {f"category-{category}" for category in overview.queried_categories},
             "hour": value("hour"),
             "time_zone": zone,
             "hours": [(str(hour), language.hour(time(hour))) for hour in range(24)],
@@ -157,7 +159,7 @@ class PreferencePages:
         }
 
     def _in_words(self, summary: Summary, language: Language) -> dict[str, Any]:
-        """The summary; `apart` with what readers call the categories, as one text."""
+        """Return the summary; `apart` with the readers' names of the categories, as one text."""
         apart = [
             (often, language.named([self._sheets.name_of(each, language) for each in categories]))
             for often, categories in summary.apart
@@ -166,6 +168,6 @@ class PreferencePages:
 
 
 def _title(follow: Follow) -> str:
-    """The title of the followed entity, or its type and id."""
+    """Return the title of the followed entity, or its type and id."""
     kind, _, entity_id = follow.entity.partition("#")
     return one_line(follow.title, _TITLE) or one_line(f"{kind} {entity_id}", _TITLE)

@@ -1,4 +1,4 @@
-"""Renders an email from Jinja2 templates, whose CSS was inlined at build time."""
+"""Rendering of emails from Jinja2 templates, whose CSS was inlined at build time."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -15,7 +15,7 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from gazette.adapters.rendering.brand import Brand, read_brand
-from gazette.adapters.rendering.environment import SAID, Press, environment, with_own
+from gazette.adapters.rendering.environment import SAID, Press, environment, insert_own_links
 from gazette.adapters.rendering.fragments import (
     ALONE,
     DIGEST,
@@ -46,40 +46,42 @@ from gazette.domain.subscribers.frequency import Frequency
 from gazette.domain.subscribers.subscriber import Subscriber
 
 Measure = Callable[[], AbstractContextManager[None]]
-"""Returns a context manager around each rendering, to measure it."""
+"""A function that returns a context manager for each rendering, to measure it."""
 
 LONGEST_HTML = 90_000
-"""Bytes. Gmail cuts emails off at 102 KB, and with them the link to unsubscribe."""
+"""The limit in bytes. Gmail clips emails at 102 KB, and with them the link to unsubscribe."""
 
 _LONGEST_SUBJECT = 200
 _LONGEST_NAME = 80
 
 
 class _Piece(NamedTuple):
-    """A block as one reader gets it."""
+    """A block with the reader's own links."""
 
     block: ShownBlock
     html: str
     text: str
 
 
-class Reason(NamedTuple):
-    """Why a reader gets an email: because something was for them, or because of what they follow.
+class EmailReason(NamedTuple):
+    """The reason for an email: involvement of the reader, or a follow.
 
-    `followed`: at least one block came by a follow, `involved`: something was addressed to them.
-    If it is neither, all of it is what content sources were asked for.
+    If neither, all of it is from content sources.
     """
 
     involved: bool
+    """True if a part is addressed to the reader."""
+
     followed: bool
+    """True if a follow brought at least one block."""
 
 
 class JinjaRenderer:
     """The port `Renderer` on a folder of built templates (see infra/assets/templates.py).
 
-    `kind`: of the environment in which they are rendered; None: our own, without a sandbox.
-    `held`: what must live as long as the renderer, such as a folder that is deleted with it.
-    `count`: what counts, for several renderers together, how often a cache had a block.
+    `kind`: the class of the environment; None for our own, without a sandbox. `held`: an object
+    that must live as long as the renderer, such as a folder that is deleted with it. `count`: the
+    count of cache hits of several renderers together.
     """
 
     def __init__(
@@ -103,10 +105,10 @@ class JinjaRenderer:
         self._measured: Measure = nullcontext
 
     def for_sending(self, *, tracks_clicks: bool, measured: Measure) -> Self:
-        """A renderer for emails that are sent, with the same cache.
+        """Return a renderer for emails that are sent, with the same cache.
 
-        `tracks_clicks`: the provider routes links through its own server, except the reader's
-        own links. `measured`: the context of each rendering.
+        `tracks_clicks`: the provider routes links through its own server, except the reader's own
+        links. `measured`: the context of each rendering.
         """
         other = copy(self)
         other._tracks_clicks = tracks_clicks
@@ -114,11 +116,11 @@ class JinjaRenderer:
         return other
 
     def take_count(self) -> CacheCount:
-        """How many blocks came from the cache, and how many were rendered, since the last call."""
+        """Return the numbers of cached and of rendered blocks since the last call."""
         return self._count.take()
 
     def arrangement(self, variation: int, of_stage: Arrangement) -> Arrangement:
-        """The arrangement of the stage with what the variation says otherwise."""
+        """Return the arrangement of the stage with the changes of the variation."""
         change = self._changes.get(variation)
         return change(of_stage) if change else of_stage
 
@@ -132,7 +134,7 @@ class JinjaRenderer:
         variation: int = 1,
         due_at: datetime | None = None,
     ) -> Edition:
-        """A subject of one line, and the same content as HTML and text.
+        """Return a subject of one line, and the same content as HTML and text.
 
         If the HTML is too long, blocks are dropped from the end and counted as not shown.
         """
@@ -142,13 +144,13 @@ class JinjaRenderer:
                 return self._fitting(email, digest, subscriber, links, schedule, variation, due_at)
         except RenderingFailed:
             raise
-        except Exception as err:  # templates can raise anything
+        except Exception as err:  # templates can raise any error
             raise RenderingFailed(f"{type(err).__name__}: {err}") from err
 
     def said(
         self, digest: Digest, subscriber: Subscriber, *, variation: int = 1
     ) -> Sequence[Sequence[str]]:
-        """What the lines of each block say, as plain text, each on one line."""
+        """Return the lines of each block as plain text."""
         templates = self._environment(variation)
         language = self._languages.of(subscriber.locale)
         zone = zone_of(subscriber.time_zone)
@@ -158,7 +160,7 @@ class JinjaRenderer:
                 [lines.of(show(group, language, zone)) for group in block.groups]
                 for block in digest.blocks
             ]
-        except Exception as err:  # templates can raise anything
+        except Exception as err:  # templates can raise any error
             raise RenderingFailed(f"{type(err).__name__}: {err}") from err
 
     def _fitting(
@@ -217,13 +219,16 @@ class JinjaRenderer:
 
 
 def _follows(templates: Environment, values: Mapping[str, Any], is_this: bool) -> str:
-    """What a block says of the follow by which it came; `is_this`: that of the thing itself."""
+    """Return a block's sentence about the follow that brought it.
+
+    `is_this`: the follow is that of the block's entity.
+    """
     press = Press(templates, {**values, "is_this": is_this})
     return " ".join(press.render(templates.get_template("parts/follows.txt")).split())
 
 
 def _kind(digest: Digest, schedule: str) -> str:
-    """The folder of the templates of an email."""
+    """Return the folder of an email's templates."""
     if digest.categories == (NEW_LINK,):
         return NEW_LINK
     immediate = kind_of(schedule) is ScheduleKind.IMMEDIATE
@@ -251,8 +256,8 @@ def _edition(
             about = lines.in_a_thread(groups[0].shown, language)
             press.values["people"], press.values["thing"] = about
 
-    def part(name: str, shown: str) -> str:
-        press.values["shown"] = shown
+    def part(name: str, blocks: str) -> str:
+        press.values["shown"] = blocks
         return press.render(templates.get_template(f"{email}/{name}"))
 
     html_blocks, text_blocks = [each.html for each in pieces], [each.text for each in pieces]
@@ -260,9 +265,9 @@ def _edition(
         html_blocks = _sectioned(html_blocks, digest, press, "section.html")
         text_blocks = _sectioned(text_blocks, digest, press, "section.txt")
     texts = "".join(text_blocks)
-    shown = Markup("".join(html_blocks))  # noqa: S704 -- escaped by its template
+    markup = Markup("".join(html_blocks))  # noqa: S704 -- escaped by its template
     subject = part("subject.txt", texts)
-    html, text = part("body.html", shown), part("body.txt", texts)
+    html, text = part("body.html", markup), part("body.txt", texts)
     return Edition(
         subject=subject_line(subject, _LONGEST_SUBJECT),
         html=html,
@@ -272,8 +277,8 @@ def _edition(
     )
 
 
-def _reason_of(digest: Digest) -> Reason:
-    return Reason(
+def _reason_of(digest: Digest) -> EmailReason:
+    return EmailReason(
         involved=any(
             group.is_addressed and not group.latest.source
             for block in digest.blocks
@@ -284,7 +289,7 @@ def _reason_of(digest: Digest) -> Reason:
 
 
 def _via(block: Block) -> tuple[str, ...]:
-    """What the reader may follow, by which some of the block came; nothing if none of it did."""
+    """Return the followed entities that brought a part of the block; empty if it has none."""
     for group in block.groups:
         if group.latest.via:
             return group.latest.via
@@ -292,9 +297,9 @@ def _via(block: Block) -> tuple[str, ...]:
 
 
 class _Own:
-    """Puts what is the reader's own into the blocks of an email. `made`: the links it has put in.
+    """The reader's own parts of an email's blocks. `made`: the links that were inserted.
 
-    `follows`: what a block says that came by a follow; empty if the foot of the email says it.
+    `follows`: returns a block's sentence about a follow; None if the foot of the email has it.
     """
 
     def __init__(
@@ -305,8 +310,8 @@ class _Own:
         self.made: set[str] = set()
 
     def put_into(self, blocks: Sequence[Block], fragments: Sequence[Fragment]) -> list[_Piece]:
-        """The fragments of `blocks` as this reader gets them."""
-        made = []
+        """Return the fragments of `blocks` with the reader's own parts."""
+        pieces = []
         for block, each in zip(blocks, fragments, strict=True):
             via = _via(block)
             is_this = bool(via) and via == (block.groups[0].latest.entity.key,)
@@ -315,19 +320,22 @@ class _Own:
             key = (in_html, in_text, via, is_this, is_for_them)
             filled = self._filled.get(key)
             if filled is None:
-                said = partial(self._said, via, is_this, is_for_them)
-                filled = with_own(in_html, partial(_escaped, said)), with_own(in_text, said)
+                text_of = partial(self._said, via, is_this, is_for_them)
+                filled = (
+                    insert_own_links(in_html, partial(_escaped, text_of)),
+                    insert_own_links(in_text, text_of),
+                )
                 self._filled[key] = filled
             html, text = before + filled[0] + after, above + filled[1] + below
-            made.append(_Piece(each.block, html, text))
-        return made
+            pieces.append(_Piece(each.block, html, text))
+        return pieces
 
     def _said(
         self, via: tuple[str, ...], is_this: bool, is_for_them: bool, act: str, category: str
     ) -> str:
-        """What goes in at a place; empty if the reader has nothing of it.
+        """Return the text for a place; empty if the reader has none there.
 
-        Raises RenderingFailed for an act that there is not.
+        Raise RenderingFailed for an unknown act.
         """
         if act == "why":
             says = via and (is_this or not is_for_them)
@@ -337,7 +345,7 @@ class _Own:
         if act == "mute":
             scope = Scope(ScopeKind.CATEGORY, (category,))
         elif act != "unfollow":
-            raise RenderingFailed(f"there is nothing of a reader's own that is called {act!r}")
+            raise RenderingFailed(f"a reader has no link for the act {act!r}")
         elif via:
             scope = Scope(ScopeKind.ENTITY, tuple(map(entity_mark, via[:2])))
         else:
@@ -348,40 +356,43 @@ class _Own:
         return link
 
 
-def _escaped(said: Callable[[str, str], str], act: str, category: str) -> str:
-    return str(escape(said(act, category)))
+def _escaped(text_of: Callable[[str, str], str], act: str, category: str) -> str:
+    return str(escape(text_of(act, category)))
 
 
 def _sectioned(blocks: list[str], digest: Digest, press: Press, name: str) -> list[str]:
-    """The rendered blocks under the headings of their sections."""
-    heading, made = press.environment.get_template(f"digest/{name}"), []
+    """Return the rendered blocks under the headings of their sections."""
+    heading, parts = press.environment.get_template(f"digest/{name}"), []
     for section, places in digest.by_section().items():
-        shown = one_line(section, _LONGEST_NAME)
+        title = one_line(section, _LONGEST_NAME)
         if digest.sections is Sections.CATEGORY:
             press.values["category"] = section
-            said = press.render(template_of(section, "name.txt", press.environment))
-            shown = " ".join(said.split())
-        if section and shown:
-            press.values["section"] = shown
-            made.append(press.render(heading))
-        made += [blocks[place] for place in places]
-    return made
+            name_of = press.render(template_of(section, "name.txt", press.environment))
+            title = " ".join(name_of.split())
+        if section and title:
+            press.values["section"] = title
+            parts.append(press.render(heading))
+        parts += [blocks[place] for place in places]
+    return parts
 
 
 def _html_bytes(edition: Edition) -> int:
-    """Raises UnicodeEncodeError for a lone surrogate, which else fails only when it is sent."""
+    """Return the bytes of the HTML. Raise UnicodeEncodeError for a lone surrogate in any part.
+
+    Otherwise it would only fail when the email is sent.
+    """
     size = [len(part.encode()) for part in (edition.subject, edition.html, edition.text)]
     return size[1]
 
 
 def _without(excess: int, pieces: list[_Piece]) -> list[_Piece]:
-    """Drop blocks worth `excess` bytes from the end. Raises RenderingFailed if none is left."""
-    kept = list(pieces)
+    """Drop blocks worth `excess` bytes from the end. Raise RenderingFailed if none is left."""
+    remaining = list(pieces)
     while excess > 0:
-        excess -= len(kept.pop().html.encode())
-        if not kept:
+        excess -= len(remaining.pop().html.encode())
+        if not remaining:
             raise RenderingFailed(f"one block alone has more than {LONGEST_HTML} bytes of HTML")
-    return kept
+    return remaining
 
 
 _LINK = re.compile(r"(<a)(\s(?:[^>\"']|\"[^\"]*\"|'[^']*')*)", re.IGNORECASE)
@@ -390,13 +401,14 @@ _MARKED = " ses:no-track"
 
 
 def without_tracking(html: str, links: Links, more: Collection[str] = ()) -> str:
-    """`html` with the attribute `ses:no-track` on each of the reader's own links.
+    """Return `html` with the attribute `ses:no-track` on each of the reader's own links.
 
-    SES neither counts nor changes such links, and removes the attribute before it sends the
-    email. https://docs.aws.amazon.com/ses/latest/dg/faqs-metrics.html, "Click Tracking"
+    SES neither counts nor changes such links, and removes the attribute before it sends the email.
+    https://docs.aws.amazon.com/ses/latest/dg/faqs-metrics.html, "Click Tracking"
 
-    Added here and not in the templates, so that no custom template can forget it: unsubscribing
-    must not depend on a tracking server, and no tracking server may see the signed links.
+    The attribute is added here and not in the templates, so that a custom template cannot omit it.
+    Unsubscribing must not depend on a tracking server, and no tracking server may see the signed
+    links.
     """
     own = (links.unsubscribe, links.preferences, links.email, links.updates, *more)
     addresses = tuple(str(escape(link)).lower() for link in own if link)

@@ -1,4 +1,4 @@
-"""What all pages share: brand, style sheet and languages."""
+"""The shared parts of all pages: brand, style sheet and languages."""
 
 import base64
 import hashlib
@@ -15,10 +15,10 @@ from gazette.adapters.rendering.language import Language, Languages
 
 
 class Sheets:
-    """Renders pages from a folder of built templates.
+    """A renderer of pages from a folder of built templates.
 
-    `styles` and `images` are the sources that a Content-Security-Policy must allow: the style
-    sheet by its hash, and the origins of the logos, if there are any.
+    `styles` and `images` are the sources that a Content-Security-Policy must allow: the style sheet
+    by its hash, and the origins of the logos, if there are any.
     https://www.w3.org/TR/CSP3/#grammardef-hash-source
     """
 
@@ -34,13 +34,13 @@ class Sheets:
         self.images = " ".join(dict.fromkeys(f"{logo.scheme}://{logo.netloc}" for logo in logos))
 
     def name_of(self, category: str, language: Language) -> str:
-        """What readers call a category."""
+        """Return the readers' name of a category."""
         template = template_of(category, "name.txt", self.environment)
-        said = template.render({**language.values(), "category": category})
-        return " ".join(said.split())
+        text = template.render({**language.values(), "category": category})
+        return " ".join(text.split())
 
     def render(self, name: str, language: Language, **values: Any) -> str:
-        """The page of the template `preferences/<name>`."""
+        """Render the template `preferences/<name>`."""
         template = self.environment.get_template(f"preferences/{name}")
         return template.render(
             {**language.values(), "brand": self.brand, "style": self._style, **values}

@@ -1,4 +1,4 @@
-"""What the variations of an experiment say otherwise of how digests are arranged."""
+"""The variations of an experiment that change the arrangement of digests."""
 
 import json
 from collections.abc import Callable
@@ -15,24 +15,24 @@ from gazette.domain.delivery.arrangement import (
 from gazette.domain.feedback import experiment
 
 VARIATION_FILE = "variation.json"
-"""The file in which a variation says how blocks are ranked, and what categories weigh."""
+"""The file of a variation's ranking of blocks and weights of categories."""
 
 
 class VariationError(ValueError):
-    """A variation that cannot be used. The text names the file and what to do."""
+    """An invalid variation. The text names the file and the remedy."""
 
 
 Change = Callable[[Arrangement], Arrangement]
-"""What a variation makes of the arrangement of its stage."""
+"""A function from the arrangement of the stage to that of a variation."""
 
 
 def read_changes(templates: Path) -> dict[int, Change]:
-    """What each variation says otherwise of the arrangement. Raises VariationError."""
+    """Return the change of each variation to the arrangement. Raise VariationError."""
     changes: dict[int, Change] = {}
     for folder in sorted((templates / VARIATIONS).glob("[!.]*")):
         if folder.name not in map(str, experiment.VARIATIONS):
             raise VariationError(
-                f"{folder}: a variation is named 1 to {experiment.VARIATIONS[-1]}."
+                f"{folder}: the name of a variation must be 1 to {experiment.VARIATIONS[-1]}."
             )
         if (folder / VARIATION_FILE).exists():
             changes[int(folder.name)] = _change(folder / VARIATION_FILE)
@@ -41,26 +41,26 @@ def read_changes(templates: Path) -> dict[int, Change]:
 
 def _change(file: Path) -> Change:
     try:
-        given = json.loads(file.read_text(encoding="utf-8"))
+        content = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as err:
         raise VariationError(f"{file} is not JSON: {err}") from err
     rankings = [ranking.value for ranking in Ranking]
     if (
-        not isinstance(given, dict)
-        or not given
-        or not given.keys() <= {"ranking", "weights"}
-        or given.get("ranking", Ranking.RELEVANCE) not in rankings
-        or not are_weights(given.get("weights", {}))
+        not isinstance(content, dict)
+        or not content
+        or not content.keys() <= {"ranking", "weights"}
+        or content.get("ranking", Ranking.RELEVANCE) not in rankings
+        or not are_weights(content.get("weights", {}))
     ):
         raise VariationError(
-            f'{file} must say how blocks are ranked: {{"ranking": "{Ranking.LATEST}"}}, one of '
+            f'{file} must rank blocks: {{"ranking": "{Ranking.LATEST}"}}, one of '
             f'{", ".join(rankings)}, or {{"weights": {{"mention": 10}}}}, numbers from 0 to '
             f"{MAX_WEIGHT}, or both."
         )
 
     def change(of_stage: Arrangement) -> Arrangement:
-        weights = {**of_stage.weights, **given.get("weights", {})}
-        ranking = Ranking(given.get("ranking", of_stage.ranking))
+        weights = {**of_stage.weights, **content.get("weights", {})}
+        ranking = Ranking(content.get("ranking", of_stage.ranking))
         return replace(of_stage, ranking=ranking, weights=weights)
 
     return change

@@ -1,7 +1,7 @@
-"""The values of a group that templates get: cleaned, cut to length, in the reader's language.
+"""The values of a group for templates: cleaned, cut to length, in the reader's language.
 
-Text of services must not change the direction of the text beside it, overflow the page, or link
-to anything but the web.
+Text of services must not change the direction of adjacent text, overflow the page, or link to
+anything but the web.
 """
 
 import json
@@ -22,106 +22,122 @@ from gazette.domain.model import Entity, Image, Importance
 from gazette.domain.naming.visible import NEVER_SHOWN, is_visible, without_hidden
 
 _NAME, _TITLE, _EXCERPT = 80, 200, 300
-"""Characters. A title is as long as the contract allows."""
+"""Limits in characters. That of a title is the contract's."""
 
 _IN_A_SUBJECT, LONGEST_HEADLINE, _SHORTEST_TITLE = 24, 60, 16
-"""Characters of a subject: of each name, of what it says first, and of a title in it at least."""
+"""Limits in characters of a subject: each name, the first part, and the shortest title."""
 
 _LONGEST_PICTURE = 1100
-"""Characters of the address of a picture in HTML, where `&` is five: a long one as services make
-them, but not one of ampersands."""
+"""The limit in characters of a picture's address in HTML, where `&` takes five. It allows the long
+addresses of services, but not one of ampersands."""
 
 _NAMED = 2
-"""How many people are named if more than one other is not."""
+"""The number of people with names if more than one other has none."""
 
 _LINKED = re.compile(r"(?<=\S)[.@](?=\S)|:(?=//)")
-"""What makes an address of a name."""
+"""The signs that make an address of a name."""
 
 _NEVER_IN_A_SUBJECT = re.compile(
     NEVER_SHOWN.replace(r"\u2060-\u206f", r"\u2060-\u2067\u206a-\u206f")
 )
-"""As `NEVER_SHOWN`, but without the isolates that templates add."""
+"""The pattern NEVER_SHOWN without the isolates that templates add."""
 
 _ENCODED_WORD = re.compile(r"=\?(?=[^?]*\?[bq]\?)", re.IGNORECASE)
-"""The beginning of an encoded word (RFC 2047, section 2), as lenient programs read it."""
+"""The beginning of an encoded word (RFC 2047, section 2) for lenient programs."""
 
 
-class Line(NamedTuple):
-    """One line of a block. `line` says what happened: `3 new comments from Bo`."""
+class ShownLine(NamedTuple):
+    """One line of a block, such as `3 new comments from Bo`."""
 
-    shown: "Shown"
+    shown: "ShownGroup"
     line: str
 
 
 class ShownBlock(NamedTuple):
-    """A block as it is shown. `title`, `url`, `moment` and `image` are those of its latest event.
+    """A block as it is shown.
 
-    `is_full`: with excerpts and the image; without, they are empty, and None. `events`: how many
-    its lines stand for.
+    `title`, `url`, `moment` and `image` are those of its latest event.
     """
 
     title: str
     url: str
     moment: str
     is_full: bool
+    """True with excerpts and the image. Otherwise they are empty, and None."""
+
     events: int
-    lines: tuple[Line, ...]
+    """The number of events in its lines."""
+
+    lines: tuple[ShownLine, ...]
     image: Image | None
 
 
 _WORDS, _LETTERS = 3, 40
-"""The most of a name that stands in a line without quotation marks."""
+"""The limits of a name that is shown without quotation marks."""
 
 _USUAL = re.compile(r"[^\W\d_][\w'’-]*(?: [^\W_][\w'’-]*){0,2}")
-"""Most names: a short way to know that they are plain."""
+"""The pattern of most names, to recognise plain ones quickly."""
 
 _IN_NAMES = frozenset(" '’.-‐_·׳״\u200c\u200d")
 
 
 class Person(NamedTuple):
-    """Somebody who is shown: `url` is the address of their page, `avatar` that of their picture.
-
-    `initials` and `colour`, `#rrggbb` for white letters on it, stand for them without a picture.
-    """
+    """A person as shown."""
 
     name: str
     url: str
+    """The address of the person's page."""
+
     avatar: str
+    """The address of the person's picture."""
+
     initials: str
+    """ShownGroup without a picture."""
+
     colour: str
+    """The background of the white initials, as `#rrggbb`."""
 
 
-class Shown(NamedTuple):
-    """A group as it is shown. It is the same for all readers with the same fields.
-
-    `count`: the number of updates. `people`: the names to show, empty for events without a named
-    actor; `others`: how many more people there are. `moment`: the time of its latest event, in the
-    reader's time zone. `language`: the CLDR name of the formats. `signer`: who wrote `excerpt`,
-    where the line alone does not say it. `actor`: who acted last, None without a named actor.
-    `image`: of the entity. `importance` and `data`: of the latest event; `data` is empty if it has
-    none.
-    """
+class ShownGroup(NamedTuple):
+    """A group as it is shown, the same for all readers with the same fields."""
 
     category: str
     count: int  # type: ignore[assignment] # templates use this name, and no code calls tuple.count
     people: tuple[str, ...]
+    """The names to show. Empty for events without a named actor."""
+
     others: int
+    """The number of further people."""
+
     title: str
     url: str
     excerpt: str
     moment: str
+    """The time of the latest event, in the reader's time zone."""
+
     language: str
+    """The CLDR name of the formats."""
+
     signer: str
+    """The author of `excerpt`, if the line alone does not name them."""
+
     actor: Person | None
+    """The last actor. None without a named actor."""
+
     image: Image | None
+    """The image of the entity."""
+
     importance: Importance
+    """The importance of the latest event."""
+
     data: Mapping[str, Any]
+    """The data of the latest event. Empty if it has none."""
 
 
 class Picked(NamedTuple):
-    """What is shown of a group, as services wrote it. Groups with the same of it look the same.
+    """The shown values of a group, as services wrote them.
 
-    `colour`: the place in `COLOURS` of that of who acted last.
+    Groups with equal values look the same.
     """
 
     category: str
@@ -134,14 +150,20 @@ class Picked(NamedTuple):
     moment: str
     is_signed: bool
     colour: int
+    """The place in `COLOURS` of the last actor's colour."""
+
     more: "More | None"
 
 
 class More(NamedTuple):
-    """What is shown besides, of the few groups that say it. `url`, `avatar`: of who acted last."""
+    """Further shown values of the few groups that have any."""
 
     url: str
+    """The page of the last actor."""
+
     avatar: str
+    """The picture of the last actor."""
+
     image: Image | None
     importance: Importance
     data: str
@@ -150,9 +172,10 @@ class More(NamedTuple):
 def pick(
     group: Group, language: Language, zone: tzinfo, today: date | None = None, *, full: bool = True
 ) -> Picked:
-    """What is shown of a group, not cleaned yet. `moment` is in the reader's zone and language.
+    """Return the shown values of a group, not cleaned yet.
 
-    `today`: the reader's, by which days are called; None to give the date of each.
+    `moment` is in the reader's zone and language. `today`: the reader's date, from which days get
+    their names; None for dates only.
     """
     latest, actors = group.latest, group.actors
     entity = latest.entity
@@ -181,17 +204,17 @@ def _more(group: Group) -> More | None:
     return None
 
 
-def show(group: Group, language: Language, zone: tzinfo) -> Shown:
-    """What is shown of a group. Raises RenderingFailed if its link is not a web link."""
+def show(group: Group, language: Language, zone: tzinfo) -> ShownGroup:
+    """Return the cleaned values of a group. Raise RenderingFailed if its link is not a web link."""
     return clean(pick(group, language, zone), group.latest.entity, language)
 
 
-def clean(picked: Picked, entity: Entity, language: Language) -> Shown:
-    """As `show`, of what was picked of a group about `entity`."""
+def clean(picked: Picked, entity: Entity, language: Language) -> ShownGroup:
+    """Return the cleaned values of a group about `entity`. Raise RenderingFailed as `show` does."""
     if not is_web_link(picked.url):
         raise RenderingFailed(f"the link of {entity.key[:200]!r} is not an http(s) URL")
     people, more = tuple([_shown_name(name, language) for name in picked.people]), picked.more
-    return Shown(
+    return ShownGroup(
         category=picked.category,
         count=picked.events,
         people=picked.people if people == picked.people else people,
@@ -213,7 +236,7 @@ _NO_DATA: Mapping[str, Any] = MappingProxyType({})
 
 
 def _person(name: str, picked: Picked, more: More | None) -> Person:
-    """Who acted last, under the name that is shown, without addresses that are not of the web."""
+    """Return the last actor with the shown name, without addresses that are not web addresses."""
     letters, colour = initials(picked.people[0]), COLOURS[picked.colour]
     if more is None:
         return Person(name, "", "", letters, colour)
@@ -236,21 +259,21 @@ COLOURS = (
     "#4d7c0f",
     "#a21caf",
 )
-"""Behind white initials, in light mode and in dark, each with a contrast of 4.5 or more."""
+"""Backgrounds of white initials, in light mode and in dark, each with a contrast of 4.5 or more."""
 
 
 @lru_cache(maxsize=4096)
 def _colour_of(actor: str) -> int:
-    """Always the same for an id, in every process and email."""
+    """Return the place of an id's colour, the same in every process and email."""
     return crc32(actor.encode(errors="replace")) % len(COLOURS)
 
 
 @lru_cache(maxsize=4096)
 def initials(name: str) -> str:
-    """Up to two signs that stand for somebody: `BB` of `Bo Berg`, `Z` of `Zoë`, one of CJK names.
+    """Return up to two signs for a person: `BB` for `Bo Berg`, `Z` for `Zoë`, one for CJK names.
 
-    One where letters are joined (Arabic) or stand for words, and of what is no letter. Each is what
-    a reader takes for one sign, with its marks. Empty if nothing of the name is visible.
+    One sign if letters are joined (Arabic) or stand for words, and if the name has no letter. A
+    reader sees each as one sign, with its marks. Empty if no part of the name is visible.
     """
     words = [word for word in map(_bare, one_line(name, _NAME).split()) if word]
     lettered = [word for word in words if word[0].isalpha()]
@@ -264,7 +287,7 @@ def initials(name: str) -> str:
 
 
 def _bare(word: str) -> str:
-    """The word from its first visible sign on: a mark of direction may stand before it."""
+    """Return the word from its first visible sign on, without a mark of direction before it."""
     bare = word.strip(_ROUND_NAMES)
     while bare and not is_visible(bare[0]):
         bare = bare[1:].lstrip(_ROUND_NAMES)
@@ -278,11 +301,11 @@ def _is_wide(word: str) -> bool:
 _ROUND_NAMES = "\"'`´“”„‘’«»‹›()[]{}<>.,;:!?*_-–—·"
 _JOINER = "\u200d"
 _LONGEST_SIGN = 12
-"""Code points: those of a family with skin tones, and an end to marks on marks."""
+"""The limit in code points: those of a family with skin tones. It also ends marks on marks."""
 
 
 def _first_sign(word: str) -> str:
-    """The first grapheme cluster, upper case, near enough to UAX #29 for names."""
+    """Return the first grapheme cluster in upper case, near enough to UAX #29 for names."""
     end = 1
     while end < min(len(word), _LONGEST_SIGN) and _goes_on(word, end):
         end += 1
@@ -291,7 +314,7 @@ def _first_sign(word: str) -> str:
 
 
 def _goes_on(text: str, place: int) -> bool:
-    """Return whether the character at `place` belongs to the one before, as a mark does."""
+    """Return True if the character at `place` belongs to the one before, as a mark does."""
     each, before = text[place], text[place - 1]
     is_tone = "\U0001f3fb" <= each <= "\U0001f3ff"
     if category(each)[0] == "M" or each == _JOINER or before == _JOINER or is_tone:
@@ -315,12 +338,15 @@ def _image(image: Image) -> Image | None:
 
 
 def _is_picture(url: str) -> bool:
-    """Whether a picture may be shown: eight avatars in one block must not make it too long."""
+    """Return True if a picture may be shown.
+
+    Eight avatars in one block must not make it too long.
+    """
     return is_web_link(url) and len(url) + 4 * url.count("&") <= _LONGEST_PICTURE
 
 
 def _seen_in(value: Any) -> Any:
-    """The data of a service, its texts without what is never shown. It is small, so not cut."""
+    """Return the data of a service without hidden characters. It is small, so it is not cut."""
     if isinstance(value, str):
         return without_hidden(value)
     if isinstance(value, list):
@@ -331,7 +357,7 @@ def _seen_in(value: Any) -> Any:
 
 
 def _refuse(*_: object, **__: object) -> NoReturn:
-    raise TypeError("the data of an event cannot be changed: others see it too")
+    raise TypeError("the data of an event cannot be changed, because other readers share it")
 
 
 class FixedDict(dict[str, Any]):
@@ -342,7 +368,7 @@ class FixedDict(dict[str, Any]):
 
 
 class FixedList(list[Any]):
-    """A list of a service's data, as `FixedDict`."""
+    """A list of a service's data, which the cached blocks of many readers share."""
 
     __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
     append = clear = extend = insert = pop = _refuse
@@ -350,9 +376,9 @@ class FixedList(list[Any]):
 
 
 def one_line(text: str, longest: int) -> str:
-    """`text` without line breaks and invisible characters, cut to `longest` characters.
+    """Return `text` without line breaks and invisible characters, cut to `longest` characters.
 
-    Empty if nothing of it is visible.
+    Empty if no character of it is visible.
     """
     if len(text) <= longest and text.isascii() and text.isprintable():
         is_tidy = "  " not in text and text[:1] != " " and text[-1:] != " "
@@ -361,10 +387,10 @@ def one_line(text: str, longest: int) -> str:
 
 
 def person(name: str, longest: int) -> str:
-    """The name of somebody on one line, which no mail program takes for an address.
+    """Return a person's name on one line that no mail program mistakes for an address.
 
-    Anybody can call themself `example.com` or `bo@example.com`, and mail programs make a link of
-    it. An invisible word joiner (Unicode 23.2) behind the sign tells them that it is none.
+    Anyone can choose the name `example.com` or `bo@example.com`, and mail programs turn it into a
+    link. An invisible word joiner (Unicode 23.2) behind the sign prevents that.
     """
     line = one_line(name, longest)
     if "." in line or "@" in line or ":" in line:
@@ -373,7 +399,7 @@ def person(name: str, longest: int) -> str:
 
 
 def masked(address: str) -> str:
-    """Enough for the reader to recognise it, but not for others to write to it."""
+    """Return an address that the reader recognises, but to which others cannot write."""
     local, _, domain = address.rpartition("@")
     return f"{local[:1]}•••@{domain}"
 
@@ -385,9 +411,9 @@ def _shown_name(name: str, language: Language) -> str:
 
 
 def _is_plain(name: str) -> bool:
-    """Whether a name cannot pass for a sentence of ours: a few words of letters and digits.
+    """Return True if a name cannot pass for a sentence of ours: a few words of letters and digits.
 
-    What is none stands in quotation marks, because lines and subjects open with names.
+    Other names are shown in quotation marks, because lines and subjects begin with names.
     """
     if len(name) <= _LETTERS and _USUAL.fullmatch(name):
         return True
@@ -402,7 +428,9 @@ def _is_plain(name: str) -> bool:
 
 
 def greeted(name: str, locale: str, longest: int) -> str:
-    """How a reader is greeted: `Ann` of `Ann Weber`, or the whole name where that is not sure."""
+    """Return the greeting: `Ann` for `Ann Weber`, or the whole name if the first name is not
+    certain.
+    """
     line = person(name, longest)
     first = line.partition(" ")[0]
     is_first = len(first) > 1 and first.isalpha()
@@ -410,14 +438,14 @@ def greeted(name: str, locale: str, longest: int) -> str:
 
 
 _FAMILY_FIRST = frozenset({"hu", "ja", "ko", "vi", "zh"})
-"""Languages in which the family name comes first."""
+"""Languages in which the family name is first."""
 
 
-def in_a_subject(shown: Shown, language: Language) -> Shown:
-    """The group with the few people, under short names, who are named in a subject."""
-    few = 1 if len(shown.people) + shown.others > _NAMED else _NAMED
-    names = tuple([_short(name, language) for name in shown.people[:few]])
-    return shown._replace(people=names, others=shown.others + len(shown.people) - len(names))
+def in_a_subject(group: ShownGroup, language: Language) -> ShownGroup:
+    """Return the group with the few people whose short names fit a subject."""
+    few = 1 if len(group.people) + group.others > _NAMED else _NAMED
+    names = tuple([_short(name, language) for name in group.people[:few]])
+    return group._replace(people=names, others=group.others + len(group.people) - len(names))
 
 
 def _short(name: str, language: Language) -> str:
@@ -428,16 +456,16 @@ def _short(name: str, language: Language) -> str:
     return short if inside == name else language.quoted(short)
 
 
-def thing(title: str, said: int, language: Language) -> str:
-    """A title in quotation marks, cut so that it fits a subject beside `said` other characters."""
-    return language.quoted(_cut(title, max(_SHORTEST_TITLE, LONGEST_HEADLINE - said - 2)))
+def thing(title: str, others: int, language: Language) -> str:
+    """Return a title in quotation marks, cut to fit a subject with so many other characters."""
+    return language.quoted(_cut(title, max(_SHORTEST_TITLE, LONGEST_HEADLINE - others - 2)))
 
 
 def subject_line(text: str, longest: int) -> str:
-    """A rendered subject on one line, cut to `longest` characters, with all isolates closed.
+    """Return a rendered subject on one line, cut to `longest` characters, with all isolates closed.
 
-    Here alone a subject loses its control characters, whichever way it is sent. No program finds an
-    encoded word in it, whose text nobody has cleaned: a word joiner (Unicode 23.2) is in its way.
+    Control characters are removed only here, for every provider. A word joiner (Unicode 23.2)
+    prevents programs from decoding an encoded word in it, whose text was not cleaned.
     """
     line = " ".join(_NEVER_IN_A_SUBJECT.sub(r"\1", text).split())
     line = _cut(_ENCODED_WORD.sub("=\u2060?", line), longest - 1)
@@ -452,20 +480,22 @@ def _several_lines(text: str) -> str:
 
 
 def _seen(text: str, longest: int) -> str:
-    """The visible part of `text`. Only as much is read as can be shown."""
+    """Return the visible part of `text`. Reads only as much as can be shown."""
     seen = without_hidden(text[: 8 * longest])
     return seen if any(map(is_visible, seen)) else ""
 
 
 def _cut(text: str, longest: int) -> str:
-    """`text`, cut behind a word if that leaves more than half of it, and never within a sign."""
+    """Return `text`, cut after a word if that leaves more than half of it, and never within a
+    sign.
+    """
     if len(text) <= longest:
         return text
     end = longest - 1
     while end > longest // 2 and _goes_on(text, end):
         end -= 1
-    kept = text[:end]
+    remaining = text[:end]
     if not text[end].isspace():
-        words = kept.rsplit(maxsplit=1)[0]
-        kept = words if len(words) > longest // 2 else kept
-    return kept.rstrip() + "…"
+        words = remaining.rsplit(maxsplit=1)[0]
+        remaining = words if len(words) > longest // 2 else remaining
+    return remaining.rstrip() + "…"

@@ -1,1 +1,1 @@
-"""Bundles of templates: their format, where they are stored, and what a process has of them."""
+"""Bundles of templates: their format, their storage, and the versions in a process."""

@@ -1,8 +1,8 @@
 """A bundle: built templates and their settings as one document, gzip'd JSON.
 
-`{"format": 1, "files": {"digest/subject.txt": "…", "locales/…/messages.mo": {"base64": "…"}}}`.
-The same files make the same bytes, whose SHA-256 is the checksum of the version. A bundle has no
-code of ours: no Python, no bytecode, nothing that a template could not say.
+`{"format": 1, "files": {"digest/subject.txt": "…", "locales/…/messages.mo": {"base64": "…"}}}`. The
+same files make the same bytes, whose SHA-256 is the checksum of the version. A bundle contains no
+code except that of templates: no Python and no bytecode.
 """
 
 import base64
@@ -21,19 +21,20 @@ FORMAT = 1
 
 MAX_FILES = 2_000
 MAX_BYTES = 8_000_000
-"""Of all files together; ours have 0.4 MB. A process holds up to three versions."""
+"""The limit in bytes of all files together; ours have 0.4 MB. A process has up to three
+versions."""
 
 MAX_PACKED = 4_000_000
-"""Of the bundle as it is stored."""
+"""The limit in bytes of the stored bundle."""
 
 SETTINGS_FILE = "settings.json"
-"""The settings that belong to the version (domain/templates/settings.py); it may be missing."""
+"""The settings that belong to the version (domain/templates/settings.py). Optional."""
 
 _TEXTS = frozenset({".html", ".txt", ".css", ".json"})
 _BINARIES = frozenset({".mo"})
 _NOTES = frozenset({".md", ".rst"})
 _MARKER = "__init__.py"
-"""What makes the built folder a package of the layer, and nothing else."""
+"""The file that makes the built folder a package of the layer, and has no other purpose."""
 
 _FOLDERS = frozenset(
     {
@@ -54,16 +55,16 @@ _DEEPEST = 6
 
 
 class BundleError(ValueError):
-    """A bundle that is none, or a file that may not be in one. The text names what is wrong."""
+    """An invalid bundle, or a file that must not be in one. The text names the error."""
 
 
 def pack(folder: Path) -> bytes:
-    """The bundle of a folder of built templates, without its notes. Raises BundleError."""
+    """Return the bundle of a folder of built templates, without its notes. Raise BundleError."""
     files: dict[str, Any] = {}
     for file in sorted(folder.rglob("*")):
         name = file.relative_to(folder).as_posix()
         if file.is_symlink():
-            raise BundleError(f"{name}: it is a link; put the file itself in its place")
+            raise BundleError(f"{name} is a symbolic link; replace it by the file")
         if file.is_dir() or file.suffix in _NOTES or name == _MARKER:
             continue
         check_path(name)
@@ -72,7 +73,7 @@ def pack(folder: Path) -> bytes:
     _check_sizes(files)
     document = json.dumps({"files": files, "format": FORMAT}, sort_keys=True, separators=(",", ":"))
     packed = io.BytesIO()
-    # The header has neither a name nor a time, which would differ from one build to the next.
+    # The header has neither a name nor a time, because either would differ between builds.
     with gzip.GzipFile("", "wb", compresslevel=9, fileobj=packed, mtime=0) as stream:
         stream.write(document.encode())
     content = packed.getvalue()
@@ -82,30 +83,33 @@ def pack(folder: Path) -> bytes:
 
 
 def unpack(content: bytes) -> Mapping[str, bytes]:
-    """The files of a bundle by their paths. Raises BundleError for all that `pack` never makes."""
+    """Return the files of a bundle by path.
+
+    Raise BundleError for content that `pack` never writes.
+    """
     if len(content) > MAX_PACKED:
         raise BundleError(f"the bundle has {len(content)} bytes; it may have {MAX_PACKED}")
     document = _document(content)
     if not isinstance(document, dict) or document.keys() != {"files", "format"}:
-        raise BundleError("the bundle is no object of format and files")
+        raise BundleError("the bundle is not an object of format and files")
     if document["format"] != FORMAT:
         raise BundleError(
             f"the bundle has the format {document['format']!r}; this release reads {FORMAT}"
         )
     files = document["files"]
     if not isinstance(files, dict):
-        raise BundleError("the files of the bundle are no object")
+        raise BundleError("the files of the bundle are not an object")
     _check_sizes(files)
     return {name: _content(name, written) for name, written in files.items()}
 
 
 def checksum_of(content: bytes) -> str:
-    """The SHA-256 of a bundle, in hexadecimal."""
+    """Return the SHA-256 of a bundle, in hexadecimal."""
     return hashlib.sha256(content).hexdigest()
 
 
 def check_path(name: str) -> None:
-    """Raises BundleError for a path that no file of a bundle may have."""
+    """Raise BundleError for a path that no file of a bundle may have."""
     segments = name.split("/")
     if (
         len(name) > _LONGEST_PATH
@@ -118,16 +122,19 @@ def check_path(name: str) -> None:
         )
     if name not in _FILES and (len(segments) == 1 or segments[0] not in _FOLDERS):
         raise BundleError(
-            f"{name}: a bundle has {', '.join(sorted(_FILES))} and the folders "
+            f"{name}: a bundle may contain only {', '.join(sorted(_FILES))} and the folders "
             f"{', '.join(sorted(_FOLDERS))}"
         )
     suffixes = _BINARIES if segments[0] == "locales" else _TEXTS
     if Path(name).suffix not in suffixes:
-        raise BundleError(f"{name}: such a file ends in {', '.join(sorted(suffixes))}")
+        raise BundleError(f"{name}: the name must end in {', '.join(sorted(suffixes))}")
 
 
 def _document(content: bytes) -> object:
-    """The JSON in a bundle, unpacked up to a bound: a few bytes can stand for gigabytes."""
+    """Return the JSON in a bundle.
+
+    Unpack only a limited size, because a few bytes can expand to gigabytes.
+    """
     unpacker = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
     longest = 4 * MAX_BYTES  # base64, and escapes
     try:
@@ -135,7 +142,7 @@ def _document(content: bytes) -> object:
     except zlib.error as err:
         raise BundleError(f"the bundle is not gzip'd: {err}") from err
     if unpacker.unconsumed_tail or not unpacker.eof or unpacker.unused_data:
-        raise BundleError("the bundle is cut off, has something behind its end, or is too long")
+        raise BundleError("the bundle is truncated, has trailing data, or is too long")
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as err:
@@ -159,7 +166,7 @@ def _text(name: str, content: bytes) -> str:
     try:
         return content.decode()
     except UnicodeDecodeError as err:
-        raise BundleError(f"{name} is not UTF-8: save it as that") from err
+        raise BundleError(f"{name} is not UTF-8; save it as UTF-8") from err
 
 
 def _binary(content: bytes) -> dict[str, str]:
@@ -174,7 +181,7 @@ def _content(name: str, written: object) -> bytes:
         try:
             return written.encode()
         except UnicodeEncodeError as err:  # a lone surrogate
-            raise BundleError(f"{name}: its text cannot be UTF-8") from err
+            raise BundleError(f"{name}: its text cannot be encoded in UTF-8") from err
     if (
         isinstance(written, dict)
         and written.keys() == {"base64"}

@@ -1,4 +1,4 @@
-"""The versions of the templates that a process has: each fetched, verified and loaded once."""
+"""The versions of the templates in a process, each fetched, verified and loaded once."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -18,18 +18,21 @@ from gazette.domain.ports.templates import BundleStore, TemplateVersions
 from gazette.domain.templates.versions import Version
 
 MOST = 3
-"""Versions in a process: the current one, a candidate, and one that is still pinned."""
+"""The limit of versions in a process: the current one, a candidate, and a pinned one."""
 
 Load = Callable[[int, Unpacked], VersionTemplates]
-"""Makes a version of an unpacked bundle, and tries it out. May raise anything: it is not ours."""
+"""A function that makes a version of an unpacked bundle and tries it out.
+
+It may raise any error, because the templates are not ours."""
 
 Failed = Callable[[int, Exception], None]
-"""Is told of each version that could not be had, at most once a minute each. Never raises."""
+"""A function that gets each version that could not be loaded, at most once a minute. Never
+raises."""
 
 
 @dataclass(slots=True)
 class _Entry:
-    """A version, or when and why it could not be had last."""
+    """A version, or the time and the reason of its last failure."""
 
     loaded: VersionTemplates | None = None
     failed_at: datetime | None = None
@@ -40,8 +43,8 @@ class _Entry:
 class Library:
     """The port `TemplateLibrary`: at most three pushed versions, the last used ones.
 
-    Threads that want a version which one of them loads wait for it; others go on. `waiting` is
-    entered meanwhile, such as `Coalescer.aside`.
+    Threads that need a version which another one loads wait for it; others continue. `waiting` is
+    entered during the wait, such as `Coalescer.aside`.
     """
 
     def __init__(
@@ -67,15 +70,15 @@ class Library:
 
     @property
     def deployed(self) -> VersionTemplates:
-        """What the layer ships."""
+        """The templates in the layer."""
         return self._deployed
 
     def get(self, version: Version) -> VersionTemplates:
-        """At the first use one GetObject."""
+        """One GetObject at the first use."""
         return self._of(version.number, lambda: version)
 
     def numbered(self, number: int) -> VersionTemplates:
-        """At the first use one GetItem and one GetObject."""
+        """One GetItem and one GetObject at the first use."""
         return self._of(number, partial(self._pushed, number))
 
     def _of(self, number: int, find: Callable[[], Version]) -> VersionTemplates:
@@ -95,7 +98,7 @@ class Library:
             raise type(entry.why)(str(entry.why))
         try:
             entry.loaded = self._fetched(find())
-        except Exception as err:  # whatever it is: no email may fail for it
+        except Exception as err:  # any error, because no email may fail because of it
             known = isinstance(err, Unavailable | VersionUnusable)
             why = err if known else Unavailable(f"Version {number}: {type(err).__name__}: {err}")
             entry.failed_at, entry.why = now, why
@@ -115,12 +118,12 @@ class Library:
         if content is None:
             raise VersionGone(f"The bundle of version {number} of the templates does not exist.")
         if checksum_of(content) != version.checksum:
-            raise VersionUnusable(f"The bundle of version {number} is not what was pushed.")
+            raise VersionUnusable(f"The bundle of version {number} differs from the pushed one.")
         try:
             return self._load(number, Unpacked(unpack(content)))
         except BundleError as err:
             raise VersionUnusable(f"Version {number} of the templates: {err}.") from err
-        except Exception as err:  # whatever a template, a catalogue or a setting may raise
+        except Exception as err:  # any error of a template, a catalogue or a setting
             raise VersionUnusable(
                 f"Version {number} of the templates cannot be loaded: {type(err).__name__}: {err}"
             ) from err

@@ -11,20 +11,21 @@ from gazette.domain.errors import Unavailable
 from gazette.domain.templates.versions import Version
 
 PREFIX = "versions/"
-"""Functions may read what is below it, and nothing else of the bucket."""
+"""The prefix that functions may read. They may not read the rest of the bucket."""
 
 PATIENCE = Patience(connect=1, read=5, attempts=2)
 
 
 def key_of(version: Version) -> str:
-    """The key of a version's bundle. Numbers are padded, so that keys sort by them."""
+    """Return the key of a version's bundle. Numbers are padded, so that keys sort by them."""
     return f"{PREFIX}{version.number:06d}-{version.checksum}.json.gz"
 
 
 class S3Bundles:
     """The port `BundleStore` on a bucket.
 
-    The client is made at the first use: stages that never push a version load no model of S3.
+    The client is created at the first use, because stages that never push a version need no model
+    of S3.
     """
 
     def __init__(self, bucket: str) -> None:
@@ -33,19 +34,19 @@ class S3Bundles:
     def get(self, version: Version) -> bytes | None:
         """One GetObject.
 
-        S3 says that an object is missing only to who may also list the bucket; to others it denies
-        the request, which proves nothing.
+        S3 reports a missing object only to callers that may list the bucket. To others it denies
+        the request, which proves neither.
         https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html
         """
         try:
-            found = _s3().get_object(Bucket=self._bucket, Key=key_of(version))
-            with closing(found["Body"]) as body:
+            answer = _s3().get_object(Bucket=self._bucket, Key=key_of(version))
+            with closing(answer["Body"]) as body:
                 content: bytes = body.read(MAX_PACKED + 1)
         except ClientError as err:
             if err.response.get("Error", {}).get("Code") == "NoSuchKey":
                 return None
             raise _unavailable(version, err) from err
-        # An answer that is cut off raises errors of botocore and urllib3, and OSErrors.
+        # An incomplete answer raises errors of botocore and urllib3, and OSErrors.
         except (BotoCoreError, OSError) as err:
             raise _unavailable(version, err) from err
         return content
@@ -67,7 +68,7 @@ class S3Bundles:
 
 
 def _s3() -> Any:
-    """The client: what boto3-stubs has of S3 is not installed, for two calls."""
+    """Return the client. Its type stubs are not installed, for two calls."""
     return client("s3", PATIENCE)
 
 

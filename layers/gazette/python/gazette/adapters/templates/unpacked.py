@@ -10,15 +10,15 @@ from pathlib import Path
 from weakref import finalize
 
 PREFIX = "gazette-templates-"
-"""What the names of these folders begin with."""
+"""The prefix of these folders' names."""
 
 
 class Unpacked:
-    """A folder with the files of a bundle, which is deleted when nobody holds this any more.
+    """A folder with the files of a bundle, which is deleted together with this object.
 
-    A process that is killed deletes nothing, and an environment of Lambda keeps its `/tmp` beyond
-    it. So each folder is locked as long as its process lives, and whoever makes one deletes those
-    that nobody has locked.
+    A killed process deletes no folder, and an environment of Lambda keeps its `/tmp` longer than
+    the process. So each folder is locked for the life of its process, and each new object deletes
+    the unlocked ones.
     https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html
     """
 
@@ -32,7 +32,7 @@ class Unpacked:
 
 
 def _locked_folder() -> tuple[Path, int]:
-    """A new folder, and what keeps it locked. One that is deleted in between is made anew."""
+    """Create a folder and lock it. If another process deletes it in between, create another."""
     while True:
         path = Path(tempfile.mkdtemp(prefix=PREFIX))
         with suppress(FileNotFoundError):
@@ -44,7 +44,7 @@ def _locked_folder() -> tuple[Path, int]:
 
 
 def _delete_left_behind() -> None:
-    """Delete the folders of processes that are dead; leave those of other users alone."""
+    """Delete the folders of processes that have ended. Do not touch those of other users."""
     for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError):
             lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)

@@ -1,7 +1,7 @@
-"""Parses HTML forms as our pages send them: application/x-www-form-urlencoded, of 32 KB at most.
+"""HTML forms of our pages: application/x-www-form-urlencoded, of 32 KB at most.
 
-Other encodings are refused by their name alone: nothing in them is looked at. A parser of
-multipart/form-data takes seconds for a hostile body, and any link that works may send one.
+Other encodings are rejected by their name, without parsing them. A parser of multipart/form-data
+takes seconds for a hostile body, and any working link may send one.
 """
 
 from base64 import b64decode
@@ -10,7 +10,8 @@ from urllib.parse import parse_qs
 from gazette.domain.errors import UnreadableForm
 
 LONGEST_FORM = 32 * 1024
-"""Bytes. The longest form, with a hundred follows and a hundred chosen categories, needs 18 KB."""
+"""The limit in bytes. The longest form, with a hundred follows and a hundred categories, needs 18
+KB."""
 
 _MOST_FIELDS = 1000
 _URLENCODED = "application/x-www-form-urlencoded"
@@ -18,7 +19,10 @@ _LONGEST_BASE64 = LONGEST_FORM * 4 // 3 + 4
 
 
 def read_request(body: str | None, content_type: str, *, is_base64: bool) -> dict[str, list[str]]:
-    """As `read_form`, from the body as API Gateway passes it on."""
+    """Return the fields of a form from the body as API Gateway passes it on.
+
+    Raise UnreadableForm.
+    """
     if len(body or "") > _LONGEST_BASE64:
         raise UnreadableForm(f"A form must have at most {LONGEST_FORM} bytes.")
     try:
@@ -29,7 +33,10 @@ def read_request(body: str | None, content_type: str, *, is_base64: bool) -> dic
 
 
 def read_form(body: bytes, content_type: str) -> dict[str, list[str]]:
-    """The values by field name. Raises UnreadableForm. Field names are ASCII, as in our pages."""
+    """Return the values by field name.
+
+    Raise UnreadableForm. Field names are ASCII, as in our pages.
+    """
     if len(body) > LONGEST_FORM:
         raise UnreadableForm(f"A form must have at most {LONGEST_FORM} bytes.")
     if body and content_type.partition(";")[0].strip().lower() != _URLENCODED:

@@ -1,4 +1,4 @@
-"""Makes the signed links in an email, and reads them when somebody follows one."""
+"""The signed links in an email, and their tokens."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,33 +26,37 @@ class SignedLinks:
         self._keys = keys
 
     def links(self, link: LinkToken) -> Links:
-        """The links of an email, all with this content; those to leave less, with its scope."""
+        """Return the links of an email, all with this content.
+
+        Those to leave have their own scope.
+        """
         keys = self._keys()
 
-        def made(purpose: Purpose, scope: Scope) -> str:
+        def token_for(purpose: Purpose, scope: Scope) -> str:
             return sign(replace(link, scope=scope).to_text(), purpose=purpose, keys=keys)
 
         known: dict[Scope, str] = {}
 
         def leave(scope: Scope) -> str:
             if scope not in known:
-                token = made(Purpose.UNSUBSCRIBE, scope)
+                token = token_for(Purpose.UNSUBSCRIBE, scope)
                 known[scope] = f"{self._base_url}/unsubscribe/{token}"
             return known[scope]
 
+        preferences = token_for(Purpose.PREFERENCES, link.scope)
         return replace(
-            links_of_view(made(Purpose.RUN, link.scope), base_url=self._base_url),
+            links_of_view(token_for(Purpose.RUN, link.scope), base_url=self._base_url),
             unsubscribe=leave(link.scope),
-            preferences=f"{self._base_url}/preferences/{made(Purpose.PREFERENCES, link.scope)}",
+            preferences=f"{self._base_url}/preferences/{preferences}",
             leave=leave,
         )
 
 
 def links_of_view(token: str, *, base_url: str) -> Links:
-    """The links of an email in the browser, below `base_url`: only those that `token` opens.
+    """Return the links of an email in the browser, below `base_url`: only those that `token` opens.
 
-    People share the view, so nobody may act for the reader from there. And no link is signed anew:
-    one that somebody forged with a leaked key ends with that key.
+    People share the view, so its links must not act for the reader. No link is signed again, so a
+    link that was forged with a leaked key ends with that key.
     """
     below = base_url.rstrip("/")
     return Links(
@@ -64,30 +68,33 @@ def links_of_view(token: str, *, base_url: str) -> Links:
 
 
 class LinkReader:
-    """Reads the tokens of links."""
+    """A reader of the tokens of links."""
 
     def __init__(self, *, keys: Callable[[], LinkKeys], clock: Clock) -> None:
         self._keys = keys
         self._clock = clock
 
     def read(self, token: str, purpose: Purpose) -> LinkToken:
-        """What a token says. Raises InvalidToken, and EndedLink if it has expired."""
+        """Return the content of a token. Raise InvalidToken, and EndedLink if it has expired."""
         link = self.read_ended(token, purpose)
         if link.has_expired(purpose, self._clock().date()):
             raise EndedLink("This link has expired.")
         return link
 
     def read_ended(self, token: str, purpose: Purpose) -> LinkToken:
-        """The same of a token that may have expired. Raises InvalidToken."""
+        """Return the content of a token that may have expired. Raise InvalidToken."""
         return read_link(verify(token, purpose=purpose, keys=self._keys()))
 
     def settings(self, token: str) -> str:
-        """The preference page of an unsubscribe link, from its page; "" where that has expired.
+        """Return the relative link to the preference page from an unsubscribe page; "" if it has
+        expired.
 
-        Relative, so that it leads there whatever comes before the path. Raises InvalidToken.
+        A relative link is correct whatever precedes the path. Raise InvalidToken.
         """
         link = self.read_ended(token, Purpose.UNSUBSCRIBE)
         if link.has_expired(Purpose.PREFERENCES, self._clock().date()):
             return ""
-        made = for_purpose(token, Purpose.PREFERENCES, of=Purpose.UNSUBSCRIBE, keys=self._keys())
-        return f"../preferences/{made}"
+        preferences = for_purpose(
+            token, Purpose.PREFERENCES, of=Purpose.UNSUBSCRIBE, keys=self._keys()
+        )
+        return f"../preferences/{preferences}"

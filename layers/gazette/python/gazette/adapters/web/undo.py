@@ -1,4 +1,4 @@
-"""Makes and reads what takes back what an unsubscribe link did: the button on the page after it."""
+"""The tokens that undo the act of an unsubscribe link, for the button on the page after it."""
 
 from collections.abc import Callable
 
@@ -18,24 +18,30 @@ from gazette.domain.subscribers.leaving import LeaveAct, Leaving, Undone
 
 
 class UndoTokens:
-    """Signed like links, and valid for a day beside the link that did it."""
+    """Tokens that are signed like links.
+
+    Each is valid for a day, and only together with its link.
+    """
 
     def __init__(self, *, keys: Callable[[], LinkKeys], clock: Clock) -> None:
         self._keys = keys
         self._clock = clock
 
-    def make(self, link: LinkToken, left: Leaving) -> str:
-        """What takes back what `link` did; empty if nothing can be taken back."""
-        if left.act is None or left.undoable_at is None:
+    def make(self, link: LinkToken, leaving: Leaving) -> str:
+        """Return the token that undoes the act of `link`; empty if it cannot be undone."""
+        if leaving.act is None or leaving.undoable_at is None:
             return ""
-        text = undo_text(link, left.act, left.undoable_at)
+        text = undo_text(link, leaving.act, leaving.undoable_at)
         return sign(text, purpose=Purpose.UNDO, keys=self._keys())
 
     def read(self, token: str, link: LinkToken) -> Undone:
-        """What `make` wrote of this link. Raises InvalidToken, and EndedLink after a day."""
+        """Return the content of a token for this link.
+
+        Raise InvalidToken, and EndedLink after a day.
+        """
         of, act, at = read_undo(verify(token, purpose=Purpose.UNDO, keys=self._keys()))
         if of != link or act not in {*LeaveAct}:
-            raise InvalidToken("This takes back what another link did.")
+            raise InvalidToken("This token undoes the act of another link.")
         if self._clock() - at > UNDO_FOR:
-            raise EndedLink("This can no longer be taken back here.")
+            raise EndedLink("This act can no longer be undone here.")
         return Undone(LeaveAct(act), at)

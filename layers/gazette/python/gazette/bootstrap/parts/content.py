@@ -1,4 +1,4 @@
-"""Which content sources a stage has, and when they are asked. Imported only where one is asked."""
+"""The content sources of a stage and their times. Only stages that query one import this module."""
 
 import json
 from datetime import timedelta
@@ -7,15 +7,15 @@ from gazette.domain.scheduling.asking import ContentPlan, ContentSources
 from gazette.domain.scheduling.calendar import SLOT
 
 
-def sources(given: str) -> ContentSources:
+def sources(text: str) -> ContentSources:
     """Return the content sources that the setting `content_sources` lists."""
-    return ContentSources(sources=tuple(json.loads(given)))
+    return ContentSources(sources=tuple(json.loads(text)))
 
 
-def content_plan(given: str, *, lead: int, fresh_for: int) -> ContentPlan:
-    """Return the sources and when they are asked; times are in minutes."""
+def content_plan(text: str, *, lead: int, fresh_for: int) -> ContentPlan:
+    """Return the sources and the times of their queries. The arguments are in minutes."""
     return ContentPlan(
-        sources=tuple(json.loads(given)),
+        sources=tuple(json.loads(text)),
         lead=timedelta(minutes=lead) // SLOT,
         fresh_for=timedelta(minutes=fresh_for),
     )

@@ -1,4 +1,4 @@
-"""The rate limiter of each stream, for those who send and those who only look."""
+"""The rate limiter of each stream, for functions that send and for commands that only read."""
 
 from dataclasses import replace
 from datetime import date, timedelta

@@ -1,4 +1,4 @@
-"""Routing events again in a function that sends, which few of its processes ever do."""
+"""Routing of events again in a function that sends. Few of its processes ever do it."""
 
 from functools import partial
 from typing import TYPE_CHECKING
@@ -28,7 +28,7 @@ def rerouting(
     runs: Runs,
     batches: DynamoBatches,
 ) -> RouteAgain:
-    """Return what routes events again, with the tables of the sender.
+    """Return the function that routes events again, with the tables of the sender.
 
     Announces the shards, because it may arm a schedule.
     """

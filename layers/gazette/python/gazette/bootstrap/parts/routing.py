@@ -39,11 +39,11 @@ def routing_context(
     in_force: VersionsInForce,
     suppressions: Suppressions | None = None,
 ) -> RoutingContext:
-    """Return the tables and queues with which events are routed. Writes nothing.
+    """Return the tables and queues of routing. It does not write.
 
     Call `announce` before the first use. A follow that has ended is kept as long as an event that
-    came by it may wait. The table `events` is bound so that each attempt to write takes a new
-    stamp: do not bind it in another way.
+    it brought may wait. Bind the table `events` only here, so that each attempt to write takes a
+    new stamp.
     """
     run_retention = timedelta(days=settings.run_retention_days)
     return with_tables(
@@ -74,7 +74,7 @@ def with_tables(
     runs: Runs,
     suppressions: Suppressions | None = None,
 ) -> RoutingContext:
-    """As `routing_context`, with tables that are bound already; only `follows` is bound here."""
+    """Return the same context with tables that are already bound, except `follows`."""
     retention = timedelta(days=settings.event_retention_days)
     return RoutingContext(
         subscribers=subscribers,
@@ -97,18 +97,18 @@ def with_tables(
     )
 
 
-def content_sources(given: str) -> "ContentSources | None":
-    """Return the content sources that a setting lists; None if none of them is asked."""
-    if ASKED_SOURCE not in given:
+def content_sources(text: str) -> "ContentSources | None":
+    """Return the content sources that a setting lists; None if Gazette queries none of them."""
+    if ASKED_SOURCE not in text:
         return None
-    # What only some stages use is imported where it is chosen.
+    # Imported here because only some stages use it.
     from gazette.bootstrap.parts.content import sources
 
-    return sources(given)
+    return sources(text)
 
 
 def announce(settings: RoutingSettings) -> None:
-    """Tell fan-out of every shard before the first schedule is written to it."""
+    """Announce every shard to fan-out before the first schedule is written to it."""
     retention = timedelta(days=settings.run_retention_days)
     batches = DynamoBatches(settings.control_table, retention=retention, clock=now)
     batches.announce(settings.shards)
@@ -117,7 +117,8 @@ def announce(settings: RoutingSettings) -> None:
 def activities(settings: ActivitiesSettings) -> DynamoActivities:
     """Return the table of activities.
 
-    An activity is kept as long as a follower's event of it may wait: a retraction finds them by it.
+    An activity is kept as long as a follower's event from it may wait, because a retraction finds
+    the events through the activity.
     """
     return DynamoActivities(
         settings.activities_table,

@@ -1,4 +1,4 @@
-"""Sending, which `generate` and `resend` share: the only way in which Gazette sends."""
+"""Sending, which `generate` and `resend` share. Gazette sends in no other way."""
 
 import random
 import secrets
@@ -43,36 +43,36 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 _TOGETHER = timedelta(milliseconds=25)
-"""Emails whose permits lie so close together may go out together."""
+"""The longest distance between the permits of emails that may go out together."""
 
 
 @cache
 def coalescer() -> Coalescer:
-    """Return what joins the requests of the messages of one invocation."""
+    """Return the coalescer, which joins the requests of all messages of one invocation."""
     return Coalescer()
 
 
 def _sleep(wait: timedelta) -> None:
     """Sleep until a permit.
 
-    If that is long, the other threads do not wait for it with what they ask meanwhile: otherwise
-    their emails would go out together, and not one after the other.
+    During a long wait the other threads stop waiting for this one with their requests. Otherwise
+    their emails would go out together instead of one after the other.
     """
     with coalescer().aside() if wait > _TOGETHER else nullcontext():
         time.sleep(wait.total_seconds())
 
 
 def waiting_on(backlog: SqsBacklog) -> Callable[[], int]:
-    """Return how many runs wait on a queue, read at most once a minute.
+    """Return a function that counts the runs on a queue, at most once a minute.
 
-    The first time at the first question: a process that starts asks nothing. 0 if SQS does not
-    answer: then runs come again soon.
+    A process that starts sends no request; the first call does. If SQS does not answer, the count
+    is 0 and runs are retried soon.
     """
     return when_asked(backlog.count, clock=now, default=0)
 
 
 def decisions(control_table: str) -> CachedDecisions:
-    """Return what operators have decided for all emails, for all steps of one function."""
+    """Return operators' decisions about all emails, for all steps of one function."""
     return CachedDecisions(control_table, ranges=RANGES, clock=now)
 
 
@@ -86,7 +86,7 @@ def delivery_context(
 ) -> DeliveryContext:
     """Return the tables, the templates and the provider of a delivery.
 
-    `waiting`: how many digests wait. `decided`: what operators have decided.
+    `waiting`: returns the number of digests that wait. `decided`: operators' decisions.
     """
     retention = timedelta(days=settings.run_retention_days)
     keys = cached_keys(settings.links_secret, clock=now)
@@ -99,7 +99,7 @@ def delivery_context(
 
     @once
     def router() -> RouteAgain:
-        # What few processes use is imported where it is used.
+        # Imported here because few processes use it.
         from gazette.bootstrap.parts.rerouting import rerouting
 
         return rerouting(
@@ -170,7 +170,7 @@ def delivery_context(
 
 
 def mailers(settings: SendingSettings) -> Streams[Mailer]:
-    """Return the mailer of each stream: it has a sender and a configuration set of its own."""
+    """Return the mailer of each stream, with its own sender and configuration set."""
     if settings.mail_provider == "ses":
         client = ses_client(timedelta(seconds=settings.send_timeout))
         return Streams(
@@ -187,7 +187,7 @@ def mailers(settings: SendingSettings) -> Streams[Mailer]:
                 waiting=coalescer().aside,
             ),
         )
-    # What only some stages use is imported where it is chosen: smtplib is 15 ms of a cold start.
+    # Imported here because only some stages use it: smtplib adds 15 ms to a cold start.
     from gazette.bootstrap.parts.smtp import smtp_mailers
 
     return smtp_mailers(settings)

@@ -1,4 +1,4 @@
-"""Sending through an SMTP server, for stages that do not send with SES."""
+"""The mailers of stages that send through an SMTP server instead of SES."""
 
 import json
 import time
@@ -14,7 +14,7 @@ from gazette.settings.delivery import SendingSettings
 
 
 def smtp_mailers(settings: SendingSettings) -> Streams[Mailer]:
-    """Return the mailer of each stream: it has a sender of its own."""
+    """Return the mailer of each stream, with its own sender."""
     login = _smtp_login(settings.smtp_secret) if settings.smtp_secret else {}
     server = SmtpServer(
         host=settings.smtp_host,
@@ -31,13 +31,16 @@ def smtp_mailers(settings: SendingSettings) -> Streams[Mailer]:
 
 
 def _smtp_login(secret: str) -> dict[str, str]:
-    """`username` and `password`, from the JSON object in the secret."""
+    """Return `username` and `password` from the JSON object in the secret."""
     login: dict[str, str] = json.loads(read_secret(secret, "The SMTP login")["SecretString"])
     return login
 
 
 def smtp_times(settings: SendingSettings) -> SmtpTimes:
-    """Return the SMTP time-outs. If one ends before the last reply, nothing was sent."""
+    """Return the SMTP time-outs.
+
+    If one of them ends before the last reply, the email was not sent.
+    """
     command = timedelta(seconds=settings.smtp_command_timeout)
     reply = timedelta(seconds=settings.smtp_reply_timeout)
     return SmtpTimes(connect=command, command=command, data=command, reply=reply)

@@ -1,4 +1,4 @@
-"""The templates that the layer ships, those that were pushed, and one renderer for each."""
+"""The templates in the layer, the pushed versions, and one renderer for each."""
 
 import json
 from collections.abc import Callable
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 _FRAGMENTS = FragmentCount()
 
 take_count = _FRAGMENTS.take
-"""Returns how often blocks were found in the caches of all versions, since the last call."""
+"""A function that returns the hits of all versions' caches since the last call."""
 
 ForSending = Callable[[JinjaRenderer], JinjaRenderer]
-"""Returns the renderer as a function sends with it."""
+"""A function from a renderer to the one with which a function sends."""
 
 
 def templates() -> Path:
@@ -39,7 +39,7 @@ def templates() -> Path:
 
 @cache
 def renderer() -> JinjaRenderer:
-    """Return the renderer of what was deployed, which caches groups that many readers share."""
+    """Return the renderer of the deployed templates. It caches groups that readers share."""
     return JinjaRenderer(templates(), count=_FRAGMENTS)
 
 
@@ -52,7 +52,10 @@ def run_templates(
     unusable: Unusable,
     waiting: Callable[[], AbstractContextManager[None]],
 ) -> RunTemplates:
-    """Return what chooses the version of each run. `waiting`: entered while a version is loaded."""
+    """Return the choice of a version for each run.
+
+    `waiting` is entered while a version is loaded.
+    """
 
     def build() -> TemplateLibrary:
         return _library(deployed, control_table, bucket, for_sending, unusable, waiting)
@@ -64,7 +67,7 @@ def run_templates(
 
 
 class _OnDemand:
-    """The port `TemplateLibrary`, which loads what it needs for pushed versions with the first."""
+    """The port `TemplateLibrary`. The first pushed version loads the modules that it needs."""
 
     def __init__(self, deployed: VersionTemplates, build: Callable[[], TemplateLibrary]) -> None:
         self.deployed = deployed
@@ -85,7 +88,7 @@ def _library(
     unusable: Unusable,
     waiting: Callable[[], AbstractContextManager[None]],
 ) -> TemplateLibrary:
-    # Only stages that have pushed a version load S3, the sandbox and what unpacks bundles.
+    # Imported here because only stages that have pushed a version need S3, the sandbox and bundles.
     from gazette.adapters.rendering.sandbox import SandboxedTemplates
     from gazette.adapters.templates.bundle import SETTINGS_FILE
     from gazette.adapters.templates.library import Library
@@ -96,11 +99,11 @@ def _library(
         file, settings = unpacked.path / SETTINGS_FILE, NO_SETTINGS
         if file.exists():
             settings = version_settings(json.loads(file.read_text("utf-8")), ranges=RANGES)
-        made = JinjaRenderer(
+        version_renderer = JinjaRenderer(
             unpacked.path, kind=SandboxedTemplates, held=unpacked, count=_FRAGMENTS
         )
-        try_out(VersionTemplates(number, made, settings))
-        return VersionTemplates(number, for_sending(made), settings)
+        try_out(VersionTemplates(number, version_renderer, settings))
+        return VersionTemplates(number, for_sending(version_renderer), settings)
 
     return Library(
         deployed=deployed,

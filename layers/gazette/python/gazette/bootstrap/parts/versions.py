@@ -1,4 +1,4 @@
-"""Which versions of the templates are in force, for functions that render none."""
+"""The versions of the templates in force, for functions that render no email."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from gazette.settings.ranges import RANGES
 
 
 def versions_in_force(control_table: str) -> VersionsInForce:
-    """Return the versions in force, read at most once a minute, the first time when asked."""
+    """Return a function that reads the versions in force at most once a minute."""
     cached = once(
         lambda: Cached[InForce](
             DynamoTemplateVersions(control_table, ranges=RANGES).in_force,
@@ -24,5 +24,5 @@ def versions_in_force(control_table: str) -> VersionsInForce:
 
 
 def settings_for(in_force: VersionsInForce) -> Callable[[str], VersionSettings]:
-    """Return a function from a user id to the settings of the version that is theirs now."""
+    """Return a function from a user id to the settings of the reader's version."""
     return lambda user_id: version_for(user_id, in_force()).settings

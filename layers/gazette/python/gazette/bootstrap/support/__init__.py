@@ -1,1 +1,1 @@
-"""What the commands of `gazette` read and write, one module per group. No function imports it."""
+"""The dependencies of the commands of `gazette`, one module per group. No function imports it."""

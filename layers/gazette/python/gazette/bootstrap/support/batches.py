@@ -1,4 +1,4 @@
-"""For `gazette batch`."""
+"""Dependencies of `gazette batch`."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -16,7 +16,7 @@ from gazette.steps.support.batches import BatchContext
 
 
 def build_batches(settings: FanoutSettings) -> BatchContext:
-    """From the settings of fan-out. Reads which shards are in use."""
+    """Return the context from the settings of fan-out. Reads the number of shards in use."""
     retention = timedelta(days=settings.run_retention_days)
     batches = DynamoBatches(settings.control_table, retention=retention, clock=now)
     return BatchContext(
@@ -29,6 +29,6 @@ def build_batches(settings: FanoutSettings) -> BatchContext:
 
 
 def build_digest_rate(settings: PacingSettings) -> Callable[[], PaceReading]:
-    """Reads how fast digests go out now."""
+    """Return a function that reads the current rate of digests."""
     gauge = rate_limiters(settings).digest
     return lambda: gauge.read(now())

@@ -1,4 +1,4 @@
-"""For `gazette dlq`."""
+"""Dependencies of `gazette dlq`."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -22,9 +22,9 @@ from gazette.steps.support.dry_run import DryRunContext
 def build_forecast(
     settings: GenerateSettings, suppression_key: bytes
 ) -> Callable[[RunKey, bool], Forecast]:
-    """Takes the run that a dead letter names, and whether it failed for good. Reads only.
+    """Return a function that takes the run of a dead letter, and whether it failed for good.
 
-    From the settings of generate, and the key of the suppressions.
+    It only reads. The settings are those of generate; the key is that of the suppressions.
     """
     retention = timedelta(days=settings.run_retention_days)
     context = DryRunContext(
@@ -46,7 +46,7 @@ def build_forecast(
 
 
 def build_due_at(settings: GenerateSettings) -> Callable[[RunKey], datetime | None]:
-    """Takes a run, and returns when it was due, or None where there is no such run."""
+    """Return a function from a run to its due time, or to None if there is no such run."""
     runs = DynamoRuns(settings.runs_table, retention=timedelta(days=settings.run_retention_days))
 
     def due_at(key: RunKey) -> datetime | None:

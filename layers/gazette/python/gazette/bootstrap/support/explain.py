@@ -1,4 +1,4 @@
-"""For `gazette explain`."""
+"""Dependencies of `gazette explain`."""
 
 import json
 from collections.abc import Callable
@@ -23,9 +23,9 @@ from gazette.steps.support.explain import explain
 def build_explain(
     settings: IngestSettings, suppression_key: bytes
 ) -> Callable[[str, date | None], Explanation]:
-    """Takes a user id and a date of the reader's own calendar, or None for now.
+    """Return a function that takes a user id and a date of the reader's calendar, or None for now.
 
-    From the settings of ingest, and the key of the suppressions.
+    The settings are those of ingest; the key is that of the suppressions.
     """
     retention = longest_life(timedelta(days=settings.event_retention_days))
     return partial(

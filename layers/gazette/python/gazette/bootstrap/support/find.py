@@ -1,4 +1,4 @@
-"""For `gazette find`."""
+"""Dependencies of `gazette find`."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -10,6 +10,9 @@ from gazette.settings.delivery import SendingSettings
 
 
 def build_read_run(settings: SendingSettings) -> Callable[[RunKey], Run | None]:
-    """Reads a run, or None where there is none, or no longer. From the settings of generate."""
+    """Return a function that reads a run, or None if it does not exist or has expired.
+
+    The settings are those of generate.
+    """
     retention = timedelta(days=settings.run_retention_days)
     return DynamoRuns(settings.runs_table, retention=retention).get

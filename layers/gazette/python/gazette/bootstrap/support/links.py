@@ -1,4 +1,4 @@
-"""For `gazette links`."""
+"""Dependencies of `gazette links`."""
 
 import secrets
 
@@ -7,10 +7,10 @@ from gazette.settings.preferences import PreferencesSettings
 
 
 def build_links(settings: PreferencesSettings) -> SecretKeyStore:
-    """The port `KeyStore`, from the settings of preferences."""
+    """Return the port `KeyStore` from the settings of preferences."""
     return SecretKeyStore(settings.links_secret)
 
 
 def draw_key() -> str:
-    """A key of 64 random characters."""
+    """Return a key of 64 random characters."""
     return secrets.token_urlsafe(48)

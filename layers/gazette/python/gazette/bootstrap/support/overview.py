@@ -1,4 +1,4 @@
-"""For `gazette overview`."""
+"""Dependencies of `gazette overview`."""
 
 from collections.abc import Callable
 from concurrent.futures import Executor
@@ -19,7 +19,10 @@ from gazette.steps.support.overview import Overview, read_overview
 def build_overview(
     fanout: FanoutSettings, sending: SendingSettings, *, workers: Executor
 ) -> Callable[[], Overview]:
-    """Looks once, in threads of `workers`. From the settings of fan-out and generate."""
+    """Return a function that reads the overview once, in threads of `workers`.
+
+    The settings are those of fan-out and generate.
+    """
     is_asked = ASKED_SOURCE in fanout.content_sources
     return partial(
         read_overview,

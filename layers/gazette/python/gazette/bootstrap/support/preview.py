@@ -1,4 +1,4 @@
-"""For `gazette preview --user`."""
+"""Dependencies of `gazette preview --user`."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -13,7 +13,7 @@ from gazette.steps.support.pending import Waiting, read_pending
 
 
 def build_pending(settings: SendingSettings) -> Callable[[str], Waiting | None]:
-    """Takes a user id, from the settings of generate. Reads only."""
+    """Return a function that takes a user id and only reads. The settings are those of generate."""
     return partial(
         read_pending,
         subscribers=DynamoSubscribers(settings.subscribers_table),

@@ -1,4 +1,4 @@
-"""For `gazette replay`."""
+"""Dependencies of `gazette replay`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -20,36 +20,38 @@ from gazette.domain.replay import Missing, SentEmail, SentRuns
 from gazette.settings.delivery import SendingSettings
 from gazette.steps.support.replay import read_email
 
-_NOBODY = address_hash("nobody@example.invalid")
+_PLACEHOLDER = address_hash("nobody@example.invalid")
 
 
-class NobodysLinks:
-    """The port `LinkMaker`: links as long as real ones, which no stage accepts.
+class PlaceholderLinks:
+    """The port `LinkMaker`: links of the usual length that no stage accepts.
 
-    They are signed with no key, and have the hash of nobody's address: they act for nobody, and
-    who sees them learns of no address.
+    They are signed with an empty key, and contain the hash of a placeholder address. They act for
+    no reader, and reveal no address.
     """
 
     def __init__(self, base_url: str) -> None:
         self._made = SignedLinks(base_url=base_url, keys=lambda: LinkKeys({"k1": b""}))
 
     def links(self, link: LinkToken) -> Links:
-        """As the port says."""
-        return self._made.links(replace(link, address=_NOBODY))
+        """Return the links of a token for the placeholder address."""
+        return self._made.links(replace(link, address=_PLACEHOLDER))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """What a replay reads. `read_email` may be called from many threads."""
+    """The data that a replay reads."""
 
     sent: SentRuns
     runs: Runs
     read_email: Callable[[Run], SentEmail | Missing]
+    """May be called from many threads."""
+
     link_maker: LinkMaker
 
 
 def build_replay(settings: SendingSettings) -> Replay:
-    """From the settings of generate. Reads only, and no secret."""
+    """Return the context from the settings of generate. Only reads, and needs no secret."""
     sent = DynamoSentRuns(settings.runs_table)
     return Replay(
         sent=sent,
@@ -59,5 +61,5 @@ def build_replay(settings: SendingSettings) -> Replay:
             subscribers=DynamoSubscribers(settings.subscribers_table),
             events=DynamoEventReader(settings.events_table, clock=now),
         ),
-        link_maker=NobodysLinks(settings.base_url),
+        link_maker=PlaceholderLinks(settings.base_url),
     )

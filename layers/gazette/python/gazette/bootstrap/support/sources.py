@@ -1,4 +1,4 @@
-"""For `gazette sources`."""
+"""Dependencies of `gazette sources`."""
 
 import json
 from datetime import timedelta
@@ -17,12 +17,12 @@ from gazette.steps.support.sources import Readers
 
 
 def build_permits(settings: ContentSettings) -> Stream:
-    """What limits the requests to the service."""
+    """Return the limiter of the requests to the service."""
     return rate_limiter(settings)
 
 
 def build_arming(settings: ContentSettings) -> tuple[Readers, ScheduleContext]:
-    """Every reader, and their schedules."""
+    """Return all readers, and the context that arms their schedules."""
     subscribers = DynamoSubscribers(settings.subscribers_table)
     context = ScheduleContext(
         subscribers=subscribers,

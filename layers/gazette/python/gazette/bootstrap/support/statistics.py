@@ -1,4 +1,4 @@
-"""For `gazette statistics`, and for `gazette experiment`, whose variations it compares."""
+"""Dependencies of `gazette statistics`, and of `gazette experiment`, which compares variations."""
 
 from datetime import timedelta
 
@@ -13,7 +13,10 @@ from gazette.steps.support.statistics import StatisticsContext
 
 
 def build_statistics(settings: FeedbackSettings, *, connections: int) -> StatisticsContext:
-    """From the settings of feedback. `connections`: slots that are read at the same time."""
+    """Return the context from the settings of feedback.
+
+    `connections`: slots to read at the same time.
+    """
     retention = timedelta(days=settings.run_retention_days)
     return StatisticsContext(
         engagements=DynamoEngagements(
@@ -26,5 +29,5 @@ def build_statistics(settings: FeedbackSettings, *, connections: int) -> Statist
 
 
 def build_experiments(settings: SendingSettings) -> DynamoExperiments:
-    """The port `Experiments`, from the settings of generate."""
+    """Return the port `Experiments` from the settings of generate."""
     return DynamoExperiments(settings.control_table)

@@ -1,4 +1,4 @@
-"""For `gazette suppression`."""
+"""Dependencies of `gazette suppression`."""
 
 from datetime import timedelta
 
@@ -16,12 +16,12 @@ from gazette.steps.support.suppression import SuppressionContext
 
 
 def build_suppression_list(settings: FeedbackSettings) -> DynamoSuppressionList:
-    """What is suppressed, from the settings of feedback. Needs no key."""
+    """Return the suppression list from the settings of feedback. Needs no key."""
     return DynamoSuppressionList(settings.suppressions_table)
 
 
 def build_suppression(settings: FeedbackSettings, key: bytes) -> SuppressionContext:
-    """From the settings of feedback, and the key of the suppressions."""
+    """Return the context from the settings of feedback and the key of the suppressions."""
     span = timedelta(days=settings.soft_bounce_days)
     limit = SoftLimit(bounces=settings.soft_bounces, span=span)
     return SuppressionContext(
@@ -33,10 +33,10 @@ def build_suppression(settings: FeedbackSettings, key: bytes) -> SuppressionCont
 
 
 _PATIENCE = Patience(connect=10, read=60, attempts=10)
-"""SES takes one request a second, and refuses more for a moment.
+"""SES accepts one request per second, and rejects more for a moment.
 https://docs.aws.amazon.com/ses/latest/dg/quotas.html"""
 
 
 def build_ses_suppressions() -> SesSuppressions:
-    """The list of the SES account."""
+    """Return the suppression list of the SES account."""
     return SesSuppressions(client("sesv2", _PATIENCE))

@@ -1,1 +1,1 @@
-"""A run from pending to settled, and how fast emails go out. Pure."""
+"""The life of a run from pending to its end, and the rate at which emails are sent. Pure."""

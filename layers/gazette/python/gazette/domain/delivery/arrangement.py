@@ -1,4 +1,4 @@
-"""How a digest is arranged: what comes first, what a category weighs, and its sections."""
+"""The arrangement of a digest: its order, the weights of its categories, and its sections."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 
 class Ranking(StrEnum):
-    """What comes first: what matters most to the reader, what happened most, or what was last."""
+    """The order of a digest: by relevance to the reader, by number of updates, or by time."""
 
     RELEVANCE = "relevance"
     MOST_ACTIVE = "most_active"
@@ -15,19 +15,16 @@ class Ranking(StrEnum):
 
 
 class Sections(StrEnum):
-    """Under which headings the blocks of a digest stand.
-
-    `PARENT`: the title of the followed entity through which an event came, where its service gave
-    one.
-    """
+    """The headings of a digest, under which its blocks are grouped."""
 
     NONE = "none"
     CATEGORY = "category"
     PARENT = "parent"
+    """The title of the followed entity that led to an event, if its service published one."""
 
 
 OTHER_WEIGHT = "other"
-"""The name under which categories without a weight of their own find theirs."""
+"""The key of the weight for all categories without one."""
 
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
@@ -41,33 +38,33 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "like": 1,
     }
 )
-"""What speaks to the reader weighs more than what nobody waits for.
+"""Default weights. Updates addressed to the reader weigh more than updates about others.
 
-A mention at the beginning of a window (half its weight) comes before forty new likes."""
+A mention at the beginning of a window (half its weight) ranks above forty new likes.
+"""
 
 MAX_WEIGHT = 1000
-"""More would say nothing: with it, one category comes before all others."""
+"""The highest weight. With it, one category ranks above all others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrangement:
-    """What a stage or a variation says of its digests.
-
-    `weights`: category to a number from 0 to MAX_WEIGHT; used where `ranking` is `RELEVANCE`.
-    `full_blocks`: how many blocks are shown in full; those behind them without excerpts.
-    """
+    """The settings of a stage or a variation for the arrangement of its digests."""
 
     ranking: Ranking = Ranking.RELEVANCE
     weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
+    """Category to a number from 0 to MAX_WEIGHT; used if `ranking` is `RELEVANCE`."""
+
     sections: Sections = Sections.NONE
     full_blocks: int = 8
+    """The number of blocks shown in full. The blocks after them have no excerpts."""
 
 
 DEFAULT = Arrangement()
 
 
 def are_weights(given: object) -> bool:
-    """Whether `given` maps names to numbers that a category may weigh."""
+    """Return True if `given` maps names to valid weights."""
     return isinstance(given, dict) and all(
         isinstance(name, str) and type(weight) in {int, float} and 0 <= weight <= MAX_WEIGHT
         for name, weight in given.items()

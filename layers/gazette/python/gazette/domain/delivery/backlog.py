@@ -1,4 +1,4 @@
-"""When a run comes again for which no permit was near. SQS delays by whole seconds."""
+"""The delays of runs that got no permit. SQS delays by whole seconds."""
 
 from datetime import timedelta
 
@@ -7,18 +7,21 @@ from gazette.domain.ports.queues import LONGEST_DELAY
 
 _LEAST_FASTER = 2.0
 _UNUSED = 0.05
-"""Runs come back so much faster than permits, and faster still where permits are so far apart that
-nobody waits for the next: they come at random, and a permit for which none is there delays all
-later ones. A twentieth is unused at most at ten permits a second and more, and a fifth below."""
+"""Messages return at a multiple of the rate of permits, because they return at random times and a
+permit that no run takes delays all later ones.
+
+The multiple is higher where permits are far apart. At most a twentieth of the permits is unused at
+ten permits a second and more, and a fifth below.
+"""
 
 _SECOND = timedelta(seconds=1)
 
 
-def among(waiting: int, *, rate: float, random: float) -> timedelta:
+def delay_among(waiting: int, *, rate: float, random: float) -> timedelta:
     """Return the delay of one of `waiting` runs, for which permits come at `rate` a second.
 
-    It is spread over the time that all of them need. If that is longer than a message can be
-    delayed, they come as late as possible, because whoever comes early comes in vain. `random`: a
+    It is spread over the time that all of them need. If that is longer than the longest delay of a
+    message, runs return as late as possible, because early ones would get no permit. `random`: a
     number from 0 to 1.
     """
     ahead = rate * LONGEST_WAIT_FOR_A_PERMIT.total_seconds()
@@ -29,9 +32,10 @@ def among(waiting: int, *, rate: float, random: float) -> timedelta:
     return max(soonest + (latest - soonest) * random, _SECOND)
 
 
-def until(free_in: timedelta) -> timedelta:
-    """Return the delay of a run that is urgent: until the next permit, in `free_in`, is near.
+def delay_until_permit(free_in: timedelta) -> timedelta:
+    """Return the delay of an urgent run: until just before the next permit, in `free_in`.
 
-    Rounded down: a run that comes too early asks again, one that comes late leaves a permit unused.
+    It is rounded down, because a run that returns too early only waits again, but one that returns
+    late leaves a permit unused.
     """
     return max(free_in, timedelta(0)) // _SECOND * _SECOND

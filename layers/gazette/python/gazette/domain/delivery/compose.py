@@ -29,57 +29,63 @@ from gazette.domain.window.folded import (
 )
 
 _CATEGORIES = 10
-"""The most categories that a run stores: a write of its row costs a unit for each KB."""
+"""The largest number of categories on a run. A write of its row costs a unit for each KB."""
 
 LINES = 8
-"""The most lines of a block in an email: one block alone must not make it too long."""
+"""The largest number of lines in a block, so that one block does not make an email too long."""
 
 _TITLED = 100
-"""The most lines of an entity whose events are asked for the title of their parent."""
+"""The largest number of lines of an entity that are searched for the title of a parent."""
 
 _FOLLOWED = 0.6
-"""What came by a follow, against what was addressed to the reader."""
+"""The weight of a followed update, relative to one that is addressed to the reader."""
 
 _FADING, _FADED = 86_400, 0.5
-"""Seconds after which half of what fades has faded; and what is left in the end."""
+"""The half-life of recency in seconds, and the recency of the oldest update."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
     """Events of one category about one entity, shown as one line.
 
-    Events without a named actor are a group of their own, so that no other actor seems to have
-    caused them. `actors` are the last ones, three at most, each once, the most recent first; that
-    group has none. `people`: how many there are in all. `count`: the number of updates, without
-    repeated likes and follows. `latest` is the latest event, which represents the group.
-    `importance` is the highest of its events. `is_addressed`: at least one of them was addressed to
-    the reader rather than followed.
+    Events without a named actor form a separate group, so that no other actor seems to have caused
+    them.
     """
 
     category: str
     count: int
+    """The number of updates, without repeated likes and follows."""
+
     actors: tuple[Actor, ...]
+    """The last three distinct actors, the most recent first. Empty if the events name none."""
+
     people: int
+    """The number of distinct actors."""
+
     latest: Event
+    """The latest event, which represents the group."""
+
     importance: Importance = Importance.NORMAL
+    """The highest importance of its events."""
+
     is_addressed: bool = True
+    """True if any event was addressed to the reader rather than followed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """All groups of one entity, shown under one title; the first group ranks highest.
-
-    `is_full`: shown with excerpts. `section`: the category or the title of the parent under which
-    it stands; empty if it stands under none.
-    """
+    """All groups of one entity, shown under one title; the first group ranks highest."""
 
     groups: tuple[Group, ...]
     is_full: bool = True
+    """The block is shown with excerpts."""
+
     section: str = ""
+    """The category or the parent's title that is its heading; empty if it has no heading."""
 
     @property
     def latest_place(self) -> int:
-        """Which of the groups has the latest event, which represents the block."""
+        """Return the index of the group with the latest event, which represents the block."""
         if len(self.groups) == 1:
             return 0
         ages = [age_of_event(group.latest) for group in self.groups]
@@ -93,16 +99,18 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """The content of one email: the blocks shown, by rank, and the exact count of what is left out.
-
-    `events`: the sum of the counts of all groups. `more_blocks`: how many entities are not shown at
-    all. `more_events`: how many updates are not, with those in lines that a block leaves out.
-    """
+    """The content of one email: the blocks shown, by rank, and the exact count of the rest."""
 
     blocks: tuple[Block, ...]
     events: int
+    """The sum of the counts of all groups."""
+
     more_blocks: int
+    """The number of entities that are not shown at all."""
+
     more_events: int
+    """The number of updates that are not shown, including lines that a block omits."""
+
     sections: Sections = Sections.NONE
 
     @property
@@ -112,13 +120,13 @@ class Digest:
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """The categories of the groups shown, each once, in their order; ten at most."""
+        """The distinct categories of the groups shown, in order; ten at most."""
         return tuple(
             dict.fromkeys([each.category for block in self.blocks for each in block.groups])
         )[:_CATEGORIES]
 
     def shortened(self, blocks: int) -> "Digest":
-        """Return the digest with its first `blocks` blocks; the others count as left out."""
+        """Return the digest with its first `blocks` blocks; the others count as not shown."""
         dropped = self.blocks[blocks:]
         return replace(
             self,
@@ -129,14 +137,15 @@ class Digest:
         )
 
     def by_section(self) -> Mapping[str, list[int]]:
-        """The places of the blocks by section, the section with the highest block first.
+        """Return the indexes of the blocks by section, the section with the highest block first.
 
-        Blocks under no heading come before all sections: behind one they would seem part of it.
+        Blocks without a heading come before all sections, because after one they would seem part of
+        it.
         """
-        found: dict[str, list[int]] = {"": []}
+        places: dict[str, list[int]] = {"": []}
         for place, block in enumerate(self.blocks):
-            found.setdefault(block.section, []).append(place)
-        return found
+            places.setdefault(block.section, []).append(place)
+        return places
 
 
 def compose(
@@ -150,25 +159,27 @@ def compose(
 ) -> Digest:
     """Group, rank and cap `events`, whose order does not matter.
 
-    `until`: the end of the window, from which their age is reckoned; by default the latest event.
-    `sources`: content sources, in the order in which they are shown, each ranked in itself: the
-    items of one that is asked by their score. What is of none of them comes last.
-    The latest event breaks ties of the ranking, and then the key does, so that the same events
-    always make the same email. Event ids are unique: they are the key of the table. All groups use
-    the newest names of people and things. Loads only those events of `events` that are shown.
+    `until`: the end of the window, from which their age is measured; by default the latest event.
+    `sources`: content sources in display order. Each is ranked separately; items of a queried
+    source are ranked by their score. Events from other sources come last. Ties are broken by the
+    latest event, then by the key, so that the same events always make the same email. Event ids are
+    unique, because they are the key of the table. All groups use the newest names of people and
+    things. Only events that are shown are loaded.
     """
     folded = events if isinstance(events, Folded) else fold(events)
     rank = _Ranks(arrangement, until or folded.latest_at, sources)
     things = folded.things.values()
-    shown = [rank.in_order(thing) for thing in nsmallest(max_blocks, things, key=rank.of_thing)]
-    groups = _Groups(folded, shown, max_lines, arrangement.sections)
+    thing_lines = [
+        rank.in_order(thing) for thing in nsmallest(max_blocks, things, key=rank.of_thing)
+    ]
+    groups = _Groups(folded, thing_lines, max_lines, arrangement.sections)
     blocks = tuple(
         Block(
             tuple([groups.of(line) for line in lines[:max_lines]]),
             place < arrangement.full_blocks,
             groups.section(lines, arrangement),
         )
-        for place, lines in enumerate(shown)
+        for place, lines in enumerate(thing_lines)
     )
     count = sum(map(_count, things))
     return Digest(
@@ -181,7 +192,7 @@ def compose(
 
 
 class _Groups:
-    """Makes groups of the lines that are shown, with the events that they are shown by."""
+    """A builder of the groups for the lines that are shown, from their events."""
 
     def __init__(
         self,
@@ -215,7 +226,7 @@ class _Groups:
         )
 
     def section(self, lines: Sequence[Line], arrangement: Arrangement) -> str:
-        """The section of a block. How important an event is does not move it to another."""
+        """Return the section of a block. The importance of an event does not change its section."""
         if arrangement.sections is Sections.CATEGORY:
             return max((_weight(line, arrangement.weights), line.category) for line in lines)[1]
         if arrangement.sections is Sections.PARENT:
@@ -225,17 +236,17 @@ class _Groups:
 
 
 def _latest_of(lines: Sequence[Line]) -> list[Line]:
-    """The lines in which something happened last, the latest first."""
+    """Return the most recently updated lines, the latest first."""
     return nlargest(_TITLED, lines, key=lambda line: age_of(line.latest))
 
 
 def score(line: Brief | Line, weights: Mapping[str, float], until: datetime) -> float:
-    """How much a line, or the only event of one, matters to its reader, the more the higher.
+    """Return how much a line, or a line's only event, matters to its reader. Higher matters more.
 
-    The weight of its category, times the importance (0.5, 1 or 3), times 1 if addressed to the
-    reader and 0.6 if followed, times recency, times 1 + log10 of its count. Recency falls from 1
-    to 0.5, each day by half of what is left, back from `until`. Rounded, so that no processor makes
-    another order of it.
+    The score is the weight of the category, times the importance (0.5, 1 or 3), times 1 if
+    addressed to the reader or 0.6 if followed, times the recency, times 1 + log10 of the count.
+    Recency falls from 1 towards 0.5, each day by half of the remaining difference, counted back
+    from `until`. The score is rounded, so that the order is the same on every processor.
     """
     latest, count = (line.latest, line.count) if isinstance(line, Line) else (line, 1)
     age = max((until - latest.occurred_at).total_seconds(), 0.0)
@@ -248,11 +259,11 @@ def score(line: Brief | Line, weights: Mapping[str, float], until: datetime) -> 
 _Rank = tuple[int, float, float, str, str, str, bool]
 
 _EVENTS = "events"
-"""The content source of what services put."""
+"""The content source of the events that services publish."""
 
 
 class _Ranks:
-    """Ranks lines and entities: what comes first has the least rank."""
+    """The ranks of lines and entities. The lowest rank comes first."""
 
     def __init__(
         self, arrangement: Arrangement, until: datetime | None, sources: Sequence[str]
@@ -264,15 +275,15 @@ class _Ranks:
         }
 
     def in_order(self, thing: Thing) -> list[Line]:
-        """The lines of an entity, the highest first."""
+        """Return the lines of an entity, the highest-ranked first."""
         return sorted(lines_of(thing), key=self._of)
 
     def of_thing(self, thing: Thing) -> _Rank:
-        """The rank of an entity."""
+        """Return the rank of an entity."""
         return self._of(thing) if not isinstance(thing, dict) else self._of_lines(thing.values())
 
     def _of(self, line: Brief | Line) -> _Rank:
-        """The rank of a line, or of the only event of one. Most entities have no other."""
+        """Return the rank of a line or of a single event. Most entities have only one event."""
         latest = line.latest if isinstance(line, Line) else line
         source = latest.source
         first = 0.0
@@ -310,12 +321,12 @@ class _Ranks:
 
 
 def _score_of(latest: Brief) -> float:
-    """How its source ranks an item; one without a score comes behind the others."""
+    """Return the score that a source gave an item. An item without a score comes last."""
     return float("-inf") if latest.score is None else latest.score
 
 
 def _count(thing: Thing) -> int:
-    """The number of updates of an entity."""
+    """Return the number of updates of an entity."""
     if isinstance(thing, dict):
         return sum([line.count for line in thing.values()])
     return thing.count if isinstance(thing, Line) else 1

@@ -1,7 +1,7 @@
 """The life of a run: a total function from (run, signal) to the run that follows.
 
-Nothing here does I/O: a step reads a run, calls `transition`, and stores the result with a
-condition on what it read. For the numbered rules, see docs/protocol.md.
+The module does no I/O. A step reads a run, calls `transition`, and stores the result on the
+condition that the run is unchanged. For the numbered rules, see docs/protocol.md.
 """
 
 from dataclasses import dataclass, replace
@@ -32,10 +32,10 @@ from gazette.domain.delivery.signals import (
 from gazette.domain.model import Window
 
 MAX_REFUSALS = 1 + len(PAUSES)
-"""After so many refusals a run has failed. Refusals of the stream or account do not count."""
+"""The refusals after which a run fails. Refusals of the stream or account do not count."""
 
 _OVERDUE = timedelta(minutes=15)
-"""If a run is not retried within this time after `retry_at`, the sweep looks at it."""
+"""The time after `retry_at` at which the sweep checks a run that was not retried."""
 
 
 _HANDED_OVER = {Reason.CARRIED_INTO, Reason.GIVEN_UP}
@@ -43,7 +43,7 @@ _HANDED_OVER = {Reason.CARRIED_INTO, Reason.GIVEN_UP}
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """The signal changes nothing; `why` says why."""
+    """A signal that changes nothing, and the reason."""
 
     why: str
 
@@ -76,15 +76,15 @@ def transition(run: Run, signal: Signal) -> Run | Ignored:
 
 
 def _accept(run: Run, signal: Accepted | Evidence) -> Run | Ignored:
-    """Acceptance moves any status to sent, and nothing moves sent (rule 8).
+    """Move any status to sent. A sent run never changes (rule 8).
 
     The attempt must be one that the row knows. Otherwise another run had the same id, or the table
-    was restored to an earlier time, and nothing tells what that attempt held.
+    was restored to an earlier time, and the content of that attempt is unknown.
     """
     if run.status is Status.SENT:
         return Ignored("already sent")
     if not run.knows(signal.attempt):
-        return Ignored(f"nobody claimed attempt {signal.attempt}")
+        return Ignored(f"attempt {signal.attempt} was not claimed")
     reason = Reason.ACCEPTED if isinstance(signal, Accepted) else Reason.EVIDENCE
     return replace(
         run,
@@ -96,7 +96,7 @@ def _accept(run: Run, signal: Accepted | Evidence) -> Run | Ignored:
 
 
 def _claim(run: Run, signal: Claim) -> Run | Ignored:
-    """Rule 4. The first claim fixes `until`; every claim computes `since` anew (rule 2)."""
+    """Apply rule 4. The first claim fixes `until`; every claim computes `since` anew (rule 2)."""
     if run.status not in {Status.PENDING, Status.RETRYING}:
         return Ignored(f"a {run.status} run is not claimed")
     window = signal.window
@@ -126,7 +126,7 @@ def _claim(run: Run, signal: Claim) -> Run | Ignored:
 def _refuse(
     run: Run, signal: RefusedForNow | RefusedForGood | RefusedAccount | NotAttempted
 ) -> Run | Ignored:
-    """Only the open attempt can be refused, even if the answer comes late (rule 7)."""
+    """Refuse only the open attempt, even if the answer arrives late (rule 7)."""
     if run.status not in {Status.SENDING, Status.UNKNOWN}:
         return Ignored("no attempt is open")
     if signal.attempt != run.attempt:
@@ -162,7 +162,10 @@ def _refuse(
 
 
 def _lose_sight(run: Run, signal: Uncertain | DeadlinePassed) -> Run | Ignored:
-    """Rule 6: an overdue attempt says nothing about the next one, which has its own claimant."""
+    """Mark the open attempt as unknown (rule 6).
+
+    An overdue attempt does not affect the next one, which has its own claimant.
+    """
     if run.status is not Status.SENDING:
         return Ignored("no attempt is open")
     if signal.attempt != run.attempt:
@@ -182,9 +185,12 @@ def _lose_sight(run: Run, signal: Uncertain | DeadlinePassed) -> Run | Ignored:
 
 
 def _decide(run: Run, policy: Policy) -> Run | Ignored:
-    """Rule 9: resend once only, then carry; a carried run waits for its successor."""
+    """Apply the policy (rule 9): resend once only, then carry.
+
+    A carried run waits for its successor.
+    """
     if run.status is not Status.UNKNOWN or run.reason is Reason.CARRIED:
-        return Ignored("nothing is left to decide")
+        return Ignored("the policy has already decided")
     match policy:
         case Policy.ASSUME_SENT:
             return replace(run, status=Status.SENT, reason=Reason.ASSUMED)
@@ -197,7 +203,7 @@ def _decide(run: Run, policy: Policy) -> Run | Ignored:
 
 
 def _stop(run: Run) -> Run | Ignored:
-    """Rule 11: a claim on an older read fails; a claim that was made before the stop stands."""
+    """Make a claim on an older read fail (rule 11). A claim made before the stop stays valid."""
     if run.status.is_final:
         return Ignored("the run has ended")
     is_late = run.status not in {Status.PENDING, Status.RETRYING}
@@ -211,18 +217,21 @@ def _end(run: Run, status: Status, reason: Reason) -> Run | Ignored:
 
 
 def _carry(run: Run) -> Run | Ignored:
-    """Rule 5: carry only a run with an uncertain attempt, after its policy has decided."""
+    """Carry a run only if an attempt is uncertain and its policy has decided (rule 5)."""
     if not run.uncertain:
-        return Ignored("no attempt of it is uncertain")
+        return Ignored("it has no uncertain attempt")
     if run.status in {Status.SENDING, Status.SENT} or run.reason in _HANDED_OVER:
         return Ignored(f"a {run.status} run is not carried")
     if run.status is Status.UNKNOWN and run.reason is not Reason.CARRIED:
-        return Ignored("its policy has not spoken")
+        return Ignored("its policy has not decided yet")
     return replace(run, status=Status.FAILED, reason=Reason.CARRIED_INTO)
 
 
 def _give_up(run: Run) -> Run | Ignored:
-    """Rule 9: none of its events is sent again, and only evidence still moves the run."""
+    """Give the run up (rule 9).
+
+    Its events are not sent again; only evidence still changes the run.
+    """
     if run.status is not Status.UNKNOWN:
         return Ignored(f"a {run.status} run is not given up")
     return replace(run, status=Status.FAILED, reason=Reason.GIVEN_UP)

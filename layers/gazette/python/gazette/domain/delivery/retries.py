@@ -1,4 +1,4 @@
-"""When a refused run is tried again."""
+"""The pauses between the attempts of a refused run."""
 
 from datetime import timedelta
 
@@ -9,15 +9,15 @@ PAUSES = (
     timedelta(hours=2),
     timedelta(hours=8),
 )
-"""The pause after the first refusal, the second, and so on; one more and the run has failed."""
+"""The pause after the first refusal, the second, and so on. After one more, the run fails."""
 
 _JITTER = 0.2
 
 
 def pause_after(refusals: int, *, random: float) -> timedelta:
-    """Return how long to wait after so many refusals; `random` is a number from 0 to 1.
+    """Return the pause after this number of refusals; `random` is a number from 0 to 1.
 
-    The wait is up to a fifth longer than in PAUSES, so that runs that were refused together are not
+    It is up to a fifth longer than in PAUSES, so that runs that were refused together are not
     retried together. https://docs.aws.amazon.com/general/latest/gr/api-retries.html
     """
     pause = PAUSES[min(max(refusals, 1), len(PAUSES)) - 1]

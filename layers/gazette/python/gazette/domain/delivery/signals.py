@@ -1,4 +1,4 @@
-"""What can happen to a run: signals of a worker, the provider, the sweep or a stop."""
+"""Signals to a run, from a worker, the provider, the sweep or a stop."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +10,7 @@ from gazette.domain.model import Window
 
 
 class Policy(StrEnum):
-    """What to do with a run whose outcome stays unknown (setting `unknown_policy`)."""
+    """The policy for a run whose outcome stays unknown (setting `unknown_policy`)."""
 
     RESEND = "resend"
     CARRY_OVER = "carry_over"
@@ -21,8 +21,8 @@ class Policy(StrEnum):
 class Claim:
     """A worker is about to call the provider, at the instant `at`.
 
-    `variant`, `locale`, `categories`, `newest`, `left_out` and `without` describe the email,
-    `templates` and `templates_gone` what it was made with (run.Run).
+    `variant`, `locale`, `categories`, `newest`, `left_out` and `without` describe the email.
+    `templates` and `templates_gone` name the versions of its templates (run.Run).
     """
 
     window: Window
@@ -41,23 +41,23 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The provider accepted this attempt's message. `at`: when; None until the worker says so."""
+    """The provider accepted this attempt's message."""
 
     attempt: int
     message_id: str
     at: datetime | None = None
+    """The time of acceptance; None until the worker reports it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedForNow:
-    """The provider certainly refused the attempt, but may accept another: throttled, no connection.
-
-    `retry_at`: the earliest next attempt; None: as soon as possible.
-    """
+    """The provider certainly refused the attempt, but may accept another: throttled, no
+    connection."""
 
     attempt: int
     detail: str = ""
     retry_at: datetime | None = None
+    """The earliest next attempt. None: as soon as possible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +70,12 @@ class RefusedForGood:
 
 @dataclass(frozen=True, slots=True)
 class RefusedAccount:
-    """The provider refuses the whole stream for now; it does not count as an attempt of the run.
-
-    `every_stream`: by definition the refusal concerns all other streams too.
-    """
+    """The provider refuses the whole stream for now. It does not count as an attempt of the run."""
 
     attempt: int
     detail: str = ""
     every_stream: bool = False
+    """The refusal applies to all other streams too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,46 +87,48 @@ class NotAttempted:
 
 @dataclass(frozen=True, slots=True)
 class Uncertain:
-    """The provider may have accepted this attempt's message: time-out after write, reset, 5xx.
-
-    `check_at`: when the grace period for evidence ends; None: leave the time as it is.
-    """
+    """The provider may have accepted this attempt's message: time-out after write, reset, 5xx."""
 
     attempt: int
     detail: str = ""
     check_at: datetime | None = None
+    """The end of the grace period for evidence. None: leave the time unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeadlinePassed:
-    """The claimant of this attempt is certainly gone. `check_at`: as in Uncertain."""
+    """The claimant of this attempt is certainly gone."""
 
     attempt: int
     check_at: datetime | None = None
+    """The end of the grace period for evidence. None: leave the time unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A delivery event proves that the provider accepted this attempt's message.
-
-    `attempt` None: the delivery event does not name the attempt. `at`: when it accepted it.
-    """
+    """A delivery event proves that the provider accepted this attempt's message."""
 
     attempt: int | None
+    """None if the delivery event does not name the attempt."""
+
     message_id: str
     at: datetime | None = None
+    """The time of acceptance."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraceOver:
-    """No evidence arrived in time. For `resend`, delivery events are proven to arrive."""
+    """No evidence arrived in time.
+
+    The policy `resend` requires proof that delivery events arrive.
+    """
 
     policy: Policy
 
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """There is nothing to send, or no reader to send it to."""
+    """The run has nothing to send, or its reader gets no email."""
 
     reason: Reason
 
@@ -152,11 +152,11 @@ class GiveUp:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Something that a worker reads before its claim has changed."""
+    """A value that a worker reads before its claim has changed."""
 
 
 SendOutcome = Accepted | RefusedForNow | RefusedForGood | RefusedAccount | Uncertain
-"""The possible outcomes of one call of the provider. Each is handled differently."""
+"""The possible outcomes of one call to the provider. Each is handled differently."""
 
 Signal = (
     SendOutcome

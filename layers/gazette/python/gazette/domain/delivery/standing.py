@@ -1,4 +1,4 @@
-"""How long open runs stand, and which of them the day holds up."""
+"""The age of open runs, and the number that wait for the next day."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -9,45 +9,53 @@ from gazette.domain.delivery.streams import Streams
 from gazette.domain.model import DAILY, RunKey
 
 FreeSince = Callable[[], datetime | None]
-"""Since when cap and quota of a stream have had permits left; None: they are used up."""
+"""A function that returns when cap and quota of a stream last became free; None: used up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """Open runs: `age` of the oldest that may go, when it was due, and how many may not go.
-
-    `age` is zero and `due_at` None if there is none, or if it is due later in its slot.
-    `held_by_day` wait for the next day, because the cap or the quota of their stream is used up.
-    `is_cut_off`: not every run was read, so there may be more, and older ones.
-    """
+    """The age and number of open runs."""
 
     age: timedelta
+    """The age of the oldest run that may be sent.
+
+    Zero if there is none, or if it is due later in its slot.
+    """
+
     held_by_day: int
+    """The number of runs that wait for the next day, because the cap or the quota of their stream
+    is used up.
+    """
+
     due_at: datetime | None = None
+    """The time at which the oldest run was due; None if there is none."""
+
     is_cut_off: bool = False
+    """Some runs were not read, so there may be more runs, and older ones."""
 
 
-def stands(
+def standing_of(
     open_runs: Iterable[tuple[RunKey, datetime]], *, free_since: Streams[FreeSince], now: datetime
 ) -> Standing:
-    """Return how long these runs have waited, and how many the day holds up.
+    """Return the age of these runs, and the number that wait for the next day.
 
-    `open_runs` come with when they were due. A run that waits for the next day has no age; behind
-    that, its age begins when email could go again. A daily digest never waits so long (rule 21), so
-    its age begins when it was due. Asks `free_since` only for a run that may wait.
+    `open_runs` are pairs of a key and a due time. A run that waits for the next day has no age;
+    after the wait, its age begins when email could be sent again. A daily digest never waits so
+    long (rule 21), so its age begins when it was due. Calls `free_since` only for a run that may
+    wait.
     """
-    oldest, due, held = now, None, 0
+    oldest, due, waiting_for_day = now, None, 0
     for key, due_at in open_runs:
         free = EVER if key.schedule == DAILY else free_since.of(key.schedule)()
         if free is None:
-            held += 1
+            waiting_for_day += 1
         elif (since := max(due_at, free)) < oldest:
             oldest, due = since, due_at
-    return Standing(age=now - oldest, held_by_day=held, due_at=due)
+    return Standing(age=now - oldest, held_by_day=waiting_for_day, due_at=due)
 
 
-def together(parts: Sequence[Standing]) -> Standing:
-    """Return the standing of all runs from that of each part of them; there is at least one."""
+def combined(parts: Sequence[Standing]) -> Standing:
+    """Return the standing of all runs from that of each part; there is at least one part."""
     oldest = max(parts, key=lambda part: part.age)
-    held = sum(part.held_by_day for part in parts)
-    return Standing(age=oldest.age, held_by_day=held, due_at=oldest.due_at)
+    waiting_for_day = sum(part.held_by_day for part in parts)
+    return Standing(age=oldest.age, held_by_day=waiting_for_day, due_at=oldest.due_at)

@@ -1,4 +1,4 @@
-"""The two streams of email, digests and immediate emails: neither waits for the other."""
+"""The two streams of email, digests and immediate emails. Neither delays the other."""
 
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -10,16 +10,16 @@ ValueT_co = TypeVar("ValueT_co", covariant=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Streams(Generic[ValueT_co]):
-    """The same thing, once for each stream."""
+    """A pair of values, one for each stream."""
 
     digest: ValueT_co
     immediate: ValueT_co
 
     def of(self, schedule: str) -> ValueT_co:
-        """Return the value of the stream to which runs of this schedule belong."""
+        """Return the value of the stream that sends runs of this schedule."""
         return self.immediate if kind_of(schedule) is ScheduleKind.IMMEDIATE else self.digest
 
-    def beside(self, schedule: str) -> ValueT_co:
+    def other_than(self, schedule: str) -> ValueT_co:
         """Return the value of the other stream."""
         return self.digest if kind_of(schedule) is ScheduleKind.IMMEDIATE else self.immediate
 
@@ -28,8 +28,7 @@ class Streams(Generic[ValueT_co]):
 class Share:
     """The share of a stream in all email: from `start` to `end`, in hundredths.
 
-    Adjacent shares add up to the whole, to the last email, however small it is: both round the
-    same number where they meet.
+    Adjacent shares add up to the whole exactly, because both round the same number where they meet.
     """
 
     start: int

@@ -1,4 +1,4 @@
-"""Delivery events from the provider: what each means, and what is stored of it. Pure."""
+"""Delivery events from the provider: their meanings, and the stored part. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,11 +10,10 @@ from gazette.domain.model import RunKey
 
 
 class DeliveryEventType(StrEnum):
-    """What became of a message. Events come in any order, any number of times, or not at all.
+    """The type of a delivery event. Events arrive in any order, any number of times, or not at all.
 
     All types prove that the provider accepted the message. All but two prove that it delivered the
-    message or still tries to: `REJECTED` means that it found a virus, `RENDERING_FAILED` that it
-    could not fill in one of its own templates, which Gazette never uses.
+    message or still tries to.
     """
 
     SENT = "sent"
@@ -23,9 +22,13 @@ class DeliveryEventType(StrEnum):
     BOUNCED = "bounced"
     COMPLAINED = "complained"
     REJECTED = "rejected"
+    """The provider found a virus."""
+
     OPENED = "opened"
     CLICKED = "clicked"
     RENDERING_FAILED = "rendering_failed"
+    """The provider could not fill in one of its own templates, which Gazette never uses."""
+
     SUBSCRIPTION = "subscription"
 
 
@@ -34,18 +37,22 @@ AGAINST_RECIPIENT = frozenset({DeliveryEventType.BOUNCED, DeliveryEventType.COMP
 
 
 class Fault(StrEnum):
-    """What a bounce or a complaint means for the address.
-
-    `HARD`: it will never accept email. `SOFT`: it did not accept this email. `UNDETERMINED`: it did
-    not accept it, for an unknown reason. `OF_MESSAGE`: it would have accepted another message.
-    `COMPLAINT`: the reader marked the email as spam.
-    """
+    """The meaning of a bounce or a complaint for the address."""
 
     HARD = "hard"
+    """The address will never accept email."""
+
     SOFT = "soft"
+    """The address did not accept this email."""
+
     UNDETERMINED = "undetermined"
+    """The address did not accept the email, for an unknown reason."""
+
     OF_MESSAGE = "of_message"
+    """The address would have accepted another message."""
+
     COMPLAINT = "complaint"
+    """The reader marked the email as spam."""
 
 
 _TOO_SOON = timedelta(minutes=1)
@@ -54,38 +61,48 @@ _TOO_SOON = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class DeliveryEvent:
-    """One delivery event of one message of Gazette.
-
-    `run` and `attempt` come from the message's tags; None if the tags name no run, as with the
-    canary, or no number. `sent_at`: when the provider accepted the message. `at`: when the event
-    happened; None if the event does not say. `fault`: what it means for the address with the hash
-    `address`; None, with an empty `address`, if it means nothing. `cause`: the provider's name for
-    the fault, safe for logs. `unsent`: the provider did not try, because the address is on the
-    account's suppression list. `is_by_policy`: a mailbox provider refused the sender, because of
-    DMARC, spam or a block list. `flaw`: why the address at fault cannot be determined.
-    """
+    """One delivery event of one message of Gazette."""
 
     type: DeliveryEventType
     run: RunKey | None
+    """The run in the message's tags; None if the tags name no run, as with the canary."""
+
     attempt: int | None
+    """The attempt in the message's tags; None if the tags contain no number."""
+
     message_id: str
     sent_at: datetime
+    """The time at which the provider accepted the message."""
+
     at: datetime | None = None
+    """The time of the event; None if unknown."""
+
     fault: Fault | None = None
+    """The meaning of the event for `address`; None if it has none."""
+
     address: str = ""
+    """The hash of the address at fault; empty if there is no fault."""
+
     cause: str = ""
+    """The provider's name for the fault, safe for logs."""
+
     unsent: bool = False
+    """The provider did not try, because the address is on the account's suppression list."""
+
     is_by_policy: bool = False
+    """A mailbox provider rejected the sender, because of DMARC, spam or a block list."""
+
     flaw: str = ""
+    """The reason for which the address at fault cannot be determined."""
 
     @property
     def happened_at(self) -> datetime:
-        """When the event happened, or else when the provider accepted the message."""
+        """The time of the event, or else the time at which the provider accepted the message."""
         return self.at or self.sent_at
 
     @property
     def is_of_a_scanner(self) -> bool:
-        """Whether it is a click so soon after sending that a link scanner made it.
+        """Return True for a click so soon after sending that a link scanner made it.
 
         Measured from the sending time, which every delivery event has, and not from delivery, so
         that the order of delivery events does not matter.
@@ -96,10 +113,9 @@ class DeliveryEvent:
 
 
 class EngagementEvent(StrEnum):
-    """What can become of an email. The first instant of each is stored.
+    """An event in the life of an email. The first instant of each is stored.
 
-    All but one are delivery events of the same name (DeliveryEventType). `UNSUBSCRIBED`: the
-    reader unsubscribed by a link in this email.
+    All but one are delivery events of the same name (DeliveryEventType).
     """
 
     SENT = "sent"
@@ -111,18 +127,19 @@ class EngagementEvent(StrEnum):
     OPENED = "opened"
     CLICKED = "clicked"
     UNSUBSCRIBED = "unsubscribed"
+    """The reader unsubscribed by a link in this email."""
 
 
-_UNTOLD = {DeliveryEventType.RENDERING_FAILED, DeliveryEventType.SUBSCRIPTION}
+_NOT_STORED = {DeliveryEventType.RENDERING_FAILED, DeliveryEventType.SUBSCRIPTION}
 
 
 def engagement_of(event: DeliveryEvent) -> EngagementEvent | None:
-    """The engagement event of a delivery event; None if nothing is stored for it.
+    """Return the engagement event of a delivery event; None if none is stored.
 
-    None also for a bounce that is an out-of-office reply, and a complaint that takes another back:
-    these have no fault.
+    None also for a bounce that is an out-of-office reply and for a withdrawn complaint, which have
+    no fault.
     """
-    if event.type in _UNTOLD or event.is_of_a_scanner:
+    if event.type in _NOT_STORED or event.is_of_a_scanner:
         return None
     if event.type in AGAINST_RECIPIENT and event.fault is None:
         return None
@@ -130,7 +147,10 @@ def engagement_of(event: DeliveryEvent) -> EngagementEvent | None:
 
 
 class Mark(StrEnum):
-    """What is counted of an email in the rates of its categories. `BOUNCED`: hard bounces only."""
+    """The events that count for the rates of an email's categories.
+
+    `BOUNCED`: hard bounces only.
+    """
 
     SENT = "sent"
     BOUNCED = "bounced"
@@ -138,14 +158,17 @@ class Mark(StrEnum):
 
 
 def mark_of(event: DeliveryEvent) -> Mark | None:
-    """What a delivery event counts as in the rates of its email's categories; None if not at all.
+    """Return the mark that a delivery event adds to the rates of its categories;
 
-    A bounce or complaint because of the account's suppression list does not count: SES did not
-    try to send, and does not count it either.
+    None if it adds none.
+
+    A bounce or complaint because of the account's suppression list does not count. SES did not try
+    to send, and does not count it either.
     https://docs.aws.amazon.com/ses/latest/dg/sending-email-suppression-list.html
 
-    Nor does a refusal by policy: it concerns the sender's domain, which all categories share.
-    Holding a category would not help, and would hide the problem; it has its own alarm.
+    A refusal by policy does not count either, because it concerns the sender's domain, which all
+    categories share. A hold on a category would not help, and would hide the problem. The refusal
+    has its own alarm.
     """
     if event.type is DeliveryEventType.SENT:
         return Mark.SENT
@@ -162,10 +185,9 @@ def mark_of(event: DeliveryEvent) -> Mark | None:
 
 @dataclass(frozen=True, slots=True)
 class Engagement:
-    """What became of the email of one run, with the dimensions of statistics.
+    """The engagement events of one run's email, with the dimensions of statistics.
 
-    `first`: when each reported event first happened. `locale`, `variant`, `categories` and
-    `templates`, the version, are those of the email that was sent.
+    `locale`, `variant`, `categories` and `templates` are those of the email that was sent.
     """
 
     key: RunKey
@@ -174,4 +196,7 @@ class Engagement:
     variant: Variant
     categories: tuple[str, ...]
     first: Mapping[EngagementEvent, datetime]
+    """The first time of each reported event."""
+
     templates: int = 0
+    """The template version."""

@@ -1,4 +1,4 @@
-"""An experiment: which readers get which variation of the emails. Pure."""
+"""An experiment: the assignment of readers to variations of the emails. Pure."""
 
 import hashlib
 import re
@@ -9,29 +9,31 @@ from datetime import datetime
 NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
 
 VARIATIONS = range(1, 10)
-"""The numbers of variations. Without an experiment everybody gets variation 1."""
+"""The numbers of variations. Without an experiment, all readers get variation 1."""
 
 _HEAVIEST = 10_000
 
 
 class InvalidExperiment(ValueError):
-    """An invalid experiment. The message says what is wrong and what to do."""
+    """An invalid experiment. The message names the error and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """`weights`: each variation gets its share of the readers. `since` is in UTC."""
+    """An experiment. `since` is in UTC."""
 
     name: str
     weights: tuple[tuple[int, int], ...]
+    """Pairs of variation and weight. Each variation gets its share of the readers."""
+
     since: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class ExperimentPeriod:
-    """From when to when an experiment ran, in UTC; `until` is None while it runs.
+    """The period of an experiment, in UTC; `until` is None while it runs.
 
-    An experiment that was stopped and started again has one course, which includes the pause.
+    An experiment that was stopped and started again has one period, which includes the pause.
     """
 
     since: datetime
@@ -47,11 +49,11 @@ class Variant:
 
 
 DEFAULT_VARIANT = Variant()
-"""The variant of everybody while there is no experiment."""
+"""The variant of all readers while there is no experiment."""
 
 
 def experiment(name: str, weights: Mapping[int, int], since: datetime) -> Experiment:
-    """An experiment, checked. Raises InvalidExperiment."""
+    """Return a validated experiment. Raises InvalidExperiment."""
     if not NAME.fullmatch(name):
         raise InvalidExperiment(
             f"the name {name!r} must be 1 to 32 of a-z, 0-9 and -, and begin with a letter"
@@ -67,10 +69,10 @@ def experiment(name: str, weights: Mapping[int, int], since: datetime) -> Experi
 
 
 def variant_of(user_id: str, running: Experiment) -> Variant:
-    """The variant of a reader, which depends only on the experiment's name and weights.
+    """Return the variant of a reader, which depends only on the experiment's name and weights.
 
-    Readers are ordered by a hash, and each variation has a range of it. So a changed weight moves
-    only the readers between the old and the new end of a range.
+    Readers are ordered by a hash, and each variation has a range of the hash. So a changed weight
+    moves only the readers between the old and the new end of a range.
     """
     digest = hashlib.sha256(f"{running.name}\n{user_id}".encode()).digest()
     place = int.from_bytes(digest[:8]) * sum(weight for _, weight in running.weights) >> 64

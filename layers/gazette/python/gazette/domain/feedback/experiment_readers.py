@@ -1,7 +1,7 @@
 """The readers of an experiment or of a rollout, each counted once. Pure.
 
-Readers, not emails, are assigned to variations and to versions of the templates, and the emails of
-one reader are not independent. So readers are compared, not emails (docs/decisions/0029).
+Readers, not emails, are assigned to variations and template versions, and the emails of one reader
+are not independent. So the comparison counts readers, not emails (docs/decisions/0029).
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from gazette.domain.feedback.statistics import ACTS, Measure, measures_of
 
 
 class Compared(StrEnum):
-    """What readers have that is compared."""
+    """The attribute by which readers are compared."""
 
     VARIATION = "variation"
     VERSION = "version"
@@ -22,28 +22,35 @@ class Compared(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """The readers of one variation or version: their number, and how many did each act at least
-    once. `number`: of the variation or version, as `of` says.
-    """
+    """The readers of one variation or version."""
 
     number: int
+    """The number of the variation or version, according to `of`."""
+
     readers: int
+    """The number of readers."""
+
     did: Mapping[Measure, int]
+    """The number of readers who did each act at least once."""
+
     of: Compared = Compared.VARIATION
 
 
 @dataclass(slots=True)
 class Readers:
-    """The readers of the emails of an experiment or a rollout, as far as emails were added.
+    """The readers of the emails that were added, of an experiment or a rollout.
 
-    `began`: when a reader's first email was sent, and its arm, a variation or a version. `did`: the
-    readers who did each act. `moved`: the readers who got more than one arm. Some 300 bytes per
-    reader.
+    Some 300 bytes per reader.
     """
 
     began: dict[str, tuple[datetime, int]] = field(default_factory=dict)
+    """The time of a reader's first email, and its arm (a variation or a version)."""
+
     did: dict[Measure, set[str]] = field(default_factory=lambda: {act: set() for act in ACTS})
+    """The readers who did each act."""
+
     moved: set[str] = field(default_factory=set)
+    """The readers who got more than one arm."""
 
     def add(self, email: Engagement, arm: int) -> None:
         """Add an email of an arm; in any order."""
@@ -54,7 +61,7 @@ class Readers:
                 self.did[measure].add(reader)
 
     def merge(self, others: "Readers") -> None:
-        """Add what was added to `others`."""
+        """Add all emails of `others`."""
         for reader, (at, arm) in others.began.items():
             self._begin(reader, at, arm)
         for act, who in others.did.items():
@@ -62,7 +69,7 @@ class Readers:
         self.moved |= others.moved
 
     def arms(self, compared: Compared = Compared.VARIATION) -> list[Arm]:
-        """The arms, by number. A reader counts in the arm of their first email."""
+        """Return the arms, by number. A reader counts in the arm of their first email."""
         of: dict[int, set[str]] = {}
         for reader, (_, arm) in self.began.items():
             of.setdefault(arm, set()).add(reader)

@@ -1,4 +1,4 @@
-"""Bounce and complaint rates of a category, and when to hold it. Pure.
+"""Bounce and complaint rates of a category, and the limits for a hold. Pure.
 
 At these rates SES reviews an account; it may pause it at 10 % and 0.5 %:
 https://docs.aws.amazon.com/ses/latest/dg/reputationdashboardmessages.html
@@ -12,17 +12,20 @@ MOST_COMPLAINTS = 0.001
 
 LEAST_BOUNCES = 20
 LEAST_COMPLAINTS = 10
-"""Fewer may be chance: at half the rate, this many occur in at most one of thirty weeks."""
+"""The smallest numbers that are not chance.
+
+At half the rate, this many occur in at most one of thirty weeks.
+"""
 
 SPAN = timedelta(days=7)
-"""The period of the rates: long enough for complaints, which come days later."""
+"""The period of the rates. It is long enough for complaints, which arrive days later."""
 
 _LONGEST_WHY = 200
 
 
 @dataclass(frozen=True, slots=True)
 class CategoryCounts:
-    """How many emails that showed a category were sent, and what became of those."""
+    """The numbers of sent, bounced and reported emails that showed a category."""
 
     sent: int = 0
     bounced: int = 0
@@ -31,26 +34,24 @@ class CategoryCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryHold:
-    """A held category: none of its events are sent until somebody releases it.
-
-    `by_hand`: a person set the hold, not a rate.
-    """
+    """A held category. None of its events are sent until an operator releases it."""
 
     category: str
     why: str
     since: datetime
     by_hand: bool = False
+    """An operator set the hold, not a rate."""
 
 
 def category_hold(
     category: str, why: str, since: datetime, *, by_hand: bool = False
 ) -> CategoryHold:
-    """A hold, with `why` cut to 200 characters."""
+    """Return a hold, with `why` cut to 200 characters."""
     return CategoryHold(category=category, why=why[:_LONGEST_WHY], since=since, by_hand=by_hand)
 
 
 def hold_reason(counts: CategoryCounts) -> str:
-    """Why to hold the category, in words; empty if its rates are fine."""
+    """Return the reason to hold the category; empty if its rates are fine."""
     days = f"within {SPAN.days} days"
     if _reaches(counts.complained, counts.sent, LEAST_COMPLAINTS, MOST_COMPLAINTS):
         rate = counts.complained / counts.sent

@@ -1,4 +1,4 @@
-"""Counts of what became of emails: in total, and by dimension. Pure."""
+"""Counts of delivery and engagement events of emails, in total and by dimension. Pure."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -15,15 +15,14 @@ DEPLOYED = "deployed"
 
 
 class Measure(StrEnum):
-    """What is counted of emails.
-
-    `SENT`: there is a delivery event, which proves that the provider accepted it. `DELIVERED`: it
-    was reported as delivered, or the reader acted on it. `DELAYED`: delayed, and nothing else so
-    far. `UNCONFIRMED`: neither delivered nor bounced, rejected or delayed.
-    """
+    """A count of emails."""
 
     SENT = "sent"
+    """A delivery event proves that the provider accepted the email."""
+
     DELIVERED = "delivered"
+    """The email was reported as delivered, or the reader acted on it."""
+
     BOUNCED = "bounced"
     COMPLAINED = "complained"
     OPENED = "opened"
@@ -31,63 +30,66 @@ class Measure(StrEnum):
     UNSUBSCRIBED = "unsubscribed"
     REJECTED = "rejected"
     DELAYED = "delayed"
+    """The email was delayed, and no later event was reported."""
+
     UNCONFIRMED = "unconfirmed"
+    """The email was neither delivered nor bounced, rejected or delayed."""
 
 
 class Dimension(StrEnum):
-    """By what emails are grouped.
-
-    `FREQUENCY` is the name of the schedule, or `IMMEDIATE`. An email counts in each `CATEGORY` that
-    it showed, so categories may add up to more than the total. `TEMPLATES` is the version that made
-    it, or `DEPLOYED`.
-    """
+    """A dimension by which emails are grouped."""
 
     TOTAL = "total"
     FREQUENCY = "frequency"
+    """The name of the schedule, or `IMMEDIATE`."""
+
     CATEGORY = "category"
+    """Each category that the email showed, so categories may add up to more than the total."""
+
     LOCALE = "locale"
     VARIATION = "variation"
     TEMPLATES = "templates"
+    """The version that made the email, or `DEPLOYED`."""
 
 
 ACTS = (Measure.COMPLAINED, Measure.OPENED, Measure.CLICKED, Measure.UNSUBSCRIBED)
-"""What readers, or their mail programs, do with a delivered email."""
+"""The acts of readers, or their mail programs, on a delivered email."""
 
 TRACKED = (Measure.OPENED, Measure.CLICKED)
-"""What the provider reports only while the stage tracks it."""
+"""The measures that the provider reports only while the stage tracks them."""
 
 _ARRIVED = (Measure.DELIVERED, Measure.UNCONFIRMED)
 _SENT = (Measure.SENT,)
-_TELLS = {act: EngagementEvent(act.value) for act in ACTS}
+_EVENT_OF = {act: EngagementEvent(act.value) for act in ACTS}
 
 Counts = Counter[tuple[Dimension, str, Measure]]
 """Numbers of emails by dimension, its value, and measure. Counts of parts can be added."""
 
 
 def kinds(email: Engagement) -> Iterator[tuple[Dimension, str, Measure]]:
-    """All counts to which one email adds."""
-    found = measures_of(email)
-    return ((*place, measure) for place in _places(email) for measure in found)
+    """Return all counts to which one email adds."""
+    measures = measures_of(email)
+    return ((*place, measure) for place in _places(email) for measure in measures)
 
 
 def measures_of(email: Engagement) -> list[Measure]:
-    """The measures of one email."""
-    told = email.first
-    acts = [act for act, event in _TELLS.items() if event in told]
+    """Return the measures of one email."""
+    events = email.first
+    acts = [act for act, event in _EVENT_OF.items() if event in events]
     fate: list[Measure] = []
-    if acts or EngagementEvent.DELIVERED in told:
+    if acts or EngagementEvent.DELIVERED in events:
         fate.append(Measure.DELIVERED)
-    if EngagementEvent.BOUNCED in told:
+    if EngagementEvent.BOUNCED in events:
         fate.append(Measure.BOUNCED)
-    if EngagementEvent.REJECTED in told:
+    if EngagementEvent.REJECTED in events:
         fate.append(Measure.REJECTED)
     if not fate:
-        fate.append(Measure.DELAYED if EngagementEvent.DELAYED in told else Measure.UNCONFIRMED)
+        fate.append(Measure.DELAYED if EngagementEvent.DELAYED in events else Measure.UNCONFIRMED)
     return [Measure.SENT, *fate, *acts]
 
 
 def values(counts: Counts, dimension: Dimension) -> list[str]:
-    """The values of a dimension, those with the most emails first."""
+    """Return the values of a dimension, those with the most emails first."""
     sent = {
         value: number
         for (of, value, measure), number in counts.items()
@@ -97,19 +99,19 @@ def values(counts: Counts, dimension: Dimension) -> list[str]:
 
 
 def is_tracked(counts: Counts, measure: Measure) -> bool:
-    """Whether a count of zero is meaningful: False if the measure may not have been tracked.
+    """Return True if a count of zero is meaningful; False if the measure may not have been tracked.
 
-    The stage says what is tracked now, but not since when. So a measure that was never reported
-    for any of the emails counts as not tracked.
+    The stage configures the tracking of today, but not since when. So a measure that was never
+    reported for any of the emails counts as not tracked.
     """
     return measure not in TRACKED or counts[Dimension.TOTAL, "", measure] > 0
 
 
 def rate(counts: Counts, dimension: Dimension, value: str, measure: Measure) -> float | None:
-    """Acts of readers as a share of the emails that may have arrived, others of those sent.
+    """Return acts as a share of the emails that may have arrived, other measures of those sent.
 
-    None if there are none. Unconfirmed emails may have arrived: a stage need not ask for reports of
-    delivery.
+    None if there are none. Unconfirmed emails may have arrived, because a stage need not enable
+    delivery reports.
     """
     of = sum(counts[dimension, value, each] for each in (_ARRIVED if measure in ACTS else _SENT))
     return counts[dimension, value, measure] / of if of else None

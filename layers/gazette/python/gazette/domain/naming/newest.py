@@ -1,4 +1,4 @@
-"""Give each person and each thing its newest name in all events of an email. Pure."""
+"""The newest name of each person and each thing in all events of an email. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -12,14 +12,14 @@ def with_newest_names(events: Iterable[Event]) -> list[Event]:
 
     The actor's id identifies a person, the entity's key a thing. A name is as new as the version of
     the event that contains it. A parent is the last of `via`; if one of its events has its title,
-    all of them get it. The page and avatar of a person are the last ones given, and so is the link
-    of a thing.
+    all of them get it. The page and avatar of a person are the last ones published, and so is the
+    link of a thing.
     """
-    given = list(events)
+    ordered = list(events)
     names = _Names()
-    for event in sorted(given, key=_version_of):
+    for event in sorted(ordered, key=_version_of):
         names.add(event)
-    return [names.given_to(event) for event in given]
+    return [names.given_to(event) for event in ordered]
 
 
 def _version_of(event: Event) -> tuple[datetime, datetime, str]:
@@ -35,15 +35,16 @@ def parent_of(event: Event) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """The newest names. `parents`: the keys of the parents whose title an event contains."""
+    """The newest names."""
 
     actors: dict[str, Actor] = field(default_factory=dict)
     titles: dict[str, str] = field(default_factory=dict)
     links: dict[str, str] = field(default_factory=dict)
     parents: set[str] = field(default_factory=set)
+    """The keys of the parents whose title an event contains."""
 
     def add(self, event: Event) -> None:
-        """Add the names of an event that is newer than all before."""
+        """Add the names of an event that is newer than all before it."""
         if event.actor:
             self.actors[event.actor.id] = _merged(event.actor, self.actors.get(event.actor.id))
         if event.parent_title and (parent := parent_of(event)):

@@ -1,4 +1,4 @@
-"""Tell visible characters from invisible ones. Pure."""
+"""The difference between visible and invisible characters. Pure."""
 
 import re
 from unicodedata import category
@@ -10,7 +10,8 @@ _FLAG = (
 """A subdivision flag, such as England's: a black flag, tag characters that spell a CLDR code
 (`gbeng`), and a cancel tag. https://www.unicode.org/reports/tr51/#valid-emoji-tag-sequences
 
-The code is not looked up, but its length is limited: longer tags can hide text from readers.
+The code is not validated, but its length is limited, because longer tags can hide text from
+readers.
 """
 
 NEVER_SHOWN = (
@@ -26,10 +27,10 @@ The first group is a flag. Replace a match with it, so that flags stay.
 _NEVER_SHOWN = re.compile(NEVER_SHOWN)
 
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Letters and symbols in Unicode's tables, but invisible."""
+"""Characters that Unicode lists as letters and symbols, but that are invisible."""
 
 _LONGEST_NAME = 640
-"""The most characters of a name that are read. Rendering reads no more of it either."""
+"""The number of characters of a name that are read. Rendering reads the same number."""
 
 
 def without_hidden(text: str) -> str:
@@ -38,13 +39,13 @@ def without_hidden(text: str) -> str:
 
 
 def is_visible(character: str) -> bool:
-    """Return whether a character is visible by itself: no space, combining mark or control."""
+    """Return True if a character is visible by itself: not a space, combining mark or control."""
     kind = category(character)
     return kind[0] not in "MZ" and kind not in {"Cc", "Cf"} and character not in _BLANK
 
 
 def is_name(text: str) -> bool:
-    """Return whether a name has a visible character."""
+    """Return True if a name has a visible character."""
     if text.isascii() and text.isprintable():
         return not text.isspace() and text != ""
     return any(map(is_visible, without_hidden(text[:_LONGEST_NAME])))

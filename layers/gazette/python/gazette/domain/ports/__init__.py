@@ -1,1 +1,1 @@
-"""The ports: what the steps need from outside, as protocols."""
+"""The ports: protocols for everything that the steps need from outside."""

@@ -1,4 +1,4 @@
-"""The bus that services put events on.
+"""The bus to which services publish events.
 
 The port may raise `Unavailable`. The caller then cannot know whether a write was made, and repeats
 the call.
@@ -10,14 +10,15 @@ from typing import Protocol
 from gazette.domain.commands import ChangeFollow, ChoosePreferences, MarkActive
 
 BusCommand = ChoosePreferences | ChangeFollow | MarkActive
-"""What Gazette itself puts on the bus: readers' choices on its pages, and signs of life."""
+"""A command that Gazette itself publishes: a reader's choice on its pages, or a reader's activity.
+"""
 
 
 class Bus(Protocol):
-    """The bus that services put events on."""
+    """The bus to which services publish events."""
 
     def put(self, commands: Sequence[BusCommand]) -> bool:
-        """Put what readers said on the bus; False if the bus accepted none of it.
+        """Publish commands to the bus; return False if the bus accepted none of them.
 
-        Raises Unavailable if it did not accept some of it, or if that is not known.
+        Raises Unavailable if it rejected some of them, or if the result is unknown.
         """

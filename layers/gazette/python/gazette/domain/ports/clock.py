@@ -1,11 +1,11 @@
-"""Time: the clock, and the rest of an invocation."""
+"""The clock, and the remaining time of an invocation."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
 Clock = Callable[[], datetime]
-"""Returns the present instant, timezone-aware."""
+"""A function that returns the current instant, timezone-aware."""
 
 
 TimeLeft = Callable[[], timedelta]
-"""Returns what remains of this invocation."""
+"""A function that returns the remaining time of this invocation."""

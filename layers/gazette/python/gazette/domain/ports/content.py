@@ -1,4 +1,4 @@
-"""Content sources, and the queue of those to ask.
+"""Content sources, and the queue of the queries to them.
 
 All instants are timezone-aware UTC.
 """
@@ -13,7 +13,7 @@ from gazette.domain.ports.queues import Queue
 
 @dataclass(frozen=True, slots=True)
 class QueuedFetch:
-    """A fetch to put on the queue, with a `delay` of 0 to 900 s."""
+    """A fetch to send to the queue, with a `delay` of 0 to 900 s."""
 
     fetch: Fetch
     delay: timedelta
@@ -24,7 +24,7 @@ FetchQueue = Queue[QueuedFetch]
 
 
 class ContentSource(Protocol):
-    """A source that is asked. Asking again does no harm."""
+    """A source that is queried. Queries can be repeated."""
 
     def ask(self, question: Question) -> Answer:
-        """Return what it has for the reader. Raises SourceFailed if there is no answer to use."""
+        """Return its items for the reader. Raises SourceFailed if there is no usable answer."""

@@ -11,24 +11,30 @@ from typing import Protocol
 from gazette.domain.feedback.experiment import Experiment, ExperimentPeriod
 
 HeldCategories = Callable[[], Collection[str]]
-"""Returns the categories that are on hold. A change takes effect within a minute. Never raises."""
+"""A function that returns the held categories. A change takes effect within a minute.
+
+Never raises.
+"""
 
 
 RunningExperiment = Callable[[], Experiment | None]
-"""Returns the running experiment, or None. A change takes effect within a minute. Never raises."""
+"""A function that returns the running experiment, or None. A change takes effect within a minute.
+
+Never raises.
+"""
 
 
 class Experiments(Protocol):
-    """The experiments, of which one runs at a time."""
+    """The experiments. Only one runs at a time."""
 
     def running(self) -> Experiment | None:
-        """Return the experiment that runs now, or None."""
+        """Return the running experiment, or None."""
 
     def start(self, wanted: Experiment) -> None:
         """Start this experiment; it replaces any other. Can be repeated."""
 
     def stop(self, at: datetime) -> None:
-        """Stop the experiment: everybody gets variation 1. Can be repeated."""
+        """Stop the experiment, so that all readers get variation 1. Can be repeated."""
 
     def periods(self) -> Mapping[str, ExperimentPeriod]:
-        """Return from when to when each experiment ran, by name."""
+        """Return the period of each experiment, by name."""

@@ -1,9 +1,10 @@
-"""The tables of what is due, and of what became of it.
+"""The tables of schedules, runs, batches, holds and engagement.
 
 Every port may raise `Unavailable`. The caller then cannot know whether a write was made, and
-repeats the call. All instants are timezone-aware UTC. Reads are strongly consistent unless
-they say otherwise. A method raises UnreadableRow for a row that cannot be read, also if it returns
-a Sequence or a Mapping; an Iterator yields the UnreadableRow in its place and continues (rule 20).
+repeats the call. All instants are timezone-aware UTC. Reads are strongly consistent unless the
+method says otherwise. A method raises UnreadableRow for a row that cannot be read, also if it
+returns a Sequence or a Mapping; an Iterator yields the UnreadableRow in its place and continues
+(rule 20).
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -25,7 +26,8 @@ class RunSequences(Protocol):
         """Return the schedule, or None."""
 
     def put(self, schedule: Schedule, *, replacing: Schedule | None) -> bool:
-        """Store it if the stored schedule is still `replacing` (None: none is stored); else False.
+        """Store it if the stored schedule is still `replacing` (None: none is stored); else return
+        False.
 
         Compares the next occurrence, the sequence, the revision and the date of the change.
         """
@@ -36,10 +38,10 @@ ScheduleKey = tuple[str, str]
 
 
 class Schedules(RunSequences, Protocol):
-    """Schedules by (user id, name), and those that are due by (slot, shard)."""
+    """Schedules by (user id, name), and due schedules by (slot, shard)."""
 
     def get_many(self, keys: Collection[ScheduleKey]) -> Sequence[Schedule | UnreadableRow]:
-        """Return the schedules that exist among the keys, however many there are, in no order."""
+        """Return the existing schedules among the keys, any number, in no order."""
 
     def of_user(self, user_id: str) -> Sequence[Schedule]:
         """Return all schedules of a user, including those that are not in the due index."""
@@ -48,28 +50,29 @@ class Schedules(RunSequences, Protocol):
         """Yield the keys of the schedules due in a slot and shard, page by page.
 
         Eventually consistent: a schedule that was written in the last seconds may be missing, and
-        one that has been advanced may still be there. Read each schedule itself, and the slot again
+        one that has advanced may still be included. Read each schedule itself, and the slot again
         at a later tick.
         """
 
     def idle(self, segment: int, segments: int) -> Iterator[Schedule | UnreadableRow]:
-        """Yield the idle schedules of one of `segments` equal parts of the table, from 0 on.
+        """Yield the idle schedules of part `segment` of `segments` equal parts of the table, from 0
+        on.
 
-        Eventually consistent. An UnreadableRow may be of any state.
+        Eventually consistent. An UnreadableRow may be in any state.
         """
 
     def count_due(self, slot: datetime, shard: int) -> int:
-        """Return how many schedules are due. Eventually consistent."""
+        """Return the number of due schedules. Eventually consistent."""
 
     def withdraw(self, schedule: Schedule) -> bool:
-        """Store it as withdrawn, if it is as it was read; else return False."""
+        """Store it as withdrawn, if it has not changed since it was read; else return False."""
 
     def remove(self, schedule: Schedule) -> bool:
-        """Delete it, if it is as it was read; else return False."""
+        """Delete it, if it has not changed since it was read; else return False."""
 
 
 class Runs(Protocol):
-    """Runs by key. No method ever removes one."""
+    """Runs by key. No method removes a run."""
 
     def create(self, run: Run) -> Run:
         """Store the run unless its key exists; return the run that is stored now."""
@@ -82,8 +85,8 @@ class Runs(Protocol):
 
         Reaches back to the last earlier run that was sent with a window, or to the first run; with
         `holding`, to the last sent run whose window ended before that instant. It ends earlier at
-        the head of a run (chain.back_to_end), which says up to when the events behind it were sent.
-        Empty if there is no run with that key or an earlier one.
+        the head of a run (chain.back_to_end), which stores the time up to which earlier events were
+        sent. Empty if there is no run with that key or an earlier one.
         """
 
     def first_sent(self, behind: RunKey, *, until: datetime) -> Run | None:
@@ -105,17 +108,17 @@ class Runs(Protocol):
     def swap(self, before: Run, after: Run) -> Run:
         """Store `after` if status, reason, attempt and epoch are still those of `before`.
 
-        Returns the run that is stored now: `after` if the write succeeded, even if its answer was
-        lost and only the nonce shows that; else what another process stored. Never creates a run:
-        raises LookupError if there is none.
+        Returns the stored run: `after` if the write succeeded, even if the answer was lost and only
+        the nonce proves it; else the run that another process stored. Never creates a run; raises
+        LookupError if there is none.
         """
 
     def swap_together(self, pairs: Sequence[tuple[Run, Run]]) -> bool:
-        """Store the second of each pair, all or none, if each first is as it was read.
+        """Store the second run of each pair, all or none, if each first run has not changed.
 
-        Compares as `swap` does. If both runs of a pair are the same, that run is only checked.
-        Returns True if the write succeeded, even if its answer was lost and only the nonce of the
-        first pair shows that; False if another process has changed one of the runs.
+        Compares like `swap`. If both runs of a pair are the same, that run is only checked. Returns
+        True if the write succeeded, even if the answer was lost and only the nonce of the first
+        pair proves it; False if another process has changed one of the runs.
         """
 
     def overdue(self, partition: int, at: datetime) -> Iterator[Run | UnreadableRow]:
@@ -125,7 +128,7 @@ class Runs(Protocol):
         """
 
     def open_runs(self, partition: int) -> Iterator[tuple[RunKey, datetime]]:
-        """Yield each open run of a partition, and when it was or will be due.
+        """Yield each open run of a partition with its due time.
 
         Eventually consistent.
         """
@@ -135,10 +138,10 @@ class Batches(Protocol):
     """The batches, and the checkpoint of each shard."""
 
     def begin(self, slot: datetime) -> Batch:
-        """Record that runs of the slot are being started; return the batch."""
+        """Record that the runs of the slot are being started; return the batch."""
 
     def cancel(self, slot: datetime) -> Batch:
-        """Record that no run of the slot may be sent any more; return the batch.
+        """Record that no run of the slot may be sent from now on; return the batch.
 
         Also works before any run was started. Every later read of the batch sees it.
         """
@@ -153,54 +156,59 @@ class Batches(Protocol):
         """Record that schedules may be written to `shards` shards, before the first write."""
 
     def announced(self) -> Mapping[int, datetime]:
-        """Return every number of shards that was ever announced, with the slot of that."""
+        """Return every number of shards that was ever announced, with the slot of the
+        announcement."""
 
     def checkpoints(self) -> Mapping[int, datetime]:
-        """Return, for each shard that ever finished, the last slot that it has finished.
+        """Return the last finished slot of each shard that ever finished one.
 
-        An unreadable row counts as absent, here and in `announced`: its shard starts again from its
-        beginning, which takes longer, and starts nothing twice.
+        An unreadable row counts as absent, here and in `announced`. Its shard starts again from its
+        beginning, which takes longer, but starts no run twice.
         """
 
     def save_checkpoint(self, shard: int, slot: datetime) -> None:
-        """Record that a shard has finished `slot` and all before it; it never goes back."""
+        """Record that a shard has finished `slot` and all earlier slots.
+
+        The checkpoint never decreases.
+        """
 
     def leave_behind(self, shard: int, slot: datetime) -> None:
-        """Record that a slot still has a due schedule with a row that could not be read.
+        """Record that a slot still has a due schedule whose row could not be read.
 
-        Each tick looks at the slot again, whatever the checkpoint of the shard.
+        Each tick reads the slot again, regardless of the shard's checkpoint.
         """
 
     def left_behind(self) -> Collection[tuple[int, datetime]]:
-        """Return shard and slot of everything that was left behind."""
+        """Return shard and slot of every slot that was left behind."""
 
     def catch_up(self, shard: int, slot: datetime) -> None:
-        """Record that nothing of the slot is left behind any more."""
+        """Record that the slot is no longer left behind."""
 
 
 class CategoryStats(Protocol):
-    """What became of the emails that showed a category, by the hour in which they were sent.
+    """The counts of emails that showed a category, by the hour in which they were sent.
 
-    The counts serve a threshold: a lost one is not made up for, and a repeated one not undone.
+    The counts serve a threshold. A lost count is not recovered, and a repeated one is not undone.
     """
 
     def add(self, category: str, mark: Mark, sent_at: datetime) -> None:
-        """Count one more email that was sent at that instant, perhaps only with `flush`.
+        """Count one more email that was sent at that instant; the write may happen in `flush`.
 
-        A bounce or a complaint counts only if a sent email of that hour was counted: so emails that
+        A bounce or a complaint counts only if a sent email of that hour was counted, so emails that
         were sent before `forget` no longer count.
         """
 
     def flush(self) -> None:
-        """Write what was counted so far. Raises Unavailable; the next call writes the rest, if the
-        process lives until then.
+        """Write all counts so far. Raises Unavailable; the next call writes the rest.
+
+        The rest is lost if the process ends before.
         """
 
     def since(self, category: str, instant: datetime) -> CategoryCounts:
         """Return the sums for emails that were sent in the hour of `instant` or later."""
 
     def forget(self, category: str) -> None:
-        """Begin anew."""
+        """Reset the counts of the category."""
 
 
 class CategoryHolds(Protocol):
@@ -210,24 +218,25 @@ class CategoryHolds(Protocol):
         """Return all holds, by name."""
 
     def add(self, hold: CategoryHold) -> bool:
-        """Put a category on hold; False if it is on hold already, and the hold stays as it is."""
+        """Put a category on hold. Return False if it is already on hold; the hold is unchanged."""
 
     def release(self, category: str) -> bool:
         """Release the category; False if it was not on hold."""
 
 
 class Engagements(Protocol):
-    """What became of emails, by run. The rows do not depend on order or repetition of events."""
+    """The engagement events of emails, by run. The rows do not depend on the order of events."""
 
     def record(self, run: Run, event: EngagementEvent, at: datetime) -> bool:
         """Record that the event happened to the email of `run`, unless it has happened before `at`.
 
-        Stored with the locale, the variant and the categories of `run`. Returns whether the event
-        is the first of its kind: True at most once for each, and never if that answer was lost.
+        It is stored with the locale, the variant and the categories of `run`. Returns True if the
+        event is the first of its kind. True is returned at most once for each kind, and never if
+        that answer was lost.
         """
 
     def of_slot(self, slot: datetime) -> Iterator[Engagement | UnreadableRow]:
-        """Yield what became of the emails that were due in a slot, immediate ones included.
+        """Yield the engagement of the emails that were due in a slot, including immediate ones.
 
         Eventually consistent. An email without delivery events is not included.
         """

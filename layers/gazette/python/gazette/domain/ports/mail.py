@@ -12,7 +12,8 @@ from gazette.domain.delivery.signals import SendOutcome
 from gazette.domain.model import Mail
 
 SMTP_COMMANDS = 7
-"""The most for one email: EHLO, STARTTLS, EHLO again, AUTH, MAIL, RCPT, DATA (RFC 5321)."""
+"""The most commands for one email: EHLO, STARTTLS, EHLO again, AUTH, MAIL, RCPT, DATA (RFC 5321).
+"""
 
 
 class Mailer(Protocol):
@@ -21,26 +22,26 @@ class Mailer(Protocol):
     def send(self, mail: Mail, attempt: int) -> SendOutcome:
         """Send one message in exactly one request, without retries, and return the outcome.
 
-        Returns within the send time-out. Never raises for a fault of the provider or the network:
-        if the outcome is not known, returns `Uncertain`.
+        Returns within the send time-out. Never raises for a fault of the provider or the network,
+        but returns `Uncertain` if the outcome is unknown.
         """
 
 
 class EvidenceLog(Protocol):
-    """Up to which sending time delivery events have arrived."""
+    """The log of sending times whose delivery events have arrived."""
 
     def record(self, sent_at: datetime) -> None:
         """Record that a delivery event of an email sent at this instant has been processed."""
 
     def latest(self) -> datetime | None:
-        """Return the latest such instant, to within some seconds; None: there was none."""
+        """Return the latest such instant, to within some seconds; None if there was none."""
 
 
 class EvidenceBacklog(Protocol):
-    """The delivery events that wait to be processed."""
+    """The delivery events that are waiting to be processed."""
 
     def is_clear(self, grace: timedelta) -> bool:
-        """Return whether none has waited for longer than `grace`, and none has failed."""
+        """Return True if no event has waited for longer than `grace`, and none has failed."""
 
 
 class Canary(Protocol):
@@ -54,4 +55,4 @@ class Account(Protocol):
     """The account with the mail provider."""
 
     def quota(self) -> Quota:
-        """Return what the account may send now. Raises Unavailable if that is not known."""
+        """Return the current quota of the account. Raises Unavailable if it is unknown."""

@@ -12,7 +12,7 @@ from gazette.domain.delivery.pace import NoPermit, Outlook, PaceReading, Permit,
 
 
 class RateLimiter(Protocol):
-    """Gives out the permits of a stream to all workers, at no more than its rate."""
+    """The rate limiter of a stream. It gives permits to all workers, at no more than the rate."""
 
     def reserve(
         self, now: datetime, latest: datetime, *, critical: bool = False
@@ -20,13 +20,13 @@ class RateLimiter(Protocol):
         """Take the next permit, if it is not after `latest`.
 
         No other worker gets that permit, even if it is not used. It counts for the day of `now`.
-        Returning NoPermit costs no permit; a call whose answer is lost may cost one. While the
-        breaker is open there is only one permit for each of its steps, that of the probe.
-        `critical`: also if the warm-up has no more permits today.
+        Returning NoPermit costs no permit; a call whose answer is lost may cost one. An open
+        breaker allows only one permit for each of its steps, that of the probe. `critical`: also if
+        the warm-up has no more permits today.
         """
 
     def outlook(self, now: datetime) -> Outlook:
-        """Return what is known already. Makes no call, and never raises."""
+        """Return the known state. Makes no call, and never raises."""
 
 
 class CircuitBreaker(Protocol):
@@ -38,39 +38,43 @@ class CircuitBreaker(Protocol):
     def trip(self, why: str, now: datetime, *, at_least: timedelta = timedelta(0)) -> OpenBreaker:
         """Open the breaker, or extend it, after a refusal of the whole stream (see `tripped`).
 
-        Returns the breaker as it is now. One that was opened by hand stays as it is.
+        Returns the current breaker. A breaker that was opened by hand is unchanged.
         """
 
     def trip_if_closed(self, why: str, now: datetime) -> None:
-        """Open the breaker after a refusal in another stream that concerns this one too.
+        """Open the breaker after a refusal in another stream that also applies to this one.
 
-        An open breaker stays as it is. Can be repeated.
+        An open breaker is unchanged. Can be repeated.
         """
 
     def reset(self) -> None:
         """Close the breaker, unless it was opened by hand. Can be repeated."""
 
     def open_by_hand(self, why: str, now: datetime) -> OpenBreaker:
-        """Stop the stream until `close_by_hand`. Returns the breaker as it is now."""
+        """Stop the stream until `close_by_hand`. Returns the current breaker."""
 
     def close_by_hand(self) -> None:
-        """Close the breaker, whatever opened it. Can be repeated."""
+        """Close the breaker, regardless of the reason for which it is open. Can be repeated."""
 
 
 class PaceGauge(Protocol):
-    """Shows the pace of a stream."""
+    """A display of the pace of a stream."""
 
     def read(self, now: datetime) -> PaceReading:
-        """Return the emails a second, now and at most, and the permits taken today, of how many."""
+        """Return the current and the highest rate, and today's permits and cap."""
 
     def forecast(
         self, now: datetime, latest: datetime, *, critical: bool = False
     ) -> Permit | NoPermit:
-        """Return what `RateLimiter.reserve` would, without a permit taken or a probe started."""
+        """Return the result of `RateLimiter.reserve` without taking a permit or starting a
+        probe."""
 
 
 class QuotaStore(Protocol):
-    """Stores, for all workers, what the account allows a stream to send."""
+    """A store for the sending quota of a stream, shared by all workers."""
 
     def set_quota(self, quota: Quota, at: datetime) -> None:
-        """Store the stream's part as of `at`. Each later permit reduces what is left of the day."""
+        """Store the stream's part as of `at`.
+
+        Each later permit reduces the remaining quota of the day.
+        """

@@ -15,7 +15,7 @@ MessageT_contra = TypeVar("MessageT_contra", contravariant=True)
 
 
 MESSAGES_A_CALL = 10
-"""The most messages of one SendMessageBatch."""
+"""The largest number of messages in one SendMessageBatch."""
 
 
 LONGEST_DELAY = timedelta(seconds=900)
@@ -28,7 +28,7 @@ LONGEST_HIDING = timedelta(hours=12)
 
 @dataclass(frozen=True, slots=True)
 class QueuedRun:
-    """A run to put on a queue, with a `delay` of 0 to 900 s."""
+    """A run to send to a queue, with a `delay` of 0 to 900 s."""
 
     key: RunKey
     delay: timedelta
@@ -36,22 +36,20 @@ class QueuedRun:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One shard, in the slots from `since` to `until`, both included.
-
-    `ahead`: not what is due in them, but which content sources are to be asked in them for later.
-    """
+    """One shard, in the slots from `since` to `until`, both included."""
 
     number: int
     since: datetime
     until: datetime
     ahead: bool = False
+    """Query content sources for later slots instead of starting the due runs."""
 
 
 class Queue(Protocol[MessageT_contra]):
     """A queue of messages. Each is delivered at least once, in any order."""
 
     def send(self, messages: Iterable[MessageT_contra]) -> None:
-        """Queue the messages, ten a call. Raises Unavailable unless all are queued.
+        """Queue the messages, ten per call. Raises Unavailable unless all are queued.
 
         After an error, some may be queued.
         """
@@ -62,7 +60,7 @@ RunQueue = Queue[QueuedRun]
 
 
 FailedRuns = Queue[RunKey]
-"""Where failed runs wait for a person, who may redrive them to the resend queue."""
+"""The dead-letter queue of failed runs. An operator may redrive them to the resend queue."""
 
 
 ShardQueue = Queue[Shard]
@@ -75,9 +73,9 @@ SweepQueue = Queue[int]
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """Queue every follower of `side` with a user id after `after` for an activity.
+    """A request to queue every follower of `side` with a user id after `after` for an activity.
 
-    The activity is named by the key of its entity and its id.
+    The activity is identified by the key of its entity and its id.
     """
 
     entity: str
@@ -98,11 +96,11 @@ class FollowerPage:
 
 
 FollowersQueue = Queue[Walk | FollowerPage]
-"""The queue of activities on their way to followers."""
+"""The queue of activities that are delivered to followers."""
 
 
 class Quarantine(Protocol):
-    """Where messages that do not match their schema wait for a person."""
+    """A queue of messages that do not match their schema, for operators."""
 
     def keep(self, body: str, reason: str) -> None:
         """Store the original `body` with the reason in plain words."""

@@ -20,10 +20,10 @@ from gazette.domain.templates.versions import Version
 
 
 class Renderer(Protocol):
-    """Renders a digest as an email. Threads may share it."""
+    """A renderer of digests. Threads may share it."""
 
     def arrangement(self, variation: int, of_stage: Arrangement) -> Arrangement:
-        """Return the arrangement of the stage with what a variation says otherwise."""
+        """Return the arrangement of the stage with the overrides of a variation."""
 
     def render(
         self,
@@ -38,53 +38,52 @@ class Renderer(Protocol):
         """Return the edition for this reader. Deterministic: the same input makes the same bytes.
 
         It may show only the first blocks of `digest`, and counts the others as left out.
-        `schedule`: the run's; the email says why, and how often, the reader gets it.
-        `due_at`: of the run; its day is in the subject of a digest, which is therefore another one
-        than that of the digest before. Raises RenderingFailed if a template cannot show something.
+        `schedule`: the run's schedule, so that the email can explain why, and how often, the reader
+        gets it. `due_at`: the run's due time, whose day is part of a digest's subject, so that
+        consecutive subjects differ. Raises RenderingFailed if a template cannot render a value.
         """
 
     def said(
         self, digest: Digest, subscriber: Subscriber, *, variation: int = 1
     ) -> Sequence[Sequence[str]]:
-        """Return what the lines of each block say to this reader. Raises RenderingFailed."""
+        """Return the text of each line of each block for this reader. Raises RenderingFailed."""
 
 
 @dataclass(frozen=True, slots=True)
 class VersionTemplates:
-    """A version as a process has it: what renders its emails, and the settings that belong to it.
-
-    `number`: 0 is what was deployed.
-    """
+    """A loaded template version: its renderer and its settings."""
 
     number: int
+    """0 is the deployed version."""
+
     renderer: Renderer
     settings: VersionSettings = NO_SETTINGS
 
 
 class TemplateLibrary(Protocol):
-    """The versions that a process has; others are loaded once. Threads may share it."""
+    """The versions that a process has loaded; others are loaded once. Threads may share it."""
 
     @property
     def deployed(self) -> VersionTemplates:
-        """What was deployed with the code."""
+        """The version that was deployed with the code."""
 
     def get(self, version: Version) -> VersionTemplates:
         """Return a version, verified and loaded.
 
         Raises Unavailable if it cannot be read now, VersionUnusable if this process cannot use it,
-        and VersionGone if it is surely gone. For a minute after that the answer is the same.
+        and VersionGone if it certainly no longer exists. The answer is cached for a minute.
         """
 
     def numbered(self, number: int) -> VersionTemplates:
-        """Return a version by its number, whether it is in force or not. Raises as `get`."""
+        """Return a version by its number, in force or not. Raises the same errors as `get`."""
 
 
 @dataclass(frozen=True, slots=True)
 class CacheCount:
-    """Hits and misses of a cache: how often a value was `found`, and how often it was `made`."""
+    """The hits and misses of a cache."""
 
-    found: int
-    made: int
+    hits: int
+    misses: int
 
 
 def _nowhere(_: Scope) -> str:
@@ -93,70 +92,78 @@ def _nowhere(_: Scope) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """The reader's own links, signed, https.
-
-    `preferences`: the preference page. `email`: this email in the browser. `updates`: every event
-    of its run, including those that the email leaves out. In the browser `unsubscribe` and
-    `preferences` are empty: people share what they see there. `leave` makes the link by which the
-    reader leaves a scope; an empty one in the browser.
-    """
+    """The reader's own links: signed, https."""
 
     unsubscribe: str
+    """The unsubscribe link. Empty in the browser, because readers share what they see there."""
+
     preferences: str
+    """The link to the preference page. Empty in the browser, for the same reason."""
+
     email: str
+    """The link to this email in the browser."""
+
     updates: str
+    """The link to every event of its run, including events that the email omits."""
+
     leave: Callable[[Scope], str] = field(default=_nowhere, compare=False)
+    """A function that makes the link to unsubscribe from a scope.
+
+    It returns an empty text in the browser.
+    """
 
 
 class LinkMaker(Protocol):
-    """Makes the signed links of an email."""
+    """A maker of the signed links of an email."""
 
     def links(self, link: LinkToken) -> Links:
         """Return the links with this content. Raises Unavailable if no key is known."""
 
 
 class KeyStore(Protocol):
-    """Where the keys that sign links are stored."""
+    """The store of the keys that sign links."""
 
     def read(self) -> LinkKeys:
-        """Return the keys as they are stored now. Raises InvalidKeys, which says what to do."""
+        """Return the stored keys. Raises InvalidKeys, which names the remedy."""
 
     def replace(self, keys: LinkKeys) -> bool:
-        """Store the keys if the stored ones are still as `read` returned them last; else False."""
+        """Store the keys if the stored ones are still those that `read` last returned; else return
+        False.
+        """
 
 
 class Pages(Protocol):
-    """The web pages that a reader sees. Each returns a whole HTML document.
+    """The web pages for readers. Each method returns a whole HTML document.
 
     `accepted` is the browser's Accept-Language header, for pages that do not know the reader.
     """
 
     def confirm_leaving(self, accepted: str, leaving: Leaving, *, settings: str) -> str:
-        """Say what a link does, and for whom; buttons repeat the request as a POST.
+        """Show the effect of a link, and for which reader. Buttons repeat the request as a POST.
 
         `settings`: the link to the reader's preference page, or empty.
         """
 
     def left(self, accepted: str, leaving: Leaving, *, undo: str, settings: str) -> str:
-        """Say what was done, and offer the rest. `undo`: the token that takes it back, or empty."""
+        """Confirm the change, and offer the rest. `undo`: the token that undoes it, or empty."""
 
     def invalid_link(self, accepted: str) -> str:
-        """Say that a link does not work, and what to do; the same text whatever the cause."""
+        """Show that a link is invalid, and the remedy. The text is the same for every cause."""
 
     def ended_link(self, accepted: str, *, is_mailed: bool) -> str:
-        """Say that a link to the preferences has ended, and offer to mail a new one.
+        """Show that a link to the preferences has expired, and offer to mail a new one.
 
-        `is_mailed`: say instead that it is on its way, if the reader still gets email.
+        `is_mailed`: show instead that it was mailed, if the reader still gets email.
         """
 
     def went_wrong(self, accepted: str) -> str:
-        """Say that an error occurred that is not the reader's fault, and what to do."""
+        """Show that an error occurred that is not the reader's fault, and the remedy."""
 
     def not_sent(self, reader: Subscriber) -> str:
-        """Say that there is nothing to see before the email is sent."""
+        """Show that the email has not been sent yet, so that there is nothing to see."""
 
     def nothing_left(self, reader: Subscriber) -> str:
-        """Say that none of the events of the email is still stored."""
+        """Show that none of the events of the email is still stored."""
 
     def updates(self, digest: Digest, reader: Subscriber, said: Sequence[Sequence[str]]) -> str:
-        """Show each block of the digest with its link, what its lines say, and its time."""
+        """Show each block of the digest with its link, the text of its lines, and its time."""

@@ -1,9 +1,10 @@
 """The tables of subscribers, follows, activities, events, suppressions and bounces.
 
 Every port may raise `Unavailable`. The caller then cannot know whether a write was made, and
-repeats the call. All instants are timezone-aware UTC. Reads are strongly consistent unless
-they say otherwise. A method raises UnreadableRow for a row that cannot be read, also if it returns
-a Sequence or a Mapping; an Iterator yields the UnreadableRow in its place and continues (rule 20).
+repeats the call. All instants are timezone-aware UTC. Reads are strongly consistent unless the
+method says otherwise. A method raises UnreadableRow for a row that cannot be read, also if it
+returns a Sequence or a Mapping; an Iterator yields the UnreadableRow in its place and continues
+(rule 20).
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -25,30 +26,30 @@ class Subscribers(Protocol):
     """Profiles by user id."""
 
     def get(self, user_id: str) -> Reader:
-        """Return what is known of the user id."""
+        """Return the profile or the erasure of the user id, or None."""
 
     def get_many(self, user_ids: Collection[str]) -> Mapping[str, Reader]:
-        """Return what is known of each user id, however many there are."""
+        """Return the reader of each user id, any number of them."""
 
     def early(self, user_id: str) -> EarlyChoices | None:
-        """Return what a reader chose before their profile was known, or None."""
+        """Return the choices of a reader whose profile is not known yet, or None."""
 
     def put_early(self, early: EarlyChoices, *, replacing: EarlyChoices | None) -> bool:
-        """Store it if there is no profile, no erasure, and still `replacing`; else False."""
+        """Store it if there is no profile, no erasure, and still `replacing`; else return False."""
 
     def put(self, subscriber: Subscriber, *, replacing: Reader | EarlyChoices) -> bool:
-        """Store the profile if what is stored is still `replacing`; else return False.
+        """Store the profile if the stored value is still `replacing`; else return False.
 
         `replacing` None: neither a profile nor an early choice is stored. A profile replaces an
-        early choice. Leaves `active_on`, `routed_for` and `routes_since` unchanged: other methods
-        write them.
+        early choice. `active_on`, `routed_for` and `routes_since` are unchanged, because other
+        methods write them.
         """
 
     def mark_active(self, user_id: str, on: date) -> None:
-        """Store the latest date of a sign of life, even before the profile is known."""
+        """Store the latest date of activity, even before the profile is known."""
 
     def set_dormant(self, subscriber: Subscriber) -> bool:
-        """Make an active subscriber dormant, if profile and last sign of life are as read."""
+        """Make an active subscriber dormant, if profile and last activity are as read."""
 
     def mark_routed(
         self, subscriber: Subscriber, routed_for: str, *, since: datetime | None = None
@@ -62,7 +63,7 @@ class Subscribers(Protocol):
         """Store `routes_since`, if there is a profile and no later instant is stored."""
 
     def erase(self, user_id: str, at: datetime) -> bool:
-        """Delete everything but the instant. Returns False if a newer profile is stored."""
+        """Delete everything except the instant. Returns False if a newer profile is stored."""
 
 
 class Follows(Protocol):
@@ -72,81 +73,89 @@ class Follows(Protocol):
         """Return the follow, even if it has ended, or None."""
 
     def get_many(self, keys: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Follow]:
-        """Return the follows that exist among the (entity key, user id), however many there are."""
+        """Return the existing follows among the (entity key, user id) pairs, any number of them."""
 
     def put(self, follow: Follow, *, replacing: Follow | None) -> bool:
-        """Store it if what is stored is still `replacing` (None: nothing); else return False."""
+        """Store it if the stored follow is still `replacing` (None: none is stored); else return
+        False.
+        """
 
     def page(
         self, entity: str, *, after: str, through: str = "", limit: int
     ) -> Sequence[Follow | UnreadableRow]:
         """Return up to `limit` follows with user ids in (`after`, `through`], ordered by user id.
 
-        An empty `through` is no bound. Fewer than `limit` means that there are no more. An
-        UnreadableRow stands in the place of a follow that cannot be read.
+        An empty `through` means no upper bound. Fewer than `limit` results mean that there are no
+        more. An UnreadableRow replaces a follow that cannot be read.
         """
 
     def followed_by(
         self, user_id: str, *, after: str = "", at_most: int | None = None
     ) -> Iterator[str]:
-        """Yield the keys of entities that a user follows or followed, behind `after`, in order.
+        """Yield the keys of entities that a user follows or followed, after `after`, in order.
 
-        All, or `at_most` so many. Eventually consistent.
+        Yields all keys, or `at_most` of them. Eventually consistent.
         """
 
     def forget(self, user_id: str, entities: Collection[str]) -> None:
-        """Delete the follows of a user, whatever they say, also those that cannot be read."""
+        """Delete the follows of a user regardless of their state, including unreadable ones."""
 
     def remove(self, follow: Follow) -> bool:
-        """Delete it, if it is as it was read; else return False."""
+        """Delete it, if it has not changed since it was read; else return False."""
 
 
 class Activities(Protocol):
-    """Activities by (key of their entity, id), and by when they occurred on each side."""
+    """Activities by (key of their entity, id), and by time on each side."""
 
     def get(self, entity: str, activity_id: str) -> Activity | Retracted | None:
         """Return the activity; Retracted if it was withdrawn before it arrived."""
 
     def create(self, activity: Activity) -> tuple[bool, Activity | Retracted]:
-        """Store it unless its key exists; return whether it was, and what is stored now."""
+        """Store it unless its key exists; return True if it was stored, and the stored row."""
 
     def replace(self, before: Activity, after: Activity) -> bool:
-        """Store `after` if what is stored still equals `before`; else return False."""
+        """Store `after` if the stored activity still equals `before`; else return False."""
 
     def retract(self, entity: str, activity_id: str) -> Activity | Retracted:
-        """Mark it as withdrawn, even before it arrives; return what is stored now."""
+        """Mark it as withdrawn, even before it arrives; return the stored row."""
 
     def mark_walked(self, activity: Activity, side: str) -> bool:
-        """Record that all followers of `side` have it or are queued for it.
+        """Record that all followers of `side` have the activity, or are queued to get it.
 
-        Only if the stored activity still equals `activity`; else returns False.
+        Only if the stored activity still equals `activity`; else return False.
         """
 
     def get_many(
         self, keys: Collection[tuple[str, str]]
     ) -> Mapping[tuple[str, str], Activity | Retracted | UnreadableRow]:
-        """Return what exists among the keys, however many there are."""
+        """Return the existing rows among the keys, any number of them."""
 
     def since(self, side: str, instant: datetime) -> Iterator[Activity | UnreadableRow]:
         """Yield the activities on or below an entity that occurred at `instant` or later.
 
-        Also those that were below it before they were amended.
+        Includes those that were below it before they were amended.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Conditions and writes that share the transaction in which an event moves or leaves.
+    """Conditions and writes in the transaction that moves or removes an event.
 
-    The `open_runs` and `schedules` must be as they were read, and the epoch of each run and the
-    revision of each schedule is raised: a claim whose window was read before then fails. The runs
-    `not_started` must not exist. Nothing is moved after `not_after`.
+    The transaction raises the epoch of each run and the revision of each schedule, so that a claim
+    whose window was read before fails.
     """
 
     open_runs: tuple[Run, ...] = ()
+    """Runs that must not have changed since they were read."""
+
     schedules: tuple[Schedule, ...] = ()
+    """Schedules that must not have changed since they were read."""
+
     not_started: tuple[RunKey, ...] = ()
+    """Runs that must not exist."""
+
     not_after: datetime | None = None
+    """The time after which no event is moved."""
 
     def __add__(self, other: "Guard") -> "Guard":
         """Combine both guards."""
@@ -159,16 +168,18 @@ class Guard:
 
     @property
     def is_alone(self) -> bool:
-        """Whether the transaction writes and checks the event only."""
+        """Return True if the transaction writes and checks the event only."""
         return self.items == 0
 
     @property
     def items(self) -> int:
-        """How many items of the transaction it takes."""
+        """The number of items that it adds to the transaction."""
         return len(self.open_runs) + len(self.schedules) + len(self.not_started)
 
     def once_raised(self) -> "Guard":
-        """The guard of the next transaction, if nobody else changes anything after this one."""
+        """Return the guard of the next transaction, if no other process changes a row after this
+        one.
+        """
         return replace(
             self,
             open_runs=tuple(replace(run, epoch=run.epoch + 1) for run in self.open_runs),
@@ -177,12 +188,13 @@ class Guard:
 
 
 Placed = tuple[Event, str, Recurrence | None]
-"""An event, the schedule to store it under, and when that is due, as `Events.store` takes them."""
+"""An event, its schedule, and the recurrence of the schedule, as `Events.store` takes them."""
 
 
 MOST_IN_A_TRANSACTION = 100
-"""Items, and so events and guard together.
-https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html"""
+"""The largest number of items in a transaction: events and guard together.
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
+"""
 
 
 class Events(Protocol):
@@ -191,17 +203,17 @@ class Events(Protocol):
     def store(
         self, event: Event, schedule: str, wanted: Recurrence | None = None
     ) -> tuple[bool, StoredEvent | Retracted]:
-        """Store it unless its id exists; return whether it was, and what is stored now.
+        """Store it unless its id exists; return True if it was stored, and the stored row.
 
-        Each attempt to write takes a new storage time. After the return, every read of a window
-        that contains the storage time sees the event. The recurrence `wanted` of the schedule
-        extends its lifetime (lifetime.lasts_until).
+        Each attempt to write uses a new storage time. After the return, every read of a window that
+        contains the storage time sees the event. The recurrence `wanted` of the schedule extends
+        its lifetime (lifetime.lasts_until).
         """
 
     def store_together(self, placed: Sequence[Placed]) -> Sequence[StoredEvent] | None:
         """Store up to MOST_IN_A_TRANSACTION events, all or none; None if one of them exists.
 
-        As `store` does, with a storage time for each. Also None if the transaction conflicts with
+        Like `store`, with a storage time for each. Also None if the transaction conflicts with
         another one.
         """
 
@@ -211,18 +223,18 @@ class Events(Protocol):
     def get_many(
         self, user_id: str, event_ids: Collection[str]
     ) -> Mapping[str, StoredEvent | Retracted | UnreadableRow]:
-        """Return what `get` finds, by event id, however many there are."""
+        """Return the results of `get` by event id, any number of them."""
 
     def amend(self, stored: StoredEvent, event: Event) -> bool:
-        """Replace its content by `event`, in its place, if it is still as in `stored`."""
+        """Replace its content by `event` in its place, if it has not changed since `stored`."""
 
     def move(
         self, stored: StoredEvent, schedule: str, guard: Guard, wanted: Recurrence | None = None
     ) -> StoredEvent | None:
-        """Put it under another schedule, with a new storage time, if it is still in its place.
+        """Move it to another schedule, with a new storage time, if it is still in its place.
 
-        In one transaction with `guard`; returns None if any condition failed. Its lifetime stays,
-        or becomes longer if the recurrence `wanted` of that schedule requires it.
+        In one transaction with `guard`; returns None if any condition failed. Its lifetime stays
+        the same, or becomes longer if the recurrence `wanted` of that schedule requires it.
         """
 
     def move_together(
@@ -232,38 +244,41 @@ class Events(Protocol):
         guard: Guard,
         wanted: Recurrence | None = None,
     ) -> Sequence[StoredEvent] | None:
-        """Move several events as `move` does, all or none, in one transaction with `guard`.
+        """Move several events like `move`, all or none, in one transaction with `guard`.
 
         Events and guard together are at most MOST_IN_A_TRANSACTION.
         """
 
     def extend(self, stored: StoredEvent, until: datetime) -> bool:
-        """Extend its lifetime, if it is still in its place and does not last longer already."""
+        """Extend its lifetime, if it is still in its place and does not already last longer."""
 
     def extend_together(self, all_stored: Sequence[StoredEvent], until: datetime) -> bool:
-        """Extend up to MOST_IN_A_TRANSACTION events as `extend` does, all or none."""
+        """Extend up to MOST_IN_A_TRANSACTION events like `extend`, all or none."""
 
     def remove(self, stored: StoredEvent, guard: Guard) -> bool:
         """Delete it, if it is still in its place, in one transaction with `guard`."""
 
     def remove_together(self, all_stored: Sequence[StoredEvent], guard: Guard) -> bool:
-        """Delete several events as `remove` does, all or none, in one transaction with `guard`.
+        """Delete several events like `remove`, all or none, in one transaction with `guard`.
 
         Events and guard together are at most MOST_IN_A_TRANSACTION.
         """
 
     def retract(self, user_id: str, event_id: str, *, early: bool) -> Retracted | None:
-        """Retract it for good; with `early`, even before it arrives. None if nothing was done."""
+        """Retract it permanently; with `early`, even before it arrives.
+
+        None if the row did not change.
+        """
 
     def stored_under(
         self, user_id: str, schedule: str, *, after: datetime
     ) -> Iterator[StoredEvent | UnreadableRow]:
-        """Yield the events that were put under a schedule after an instant, oldest first."""
+        """Yield the events that were stored under a schedule after an instant, oldest first."""
 
     def erase(self, user_id: str, until: datetime | None, *, after: str = "") -> str:
         """Delete a page of a user's events and traces; with `until`, only the events up to it.
 
-        Those with an id after `after`. Returns after which one to continue; empty at the end.
+        The page has ids after `after`. Returns the id after which to continue; empty at the end.
         Retractions made after the user came back stay. Rows that cannot be read are deleted.
         """
 
@@ -272,42 +287,45 @@ class EventReader(Protocol):
     """A reader's events, by the window in which they were stored."""
 
     def read(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredEvent]:
-        """Yield the events stored in `(since, until]`, oldest first, those that are over included.
+        """Yield the events stored in `(since, until]`, oldest first, including expired and lapsed
+        ones.
 
-        Such events stay until they are counted (`DeferredEvents.expire`) or their rows are
-        deleted. Raises UnreadableRow for an event that cannot be read: a sent email closes the
-        window, and the event would be lost behind it. So the run waits (rule 20).
+        Such events stay until they are counted (`DeferredEvents.expire`) or their rows are deleted.
+        Raises UnreadableRow for an event that cannot be read. A sent email closes the window, so
+        the event would be lost; the run waits instead (rule 20).
         """
 
     def skim(self, user_id: str, schedule: str, window: Window) -> Iterator[StoredBrief]:
-        """Yield the briefs of what `read` yields, however many there are, for far less CPU."""
+        """Yield the briefs of the events of `read`, any number of them, with far less CPU."""
 
     def load(self, user_id: str, event_ids: Collection[str]) -> Mapping[str, StoredEvent]:
-        """Return the events that exist of these ids, as they are now, wherever they are."""
+        """Return the existing events among these ids, as stored now, under any schedule."""
 
     def holds(
         self, user_id: str, schedule: str, *, after: datetime, until: datetime | None = None
     ) -> bool:
-        """Whether `read` finds an event that was stored in `(after, until]`; None: without end."""
+        """Return True if `read` finds an event stored in `(after, until]`; None: no end."""
 
 
 EVENTS_AT_ONCE = 49
-"""Events in one transaction, beside their run: half of DynamoDB's limit, because all of it together
-must not exceed 4 MB.
-https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html"""
+"""The number of events in one transaction, in addition to their run.
+
+It is half of DynamoDB's limit, because a transaction must not exceed 4 MB.
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
+"""
 
 
 class DeferredEvents(Protocol):
-    """Excludes, expires and defers events: takes them out of a run's window."""
+    """The events that are excluded, expired or deferred, and so taken out of a run's window."""
 
     def exclude(self, event: Event, run: Run, why: str, *, for_good: bool = False) -> Run | None:
         """Take the event out of the schedule of `run` and store the reason `why`.
 
         One transaction checks that event and run are as given and raises the run's epoch, so that
-        no event leaves a window that another worker has claimed. Returns the run as it is then;
-        None if something had changed, and nothing was done. No window has the event any more. If
-        its producer puts it again, it returns to its schedule, unless `for_good`: it may have gone
-        out, and nobody could tell any more in how many emails it was.
+        no event leaves a window that another worker has claimed. Returns the new run; None if a row
+        had changed and no write was made. No window has the event from then on. If its producer
+        publishes it again, it returns to its schedule. With `for_good` it does not, because it may
+        have been sent, and the number of its emails would be lost.
         """
 
     def expire(
@@ -315,20 +333,21 @@ class DeferredEvents(Protocol):
     ) -> Run | None:
         """Take up to EVENTS_AT_ONCE out of the schedule of `run`: all of them, or none.
 
-        Each must still be in its place and be over. An event that has lapsed must still say so: an
-        amendment may have given it more time. As in `exclude`, one transaction checks the run and
-        raises its epoch, so that no other worker claims a window with the events. Returns the run
-        as it is then; None if something had changed, and nothing was done. So each event is counted
-        once. No window has it any more. If an amendment gives it more time, it returns to its
-        schedule, unless its id is in `for_good`, as in `exclude`.
+        Each must still be in its place and be over. A lapsed event must still be lapsed, because an
+        amendment may have given it more time. Like `exclude`, one transaction checks the run and
+        raises its epoch, so that no other worker claims a window with the events. Returns the new
+        run; None if a row had changed and no write was made. So each event is counted once. No
+        window has it from then on. If an amendment gives it more time, it returns to its schedule,
+        unless its id is in `for_good`.
         """
 
     def defer(self, event_ids: Sequence[str], run: Run) -> Run | None:
-        """Store the events anew under the schedule of `run`, as of now: behind its window.
+        """Store the events again under the schedule of `run`, as of now, so that they follow its
+        window.
 
-        Each transaction checks that the run is as given and raises its epoch: a worker that has
-        read the events can no longer claim it, and nothing is deferred after a claim. Returns the
-        run as it is then; None if the run or an event had changed. Some events may then have been
+        Each transaction checks that the run is as given and raises its epoch. A worker that has
+        read the events can then no longer claim it, and no event is deferred after a claim. Returns
+        the new run; None if the run or an event had changed. Some events may then have been
         deferred.
         """
 
@@ -341,40 +360,43 @@ class Suppressions(Protocol):
     """
 
     def add(self, address_hash: str, cause: Cause, since: datetime | None = None) -> bool:
-        """Suppress an address, from now or `since`. Returns False if nothing changed.
+        """Suppress an address, from now or `since`. Return False if the suppression is unchanged.
 
         A greater cause replaces a lesser one; a lesser or equal cause changes nothing. So the
-        greatest cause stays, in whatever order causes are added. Who asked for it is kept.
+        greatest cause stays, regardless of the order of calls. The readers who asked for it are
+        kept.
         """
 
     def unsubscribe(self, address_hash: str, user_id: str) -> None:
-        """Suppress an address, from now, because this reader of it asked for no more email.
+        """Suppress an address from now on, because this reader unsubscribed.
 
-        Of several readers of an address, all who asked for it are kept, also behind a greater
-        cause, which stays as it is.
+        All readers of the address who unsubscribed are kept, also if a greater cause applies, which
+        is unchanged.
         """
 
     def resubscribe(self, address_hash: str, user_id: str) -> None:
-        """Take back what this reader of the address asked for; lift it if nobody else asked for it.
+        """Undo the unsubscription of this reader; lift it if no other reader of the address
+        unsubscribed.
 
-        A suppression of which nobody knows who asked for it is lifted: it was imported, or asked
-        for by somebody who had the address before. A greater cause is not lifted.
+        A suppression without a known reader is lifted, because it was imported, or requested by an
+        earlier owner of the address. A greater cause is not lifted.
         """
 
     def holds(self, address_hash: str, *, critical: bool = False) -> bool:
-        """Whether the address is suppressed, even if the cause cannot be read.
+        """Return True if the address is suppressed, even if the cause cannot be read.
 
-        `critical`: for an email that comes although its reader, or another one of the address, has
+        `critical`: for an email that is sent even if the reader, or another one of the address, has
         unsubscribed.
         """
 
     def get(self, address_hash: str) -> Suppression | None:
-        """Return why and since when the address is suppressed; None if it is not."""
+        """Return the cause and time of the suppression; None if the address is not suppressed."""
 
     def lift(self, address_hash: str, cause: Cause) -> None:
-        """Lift the suppression of the address, if its cause is `cause`, whoever asked for it.
+        """Lift the suppression of the address if its cause is `cause`, for all readers of the
+        address.
 
-        Behind a greater cause than `UNSUBSCRIBED`, what readers asked for remains.
+        If the cause is greater than `UNSUBSCRIBED`, the unsubscriptions of readers remain.
         """
 
     def each(self) -> Iterator[Suppression | UnreadableRow]:
@@ -382,26 +404,28 @@ class Suppressions(Protocol):
 
 
 class LastLook(Protocol):
-    """Reads a reader and the suppression of an address at once: after a claim, before the call."""
+    """A joint read of a reader and the suppression of an address, after a claim and before the
+    call.
+    """
 
     def __call__(
         self, user_id: str, address_hash: str, *, critical: bool = False
     ) -> tuple[Reader, bool]:
-        """Return what is known of the user id, and whether the address is suppressed.
+        """Return the reader of the user id, and True if the address is suppressed.
 
-        The arguments and the second answer are those of `Suppressions.holds`.
+        The arguments and the second result are those of `Suppressions.holds`.
         """
 
 
 class Bounces(Protocol):
-    """Soft bounces, by the hash of the address. Takes what `Suppressions` takes."""
+    """Soft bounces by the hash of the address. Arguments are those of `Suppressions`."""
 
     def remember(self, address_hash: str, bounce: SoftBounce) -> Collection[SoftBounce]:
-        """Store a bounce; return the bounces of the address, this one included.
+        """Store a bounce; return the bounces of the address, including this one.
 
-        One message counts once, however often its bounce arrives. None is forgotten while others
+        One message counts once, however often its bounce arrives. No bounce is deleted while others
         still arrive.
         """
 
     def forget(self, address_hash: str) -> None:
-        """Forget the bounces of the address."""
+        """Delete the bounces of the address."""

@@ -1,4 +1,4 @@
-"""The versions of the templates: which are in force, which there were, and their bundles.
+"""The template versions: those in force, the history, and their bundles.
 
 Every port may raise `Unavailable`. The caller then cannot know whether a write was made, and
 repeats the call. All instants are timezone-aware UTC.
@@ -10,20 +10,23 @@ from typing import Protocol
 from gazette.domain.templates.versions import Change, InForce, PushedVersion, Version
 
 VersionsInForce = Callable[[], InForce]
-"""Returns the versions in force. A change takes effect within a minute. Never raises."""
+"""A function that returns the versions in force. A change takes effect within a minute.
+
+Never raises.
+"""
 
 
 class TemplateVersions(Protocol):
     """The versions in force, the history of versions, and the audit of their changes."""
 
     def in_force(self) -> InForce:
-        """Return what is in force; NOTHING_PUSHED if nothing was ever changed."""
+        """Return the versions in force; NOTHING_PUSHED if they were never changed."""
 
     def change(self, before: InForce, after: InForce, entry: Change) -> bool:
         """Put `after` in force and add the entry to the audit, both or neither.
 
-        Returns False, and changes nothing, if something else than `before` is in force by now.
-        Repeated after a lost answer it returns False too: compare `in_force()` with `after`.
+        Returns False without a change if the versions in force are no longer `before`. A repeat
+        after a lost answer also returns False; compare `in_force()` with `after`.
         """
 
     def changes(self) -> Sequence[Change]:
@@ -33,7 +36,7 @@ class TemplateVersions(Protocol):
         """Add a version to the history, after its bundle was stored.
 
         Returns False if its number is taken: by another push, or by this one if its answer was
-        lost. A number is never used twice.
+        lost. A number is never reused.
         """
 
     def find(self, number: int) -> PushedVersion | None:
@@ -44,14 +47,17 @@ class TemplateVersions(Protocol):
 
 
 class BundleStore(Protocol):
-    """Where bundles are stored, by number and checksum."""
+    """The store of bundles, by number and checksum."""
 
     def get(self, version: Version) -> bytes | None:
-        """Return the stored bytes, unverified, or None if there surely are none.
+        """Return the stored bytes, unverified, or None if they certainly do not exist.
 
-        Of more bytes than a bundle may have it returns only the first, so that none fills the
-        memory: their checksum is another one.
+        If there are more bytes than a bundle may have, it returns only the first ones, so that they
+        do not fill the memory. Their checksum then differs.
         """
 
     def put(self, version: Version, content: bytes) -> None:
-        """Store the bundle of a version. Can be repeated: what is stored is never changed."""
+        """Store the bundle of a version.
+
+        Can be repeated, because a stored bundle is never changed.
+        """

@@ -1,1 +1,1 @@
-"""When a digest is due: recurrences, time zones, clock changes. Pure."""
+"""The due times of digests: recurrences, time zones, clock changes. Pure."""

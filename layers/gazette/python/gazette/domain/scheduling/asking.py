@@ -1,4 +1,4 @@
-"""Which schedules ask content sources, for which occurrence, and how long before it. Pure."""
+"""The queries to content sources: by which schedules, for which occurrence, and how early. Pure."""
 
 import hashlib
 from collections.abc import Iterator
@@ -22,9 +22,9 @@ class ContentSources:
     def sources_for(
         self, digest: Frequency, *, chosen: Frequencies, defaults: Frequencies
     ) -> tuple[str, ...]:
-        """The sources of a reader's digest, in order; empty if it shows events alone.
+        """Return the sources of a reader's digest, in order; empty if it shows events only.
 
-        The frequency of a source's category says which digest asks it. `never`: none does.
+        The frequency of a source's category decides which digest queries it. `never`: none does.
         """
         named = tuple(
             source
@@ -34,23 +34,22 @@ class ContentSources:
         return named if set(named) - {EVENTS} else ()
 
     def asked_by(self, schedule: Schedule) -> tuple[str, ...]:
-        """The sources that a schedule asks, of those that the stage still has."""
+        """Return the sources that a schedule queries, as far as the stage still has them."""
         return tuple(name for name in asked_among(schedule.sources) if name in self.sources)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContentPlan(ContentSources):
-    """When they are asked.
-
-    `lead`: over so many slots before a digest its sources are asked; 0: when it is due.
-    `fresh_for`: how old an answer may be at the hour.
-    """
+    """The times at which content sources are queried."""
 
     lead: int
+    """The number of slots before a digest over which its sources are queried. 0: when it is due."""
+
     fresh_for: timedelta
+    """The maximum age of an answer when the digest is due."""
 
     def is_fetched(self, schedule: Schedule, due_at: datetime) -> bool:
-        """Whether the items for the occurrence at `due_at` are stored, and fresh enough for it."""
+        """Return True if the items for the occurrence at `due_at` are stored and fresh enough."""
         return is_fresh(
             fetched_at=schedule.fetched_at,
             fetched_for=schedule.fetched_for,
@@ -66,7 +65,7 @@ def _digest_of(source: str, chosen: Frequencies, defaults: Frequencies) -> Frequ
 
 
 _MARGIN = 12
-"""The last twelfth of how late a digest may be is left to send it in."""
+"""The part of a digest's maximum lateness that is reserved for sending: a twelfth."""
 
 
 def waits_until(
@@ -78,46 +77,52 @@ def waits_until(
     patience: timedelta,
     max_lateness: timedelta,
 ) -> datetime:
-    """Up to when a digest waits for the items of its sources, which were asked at `asked_at`.
+    """Return the time up to which a digest waits for its sources, which were queried at `asked_at`.
 
-    A daily digest is skipped beyond `max_lateness`; a rarer one is not, so what it waits counts
-    from when its sources were asked.
+    A daily digest is skipped beyond `max_lateness`. A rarer one is not, so its wait is measured
+    from the time of the query.
     """
-    begun = due_at if schedule == DAILY else max(due_at, asked_at)
-    latest = begun + max_lateness - max_lateness / _MARGIN
+    start = due_at if schedule == DAILY else max(due_at, asked_at)
+    latest = start + max_lateness - max_lateness / _MARGIN
     return latest if policy is SourcePolicy.WAIT else min(asked_at + patience, latest)
 
 
 _FLAT = 1.25
-"""At most so many times the mean is asked for in one slot, where the readers are many."""
+"""The largest number of queries in one slot, as a multiple of the mean, with many readers."""
 
 
 @dataclass(frozen=True, slots=True)
 class LookAhead:
-    """Which readers of a shard are asked for in one slot of the due index that is still to come.
-
-    `slot`: of the index. `parts`: which of the `of` parts into which its readers are divided.
-    """
+    """The readers of a shard that are queried for in one future slot of the due index."""
 
     slot: datetime
+    """The slot of the index."""
+
     parts: frozenset[int]
+    """The parts of the readers to query for."""
+
     of: int
+    """The number of parts into which the readers are divided."""
 
     def holds(self, user_id: str) -> bool:
-        """Whether the reader is one of them. Parts never change, and are even over many readers.
+        """Return True if the reader is in one of the parts.
 
-        The hash is independent of that of the shards, so that this holds within each shard too.
+        Parts never change, and are equally large.
+
+        The hash is independent of that of the shards, so that the parts are equally large within
+        each shard too.
         """
-        drawn = hashlib.sha256(f"ahead {user_id}".encode()).digest()
-        return int.from_bytes(drawn[:4]) % self.of in self.parts
+        digest = hashlib.sha256(f"ahead {user_id}".encode()).digest()
+        return int.from_bytes(digest[:4]) % self.of in self.parts
 
 
 def ahead_of(slot: datetime, shard: int, *, shards: int, lead: int) -> Iterator[LookAhead]:
-    """What a shard looks at in the tick of `slot`, so that each of its readers is seen once.
+    """Yield the future slots that a shard reads in the tick of `slot`, so that it sees each reader
+    once.
 
     The readers who are due in one slot are seen evenly over the `lead` slots before it. Each shard
-    looks at some of those slots only, one for each part of its readers, so an entry of the index is
-    read as often as there are parts: about lead / shards times, and not lead times.
+    reads only some of those slots, one for each part of its readers. An entry of the index is
+    therefore read once for each part: about lead / shards times, and not lead times.
     """
     if not lead:
         return
@@ -130,7 +135,7 @@ def ahead_of(slot: datetime, shard: int, *, shards: int, lead: int) -> Iterator[
 
 
 def _parts(lead: int, shards: int) -> int:
-    """The fewest parts with which no slot has more than `_FLAT` times the mean."""
+    """Return the fewest parts with which no slot has more than `_FLAT` times the mean."""
     of = ceil(lead / shards)
     while ceil(of * shards / lead) * lead > _FLAT * of * shards:
         of += 1

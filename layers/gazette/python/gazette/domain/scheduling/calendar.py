@@ -1,4 +1,6 @@
-"""When digests are due: by the reader's clock, whatever it does, in slots of ten minutes. Pure."""
+"""The due times of digests, by the reader's clock and through its changes, in slots of ten minutes.
+Pure.
+"""
 
 import hashlib
 from calendar import monthrange
@@ -9,33 +11,38 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 SLOT = timedelta(minutes=10)
 
 EVERY_DAY = frozenset(range(1, 8))
-"""Days of the week as ISO 8601 numbers them: Monday is 1, Sunday is 7."""
+"""The days of the week by ISO 8601: Monday is 1, Sunday is 7."""
 
 LONGEST_PAUSE = timedelta(weeks=12)
-"""Events wait for the end of a pause, and are not kept much longer than this."""
+"""The longest pause. Events wait for the end of a pause, and are not kept much longer than this."""
 
 _MOVED_BY = timedelta(days=1)
-"""New rules of a zone move an occurrence by less: zones are fourteen hours from UTC at most."""
+"""The upper bound of a change by new zone rules. Zones are at most fourteen hours from UTC."""
 
 
 @dataclass(frozen=True, slots=True)
 class Days:
-    """On which dates of the subscriber's own calendar a digest is due.
-
-    `weekdays` are ISO 8601 numbers, in every `every`-th week: the weeks whose number (see
-    week_number) modulo `every` is `phase`. If `month_day`, 1 to 31, is given, it alone decides; in
-    a shorter month it is the last day.
-    """
+    """The dates of the subscriber's own calendar on which a digest is due."""
 
     weekdays: frozenset[int] = EVERY_DAY
+    """ISO 8601 numbers."""
+
     every: int = 1
+    """The weekdays apply in every `every`-th week."""
+
     phase: int = 0
+    """Weeks count if their number (see week_number) modulo `every` is `phase`."""
+
     month_day: int | None = None
+    """The day of the month, 1 to 31, or the last day of a shorter month.
+
+    If given, the other fields are ignored.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Recurrence:
-    """When a digest is due, by the subscriber's own clock; on no date before `paused_until`."""
+    """The due times of a digest, by the subscriber's own clock; no date before `paused_until`."""
 
     hour: int
     minute: int
@@ -52,7 +59,7 @@ class Pause:
     time_zone: str
 
     def holds_at(self, instant: datetime) -> bool:
-        """Whether `instant` is in the pause."""
+        """Return True if `instant` is in the pause."""
         return instant.astimezone(zone_of(self.time_zone)).date() < self.until
 
 
@@ -61,17 +68,16 @@ WORKDAYS = Days(frozenset({1, 2, 3, 4, 5}))
 
 @dataclass(frozen=True, slots=True)
 class DigestTimes:
-    """At what hour digests are due, and on which days those that are not daily.
-
-    `minute` None: see minute_of. `paused_until`: the first date on which email is wanted again;
-    None, or a date that has come: there is no pause.
-    """
+    """The hour at which digests are due, and the days of weekly and custom digests."""
 
     hour: int = 8
     minute: int | None = None
+    """None: see minute_of."""
+
     weekly_on: int = 1
     custom_on: Days = WORKDAYS
     paused_until: date | None = None
+    """The first date on which email is wanted again. None, or a date in the past: no pause."""
 
 
 AT_EIGHT = DigestTimes()
@@ -79,41 +85,44 @@ AT_EIGHT = DigestTimes()
 
 
 def slot_of(instant: datetime) -> datetime:
-    """The start, in UTC, of the ten-minute slot that contains `instant`."""
+    """Return the start, in UTC, of the ten-minute slot that contains `instant`."""
     utc = instant.astimezone(UTC)
     return utc.replace(minute=utc.minute - utc.minute % 10, second=0, microsecond=0)
 
 
 def last_instant_of_slot(instant: datetime) -> datetime:
-    """The last microsecond of the slot that contains `instant`."""
+    """Return the last microsecond of the slot that contains `instant`."""
     return slot_of(instant) + SLOT - timedelta(microseconds=1)
 
 
 def slot_id(slot: datetime) -> str:
-    """The name of a slot in keys and logs, such as `2026-11-22T06:10Z`."""
+    """Return the name of a slot in keys and logs, such as `2026-11-22T06:10Z`."""
     return f"{slot.astimezone(UTC):%Y-%m-%dT%H:%MZ}"
 
 
 def minute_of(user_id: str) -> int:
-    """The minute, 0 to 50 in tens, at which digests are due for a reader who chose only the hour.
+    """Return the minute, 0 to 50 in tens, at which digests are due if the reader chose only the
+    hour.
 
     It never changes, and is even over many readers, so that the six slots of an hour are equally
-    full. The hash is independent of that of the shards, so that this holds within each shard too.
+    full. The hash is independent of that of the shards, so that the slots are equally full within
+    each shard too.
     """
     return hashlib.sha256(user_id.encode()).digest()[0] % 6 * 10
 
 
 def stagger(spread: timedelta, *, random: float) -> timedelta:
-    """How long a digest that is due is held back, in whole seconds, as SQS counts a delay.
+    """Return the delay of a digest that is due, in whole seconds, as SQS counts delays.
 
-    `spread`: the longest. `random`: a number from 0 to 1, drawn for this digest alone, so that what
-    is behind a digest is asked evenly over a slot.
+    `spread`: the longest delay. `random`: a number from 0 to 1, drawn for this digest alone, so
+    that the load on other services is even over a slot.
     """
     return timedelta(seconds=int(spread.total_seconds() * random))
 
 
 def next_occurrence(wanted: Recurrence, *, after: datetime) -> datetime:
-    """The first instant in UTC, strictly after `after`, at which a digest is due as `wanted`.
+    """Return the first instant in UTC, strictly after `after`, at which a digest is due as
+    `wanted`.
 
     Days and pause are by the reader's own calendar. If a clock change skips the local time, the
     digest is due at the first moment that exists, even if that is the next midnight. If the local
@@ -133,11 +142,11 @@ def next_occurrence(wanted: Recurrence, *, after: datetime) -> datetime:
 def next_after_change(
     wanted: Recurrence, *, after: datetime, last: datetime | None, pending: datetime | None
 ) -> datetime:
-    """The next occurrence, in UTC, after the reader has changed hour, days or zone.
+    """Return the next occurrence, in UTC, after the reader has changed hour, days or zone.
 
-    `last`: the occurrence that was sent last. `pending`: the one that was next before the change.
-    No local date, by the new clock, has two digests: the date of `last` is skipped. And no date
-    loses its digest: if the new hour has passed on the date of `pending`, `pending` stays, unless
+    `last`: the occurrence that was sent last. `pending`: the next occurrence before the change. No
+    local date, by the new clock, has two digests, so the date of `last` is skipped. No date loses
+    its digest either: if the new hour has passed on the date of `pending`, `pending` stays, unless
     that date is in a pause.
     """
     due = next_on_another_date(wanted, after=after, last=last)
@@ -151,7 +160,7 @@ def next_after_change(
 
 
 def next_on_another_date(wanted: Recurrence, *, after: datetime, last: datetime | None) -> datetime:
-    """The first occurrence after `after` that is not of the date of `last`, by the clock of now.
+    """Return the first occurrence after `after` on another date than `last`, by the current clock.
 
     `last`: the occurrence that was started last, perhaps by an earlier clock; None if none was.
     """
@@ -167,12 +176,12 @@ def next_on_another_date(wanted: Recurrence, *, after: datetime, last: datetime 
 def due_by_the_clock_of_now(
     wanted: Recurrence, *, armed_for: datetime, last: datetime | None
 ) -> datetime:
-    """Return the due time of an armed occurrence by the present rules of its zone.
+    """Return the due time of an armed occurrence by the current rules of its zone.
 
-    That is `armed_for`, unless by the clock of now its date has had a digest, that of `last`: then
-    it is the next occurrence. If no digest is wanted on that date, new rules have moved it there.
-    From the date before, it comes late rather than an interval later; from the date after, it waits
-    for that.
+    That is `armed_for`, unless by the current clock its date already had a digest, that of `last`;
+    then it is the next occurrence. If no digest is wanted on that date, new rules have moved it
+    there. If they moved it from the date before, it is sent late rather than an interval later; if
+    from the date after, it waits for that date.
     """
     zone = zone_of(wanted.time_zone)
     day = _date_of(armed_for, wanted, zone)
@@ -189,25 +198,26 @@ def due_by_the_clock_of_now(
 
 
 def is_wanted(day: date, days: Days) -> bool:
-    """Whether a date is one of `days`."""
+    """Return True if a date is one of `days`."""
     if days.month_day is not None:
         return day.day == min(days.month_day, monthrange(day.year, day.month)[1])
     return day.isoweekday() in days.weekdays and week_number(day) % days.every == days.phase
 
 
 def week_number(day: date) -> int:
-    """Weeks, from Monday to Sunday, since the first Monday of the calendar.
+    """Return the number of weeks, from Monday to Sunday, since the first Monday of the calendar.
 
-    Unlike the weeks of ISO 8601 they do not start again with a year.
+    Unlike the weeks of ISO 8601, they do not restart with a year.
     """
     return (day.toordinal() - 1) // 7
 
 
 def zone_of(name: str) -> ZoneInfo:
-    """The time zone with this name; UTC if this installation does not know it.
+    """Return the time zone with this name; UTC if this installation does not know it.
 
-    The contract refuses unknown names, so the name was stored with newer zone data. Until that is
-    back, the reader's digest comes at the wrong hour, which is better than not at all.
+    The contract rejects unknown names, so the name was stored with newer zone data. Until that data
+    is installed again, the reader's digest is sent at the wrong hour, which is better than not at
+    all.
     """
     try:
         return ZoneInfo(name)
@@ -216,15 +226,17 @@ def zone_of(name: str) -> ZoneInfo:
 
 
 def _is_on(day: date, wanted: Recurrence) -> bool:
-    """Return whether a digest is wanted on a date: it is one of the days, and in no pause."""
+    """Return True if a digest is wanted on a date, which must be one of the days and not in a
+    pause.
+    """
     is_paused = wanted.paused_until is not None and day < wanted.paused_until
     return is_wanted(day, wanted.days) and not is_paused
 
 
 def _date_of(occurrence: datetime, wanted: Recurrence, zone: ZoneInfo) -> date:
-    """The local date of an occurrence: the one before where the clocks jump over its hour to this.
+    """Return the local date of an occurrence; the date before if the clocks jump over its hour.
 
-    As next_occurrence has it: the digest of that date is due at midnight.
+    Consistent with next_occurrence, where the digest of that date is due at midnight.
     """
     local = occurrence.astimezone(zone)
     if local.time() < time(wanted.hour, wanted.minute):
@@ -235,7 +247,7 @@ def _date_of(occurrence: datetime, wanted: Recurrence, zone: ZoneInfo) -> date:
 
 
 def _occurrence_on(day: date, wanted: Recurrence, zone: ZoneInfo) -> datetime | None:
-    """The occurrence on `day` as an instant in UTC; None if that whole date does not exist.
+    """Return the occurrence on `day` in UTC; None if that whole date does not exist.
 
     If the clocks jump over the hour to the next date, the digest of `day` is due at midnight.
     """
@@ -246,7 +258,8 @@ def _occurrence_on(day: date, wanted: Recurrence, zone: ZoneInfo) -> datetime | 
 
 
 def _first_moment_from(naive: datetime, zone: ZoneInfo) -> datetime:
-    """The first instant, in UTC, at which the clocks of `zone` show `naive` or jump over it."""
+    """Return the first instant, in UTC, at which the clocks of `zone` show `naive` or jump over
+    it."""
     due = naive.replace(tzinfo=zone).astimezone(UTC)
     if due.astimezone(zone).replace(tzinfo=None) == naive:
         return due
@@ -254,10 +267,10 @@ def _first_moment_from(naive: datetime, zone: ZoneInfo) -> datetime:
 
 
 def _first_moment_after_gap(naive: datetime, zone: ZoneInfo) -> datetime:
-    """The instant at which the clocks of `zone` jump over `naive`.
+    """Return the instant at which the clocks of `zone` jump over `naive`.
 
-    Read with the offset that was valid before the gap (fold=0), `naive` is an instant after
-    the jump; with the one valid after it (fold=1), an instant before (PEP 495).
+    Read with the offset that was valid before the gap (fold=0), `naive` is an instant after the
+    jump; with the one valid after it (fold=1), an instant before (PEP 495).
     """
     after = naive.replace(tzinfo=zone, fold=0).astimezone(UTC)
     before = naive.replace(tzinfo=zone, fold=1).astimezone(UTC)

@@ -1,7 +1,7 @@
-"""The chain of a schedule: its runs, newest first, as far back as they still decide anything.
+"""The chain of a schedule: its runs, newest first, as far back as they can affect a decision.
 
-It ends at the last run that was sent, or at a stored head: a sequence up to which everything is
-settled for good. So a schedule of which nothing is ever sent is not read whole each time (rule 3).
+It ends at the last run that was sent, or at a stored head: a sequence up to which all runs have
+ended for good. So a long chain without a sent email is not read whole each time (rule 3).
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,16 +11,20 @@ from gazette.domain.delivery.run import Head, Run, Status, known_sent_until, sen
 from gazette.domain.model import RunKey
 
 PAGE = 16
-"""Runs that one Query reads."""
+"""The number of runs that one Query reads."""
 
 _CREATED = timedelta(minutes=10)
-"""Longer than any function lasts that creates a run (run.STILL_WRITTEN): whoever read the chain
-before this run was stored has created theirs by now."""
+"""A time longer than any function that creates a run lasts (run.STILL_WRITTEN).
+
+A function that read the chain before this run was stored has created its own run by now.
+"""
 
 _REFUSED = timedelta(days=1)
-"""Until then a delivery event may prove that an attempt was accepted although it was refused. SES
-tries to deliver an email for fourteen hours, and reports what became of it by then.
-https://github.com/mozilla/fxa-auth-server/issues/2304"""
+"""The time in which a delivery event may prove that a refused attempt was accepted.
+
+SES tries to deliver an email for fourteen hours, and reports the result by then.
+https://github.com/mozilla/fxa-auth-server/issues/2304
+"""
 
 
 def back_to_end(
@@ -28,26 +32,26 @@ def back_to_end(
 ) -> list[Run]:
     """Return a chain that is read from the run `of` (Runs.chain). Reads no more than it returns.
 
-    A head counts only if it is about events from before `holding`.
+    A head counts only if it describes events from before `holding`.
     """
-    found: list[Run] = []
+    chain: list[Run] = []
     settled = -1
     for run in newest_first:
         if run.key.sequence <= settled:
             break
-        found.append(run)
+        chain.append(run)
         if run.head and (holding is None or run.head.sent_until < holding):
             settled = max(settled, run.head.sequence)
         if run.ends_chain(of, holding) or run.key.sequence == settled + 1:
             break
-    return found
+    return chain
 
 
 def head_for(chain: Sequence[Run], now: datetime, *, page: int = PAGE) -> Head | None:
-    """Return the head that a run stores which is created behind this chain, read just before.
+    """Return the head to store on a run that is created after this chain, which was just read.
 
-    None if fewer than a page of runs behind one another have ended unsent: then the chain is short.
-    Everything behind the head of an older run is settled as well.
+    None if fewer than a page of consecutive runs have ended unsent, because then the chain is
+    short. Runs up to the head of an older run have ended for good as well.
     """
     settled: list[Run] = []
     for run in reversed(chain):
@@ -61,7 +65,8 @@ def head_for(chain: Sequence[Run], now: datetime, *, page: int = PAGE) -> Head |
 
 
 def is_settled(run: Run, now: datetime) -> bool:
-    """Whether nothing changes the run any more, and no older run can still be stored behind it."""
+    """Return True if the run can no longer change, and no older run can still be stored before
+    it."""
     if not run.status.is_final or now - (run.created_at or run.due_at) <= _CREATED:
         return False
     if run.status is Status.SENT:
@@ -73,5 +78,5 @@ def is_settled(run: Run, now: datetime) -> bool:
 
 
 def is_behind_head(run: Run, newer: Iterable[Run]) -> bool:
-    """Whether a newer run has been told that nothing up to `run` is sent any more."""
+    """Return True if the head of a newer run covers `run`, so that `run` is never sent."""
     return any(each.head and run.key.sequence <= each.head.sequence for each in newer)

@@ -1,4 +1,4 @@
-"""Instants as texts, as RFC 3339 writes them. Pure."""
+"""Instants in the text format of RFC 3339. Pure."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -8,13 +8,13 @@ _SECOND = timedelta(seconds=1)
 
 
 def read_instant(text: str) -> datetime:
-    """The instant that a text names, in UTC; without a zone in the text, as it is written.
+    """Return the instant that a text names, in UTC. Without a zone in the text, it stays naive.
 
-    Takes RFC 3339 with a lower-case `t` or `z` too (section 5.6), and what `fromisoformat` takes
-    beside it, such as a date alone. A fraction is cut to microseconds. A leap second counts as the
-    second after it, as POSIX counts it, because no clock of Python has it.
+    Accepts RFC 3339, also with a lower-case `t` or `z` (section 5.6), and the other formats of
+    `fromisoformat`, such as a date alone. A fraction is cut to microseconds. A leap second counts
+    as the second after it, as in POSIX, because Python has no leap seconds.
 
-    Raises ValueError, also for what is no time of the years 1 to 9999 in UTC.
+    Raises ValueError, also for times outside the years 1 to 9999 in UTC.
     """
     written = text.upper()
     leap = _LEAP.fullmatch(written)
@@ -27,7 +27,10 @@ def read_instant(text: str) -> datetime:
 
 
 def _after_leap_second(last: datetime) -> datetime:
-    """Leap seconds are the last of a month in UTC (RFC 3339, section 5.7)."""
+    """Return the second after `last`.
+
+    A leap second is the last of a month (RFC 3339, section 5.7).
+    """
     instant = last + _SECOND
     if (instant.day, instant.hour, instant.minute, instant.second) != (1, 0, 0, 0):
         raise ValueError("only the last second of a month, in UTC, may be a leap second")

@@ -1,4 +1,4 @@
-"""How long an event can be sent, and how long its row is kept after that. Pure."""
+"""The time in which an event can be sent, and in which its row is kept. Pure."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -16,36 +16,41 @@ from gazette.domain.subscribers.frequency import Frequency
 _DAY = timedelta(days=1)
 
 MARGIN = timedelta(days=14)
-"""A run may be held up for as long as SQS keeps its message, in a dead-letter queue too.
-https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SetQueueAttributes.html"""
+"""The longest delay of a run: SQS keeps its message that long, also in a dead-letter queue.
+https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SetQueueAttributes.html
+"""
 
 SHORTEST_LIFE = timedelta(days=35)
-"""More than two weeks and the margin: enough for weekly and more frequent digests."""
+"""The shortest lifetime: two weeks and the margin, enough for weekly and more frequent digests."""
 
 _MONTH = 31 * _DAY
 _BETWEEN: Mapping[str, timedelta] = MappingProxyType(
     {Frequency.DAILY: _DAY, Frequency.WEEKLY: 7 * _DAY, Frequency.CUSTOM: _MONTH}
 )
-"""The longest time between two occurrences: the rarest digests are monthly."""
+"""The longest time between two occurrences. The rarest digests are monthly."""
 
 _DELETED_WITHIN = timedelta(days=3)
-"""A late run still finds events that have expired; DynamoDB may take a few days more.
-https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/TTL.html"""
+"""The time for which an expired event stays stored, so that a late run still finds it.
+
+DynamoDB may take a few days more.
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/TTL.html
+"""
 
 _CLOCKS = 2 * _DAY
-"""More than time zones and their changes move a date."""
+"""An upper bound for the shift of a date by time zones and their changes."""
 
 
 def lasts_until(wanted: Recurrence | None, now: datetime, *, least: timedelta) -> datetime:
-    """Up to when an event that is stored at `now` can be sent: at least for `least`.
+    """Return the time up to which an event stored at `now` can be sent: at least for `least`.
 
-    `wanted`: when its schedule is due; None if it is no digest.
+    `wanted`: the recurrence of its schedule; None if it is not a digest.
     """
     return max(now + least, needed_until(wanted, now) or now)
 
 
 def needed_until(wanted: Recurrence | None, now: datetime) -> datetime | None:
-    """Up to when an event must last that waits at `now` under a schedule due as `wanted`.
+    """Return the time up to which an event must last that waits at `now` for a schedule due as
+    `wanted`.
 
     That is MARGIN after the second occurrence from now, or from the end of a current pause. None if
     SHORTEST_LIFE is longer, which needs no calendar.
@@ -56,12 +61,12 @@ def needed_until(wanted: Recurrence | None, now: datetime) -> datetime | None:
 
 
 def is_rare(days: Days) -> bool:
-    """Whether more than a week may lie between two digests."""
+    """Return True if more than a week may lie between two digests."""
     return days.every > 1 or days.month_day is not None
 
 
 def kept_until(end: datetime, schedule: str) -> datetime:
-    """Up to when to keep the row of an event that can be sent until `end`, under `schedule`.
+    """Return the time up to which to keep the row of an event that can be sent until `end`.
 
     So the next run of the schedule still finds the event, and counts it as expired.
     """
@@ -69,12 +74,13 @@ def kept_until(end: datetime, schedule: str) -> datetime:
 
 
 def longest_life(least: timedelta) -> timedelta:
-    """The longest that an event which does not move can last: monthly, with the longest pause."""
+    """Return the longest lifetime of an event that does not move: monthly, with the longest
+    pause."""
     return max(least, LONGEST_PAUSE + 2 * _MONTH + MARGIN + _CLOCKS)
 
 
 def longest_kept(least: timedelta) -> timedelta:
-    """The longest that the row of an event is kept after `lasts_until` was set last."""
+    """Return the longest time that an event's row is kept after `lasts_until` was set last."""
     return longest_life(least) + _MONTH + _DELETED_WITHIN
 
 

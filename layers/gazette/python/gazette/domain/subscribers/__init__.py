@@ -1,1 +1,1 @@
-"""Who receives, what they chose, and what they follow. Pure."""
+"""Subscribers, their choices, and the entities that they follow. Pure."""

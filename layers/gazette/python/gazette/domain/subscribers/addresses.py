@@ -1,4 +1,4 @@
-"""Email addresses: which may get email, and which spellings are one address. Pure."""
+"""Email addresses: their valid forms, and the canonical spelling of each. Pure."""
 
 import re
 from typing import Literal
@@ -21,27 +21,27 @@ is an IPv4 address to some software (RFC 3696, section 2).
 ADDRESS = re.compile(rf"(?=.{{3,254}}$){_LOCAL_PART}@{_NAMES}")
 """A mailbox in ASCII: a dot-atom of at most 64 characters without `=?`, and a domain.
 
-SES does not support SMTPUTF8, so it refuses other letters:
-https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_Destination.html
-254 characters are what a path of RFC 5321, section 4.5.3.1.3, has room for within its brackets.
+SES does not support SMTPUTF8, so it rejects other letters:
+https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_Destination.html The limit of 254
+characters follows from a path in RFC 5321, section 4.5.3.1.3, without its brackets.
 
-`=?` begins an encoded word. There must be none in an address (RFC 2047, section 5), but there is
-software that decodes it, and sends to another one.
+`=?` begins an encoded word. An address must not contain one (RFC 2047, section 5), but some
+software decodes it, and sends to another address.
 """
 
 _LONGEST_LABEL = 63
 _DOT_ATOM = re.compile(r'[^\s"(),:;<>@\[\\\].]+(?:\.[^\s"(),:;<>@\[\\\].]+)*')
 _UNSEEN = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
-"""Characters without a width, which are copied along with an address."""
+"""Characters without a width, which are often copied with an address."""
 
 
 def canonical(address: str) -> str:
-    """The one spelling of an address by which it is known again; of an ASCII one, lower case.
+    """Return the canonical spelling of an address; for an ASCII address, lower case.
 
     Local parts may be case-sensitive (RFC 5321, section 2.4), but no major mailbox provider makes
-    them so, and a reader who left must not be reached by another spelling. Quotes that a local part
-    does not need are dropped (RFC 5321, section 4.1.2), and domains become Punycode. Any text has a
-    result, also if it is no address.
+    them so, and a reader who unsubscribed must not be reached by another spelling. Quotes that a
+    local part does not need are dropped (RFC 5321, section 4.1.2), and domains become Punycode. Any
+    text has a result, even if it is not an address.
     """
     text = address.strip().strip(_UNSEEN).strip()
     local, at, domain = text.rpartition("@")
@@ -51,7 +51,7 @@ def canonical(address: str) -> str:
 
 
 def _lower(form: Literal["NFC", "NFKC"], text: str) -> str:
-    """Text in lower case and in a normal form of Unicode: to lower a character can undo either."""
+    """Return text in lower case and in a normal form of Unicode. Each step can undo the other."""
     return normalize(form, normalize(form, text).lower())
 
 
@@ -66,10 +66,10 @@ def _unquoted(local: str) -> str:
 
 
 def in_ascii(domain: str) -> str:
-    """Return a domain without the dot at its end, its labels in Punycode.
+    """Return a domain without its final dot, with its labels in Punycode.
 
-    As UTS 46 maps names (https://www.unicode.org/reports/tr46/), but for characters that no domain
-    may contain. Python's codec `idna` would make `strasse` of `straße`, which is another domain.
+    Follows UTS 46 (https://www.unicode.org/reports/tr46/), except for characters that no domain may
+    contain. Python's codec `idna` would turn `straße` into `strasse`, which is another domain.
     """
     name = _lower("NFKC", domain).replace("\u3002", ".").removesuffix(".")
     return ".".join(

@@ -1,9 +1,9 @@
-"""Resolve what the service and the reader chose for the same reader. Pure.
+"""The result of the service's and the reader's choices for the same reader. Pure.
 
-The choices of each are stored apart, with their dates. A reader's choice of a field counts until
-the service changes that field afterwards; repeating its earlier value is no change. Each category
-is a field of its own. The result follows from the two records alone, so the same messages, in any
-order, give the same result.
+Both are stored separately, with their dates. A reader's choice of a field counts until the service
+changes that field afterwards; a repetition of its earlier value is not a change. Each category is a
+separate field. The result follows from the two records alone, so the same messages, in any order,
+give the same result.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -25,15 +25,18 @@ from gazette.domain.subscribers.history import History, in_order, remember, with
 ValueT = TypeVar("ValueT")
 
 _KEPT = 16
-"""Changes that are kept of a field whose past counts; of other fields, only the last."""
+"""The number of changes stored for a field whose past counts.
+
+For other fields, only the last one.
+"""
 
 _MOST_CATEGORIES = 200
-"""Categories whose choices are kept, so that a row stays far below what DynamoDB stores."""
+"""The number of categories with stored choices, so that a row stays far below DynamoDB's limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """Everything that the service chooses at once: how often, when, and in which time zone."""
+    """The service's choice of frequencies, times and time zone."""
 
     frequencies: Frequencies
     times: DigestTimes
@@ -42,20 +45,28 @@ class Preferences:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a reader chose at one instant. None: the field stays as it is.
-
-    `frequency`: of all categories without a choice of their own. `frequencies`: of the categories
-    that it names; all others stay as they are. In both, DEFAULT takes an earlier choice back.
-    `clock`: the hour, and the minute if one was chosen. A `paused_until` that has come ends a
-    pause.
-    """
+    """A reader's choice at one instant. None: the field is unchanged."""
 
     frequency: Frequency | None = None
+    """The frequency of all categories without their own choice.
+
+    DEFAULT withdraws an earlier choice.
+    """
+
     frequencies: Frequencies | None = None
+    """The frequencies of the named categories; others are unchanged.
+
+    DEFAULT withdraws an earlier choice.
+    """
+
     clock: tuple[int, int | None] | None = None
+    """The hour, and the minute if one was chosen."""
+
     weekly_on: int | None = None
     custom_on: Days | None = None
     paused_until: date | None = None
+    """The end of a pause. A date in the past ends a pause."""
+
     time_zone: str | None = None
 
 
@@ -69,7 +80,7 @@ ByCategory = tuple[tuple[str, History[Frequency]], ...]
 
 @dataclass(frozen=True, slots=True)
 class ReaderChoices:
-    """What a reader chose over time, by field of `Choice`; empty if they never chose anything."""
+    """The choices of a reader over time, by field of `Choice`; empty if there are none."""
 
     frequency: History[Frequency] = ()
     frequencies: ByCategory = ()
@@ -80,7 +91,7 @@ class ReaderChoices:
     time_zone: History[str] = ()
 
     def with_choice(self, at: datetime, choice: Choice) -> "ReaderChoices":
-        """These choices with another one. To add the same twice changes nothing."""
+        """Return these choices with another one. Adding the same choice twice changes nothing."""
         changed: dict[str, Any] = {
             field.name: remember(
                 getattr(self, field.name), at, value, longest=_LONGEST.get(field.name, 1)
@@ -94,7 +105,7 @@ class ReaderChoices:
         return replace(self, **changed, frequencies=_kept(histories))
 
     def after(self, at: datetime) -> "ReaderChoices":
-        """The choices that were made after this instant."""
+        """Return the choices that were made after this instant."""
         later: dict[str, Any] = {
             field.name: _after(getattr(self, field.name), at)
             for field in fields(self)
@@ -110,7 +121,10 @@ class ReaderChoices:
 
 
 def _kept(histories: dict[str, History[Frequency]]) -> ByCategory:
-    """All histories, or those chosen last. Of too many, those that mute are dropped last."""
+    """Return all histories, or the most recent ones.
+
+    If too many, muted categories are dropped last.
+    """
 
     def rank(history: History[Frequency]) -> tuple[bool, datetime]:
         at, often = history[-1]
@@ -123,20 +137,20 @@ def _kept(histories: dict[str, History[Frequency]]) -> ByCategory:
 _LONGEST = {"frequency": _KEPT, "paused_until": _KEPT}
 
 NO_CHOICES = ReaderChoices()
-"""The choices of a reader who never chose anything."""
+"""The choices of a reader who never made one."""
 
 
 def resolve(
     service: History[Preferences], reader: ReaderChoices
 ) -> tuple[History[Frequencies], Preferences]:
-    """What counts: the frequencies over time, and all preferences as they are now.
+    """Return the frequencies over time, and all current preferences.
 
-    `service` is what the service said over time: at least one entry.
+    `service`: the service's choices over time, at least one entry.
     """
     choices = _frequencies_over_time(service, reader)
 
     def now(field: str) -> Any:
-        return _counting(_said_of(field, service), getattr(reader, field))
+        return _counting(_service_values(field, service), getattr(reader, field))
 
     hour, minute = now("clock")
     return choices, Preferences(
@@ -155,47 +169,47 @@ def resolve(
 def without_ended(
     reader: ReaderChoices, service: History[Preferences], *, until: datetime
 ) -> ReaderChoices:
-    """`reader` without the choices up to an instant that the service had ended by then.
+    """Return `reader` without the choices up to an instant that the service had overridden by then.
 
-    They would count again once the service's record no longer has what ended them.
+    They would count again once the service's record no longer contains the overriding value.
     """
-    said = _until(service, until)
+    earlier_service = _until(service, until)
     changed: dict[str, Any] = {
         field: _after(history, until)
-        for field in _SAID
+        for field in _SERVICE_VALUE
         if (history := getattr(reader, field))
-        and _is_overtaken(_said_of(field, said), _until(history, until))
+        and _is_overtaken(_service_values(field, earlier_service), _until(history, until))
     }
     standing = frozenset[str]()
-    for at, in_force in _over_time(said, reader):
+    for at, in_force in _over_time(earlier_service, reader):
         if at <= until:
             standing = in_force.chosen
     by_category = (
         (name, history if name in standing else _after(history, until))
         for name, history in reader.frequencies
     )
-    kept = tuple((name, history) for name, history in by_category if history)
-    return replace(reader, **changed, frequencies=kept)
+    remaining = tuple((name, history) for name, history in by_category if history)
+    return replace(reader, **changed, frequencies=remaining)
 
 
-_SAID: Mapping[str, Callable[[Preferences], Any]] = {
-    "clock": lambda said: (said.times.hour, said.times.minute),
-    "weekly_on": lambda said: said.times.weekly_on,
-    "custom_on": lambda said: said.times.custom_on,
-    "paused_until": lambda said: said.times.paused_until,
-    "time_zone": lambda said: said.time_zone,
+_SERVICE_VALUE: Mapping[str, Callable[[Preferences], Any]] = {
+    "clock": lambda chosen: (chosen.times.hour, chosen.times.minute),
+    "weekly_on": lambda chosen: chosen.times.weekly_on,
+    "custom_on": lambda chosen: chosen.times.custom_on,
+    "paused_until": lambda chosen: chosen.times.paused_until,
+    "time_zone": lambda chosen: chosen.time_zone,
 }
-"""What the service says of each field that is no frequency."""
+"""The service's value of each field that is not a frequency."""
 
 
-def _said_of(field: str, service: History[Preferences]) -> History[Any]:
-    return tuple((at, _SAID[field](said)) for at, said in service)
+def _service_values(field: str, service: History[Preferences]) -> History[Any]:
+    return tuple((at, _SERVICE_VALUE[field](chosen)) for at, chosen in service)
 
 
 def _frequencies_over_time(
     service: History[Preferences], reader: ReaderChoices
 ) -> History[Frequencies]:
-    """One entry for each instant at which the service or the reader chose a frequency."""
+    """Return one entry for each instant at which the service or the reader chose a frequency."""
     return in_order(
         [(at, frequencies(chosen)) for at, chosen in frequencies_at_each(service, reader)]
     )
@@ -206,7 +220,7 @@ def frequencies_at_each(
 ) -> Iterator[tuple[datetime, dict[str, Frequency]]]:
     """Yield the frequencies in force from each instant at which either chose one, with EVERYTHING.
 
-    At the same instant the reader's word counts for more than the service's.
+    At the same instant, the reader's choice overrides the service's.
     """
     return ((at, in_force.frequencies) for at, in_force in _over_time(service, reader))
 
@@ -214,7 +228,7 @@ def frequencies_at_each(
 def _over_time(
     service: History[Preferences], reader: ReaderChoices
 ) -> Iterator[tuple[datetime, "_InForce"]]:
-    """Yield the choices in force from each instant: one object, which changes as this goes on."""
+    """Yield the choices in force from each instant. The yielded object is the same and changes."""
     entries = [(at, 0, preferences.frequencies) for at, preferences in service]
     entries += [(at, 1, ((EVERYTHING, often),)) for at, often in reader.frequency]
     entries += [
@@ -222,7 +236,7 @@ def _over_time(
         for category, history in reader.frequencies
         for at, often in history
     ]
-    entries.sort(key=lambda each: each[:2])  # stable: histories are in order
+    entries.sort(key=lambda each: each[:2])  # stable, because histories are in order
     in_force = _InForce()
     for at, at_once in groupby(entries, key=lambda each: each[0]):
         for _, is_reader, chosen in at_once:
@@ -234,7 +248,7 @@ def _over_time(
 
 
 class _InForce:
-    """The frequencies that count, while both records are gone through in order of time."""
+    """The frequencies in force, while both records are read in order of time."""
 
     def __init__(self) -> None:
         self._profile: dict[str, Frequency] | None = None
@@ -242,11 +256,12 @@ class _InForce:
         self._chosen: dict[str, Frequency] = {}
 
     def put_profile(self, profile: Frequencies) -> None:
-        """The service puts a whole profile.
+        """Apply a whole profile of the service.
 
-        Where it says something else of a category than it last said and than the reader chose, that
-        ends the reader's choice. A category that it does not name, it says nothing of. Its first
-        known profile is no change: it may have been so before.
+        If the profile differs, for a category, from the service's last value and from the reader's
+        choice, it ends the reader's choice. A category that is missing from the profile is
+        unchanged. The first known profile is not a change, because it may have been the same
+        before.
         """
         if self._profile is not None:
             for category, often in profile:
@@ -256,25 +271,25 @@ class _InForce:
         self._named.update(profile)
 
     def choose(self, chosen: Frequencies) -> None:
-        """The reader chooses."""
+        """Apply a choice of the reader."""
         self._chosen.update(chosen)
 
     @property
     def chosen(self) -> frozenset[str]:
-        """The categories of which the reader's choice counts now."""
+        """The categories in which the reader's choice is in force."""
         return frozenset(self._chosen)
 
     @property
     def frequencies(self) -> dict[str, Frequency]:
-        """The frequencies in force now. DEFAULT hides the service's, too."""
+        """The frequencies in force. DEFAULT also hides the service's frequency."""
         everything = {**(self._profile or {}), **self._chosen}
         return {category: often for category, often in everything.items() if often != DEFAULT}
 
 
 def _counting(of_service: History[ValueT], of_reader: History[ValueT]) -> ValueT:
-    """The value of one field that counts now; at most one of the two records is empty.
+    """Return the current value of one field. At most one of the two records is empty.
 
-    The first known value of the service is no change: it may have been so before.
+    The first known value of the service is not a change, because it may have been the same before.
     """
     if of_service and of_reader:
         return (of_service if _is_overtaken(of_service, of_reader) else of_reader)[-1][1]

@@ -1,4 +1,4 @@
-"""Follows and activities: who gets events about what happens on an entity. Pure."""
+"""Follows and activities: the followers who get events about an entity. Pure."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -16,19 +16,21 @@ from gazette.domain.subscribers.history import History, in_force_since
 
 @dataclass(frozen=True, slots=True)
 class FollowState:
-    """Whether an entity is followed; `frequency` overrides that of the category.
-
-    `title`: the entity's name, if the service gave one.
-    """
+    """The state of a follow."""
 
     following: bool
+    """False if the follow has ended."""
+
     frequency: Frequency | None = None
+    """The follow's own frequency, which overrides that of the category."""
+
     title: str = ""
+    """The entity's name, if the service gave one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Follow:
-    """A subscriber's subscription to an entity, as it was changed over time."""
+    """A subscriber's subscription to an entity, with its changes over time."""
 
     entity: str
     user_id: str
@@ -47,25 +49,28 @@ class Follow:
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """Something that happened on an entity, for all followers of it or of its parent.
+    """An activity on an entity, for all followers of the entity or of its parent.
 
-    `parent`: the key of the entity that `entity` belongs to, such as the post of a comment. A side
-    is one of the two. `walked`: the sides whose followers all have, or are queued for, the current
-    content. `former`: sides from before an amendment, whose followers may still have the activity.
-    The other fields are as in Event.
+    A side is one of the two entities. The other fields are those of Event.
     """
 
     id: str
     category: str
     entity: Entity
     parent: str | None
+    """The key of the entity that `entity` belongs to, such as the post of a comment."""
+
     actor: Actor | None
     occurred_at: datetime
     excerpt: str = ""
     amended_at: datetime | None = None
     retracted: bool = False
     walked: frozenset[str] = frozenset()
+    """The sides whose followers all have, or are queued for, the current content."""
+
     former: frozenset[str] = frozenset()
+    """The sides from before an amendment, whose followers may still have the activity."""
+
     parent_title: str = ""
     importance: Importance = Importance.NORMAL
     expires_at: datetime | None = None
@@ -79,11 +84,11 @@ class Activity:
         return (self.entity.key, self.parent)
 
     def amends(self, earlier: "Activity") -> bool:
-        """Whether this is a newer version of `earlier`, which has the same id."""
+        """Return True if this is a newer version of `earlier`, which has the same id."""
         return is_newer(self.amended_at, earlier.amended_at)
 
     def in_place_of(self, earlier: "Activity") -> "Activity":
-        """This activity with the sides that `earlier` was brought to as former ones."""
+        """Return this activity with the sides of `earlier` as former ones."""
         return replace(self, former=(earlier.former | {*earlier.sides}) - {*self.sides})
 
     @property
@@ -94,28 +99,31 @@ class Activity:
         )
 
     def has_content_of(self, other: "Activity") -> bool:
-        """Whether both have the same content."""
+        """Return True if both have the same content."""
         return (self.amended_at, self.retracted) == (other.amended_at, other.retracted)
 
     def concerns_since(self, side: str, instant: datetime) -> bool:
-        """Return whether somebody who follows `side` since `instant` gets it, or may have had it.
+        """Return True if a follower of `side` since `instant` gets it, or may have had it.
 
-        While it was below `side`, a worker may have brought it and died before it read that it had
-        been amended.
+        While it was below `side`, a worker may have delivered it and failed before it read the
+        amendment.
         """
         return side in self.former or (side in self.sides and self.occurred_at >= instant)
 
     def may_concern(self, user_id: str) -> bool:
-        """Return whether a follower gets it, or may have another version of it.
+        """Return True if a follower gets the activity, or may have another version.
 
-        Its actor does not get it. If it has been amended, an earlier version may have named another
+        Its actor does not get it. If it was amended, an earlier version may have named another
         actor.
         """
         is_actor = self.actor is not None and self.actor.id == user_id
         return not is_actor or self.amended_at is not None
 
     def event_for(self, user_id: str) -> Event:
-        """The event for a follower. It has the activity's id, whichever entity they follow."""
+        """Return the event for a follower.
+
+        It has the activity's id, whichever entity they follow.
+        """
         return Event(
             user_id=user_id,
             id=self.id,
@@ -142,19 +150,19 @@ def effective_frequency(
     paused_or_dormant: bool = False,
     critical: bool = False,
 ) -> Frequency | None:
-    """How often the reader wants to hear of `event`; None if they do not follow it.
+    """Return the reader's frequency for `event`; None if they do not follow it.
 
-    A reader does not hear of their own activities through a follow, critical or not. An event that
-    is addressed to its reader has no follow: it comes also if the reader is its actor.
+    A reader does not get their own activities through a follow, critical or not. An event that is
+    addressed to its reader has no follow, and is sent even if the reader is its actor.
 
     `follows` are the follows of `event.via`, in that order. A follow counts if it was in force when
     the event occurred and has not ended since; the follow of the more specific entity decides. A
-    follow's own frequency goes before that of the category. `never`, at any time since the event
-    occurred, mutes: switching back brings nothing back. `paused_or_dormant`: the reader was so when
-    the event occurred, whenever that becomes known; an immediate event then waits for the daily
-    digest. So does an event with a frequency that only another version knows. What a content source
-    was asked for has no moment of its own: `immediate` is `daily` for it. `critical`: the event
-    is immediate, whatever the reader chose; only what they do not follow does not come.
+    follow's own frequency overrides that of the category. `never`, at any time since the event
+    occurred, mutes the event permanently. `paused_or_dormant`: the reader was paused or dormant
+    when the event occurred, whenever that becomes known; an immediate event then waits for the
+    daily digest. So does an event with a frequency that only another version knows. An item of a
+    queried content source has no moment of its own, so `immediate` means `daily`. `critical`: the
+    event is immediate regardless of the reader's choice, but only if the reader follows it.
     """
     if event.is_own_activity:
         return None
@@ -176,31 +184,36 @@ def _chosen_frequency(
     follows: tuple[Follow | None, ...],
     defaults: Frequencies,
 ) -> Frequency | None:
-    """The frequency by choices and follows alone."""
+    """Return the frequency by choices and follows alone."""
     for follow in follows:
-        held = _held(follow, event.counts_at)
-        if any(state.frequency is Frequency.NEVER and state.following for state in held):
+        states = _states_since(follow, event.counts_at)
+        if any(state.frequency is Frequency.NEVER and state.following for state in states):
             return Frequency.NEVER
-        if held and all(state.following for state in held):
-            return held[-1].frequency or _by_category(event, choices, defaults)
+        if states and all(state.following for state in states):
+            return states[-1].frequency or _by_category(event, choices, defaults)
     return None if event.via else _by_category(event, choices, defaults)
 
 
 def _is_followed(event: Event, follows: tuple[Follow | None, ...]) -> bool:
-    """Whether the event is addressed to the reader, or a follow of it counts."""
-    all_held = (_held(follow, event.counts_at) for follow in follows)
-    return not event.via or any(held and all(each.following for each in held) for held in all_held)
+    """Return True if the event is addressed to the reader, or one of its follows counts."""
+    all_states = (_states_since(follow, event.counts_at) for follow in follows)
+    return not event.via or any(
+        states and all(each.following for each in states) for states in all_states
+    )
 
 
-def _held(follow: Follow | None, instant: datetime) -> tuple[FollowState, ...]:
-    """The states of a follow from `instant` on; empty if it began later."""
+def _states_since(follow: Follow | None, instant: datetime) -> tuple[FollowState, ...]:
+    """Return the states of a follow from `instant` on; empty if it began later."""
     if follow is None or not follow.changes or follow.changes[0][0] > instant:
         return ()
     return tuple(state for _, state in in_force_since(follow.changes, instant))
 
 
 def _by_category(event: Event, choices: History[Frequencies], defaults: Frequencies) -> Frequency:
-    """The frequency of the category. The first known choice also counts for the time before it."""
+    """Return the frequency of the category.
+
+    The first known choice also counts for earlier times.
+    """
     since = [
         frequency_for(event.category, chosen=chosen, defaults=defaults)
         for _, chosen in in_force_since(choices, event.counts_at) or ((None, ()),)

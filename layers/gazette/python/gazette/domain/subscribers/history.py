@@ -1,7 +1,8 @@
-"""Values over time, whatever the order in which their messages arrive.
+"""Values over time, independent of the order in which their messages arrive.
 
-Messages reach Gazette in any order and any number of times. If an answer depends on the value at
-some instant, all dated values are kept: the same messages make the same history in any order.
+Messages reach Gazette in any order and any number of times. If a result depends on the value at
+some instant, all dated values are kept, so that the same messages make the same history in any
+order.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,22 +12,25 @@ from typing import TypeVar
 ValueT = TypeVar("ValueT")
 
 History = tuple[tuple[datetime, ValueT], ...]
-"""Values with the instant from which each holds, oldest first."""
+"""Values with the instant from which each applies, oldest first."""
 
 LONGEST = 16
-"""Entries that a history keeps. Of more, an entry between two equal ones is dropped first."""
+"""The number of entries in a history.
+
+If it is exceeded, entries between equal ones are dropped first.
+"""
 
 LATE = timedelta(days=1)
-"""A value that repeats the one before it is dropped once it is older than this."""
+"""The age from which a value that repeats the previous one is dropped."""
 
 
 def remember(
     history: History[ValueT], at: datetime, value: ValueT, *, longest: int = LONGEST
 ) -> History[ValueT]:
-    """`history` with `value` from `at` on. To add the same twice changes nothing.
+    """Return `history` with `value` from `at` on. Adding the same value twice changes nothing.
 
-    Of two values with the same instant the greater one (by `repr`) counts as the later. The result
-    is the same for any order of arrival, as long as nothing arrives more than a day, or more than
+    Of two values with the same instant, the greater one (by `repr`) counts as the later. The result
+    is the same for any order of arrival, as long as no value arrives more than a day, or more than
     `longest` changes, after a newer value.
     """
     dated = sorted({*history, (at, value)}, key=lambda entry: (entry[0], repr(entry[1])))
@@ -36,17 +40,17 @@ def remember(
 def in_order(
     dated: Sequence[tuple[datetime, ValueT]], *, longest: int = LONGEST
 ) -> History[ValueT]:
-    """The history of values that are all known, in order of time; empty if there are none."""
-    kept = [
+    """Return the history of values in order of time; empty if there are none."""
+    entries = [
         entry for entry, is_turn in _with_turns(dated) if is_turn or dated[-1][0] - entry[0] <= LATE
     ]
-    while len(kept) > longest:
-        del kept[_least_telling(kept)]
-    return tuple(kept)
+    while len(entries) > longest:
+        del entries[_least_significant(entries)]
+    return tuple(entries)
 
 
-def _least_telling(dated: list[tuple[datetime, ValueT]]) -> int:
-    """The index of the oldest entry between two equal to it, else of the oldest entry."""
+def _least_significant(dated: list[tuple[datetime, ValueT]]) -> int:
+    """Return the index of the oldest entry between two equal to it, else of the oldest entry."""
     between = (
         n for n in range(1, len(dated) - 1) if dated[n - 1][1] == dated[n][1] == dated[n + 1][1]
     )
@@ -54,20 +58,20 @@ def _least_telling(dated: list[tuple[datetime, ValueT]]) -> int:
 
 
 def without_repeats(history: History[ValueT]) -> History[ValueT]:
-    """`history` without entries that repeat the one before them."""
+    """Return `history` without entries that repeat the previous one."""
     return tuple(entry for entry, is_turn in _with_turns(history) if is_turn)
 
 
 def _with_turns(
     dated: Sequence[tuple[datetime, ValueT]],
 ) -> Iterator[tuple[tuple[datetime, ValueT], bool]]:
-    """Each entry, and whether it differs from the one before it."""
+    """Yield each entry, with True if it differs from the previous one."""
     for previous, entry in zip([None, *dated], dated, strict=False):
         yield entry, previous is None or previous[1] != entry[1]
 
 
 def in_force_since(history: History[ValueT], instant: datetime) -> History[ValueT]:
-    """The value at `instant` and all later ones; all values if the history began later."""
+    """Return the value at `instant` and all later ones; all values if the history began later."""
     before = [number for number, (at, _) in enumerate(history) if at < instant]
     if not before or any(at == instant for at, _ in history):
         return tuple(entry for entry in history if entry[0] >= instant)

@@ -1,4 +1,4 @@
-"""What a reader who leaves by degrees changes, and what takes it back. Pure."""
+"""The changes that an unsubscribe link makes for a reader, up to unsubscribing completely. Pure."""
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
@@ -22,80 +22,94 @@ from gazette.domain.subscribers.subscriber import Subscriber
 ValueT = TypeVar("ValueT")
 
 PAUSED_FOR = timedelta(weeks=4)
-"""How long the button of the page pauses."""
+"""The length of the pause that the page offers."""
 
 _To = Callable[[Frequency], Frequency]
 
 
 class LeaveAct(StrEnum):
-    """The buttons beside an unsubscribe link.
-
-    `LEAVE`: leave the scope of the link; a mail program's one-click does that too. `WEEKLY`,
-    `PAUSE` and `EVERYTHING` are offered instead. `UNDO` takes back what one of them did.
-    """
+    """The buttons of the page of an unsubscribe link."""
 
     LEAVE = "leave"
+    """Unsubscribe from the scope of the link. A mail program's one-click does this too."""
+
     WEEKLY = "weekly"
+    """An alternative that makes all updates weekly."""
+
     PAUSE = "pause"
+    """An alternative that pauses email."""
+
     EVERYTHING = "everything"
+    """Unsubscribe from all email."""
+
     UNDO = "undo"
+    """Undo one of the other acts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What changes: the reader's choice, and the new states of follows, by their entities."""
+    """The reader's choice, and the new states of follows by entity."""
 
     choice: Choice = NOTHING
     follows: tuple[tuple[str, FollowState], ...] = ()
 
     @property
     def is_nothing(self) -> bool:
-        """Whether everything stays as it is."""
+        """Return True if the change is empty."""
         return self.choice == NOTHING and not self.follows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaving:
-    """What an unsubscribe link is about, for its page.
-
-    `reader`: whose address the link went to; None if nobody of that id has it now. `follows`: the
-    titles or keys of what an ENTITY link ends. `instead`: how the categories of an IMMEDIATE link
-    come from then on. `keeps_some`: follows with a frequency of their own go on. `act`: what was
-    done, None where nothing was. `left_at`: when, if this request changed anything. `left_before`:
-    when an earlier one made the same change, such as the first press of a button that is pressed
-    twice, if that still stands. `still`: categories of the scope that come all the same, because
-    they are critical.
-    """
+    """The data for the page of an unsubscribe link."""
 
     scope: Scope
     reader: Subscriber | None
+    """The reader to whom the link was sent; None if no reader with that id has the address now."""
+
     follows: tuple[str, ...] = ()
+    """The titles or keys of the follows that an ENTITY link ends."""
+
     instead: Frequency | None = None
+    """The new frequency of the categories of an IMMEDIATE link."""
+
     keeps_some: bool = False
+    """Follows with their own frequency continue."""
+
     act: LeaveAct | None = None
+    """The act of this request; None if there was none."""
+
     left_at: datetime | None = None
+    """The time of the change; None if this request changed nothing."""
+
     left_before: datetime | None = None
+    """The time of an earlier request with the same change that is still in force, such as the first
+    press of a button that is pressed twice.
+    """
+
     still: tuple[str, ...] = ()
+    """Categories of the scope that are still sent, because they are critical."""
 
     @property
     def undoable_at(self) -> datetime | None:
-        """The instant of the change that can be taken back, if there is one."""
+        """The instant of the change that can be undone, if there is one."""
         return self.left_at or self.left_before
 
     @property
     def is_barred(self) -> bool:
-        """Whether nothing of the scope can be left."""
+        """Return True if the whole scope is critical, so that readers cannot unsubscribe from
+        it."""
         return bool(self.scope.names) and set(self.scope.names) <= set(self.still)
 
     @property
     def is_unsubscribed(self) -> bool:
-        """Whether it ended all email to a reader, who had not left before."""
+        """Return True if it ended all email to a reader who had not unsubscribed before."""
         return self.act is LeaveAct.EVERYTHING and self.left_at is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What is taken back: the act, at its instant."""
+    """An act to undo, at its instant."""
 
     act: LeaveAct
     at: datetime
@@ -104,22 +118,22 @@ class Undone:
 def change_of(
     scope: Scope, reader: Subscriber, follows: Iterable[Follow], *, defaults: Frequencies
 ) -> Change:
-    """What leaving a scope changes, but for EVERYTHING, which is no choice of a frequency.
+    """Return the change that unsubscribes from a scope, except for EVERYTHING.
 
-    After it no email of the scope comes. A category that no longer comes at once comes with the
-    digest of all other categories, if there is one. A follow's own frequency goes before that of
-    its category, so DIGESTS and IMMEDIATE change those, too; a category that is muted can still
-    come through a follow that has one.
+    Afterwards no email of the scope is sent. A category that was immediate moves to the digest of
+    all other categories, if there is one. A follow's own frequency overrides that of its category,
+    so DIGESTS and IMMEDIATE change those too. A muted category can still be sent through a follow
+    with its own frequency.
     """
     known = [each for each in follows if each.latest.following]
     match scope.kind:
         case ScopeKind.DIGESTS:
             return Change(_choice(reader, _no_digest, defaults), _own(known, _no_digest))
         case ScopeKind.IMMEDIATE:
-            instead = instead_of_immediate(reader, defaults)
+            fallback = fallback_for_immediate(reader, defaults)
             choice = _choice(
                 reader,
-                lambda often: instead if often is Frequency.IMMEDIATE else often,
+                lambda often: fallback if often is Frequency.IMMEDIATE else often,
                 defaults,
                 only=scope.names,
             )
@@ -138,29 +152,29 @@ def change_of(
         case ScopeKind.ENTITY:
             ended = (each for each in known if entity_mark(each.entity) in scope.names)
             return Change(follows=tuple((each.entity, FollowState(False)) for each in ended))
-    raise ValueError(f"{scope.kind} is left by its own step")
+    raise ValueError(f"{scope.kind} has its own step")
 
 
 def weekly(reader: Subscriber, follows: Iterable[Follow], *, defaults: Frequencies) -> Change:
-    """What comes at once or daily comes weekly; everything else stays."""
+    """Return the change that makes immediate and daily updates weekly. Other frequencies stay."""
     known = [each for each in follows if each.latest.following]
     return Change(_choice(reader, _at_most_weekly, defaults), _own(known, _at_most_weekly))
 
 
 def pause(reader: Subscriber, today: date) -> Change:
-    """Four weeks from the reader's date without email, unless a longer pause is in force."""
+    """Return a pause of four weeks from the reader's date, unless a longer pause is in force."""
     until, now = today + PAUSED_FOR, reader.times.paused_until
     return Change(Choice(paused_until=until)) if now is None or now < until else Change()
 
 
-def instead_of_immediate(reader: Subscriber, defaults: Frequencies) -> Frequency:
-    """The digest of all categories without a choice of their own; NEVER if there is none."""
+def fallback_for_immediate(reader: Subscriber, defaults: Frequencies) -> Frequency:
+    """Return the digest of all categories without their own choice; NEVER if there is none."""
     often = frequency_for(EVERYTHING, chosen=reader.chosen, defaults=defaults)
     return often if often in DIGESTS else Frequency.NEVER
 
 
 def _no_digest(often: Frequency) -> Frequency:
-    """An unknown frequency is a digest, too (rule 20)."""
+    """Return the frequency without digests. An unknown frequency counts as a digest (rule 20)."""
     return often if often is Frequency.IMMEDIATE else Frequency.NEVER
 
 
@@ -172,11 +186,11 @@ def _at_most_weekly(often: Frequency) -> Frequency:
 def _choice(
     reader: Subscriber, to: _To, defaults: Frequencies, *, only: Collection[str] = ()
 ) -> Choice:
-    """The choice that makes `to(often)` of the frequency of each category, or of `only` these.
+    """Return the choice that applies `to` to the frequency of each category, or of `only` these.
 
-    What the reader chose for a category stays if `to` leaves it as it is: who turned it off means
-    that whatever comes otherwise. As few others as possible get an entry, because a choice has at
-    most a hundred.
+    The reader's choice for a category stays if `to` does not change it, because a category that the
+    reader turned off must stay off. As few other categories as possible get an entry, because a
+    choice has at most a hundred.
     """
     own, default = _own_entries(reader), dict(defaults)
     changed = everything = dict(reader.chosen).get(EVERYTHING)
@@ -200,7 +214,7 @@ def _own_entries(reader: Subscriber) -> dict[str, Frequency]:
 
 
 def _own(follows: Iterable[Follow], to: _To) -> tuple[tuple[str, FollowState], ...]:
-    """The follows with a frequency of their own that `to` changes."""
+    """Return the follows with their own frequency that `to` changes."""
     return tuple(
         (each.entity, FollowState(True, to(often), each.title))
         for each in follows

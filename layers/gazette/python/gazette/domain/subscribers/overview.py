@@ -1,4 +1,4 @@
-"""What the preference page shows of a reader. Pure."""
+"""The data of a reader for the preference page. Pure."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -35,70 +35,74 @@ class Notice(StrEnum):
 
 
 FOLLOWS_AFTER = "follows"
-"""The name in the query of the page of the entity behind which its follows begin."""
+"""The query parameter that names the entity after which the page's follows begin."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """How often a reader gets updates: `usual`, and `apart`, the categories that differ from it.
-
-    `apart` has the frequent first, `never` last; its categories are sorted.
-    """
+    """The frequencies of a reader's updates, in short."""
 
     usual: Frequency
+    """The frequency of most categories."""
+
     apart: tuple[tuple[Frequency, tuple[str, ...]], ...] = ()
+    """The categories with another frequency, sorted; the most frequent first, `never` last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """A reader as stored, or dormant by the date.
-
-    `next_due_at`: when their next digest is due, if any. `follows`: those that the page shows, of
-    the follows in force: all of them, unless `follows_after` or `more_follows` name the entities
-    behind which those of this page, and of the next one, begin. `critical`: the categories that
-    come whatever the reader chose. `asked`: those of content sources that are asked, which never
-    have an email of their own.
-    """
+    """A reader as stored, or dormant by the date."""
 
     subscriber: Subscriber
     now: datetime
     defaults: Frequencies
     follows: tuple[Follow, ...] = ()
+    """The follows in force that the page shows."""
+
     follows_after: str = ""
+    """The entity after which the follows of this page begin; empty on the first page."""
+
     more_follows: str = ""
+    """The entity after which the follows of the next page begin; empty on the last page."""
+
     next_due_at: datetime | None = None
+    """The due time of the next digest, if any."""
+
     critical: tuple[str, ...] = ()
-    asked: tuple[str, ...] = ()
+    """The categories that are sent regardless of the reader's choice."""
+
+    queried_categories: tuple[str, ...] = ()
+    """The categories of queried content sources, which are never sent as immediate email."""
 
     @property
     def follow_count(self) -> int:
-        """How many follows the page shows."""
+        """The number of follows that the page shows."""
         return len(self.follows)
 
     @property
     def has_all_follows(self) -> bool:
-        """Whether `follows` are all that are in force."""
+        """Return True if `follows` are all that are in force."""
         return not (self.follows_after or self.more_follows)
 
     @property
     def is_paused(self) -> bool:
-        """Whether no email is wanted today."""
+        """Return True if the reader has paused today."""
         pause = self.subscriber.pause
         return pause is not None and pause.holds_at(self.now)
 
     def gets(self, categories: Iterable[str]) -> Summary:
-        """What the reader gets of these categories now."""
-        return _summary(categories, self.subscriber.chosen, self.defaults, self.asked)
+        """Return the reader's current frequencies of these categories."""
+        return _summary(categories, self.subscriber.chosen, self.defaults, self.queried_categories)
 
     def recommended(self, categories: Iterable[str]) -> Summary:
-        """What a reader gets of these categories who leaves everything to the service."""
-        return _summary(categories, (), self.defaults, self.asked)
+        """Return the default frequencies of these categories."""
+        return _summary(categories, (), self.defaults, self.queried_categories)
 
     def default_of(self, category: str) -> Frequency:
-        """What the category comes to without a choice of its own."""
+        """Return the frequency of the category without its own choice."""
         own = tuple(each for each in self.subscriber.chosen if each[0] == EVERYTHING)
         often = frequency_for(category, chosen=own, defaults=self.defaults)
-        return in_digest(often) if category in self.asked else often
+        return in_digest(often) if category in self.queried_categories else often
 
 
 def next_digest(
@@ -111,22 +115,22 @@ def next_digest(
     asked: Collection[str] = (),
     are_all: bool = True,
 ) -> datetime | None:
-    """When the next digest is due that may show an event; None if there is none, as in dormancy.
+    """Return when the next digest is due that may show an event; None if there is none.
 
-    An idle schedule counts as if an event came now. A digest that no category or follow uses any
-    more may still be scheduled; it is not counted. If `follows` are not all (`are_all`), one for
-    which something waits counts as used by another.
+    None in dormancy. An idle schedule counts as if an event arrived now. A digest that no category
+    or follow uses any more may still be scheduled; it is not counted. If `follows` are not all
+    (`are_all`), an armed digest counts as used by another follow.
     """
     if subscriber.status is not SubscriberStatus.ACTIVE:
         return None
-    wanted = _wanted(subscriber, follows, defaults, asked)
+    used = _wanted(subscriber, follows, defaults, asked)
     pause = subscriber.pause
-    if Frequency.IMMEDIATE in wanted and pause and pause.holds_at(now):
-        wanted.add(Frequency.DAILY)
+    if Frequency.IMMEDIATE in used and pause and pause.holds_at(now):
+        used.add(Frequency.DAILY)
     counted = (
         each
         for each in schedules
-        if each.name in wanted or (each.state is ScheduleState.ARMED and not are_all)
+        if each.name in used or (each.state is ScheduleState.ARMED and not are_all)
     )
     return min((each.due_after(now) for each in counted), default=None)
 
@@ -155,7 +159,10 @@ def _summary(
     defaults: Frequencies,
     asked: Collection[str],
 ) -> Summary:
-    """`usual` is what counts for all other categories, or else what most of these have."""
+    """Return the summary.
+
+    `usual` is the frequency of all other categories, or else of most of these.
+    """
     by_category = {
         category: frequency_for(category, chosen=chosen, defaults=defaults)
         for category in sorted(categories)

@@ -1,8 +1,8 @@
-"""The fields of the preference page: what it shows, and how its form is read. Pure.
+"""The fields of the preference page: their values, and the parser of its form. Pure.
 
-A field that was not sent stays as it is. So does a field that was sent as the page showed it,
-whatever is stored by now: saving a page without changing anything undoes nothing that was chosen
-since, and leaves everything to the service.
+A field that was not sent is unchanged. So is a field that was sent with the value that the page
+showed, even if the stored value has changed since. Saving an unchanged page therefore undoes no
+later choice, and leaves all values to the service.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ UNFOLLOW = "unfollow"
 """The value of a follow's field that ends the follow."""
 
 FOLLOW_FIELD = "follow-"
-"""What the names of the follows' fields begin with."""
+"""The prefix of the names of follow fields."""
 
 _MOST_FIELDS = 1000
 
@@ -42,12 +42,12 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def follow_field(entity: str) -> str:
-    """The name of a follow's field: short and ASCII, whatever the entity's key contains."""
+    """Return the name of a follow's field, short and ASCII for every key."""
     return f"{FOLLOW_FIELD}{hashlib.sha256(entity.encode()).hexdigest()[:16]}"
 
 
 class Act(StrEnum):
-    """The buttons."""
+    """The buttons of the page."""
 
     SAVE = "save"
     PAUSE = "pause"
@@ -58,7 +58,7 @@ class Act(StrEnum):
 
 
 class Problem(StrEnum):
-    """What is wrong with the value of a field."""
+    """An error in the value of a field."""
 
     NOT_OFFERED = "not_offered"
     NO_DAYS = "no_days"
@@ -70,20 +70,18 @@ class Problem(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """What the reader asks for. If there are `problems`, by field, none of it may be done.
-
-    `left`: of who starts again, `mark_of_leave` as the page had it; None if it had none.
-    """
+    """The reader's request. If there are `problems`, by field, no part of it may be applied."""
 
     act: Act
     choice: Choice = NOTHING
     follows: tuple[tuple[str, FollowState], ...] = ()
     problems: Mapping[str, Problem] = field(default_factory=dict)
-    left: str | None = None
+    leave_mark: str | None = None
+    """The `mark_of_leave` on the page of a reader who starts again; None if the page had none."""
 
 
 def mark_of_leave(reader: Subscriber) -> str:
-    """The value of the field `left`: tells one leave of a reader from another."""
+    """Return the value of the field `left`, which identifies one unsubscription of the reader."""
     return reader.left_at.isoformat() if reader.left_at else ""
 
 
@@ -94,7 +92,9 @@ def shown_fields(overview: Overview, categories: Collection[str]) -> dict[str, t
     days = () if times.custom_on.month_day else map(str, sorted(times.custom_on.weekdays))
     by_category = {
         f"category-{name}": _offered(
-            in_digest(own[name]) if name in own and name in overview.asked else own.get(name)
+            in_digest(own[name])
+            if name in own and name in overview.queried_categories
+            else own.get(name)
         )
         for name in sorted(categories)
     }
@@ -115,14 +115,14 @@ def shown_fields(overview: Overview, categories: Collection[str]) -> dict[str, t
 
 
 def _offered(often: Frequency | None) -> str:
-    """A list shows its first value where it does not offer the one that is stored."""
+    """Return the value that the list shows: its first one if it does not offer the stored one."""
     return often.value if often is not None and is_known(often) else ""
 
 
 def written_fields(shown: Fields) -> str:
-    """The value of the field `was`: what the page shows, without fields that are empty there.
+    """Return the value of the field `was`: the shown values, without empty fields.
 
-    So it grows with what was chosen and is followed, and not with the categories of the stage.
+    Its size depends on the number of choices and follows, not on the categories of the stage.
     """
     return urlencode({name: values for name, values in shown.items() if any(values)}, doseq=True)
 
@@ -130,10 +130,10 @@ def written_fields(shown: Fields) -> str:
 def asked(
     sent: Fields, overview: Overview, *, categories: Collection[str], zones: Collection[str]
 ) -> Submission:
-    """Read the form of a reader who is offered these values; `overview` is as stored now."""
+    """Parse the form of a reader. The page offered these values; `overview` is the stored state."""
     act = next((act for act in Act if act in sent.get("act", ())), Act.SAVE)
     if act is Act.START:
-        return Submission(act, left=sent.get("left", (None,))[0])
+        return Submission(act, leave_mark=sent.get("left", (None,))[0])
     if act in {Act.UNSUBSCRIBE, Act.WAKE}:
         return Submission(act)
     was = _was(sent)
@@ -142,9 +142,9 @@ def asked(
 
 
 def _was(sent: Fields) -> Fields | None:
-    """Return the fields as the page showed them; None for a page of the former version.
+    """Return the fields as the page showed them; None for a page of the previous version.
 
-    They are not signed: readers who alter them change only their own choices.
+    They are not signed, because readers who alter them change only their own choices.
     """
     try:
         return parse_qs(sent["was"][0], keep_blank_values=True, max_num_fields=_MOST_FIELDS)
@@ -153,10 +153,10 @@ def _was(sent: Fields) -> Fields | None:
 
 
 def _changed(sent: Fields, was: Fields, act: Act) -> Fields:
-    """`sent` without the fields that are as the page showed them.
+    """Return `sent` without the fields that the reader did not change.
 
-    The boxes of the days and their weeks are one field. Who presses the button of the pause means
-    its date, changed or not.
+    The boxes of the days and their weeks are one field. The pause button submits its date, changed
+    or not.
     """
     same = {name for name in sent if [*sent[name]] == [*was.get(name, ("",))]} - {"days", "weeks"}
     days = [{*fields.get("days", ())} for fields in (sent, was)]
@@ -169,7 +169,7 @@ def _changed(sent: Fields, was: Fields, act: Act) -> Fields:
 
 
 class _Reading:
-    """Reads one form, and collects the problems of its fields."""
+    """A parser of one form that collects the problems of its fields."""
 
     def __init__(self, sent: Fields, overview: Overview, act: Act, was: Fields | None) -> None:
         self._sent = sent
@@ -180,7 +180,7 @@ class _Reading:
         self._problems: dict[str, Problem] = {}
 
     def read(self, categories: Collection[str], zones: Collection[str]) -> Submission:
-        """Everything, in the order of the page."""
+        """Return the whole submission, in the order of the page."""
         own = dict(self._now.chosen)
         frequency = self._frequency("frequency", own.pop(EVERYTHING, None))
         time_zone = self._one_of("time_zone", {*zones, self._now.time_zone}, self._now.time_zone)
@@ -195,14 +195,14 @@ class _Reading:
         hour = self._number("hour", range(24), self._now.times.hour)
         weekly_on = self._number("weekly_on", range(1, 8), self._now.times.weekly_on)
         follows = tuple(self._follows())
-        wanted = {frequency, *by_category.values(), *(state.frequency for _, state in follows)}
+        used = {frequency, *by_category.values(), *(state.frequency for _, state in follows)}
         today = self._overview.now.astimezone(zone_of(time_zone)).date()
         choice = Choice(
             frequency=frequency if frequency != dict(self._now.chosen).get(EVERYTHING) else None,
             frequencies=by_category_changed or None,
             clock=(hour, None) if hour != self._now.times.hour else None,
             weekly_on=weekly_on if weekly_on != self._now.times.weekly_on else None,
-            custom_on=self._days(today, needed=Frequency.CUSTOM in wanted),
+            custom_on=self._days(today, needed=Frequency.CUSTOM in used),
             paused_until=self._pause(today),
             time_zone=time_zone if time_zone != self._now.time_zone else None,
         )
@@ -222,32 +222,36 @@ class _Reading:
                 yield follow.entity, FollowState(True, often, follow.title)
 
     def _of_category(self, category: str, now: Frequency | None) -> Frequency | None:
-        """What is asked of a content source has no email of its own: that is not offered."""
-        is_asked = category in self._overview.asked
+        """Return the frequency of a category.
+
+        Queried content sources do not offer immediate email.
+        """
+        is_asked = category in self._overview.queried_categories
         offered = {*Frequency} - ({Frequency.IMMEDIATE} - {now} if is_asked else set())
         return self._frequency(f"category-{category}", now, offered)
 
     def _frequency(
         self, name: str, now: Frequency | None, offered: Collection[Frequency] = tuple(Frequency)
     ) -> Frequency | None:
-        """The frequency of a field; None if the reader leaves it to the default."""
-        said = self._one_of(name, {"", *offered}, now or "")
-        return Frequency(said) if said else None
+        """Return the frequency of a field; None if the reader leaves it to the default."""
+        value = self._one_of(name, {"", *offered}, now or "")
+        return Frequency(value) if value else None
 
     def _number(self, name: str, offered: range, now: int) -> int:
         return int(self._one_of(name, set(map(str, offered)), str(now)))
 
     def _one_of(self, name: str, offered: Collection[str], now: str) -> str:
-        said = self._sent.get(name, (now,))[0]
-        if name not in self._sent or said in offered:  # what another version stored stays
-            return said
+        value = self._sent.get(name, (now,))[0]
+        if name not in self._sent or value in offered:  # a value that another version stored stays
+            return value
         self._problems[name] = Problem.NOT_OFFERED
         return now
 
     def _days(self, today: date, *, needed: bool) -> Days | None:
-        """The days that were ticked, every so many weeks from this one; None if unchanged.
+        """Return the ticked days, every so many weeks from this one; None if unchanged.
 
-        Browsers do not send boxes that are not ticked; the field `weeks` shows that there were any.
+        Browsers do not send boxes that are not ticked. The field `weeks` proves that the form had
+        boxes.
         """
         if "weeks" not in self._sent:
             return None
@@ -267,16 +271,16 @@ class _Reading:
         return Days(weekdays, weeks, week_number(today) % weeks)
 
     def _pause(self, today: date) -> date | None:
-        """The new end of a pause; `today` ends one; None if unchanged."""
+        """Return the new end of a pause; `today` ends one; None if unchanged."""
         paused = self._now.times.paused_until if self._overview.is_paused else None
-        said = self._sent.get("paused_until", (paused.isoformat() if paused else "",))[0].strip()
+        value = self._sent.get("paused_until", (paused.isoformat() if paused else "",))[0].strip()
         if self._act is Act.RESUME:
             return today if paused and self._is_shown(paused) else None
-        if not said and self._act is Act.SAVE:
+        if not value and self._act is Act.SAVE:
             return today if paused else None
-        if paused and said == paused.isoformat():
+        if paused and value == paused.isoformat():
             return None
-        until = _date(said)
+        until = _date(value)
         if until is None:
             self._problems["paused_until"] = Problem.NO_DATE
         elif until <= today:
@@ -288,7 +292,7 @@ class _Reading:
         return None
 
     def _is_shown(self, pause: date) -> bool:
-        """Return whether the page shows this pause: its button ends no later one."""
+        """Return True if the page shows this pause. Its button must not end a later one."""
         return self._was is None or [*self._was.get("paused_until", ())] == [pause.isoformat()]
 
 

@@ -19,10 +19,10 @@ from gazette.domain.subscribers.history import History
 
 
 class SubscriberStatus(StrEnum):
-    """Whether a subscriber may be sent to. A dormant subscriber resumes at the next sign of life.
+    """The status of a subscriber. A dormant subscriber resumes at the next activity.
 
-    In a status that this version does not know, nothing is sent: events wait, and the schedules
-    stay as they are.
+    A subscriber with a status that this version does not know gets no email. Events wait, and the
+    schedules are unchanged.
     """
 
     ACTIVE = "active"
@@ -33,60 +33,85 @@ class SubscriberStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Subscriber:
-    """A subscriber: the profile, and what follows from what the service and the reader chose.
-
-    `changed_at` is by the service's clock: the latest profile prevails. `choices` are the
-    frequencies by category over time; `times` and `time_zone` are those in force now.
-    `recorded_service_choices` is what the service chose of all three, if that differs from these
-    fields; `reader_choices` is what the reader chose. `registered_on` and `active_on` are the UTC
-    dates of the first profile and of the last sign of life, `paused_last` the latest end of a pause
-    of any profile; `resumed_at` is when a dormant period ended.
-    `routed_for` names the choices by which the waiting events were routed last, and `revision`
-    counts the changes of profile and status. `routes_since` is when choices or follows last changed
-    what waits: what was put in its place before is routed again when its run is prepared.
-    `erased_at` is set if this user id was erased before.
-    `left_at` is when an unsubscribed reader left, None if that is not known: by it, whoever takes a
-    leave back says which one.
-    `addressed_after` is when the user id last had another address or was erased, None if never: it
-    tells readers of the same id apart, and the same address before and after another.
-    """
+    """A subscriber: the profile, and the result of the service's and the reader's choices."""
 
     user_id: str
     email: str
     name: str
     locale: str
     time_zone: str
+    """The time zone in force."""
+
     changed_at: datetime
+    """The time of the profile by the service's clock. The latest profile prevails."""
+
     status: SubscriberStatus = SubscriberStatus.ACTIVE
     times: DigestTimes = AT_EIGHT
+    """The digest times in force."""
+
     choices: History[Frequencies] = ()
+    """The frequencies by category over time."""
+
     recorded_service_choices: History[Preferences] = ()
+    """The service's choices of frequencies, times and time zone, if they differ from these fields.
+    """
+
     reader_choices: ReaderChoices = NO_CHOICES
+    """The reader's choices."""
+
     registered_on: date | None = None
+    """The UTC date of the first profile."""
+
     paused_last: date | None = None
+    """The latest end of a pause in any profile."""
+
     active_on: date | None = None
+    """The UTC date of the last activity."""
+
     resumed_at: datetime | None = None
+    """The time at which a dormant period ended."""
+
     routed_for: str = ""
+    """The choices by which the waiting events were last routed."""
+
     routes_since: datetime | None = None
+    """The time of the last change of choices or follows that affects waiting events.
+
+    Events stored before are routed again when their run is prepared.
+    """
+
     revision: int = 1
+    """The number of changes of profile and status."""
+
     erased_at: datetime | None = None
+    """Set if this user id was erased before."""
+
     addressed_after: datetime | None = None
+    """The time at which the user id last had another address or was erased; None if never.
+
+    It distinguishes readers with the same id, and periods with the same address.
+    """
+
     left_at: datetime | None = None
+    """The time at which the reader unsubscribed; None if unknown.
+
+    It identifies the unsubscription to undo.
+    """
 
     @property
     def chosen(self) -> Frequencies:
-        """The frequencies that are in force now."""
+        """The frequencies in force."""
         return self.choices[-1][1] if self.choices else ()
 
     @property
     def service_choices(self) -> History[Preferences]:
-        """What the service said of frequencies, times and time zone, over time."""
+        """The service's choices of frequencies, times and time zone, over time."""
         return self.recorded_service_choices or tuple(
             (at, Preferences(chosen, self.times, self.time_zone)) for at, chosen in self.choices
         )
 
     def with_choices(self, service: History[Preferences], reader: ReaderChoices) -> "Subscriber":
-        """This subscriber with what `service` and `reader` come to."""
+        """Return this subscriber with the result of `service` and `reader`."""
         choices, now = resolve(service, reader)
         changed = replace(
             self,
@@ -102,24 +127,26 @@ class Subscriber:
 
     @property
     def has_left(self) -> bool:
-        """Whether nothing may be sent or stored for them, but for critical events."""
+        """Return True if only critical events may be sent or stored for them."""
         return self.status in {SubscriberStatus.UNSUBSCRIBED, SubscriberStatus.SUPPRESSED}
 
     @property
     def receives_email(self) -> bool:
-        """Whether a run that was started may still be sent."""
+        """Return True if a started run may still be sent."""
         return self.status in {SubscriberStatus.ACTIVE, SubscriberStatus.DORMANT}
 
     @property
     def receives_critical(self) -> bool:
-        """Whether a critical run may be sent, if it may go to the address (`Suppressions.holds`).
+        """Return True if a critical run may be sent, if the address allows it
+        (`Suppressions.holds`).
 
-        The status does not tell a bounce from what another reader of the address asked for.
+        The status does not distinguish a bounce from the unsubscription of another reader of the
+        address.
         """
         return is_known(self.status)
 
     def left(self, at: datetime | None) -> "Subscriber":
-        """This subscriber, unsubscribed since `at`, or since they left before."""
+        """Return this subscriber, unsubscribed since `at`, or since they unsubscribed before."""
         has_before = self.status is SubscriberStatus.UNSUBSCRIBED
         return replace(
             self,
@@ -128,13 +155,13 @@ class Subscriber:
         )
 
     def resumed(self, now: datetime) -> "Subscriber":
-        """This subscriber, active again since `now`."""
+        """Return this subscriber, active again since `now`."""
         return replace(self, status=SubscriberStatus.ACTIVE, resumed_at=now)
 
     def paused_or_dormant_at(self, instant: datetime, *, sunset: timedelta | None) -> bool:
-        """Whether the reader had paused or was dormant then: nothing is sent at once.
+        """Return True if the reader was paused or dormant then, so that no email is immediate.
 
-        The date counts, whether or not anybody has looked and set the status.
+        The date counts, even if the stored status was not updated yet.
         """
         if self.pause and self.pause.holds_at(instant):
             return True
@@ -143,17 +170,18 @@ class Subscriber:
         return was_dormant or is_dormant or self.is_overdue_at(instant, sunset)
 
     def is_overdue_at(self, instant: datetime, sunset: timedelta | None) -> bool:
-        """Whether the reader was without a sign of life for so long then; never without sunset."""
+        """Return True if the reader had been inactive for too long then; never without sunset."""
         return sunset is not None and self.dormant_at(sunset) <= instant
 
     def as_of(self, now: datetime, *, sunset: timedelta | None) -> "Subscriber":
-        """This subscriber as people are told of them: dormant by the date, stored or not."""
+        """Return this subscriber for display: dormant by the date, even if that is not stored
+        yet."""
         if self.status is SubscriberStatus.ACTIVE and self.is_overdue_at(now, sunset):
             return replace(self, status=SubscriberStatus.DORMANT)
         return self
 
     def dormant_at(self, sunset: timedelta) -> datetime:
-        """When this reader becomes dormant unless they show a sign of life: a UTC midnight.
+        """Return when this reader becomes dormant without further activity: a UTC midnight.
 
         A pause counts as activity until its end.
         """
@@ -162,15 +190,18 @@ class Subscriber:
         return datetime.combine(seen + timedelta(days=1), time(), UTC) + sunset
 
     def is_unchanged_since(self, read: "Subscriber") -> bool:
-        """Whether profile and status are as in `read`. Revisions start again after an erasure."""
+        """Return True if profile and status are those of `read`.
+
+        Revisions restart after an erasure.
+        """
         return (self.revision, self.erased_at) == (read.revision, read.erased_at)
 
     def is_sent_like(self, read: "Subscriber") -> bool:
-        """Whether an email that was prepared for `read` may still be sent (rule 11)."""
+        """Return True if an email that was prepared for `read` may still be sent (rule 11)."""
         return self.is_unchanged_since(read) and self.routes_since == read.routes_since
 
     def recurrence(self, digest: Frequency) -> Recurrence:
-        """When `digest` is due for this subscriber."""
+        """Return the recurrence of `digest` for this subscriber."""
         days = {
             Frequency.WEEKLY: Days(frozenset({self.times.weekly_on})),
             Frequency.CUSTOM: self.times.custom_on,
@@ -189,29 +220,27 @@ class Subscriber:
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What is left of a subscriber who was deleted: the instant, by the service's clock."""
+    """The marker of a deleted subscriber."""
 
     user_id: str
     erased_at: datetime
+    """The time of the erasure, by the service's clock."""
 
 
 @dataclass(frozen=True, slots=True)
 class EarlyChoices:
-    """The choices of a reader whose profile has not arrived yet.
-
-    `as_stored`: what the store compares when it replaces a row that it has read; None if it was not
-    read.
-    """
+    """The choices of a reader whose profile has not arrived yet."""
 
     user_id: str
     reader_choices: ReaderChoices
     as_stored: tuple[str | None, str | None] | None = field(default=None, compare=False, repr=False)
+    """The value that the store compares when it replaces a row; None if the row was not read."""
 
 
 Reader = Subscriber | Erased | None
-"""What Gazette knows of a user id; None if nothing."""
+"""The profile or the erasure of a user id; None if the id is unknown."""
 
 
 def was_erased(reader: Reader, at: datetime) -> bool:
-    """Whether the reader was erased at this instant or later, whether they are back or not."""
+    """Return True if the reader was erased at this instant or later, even if they came back."""
     return reader is not None and reader.erased_at is not None and reader.erased_at >= at

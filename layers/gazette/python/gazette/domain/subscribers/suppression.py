@@ -1,4 +1,4 @@
-"""Suppressed addresses: no email is sent to them."""
+"""Suppressed addresses, which get no email."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,16 +9,18 @@ from gazette.domain.scheduling.calendar import LONGEST_PAUSE
 
 
 class Cause(StrEnum):
-    """Why an address is suppressed, from the weakest cause to the strongest.
+    """The reason for a suppression, from the weakest cause to the strongest.
 
-    Only `UNSUBSCRIBED` can be lifted by a reader, by the one who asked for it. `MANUAL`: by an
-    operator. A cause that this version does not know suppresses as well, and no other replaces it.
+    A cause that this version does not know also suppresses, and no other cause replaces it.
     """
 
     UNSUBSCRIBED = "unsubscribed"
+    """The only cause that a reader can lift: the reader who unsubscribed."""
+
     BOUNCED = "bounced"
     COMPLAINED = "complained"
     MANUAL = "manual"
+    """Added by an operator."""
 
     @property
     def lesser(self) -> tuple["Cause", ...]:
@@ -29,20 +31,21 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """An address, why it is suppressed, and since when.
-
-    `address`: its hash, as whoever made this has it; out of the tables it is identity.keyed_hash.
-    The port `Suppressions` takes both.
-    """
+    """A suppressed address, with the cause and time."""
 
     address: str
+    """The hash of the address. Values from the tables are identity.keyed_hash.
+
+    The port `Suppressions` accepts both.
+    """
+
     cause: Cause
     since: datetime
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class SoftBounce:
-    """A message that bounced softly, and when the provider accepted it."""
+    """A message that bounced softly, and the time at which the provider accepted it."""
 
     sent_at: datetime
     message_id: str
@@ -51,17 +54,17 @@ class SoftBounce:
 _MOST_IN_A_ROW = 3
 _SHORTEST_ROW = timedelta(days=14)
 _LOOK_BACK = 2 * timedelta(days=31) + LONGEST_PAUSE
-"""Three monthly digests with the longest pause between them. Runs are kept for longer."""
+"""The period of three monthly digests with the longest pause between them. Runs are kept longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftLimit:
-    """The limit from which soft bounces count as a hard one: many, or several without a delivery.
+    """The limit at which soft bounces count as a hard one: many, or several without a delivery.
 
-    `bounces` messages that were sent within `span` are too many. Who gets few emails never reaches
-    that, such as a reader of a weekly digest. So three in a row are too many as well, if they were
-    sent over `span` or a fortnight, whichever is longer, and no email in between arrived: an
-    outage, or a mailbox that is full for some days, is over by then.
+    `bounces` messages that were sent within `span` are too many. A reader who gets few emails, such
+    as a weekly digest, never reaches that. So three in a row are also too many, if they were sent
+    over `span` or a fortnight, whichever is longer, and no email in between arrived. By then an
+    outage or a full mailbox has usually ended.
 
     SES reports a domain that does not exist as a soft bounce, some only after fourteen hours:
     https://github.com/knadh/listmonk/issues/1463,
@@ -73,23 +76,24 @@ class SoftLimit:
 
     @property
     def retention(self) -> timedelta:
-        """The time for which a bounce is remembered after the last one."""
+        """The time for which a bounce is stored after the last one."""
         return max(2 * self.span, _LOOK_BACK)
 
     def is_reached(self, sent: Iterable[datetime]) -> bool:
-        """Whether messages sent at these times, all of which bounced softly, are too many.
+        """Return True if messages sent at these times, all of which bounced softly, are too many.
 
-        The answer does not depend on the order in which the delivery events arrive.
+        The result does not depend on the order in which the delivery events arrive.
         """
         at = sorted(sent)
         last = self.bounces - 1
         return any(late - early <= self.span for early, late in zip(at, at[last:], strict=False))
 
     def is_reached_in_a_row(self, sent: Iterable[datetime], arrived: Iterable[datetime]) -> bool:
-        """Return whether messages that bounced since the last that arrived are too many in a row.
+        """Return True if the messages that bounced since the last delivered one are too many in a
+        row.
 
-        Both by when they were sent. What is older than runs are kept does not count, because
-        nobody knows any more what arrived then.
+        Both are ordered by sending time. Messages older than the retention of runs do not count,
+        because the deliveries of that time are unknown.
         """
         since = max(arrived, default=datetime.min.replace(tzinfo=UTC))
         at = [each for each in sorted(sent) if each > since]

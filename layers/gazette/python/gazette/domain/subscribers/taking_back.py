@@ -1,9 +1,9 @@
-"""Take back a change of a reader who left by degrees. Pure.
+"""Undoing a change that a reader made through an unsubscribe link. Pure.
 
-What is taken back is dated right behind the change that it takes back, by `_STEP`. So whatever the
-reader chose or left later is untouched, however often and however late the same is taken back. And
-the histories show which changes were taken back: an entry one step behind another one takes back
-the last change that still stands.
+An undo is dated `_STEP` after the change that it undoes. So later choices of the reader are
+unaffected, regardless of when and how often the same change is undone. The histories also show
+which changes were undone: an entry one step after another one undoes the last change that is still
+in force.
 """
 
 from collections import defaultdict
@@ -24,16 +24,16 @@ ValueT = TypeVar("ValueT")
 _STEP = timedelta(microseconds=1)
 
 _TAKEN_BACK = ("frequency", "paused_until")
-"""The fields of `Choice` that leaving changes, except categories."""
+"""The fields of `Choice` that unsubscribing changes, except categories."""
 
 
 def undo(
     reader: Subscriber, follows: Iterable[Follow], at: datetime, today: date
 ) -> tuple[tuple[datetime, Change], ...]:
-    """Return the changes that take back the change of an instant, with the instants to date them.
+    """Return the changes that undo the change of an instant, with the instants to date them.
 
-    A field that was chosen again later, or was taken back before, stays as it is. The
-    row has what was before. `today`: the reader's date; a pause that ends then has ended.
+    A field that was chosen again later, or was undone before, is unchanged. The row contains the
+    values before the change. `today`: the reader's date; a pause that ends then has ended.
     """
     changes: defaultdict[datetime, dict[str, Any]] = defaultdict(dict)
     by_category: defaultdict[datetime, dict[str, Any]] = defaultdict(dict)
@@ -60,25 +60,26 @@ def undo(
 
 
 def without(reader: Subscriber, at: datetime) -> Subscriber:
-    """The reader as if they had changed nothing at `at`, where that still stands."""
+    """Return the reader as if they had changed nothing at `at`, if that change is still in
+    force."""
     choices = reader.reader_choices
-    kept: dict[str, Any] = {name: _without(getattr(choices, name), at) for name in _TAKEN_BACK}
+    changed: dict[str, Any] = {name: _without(getattr(choices, name), at) for name in _TAKEN_BACK}
     by_category = ((name, _without(each, at)) for name, each in choices.frequencies)
-    kept["frequencies"] = tuple((name, each) for name, each in by_category if each)
-    return reader.with_choices(reader.service_choices, replace(choices, **kept))
+    changed["frequencies"] = tuple((name, each) for name, each in by_category if each)
+    return reader.with_choices(reader.service_choices, replace(choices, **changed))
 
 
 Wanted = Callable[[Subscriber, Sequence[Follow], datetime], Change]
-"""Returns the change that a button makes for a reader with these follows at an instant."""
+"""A function that returns the change of a button for a reader with these follows at an instant."""
 
 
 def made_before(
     reader: Subscriber, follows: Sequence[Follow], wanted: Wanted, *, since: datetime
 ) -> datetime | None:
-    """Return when a button was pressed whose change still stands; None if it was not.
+    """Return when a button was pressed whose change is still in force; None if it was not.
 
-    It was at an instant at which exactly that was changed which the button would have changed, and
-    which still stands as a whole. An earlier one than `since` does not count.
+    That is an instant with exactly the change that the button would have made, all of which is
+    still in force. Instants before `since` do not count.
     """
     choices = reader.reader_choices
     histories: list[History[Any]] = [choices.frequency, choices.paused_until]
@@ -86,16 +87,16 @@ def made_before(
     histories += [each.changes for each in follows]
     instants = {at for history in histories for at, _ in history if at >= since}
     for at in sorted(instants, reverse=True):
-        made = _made(reader, follows, at)
+        change = _made(reader, follows, at)
         followed = [replace(each, changes=_without(each.changes, at)) for each in follows]
         before = [each for each in followed if each.changes]
-        if made and made == wanted(without(reader, at), before, at):
+        if change and change == wanted(without(reader, at), before, at):
             return at
     return None
 
 
 def _made(reader: Subscriber, follows: Iterable[Follow], at: datetime) -> Change | None:
-    """Return the change of an instant; None if a part no longer stands, or no button makes it."""
+    """Return the change of an instant; None if a part is not in force, or no button makes it."""
     choices = reader.reader_choices
     others = (choices.clock, choices.weekly_on, choices.custom_on, choices.time_zone)
     changed: list[History[Any]] = [
@@ -138,12 +139,12 @@ def _restored(
 
 
 def _without(history: History[ValueT], at: datetime) -> History[ValueT]:
-    """`history` until before `at`, if the change of that instant is the last one that stands."""
+    """Return `history` before `at`, if the change of that instant is the last one in force."""
     return tuple(each for each in history if each[0] < at) if _stands(history, at) else history
 
 
 def _stands(history: History[ValueT], at: datetime) -> bool:
-    """Return whether the change of an instant is the last one that was not taken back."""
+    """Return True if the change of an instant is the last one that was not undone."""
     standing: list[datetime] = []
     previous: datetime | None = None
     for then, _ in history:

@@ -1,8 +1,8 @@
-"""Choices by category as the version before keeps them: whole maps over time. Pure.
+"""Choices by category in the form of the previous version: whole maps over time. Pure.
 
-That version replaces the map with each choice, and reads a category that the map does not name as
-one with its default. Rows have both forms until 0.4.0, so that a deployment can be taken back; this
-module goes then.
+That version replaces the map with each choice, and treats a category that is missing from the map
+as one with its default. Rows have both forms until 0.4.0, so that a deployment can be rolled back;
+then this module is removed.
 """
 
 from collections.abc import Iterator
@@ -19,10 +19,11 @@ from gazette.domain.subscribers.history import LONGEST, History, without_repeats
 
 
 def to_whole_maps(service: History[Preferences], reader: ReaderChoices) -> History[Frequencies]:
-    """The maps from which the former version reads the same at every instant.
+    """Return the maps from which the previous version computes the same at every instant.
 
-    What the service chose is in them, because that version takes a map for the reader's word on
-    every category. A map at each change of the service keeps it from hiding the reader's choices.
+    They contain the service's choices, because that version treats a map as the reader's choice for
+    every category. A map at each change of the service prevents it from hiding the reader's
+    choices.
     """
     chosen_at = {at for _, history in reader.frequencies for at, _ in history}
     if not chosen_at:
@@ -47,11 +48,11 @@ def whole_map_at(at: datetime, service: History[Preferences], reader: ReaderChoi
 
 
 def from_whole_maps(maps: History[Frequencies], service: History[Preferences]) -> ByCategory:
-    """The choices of each category by which this version reads what the maps say.
+    """Return the choices of each category that correspond to the maps.
 
-    DEFAULT where a map does not name a category that it could have named. Of two maps with one
-    instant only the last counts. A repetition is no choice, unless the service had spoken of the
-    category in between.
+    DEFAULT if a map lacks a category that it could have contained. Of two maps with one instant,
+    only the last counts. A repetition is not a choice, unless the service changed the category in
+    between.
     """
     by_instant = {at: dict(chosen) for at, chosen in maps}
     of_service = {name for _, each in service for name, _ in each.frequencies}
@@ -70,7 +71,10 @@ def _choices_of(
     *,
     is_hiding: bool,
 ) -> Iterator[tuple[datetime, Frequency]]:
-    """Leave out the maps that change nothing. `is_hiding`: whether DEFAULT hides something."""
+    """Yield the maps that change the category.
+
+    `is_hiding`: DEFAULT hides a choice of the service.
+    """
     spoken = _spoken_of(name, service)
     last: tuple[datetime, Frequency] | None = None
     for at, chosen in maps.items():
@@ -85,7 +89,7 @@ def _choices_of(
 
 
 def _spoken_of(name: str, service: History[Preferences]) -> list[datetime]:
-    """Return the instants at which the service specified a category anew."""
+    """Return the instants at which the service changed a category."""
     specified = tuple((at, dict(each.frequencies).get(name)) for at, each in service)
     return [at for at, often in without_repeats(specified) if often]
 

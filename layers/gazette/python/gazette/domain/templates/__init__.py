@@ -1,1 +1,1 @@
-"""Template versions, their settings, and which of them a reader's emails are made with."""
+"""Template versions, their settings, and the choice of the version for a reader's emails."""

@@ -1,4 +1,7 @@
-"""What an operator may make of the versions in force. Pure: a command stores what these return."""
+"""The changes that an operator may make to the versions in force.
+
+Pure; a command stores the results.
+"""
 
 from dataclasses import replace
 from datetime import datetime
@@ -14,15 +17,18 @@ from gazette.domain.templates.versions import (
 
 
 class InvalidRollout(ValueError):
-    """A change that cannot be made. The text says why and what to do."""
+    """An invalid change. The text names the error and the remedy."""
 
 
 Changed = tuple[InForce, Change]
-"""What is in force after a change, and the entry of the audit."""
+"""The versions in force after a change, and the entry of the audit."""
 
 
 def pushed(before: InForce, version: Version, percent: int, *, at: datetime, by: str) -> Changed:
-    """A pushed version for `percent` of the readers (1 to 100); it replaces a candidate."""
+    """Return the change that gives `percent` of the readers (1 to 100) a pushed version.
+
+    It replaces a candidate.
+    """
     if not 1 <= percent <= EVERYBODY:
         raise InvalidRollout(f"percent is {percent}; it must be 1 to {EVERYBODY}")
     if percent == EVERYBODY:
@@ -33,9 +39,10 @@ def pushed(before: InForce, version: Version, percent: int, *, at: datetime, by:
 
 
 def rolled_out(before: InForce, percent: int, *, at: datetime, by: str) -> Changed:
-    """The candidate for `percent` of the readers, 0 to 100; with 100 it is the current version.
+    """Return the change that gives `percent` of the readers, 0 to 100, the candidate.
 
-    Raises InvalidRollout if there is no candidate.
+    With 100, the candidate becomes the current version. Raises InvalidRollout if there is no
+    candidate.
     """
     candidate = _candidate(before)
     if not 0 <= percent <= EVERYBODY:
@@ -48,15 +55,16 @@ def rolled_out(before: InForce, percent: int, *, at: datetime, by: str) -> Chang
 
 
 def taken_back(before: InForce, *, at: datetime, by: str) -> Changed:
-    """Nobody gets the candidate any more. Raises InvalidRollout if there is none."""
+    """Return the change that withdraws the candidate. Raises InvalidRollout if there is none."""
     _candidate(before)
     return _changed(replace(before, candidate=None), Act.TAKEN_BACK, at, by)
 
 
 def rolled_back(before: InForce, to: Version, *, at: datetime, by: str) -> Changed:
-    """Everybody gets the version `to`, such as DEPLOYED, and a candidate ends.
+    """Return the change that gives all readers the version `to`, such as DEPLOYED, and ends a
+    candidate.
 
-    Raises InvalidRollout if that is so already.
+    Raises InvalidRollout if that is the case already.
     """
     if before.candidate is None and before.current == to:
         raise InvalidRollout(f"version {to.number} is in force for everybody already")
@@ -66,7 +74,7 @@ def rolled_back(before: InForce, to: Version, *, at: datetime, by: str) -> Chang
 def _candidate(before: InForce) -> Candidate:
     if before.candidate is None:
         raise InvalidRollout(
-            f"there is no candidate: version {before.current.number} is in force for everybody; "
+            f"there is no candidate; version {before.current.number} is in force for everybody; "
             "push one with --percent"
         )
     return before.candidate

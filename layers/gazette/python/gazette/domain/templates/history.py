@@ -1,4 +1,4 @@
-"""What the audit tells: what was in force before, and how long a version was rolled out. Pure."""
+"""The history in the audit: earlier versions in force, and the duration of a rollout. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from gazette.domain.templates.versions import DEPLOYED, Act, Change
 
 
 def current_before(current: int, changes: Sequence[Change]) -> int:
-    """The number of the version that was in force for everybody before the current one.
+    """Return the number of the version that was in force for all readers before the current one.
 
-    `changes`: all of them, the latest first. What was rolled back is not gone back to: two
-    rollbacks in a row go back two versions, and a version that was bad once stays out.
-    Raises InvalidRollout if that is what was deployed.
+    `changes`: all of them, the latest first. A version that was rolled back is skipped: two
+    rollbacks in a row go back two versions, and a bad version is not restored. Raises
+    InvalidRollout if `current` is the deployed version.
     """
     undone = [DEPLOYED.number]
     for change in reversed(changes):
@@ -24,14 +24,14 @@ def current_before(current: int, changes: Sequence[Change]) -> int:
             undone.append(change.current)
     if current == DEPLOYED.number or len(undone) == 1:
         raise InvalidRollout(
-            "what was deployed is in force for everybody: there is nothing to roll back"
+            "the deployed version is in force for all readers, so there is nothing to roll back"
         )
     return undone[-2]
 
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
-    """While some readers had a version and the others `current`. `until` is None while it lasts.
+    """A period in which some readers had a version and the others `current`.
 
     Instants are in UTC.
     """
@@ -39,10 +39,11 @@ class Rollout:
     current: int
     since: datetime
     until: datetime | None
+    """None while the rollout lasts."""
 
 
 def last_rollout(number: int, changes: Sequence[Change]) -> Rollout | None:
-    """The last time that a version was the candidate; None if it never was.
+    """Return the last period in which a version was the candidate; None if it never was.
 
     `changes`: all of them, the latest first. While its percent was 0, it had no readers.
     """

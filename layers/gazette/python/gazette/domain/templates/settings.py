@@ -1,4 +1,4 @@
-"""The settings that belong to a template version, in the place of those of the stage. Pure."""
+"""The settings of a template version, which override those of the stage. Pure."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -12,51 +12,53 @@ from gazette.domain.identity import CATEGORY_NAME
 
 
 class Range(Protocol):
-    """The values that a number may have. Its text ends the sentence "it must be"."""
+    """The allowed values of a number. Its text completes the sentence "it must be"."""
 
     def __contains__(self, value: int, /) -> bool:
-        """Whether a number may have this value."""
+        """Return True if the number may have this value."""
 
 
 Ranges = Mapping[str, Range]
-"""By the name of the setting."""
+"""Ranges by the name of the setting."""
 
 SECOND = timedelta(seconds=1)
 
 
 class InvalidVersionSettings(ValueError):
-    """Settings of a version that cannot be used. The text names the setting and what to do."""
+    """Invalid settings of a version. The text names the setting and the remedy."""
 
 
 class SourcePolicy(StrEnum):
-    """What a digest does whose items of a content source are not there when it is due.
-
-    `WITHOUT`: it waits for the patience of its stage, and goes without them then. `WAIT`: it waits
-    for almost as long as a digest may be late.
-    """
+    """The behaviour of a digest that is due while the items of a content source are missing."""
 
     WAIT = "wait"
+    """The digest waits almost as long as it may be late."""
+
     WITHOUT = "without"
+    """The digest waits for the time that the stage sets, and is then sent without the items."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionSettings:
-    """What a version says; what it leaves out (None, no weights) is as the stage has it.
-
-    `weights`: category to a number from 0 to MAX_WEIGHT, in the place of the stage's for these
-    categories. `max_blocks`: how many blocks an email shows; `full_blocks`: how many in full.
-    `collapse`: the collapse window of immediate email, in whole seconds.
-    """
+    """The settings of a version. The stage's settings apply where a field is None or empty."""
 
     ranking: Ranking | None = None
     weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+    """Category to a number from 0 to MAX_WEIGHT. These override the stage's weights."""
+
     max_blocks: int | None = None
+    """The number of blocks that an email shows."""
+
     full_blocks: int | None = None
+    """The number of blocks that an email shows in full."""
+
     collapse: timedelta | None = None
+    """The collapse window of immediate email, in whole seconds."""
+
     source_policy: SourcePolicy | None = None
 
     def arranged(self, of_stage: Arrangement) -> Arrangement:
-        """The arrangement of the stage with what this version says otherwise."""
+        """Return the arrangement of the stage with the overrides of this version."""
         return replace(
             of_stage,
             ranking=self.ranking or of_stage.ranking,
@@ -65,7 +67,7 @@ class VersionSettings:
         )
 
     def as_written(self) -> dict[str, object]:
-        """What `version_settings` reads, without what is left out."""
+        """Return the settings in the form that `version_settings` reads, without unset fields."""
         written: dict[str, object] = {
             "ranking": self.ranking and self.ranking.value,
             "weights": dict(self.weights) or None,
@@ -78,13 +80,13 @@ class VersionSettings:
 
 
 NO_SETTINGS = VersionSettings()
-"""Everything as the stage has it."""
+"""No overrides: the stage's settings apply."""
 
 
 def version_settings(given: object, *, ranges: Ranges) -> VersionSettings:
-    """The settings in what `settings.json` holds, or the control row.
+    """Return the settings in `settings.json` or the control row.
 
-    `ranges`: of the numbers (settings/ranges.py). Raises InvalidVersionSettings.
+    `ranges`: the allowed numbers (settings/ranges.py). Raises InvalidVersionSettings.
     """
     if not isinstance(given, dict):
         raise InvalidVersionSettings('the settings must be an object, such as {"max_blocks": 5}')
@@ -99,7 +101,7 @@ def version_settings(given: object, *, ranges: Ranges) -> VersionSettings:
     for name in given:
         if name not in readers:
             raise InvalidVersionSettings(
-                f"{name!r} does not belong to a version: it may set {', '.join(readers)}"
+                f"{name!r} does not belong to a version; it may set {', '.join(readers)}"
             )
     read: dict[str, object] = {name: readers[name](value) for name, value in given.items()}
     return VersionSettings(**read)  # type: ignore[arg-type] # each reader returns its field's type

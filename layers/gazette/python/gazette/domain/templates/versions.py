@@ -1,4 +1,4 @@
-"""Template versions, and which of them a reader's next email is made with. Pure."""
+"""Template versions, and the choice of the version for a reader's next email. Pure."""
 
 import hashlib
 import re
@@ -16,23 +16,22 @@ _CHECKSUM = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version by its number, which is never used twice; 0 is what was deployed.
-
-    `checksum`: the SHA-256 of the bundle's bytes in hexadecimal; empty for what was deployed.
-    """
+    """A version by its number, which is never reused; 0 is the deployed version."""
 
     number: int
     checksum: str = ""
+    """The SHA-256 of the bundle's bytes in hexadecimal; empty for the deployed version."""
+
     settings: VersionSettings = NO_SETTINGS
 
     def __post_init__(self) -> None:
-        """Raises ValueError for a number without its checksum, or a checksum that is none."""
+        """Raise ValueError for a number without its checksum, or an invalid checksum."""
         if self.number < 0 or bool(self.number) != bool(_CHECKSUM.fullmatch(self.checksum)):
             raise ValueError(f"version {self.number} has the checksum {self.checksum!r}")
 
     @property
     def is_deployed(self) -> bool:
-        """Whether it is what was deployed, with which every function is shipped."""
+        """Return True if it is the deployed version, which ships with every function."""
         return self.number == 0
 
 
@@ -42,55 +41,62 @@ DEPLOYED = Version(0)
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A version that a share of the readers gets: `percent` of them, 0 to 99."""
+    """A version that `percent` of the readers get, 0 to 99."""
 
     version: Version
     percent: int
 
     def __post_init__(self) -> None:
-        """Raises ValueError for a percent that is out of range, and for what was deployed."""
+        """Raise ValueError for a percent that is out of range, and for the deployed version."""
         if self.version.is_deployed or not 0 <= self.percent < EVERYBODY:
             raise ValueError(f"version {self.version.number} for {self.percent} % of the readers")
 
 
 @dataclass(frozen=True, slots=True)
 class InForce:
-    """The versions in force: `current`, and the candidate that some readers get instead, if any.
-
-    `revision` is 0 before the first change and grows by 1 with each. `changed_at` (UTC) and
-    `changed_by` are of the last change.
-    """
+    """The versions in force."""
 
     current: Version = DEPLOYED
     candidate: Candidate | None = None
+    """The version that some readers get instead of `current`, if any."""
+
     revision: int = 0
+    """0 before the first change; it grows by 1 with each change."""
+
     changed_at: datetime | None = None
+    """The time of the last change, in UTC."""
+
     changed_by: str = ""
+    """The author of the last change."""
 
 
 NOTHING_PUSHED = InForce()
-"""What is in force at a stage at which no version was ever pushed."""
+"""The versions in force at a stage at which no version was ever pushed."""
 
 
 @dataclass(frozen=True, slots=True)
 class PushedVersion:
-    """A version in the history. `size`: the bytes of its bundle. `pushed_at` is in UTC.
-
-    `release`: a fingerprint of the code that it was made for. `layer`: the ARN of the layer with
-    code and templates that the stage had then. Each is empty where nobody knows.
-    """
+    """A version in the history."""
 
     version: Version
     size: int
+    """The bytes of its bundle."""
+
     pushed_at: datetime
+    """The time of the push, in UTC."""
+
     pushed_by: str
     note: str = ""
     release: str = ""
+    """A fingerprint of the code that it was made for; empty if unknown."""
+
     layer: str = ""
+    """The ARN of the layer with the code and templates that the stage had then; empty if unknown.
+    """
 
 
 class Act(StrEnum):
-    """What a change of what is in force was."""
+    """The kind of a change to the versions in force."""
 
     PUSHED = "pushed"
     ROLLED_OUT = "rolled_out"
@@ -101,26 +107,29 @@ class Act(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Who changed what is in force, when and to what. It names versions by their numbers.
-
-    `revision`: of what was in force afterwards. `candidate`: 0 if there was none. `at` is in UTC.
-    """
+    """A change to the versions in force. It names versions by their numbers."""
 
     revision: int
+    """The revision after the change."""
+
     act: Act
     at: datetime
+    """The time of the change, in UTC."""
+
     by: str
     current: int
     candidate: int = 0
+    """0 if there was none."""
+
     percent: int = 0
     note: str = ""
 
 
 def version_for(user_id: str, in_force: InForce) -> Version:
-    """The version that a reader's next email is made with.
+    """Return the version for a reader's next email.
 
-    It depends on the reader, the number of the candidate and its percent alone. Readers are ordered
-    by a hash, so a higher percent adds readers, and all who had the candidate keep it.
+    It depends only on the reader, the number of the candidate and its percent. Readers are ordered
+    by a hash, so a higher percent adds readers, and all readers who had the candidate keep it.
     """
     candidate = in_force.candidate
     if candidate is None:

@@ -1,4 +1,4 @@
-"""What an email needs to know of each event of a window, however many there are. Pure."""
+"""The part of each event that an email needs, however many events a window has. Pure."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -10,44 +10,51 @@ from gazette.domain.naming.visible import is_name
 
 
 class Brief(NamedTuple):
-    """An event without its content: what groups, counts and ranks it.
-
-    `version`: the age of its content, by which names are compared. `thing`: the key of its entity.
-    `person`: the id of its actor; None without one. `has_name`: the actor's name is visible.
-    `has_page`, `has_avatar`: the event says where these are. `parent`: the key of the entity that
-    it names as its parent, with a title; empty if it names none.
-    """
+    """An event without its content: the attributes by which it is grouped, counted and ranked."""
 
     id: str
     occurred_at: datetime
     version: datetime
+    """The age of its content, by which names are compared."""
+
     category: str
     thing: str
+    """The key of its entity."""
+
     person: str | None
+    """The id of its actor; None without one."""
+
     has_name: bool
+    """The actor's name is visible."""
+
     is_addressed: bool
     importance: Importance
     source: str
     score: float | None
     has_page: bool
+    """The event contains the actor's page."""
+
     has_avatar: bool
+    """The event contains the actor's avatar."""
+
     parent: str
+    """The key of its parent entity, if it contains the parent's title; otherwise empty."""
 
 
 class StoredBrief(NamedTuple):
-    """A brief under its schedule, as StoredEvent. `lapses_at`: when its service wants it gone.
-
-    `decode` returns the whole event. It holds the row until then.
-    """
+    """A brief under its schedule, like StoredEvent."""
 
     event: Brief
     stored_at: datetime
     lasts_until: datetime
     lapses_at: datetime | None
+    """The event's `expires_at`."""
+
     decode: Callable[[], StoredEvent]
+    """A function that returns the whole event. It keeps the row in memory until then."""
 
     def is_over(self, now: datetime) -> bool:
-        """As in StoredEvent."""
+        """Return True if no email will show it."""
         return self.lasts_until <= now or (self.lapses_at is not None and self.lapses_at <= now)
 
 

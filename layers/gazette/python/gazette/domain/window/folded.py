@@ -1,4 +1,7 @@
-"""Fold the events of a window into lines while they are read, so that few are in memory. Pure."""
+"""A fold of the events of a window into lines while they are read, so that few are in memory.
+
+Pure.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
@@ -7,22 +10,25 @@ from gazette.domain.model import Event, Importance
 from gazette.domain.window.briefs import Brief, StoredBrief, brief_of
 
 NAMED = 3
-"""The most people of a line whose names can be shown."""
+"""The largest number of people whose names a line can show."""
 
 _IMPORTANCE = {Importance.LOW: 0.5, Importance.NORMAL: 1.0, Importance.HIGH: 3.0}
 
 _ONCE_FOR_EACH_PERSON = frozenset({"like", "follow"})
-"""Categories in which an event that repeats another one of the same actor is not an update."""
+"""Categories in which repeated events of the same actor count as one update."""
 
 _ONCE = frozenset({"recommendation"})
 """Categories in which all events on one entity are one update."""
 
 Load = Callable[[Collection[str]], Mapping[str, Event]]
-"""Returns the events with these ids. Raises Overtaken if one is not where it was read."""
+"""A function that returns the events with these ids. Raises Overtaken if one was moved."""
 
 
 def weight_of(importance: Importance) -> float:
-    """How much an importance matters. What only another version knows matters as usual."""
+    """Return the weight of an importance.
+
+    A value that this version does not know counts as normal.
+    """
     return _IMPORTANCE.get(importance, 1.0)
 
 
@@ -30,8 +36,8 @@ class Line:
     """Events of one category about one entity, counted: a Group before its events are loaded.
 
     `latest` represents it; `named_by` has the newest name of the entity. `recent`: the latest brief
-    of each of the last people, the most recent first. `people`: all of them, as a set where they
-    are more than that. `nobody`: how many events have no actor.
+    of each of the last people, the most recent first. `people`: all distinct people, as a set if
+    there are more than NAMED. `nobody`: the number of events without an actor.
     """
 
     __slots__ = (
@@ -61,7 +67,7 @@ class Line:
 
     @property
     def has_name(self) -> bool:
-        """Whether its events have a named actor."""
+        """Return True if its events have a named actor."""
         return self.recent != ()
 
     @property
@@ -75,7 +81,7 @@ class Line:
         return self._events
 
     def holds(self, brief: Brief) -> bool:
-        """Whether an event of its entity belongs to it."""
+        """Return True if an event of its entity belongs to it."""
         return (brief.category, brief.has_name) == (self.category, self.has_name)
 
     def add(self, brief: Brief) -> None:
@@ -111,7 +117,7 @@ class Line:
         people.add(person)
 
     def _mention(self, brief: Brief) -> None:
-        """Keep the last people. Who was pushed out comes back only by a later event of theirs."""
+        """Keep the last people. A person who was dropped returns only by a later event."""
         recent, age = self.recent, age_of(brief)
         if len(recent) == NAMED and age < age_of(recent[-1]):
             return
@@ -128,7 +134,7 @@ class Line:
 Thing = Brief | Line | dict[tuple[str, bool], Line]
 """An entity: its only event, its only line, or its lines by category and whether they are named.
 
-Most entities of a window with very many have one event, so that takes as little as it can.
+Most entities of a very large window have one event, so that form uses as little memory as possible.
 """
 
 
@@ -157,10 +163,10 @@ def _with(thing: Thing, brief: Brief) -> Thing:
 
 
 class Folded:
-    """All events of a window: what counts and ranks them, and where the newest names are.
+    """All events of a window: counts and ranks, and the events with the newest names.
 
-    `things`: by the key of the entity. `load` returns whole events; `loaded` has those that an
-    email was made of so far.
+    `things`: by the key of the entity. `load` returns whole events; `loaded` contains the events
+    loaded so far.
     """
 
     def __init__(self, load: Load) -> None:
@@ -175,7 +181,7 @@ class Folded:
         self.loaded: dict[str, Event] = {}
 
     def __len__(self) -> int:
-        """The number of events."""
+        """Return the number of events."""
         return self._events
 
     def add(self, brief: Brief) -> None:
@@ -197,17 +203,17 @@ class Folded:
             _keep_newest(self._avatars, person, brief)
 
     def naming(self, line: Line) -> set[str]:
-        """Return the ids of the events by which a line, its people and its entity are named."""
-        found = self._naming_thing(line.latest.thing)
+        """Return the ids of the events that name a line, its people and its entity."""
+        ids = self._naming_thing(line.latest.thing)
         for brief in (line.latest, *line.recent):
-            found.add(brief.id)
+            ids.add(brief.id)
             if brief.person is not None:
                 named = (self._people, self._pages, self._avatars)
-                found.update(of[brief.person].id for of in named if brief.person in of)
-        return found
+                ids.update(of[brief.person].id for of in named if brief.person in of)
+        return ids
 
     def naming_parent(self, parent: str) -> set[str]:
-        """Return the ids of the events by which the parent of an event is named."""
+        """Return the ids of the events that name the parent of an event."""
         return self._naming_thing(parent) if parent in self._parents else set()
 
     def load(self, ids: Collection[str]) -> None:
@@ -217,15 +223,18 @@ class Folded:
             self.loaded.update(self._load(missing))
 
     def _naming_thing(self, key: str) -> set[str]:
-        found = {self._parents[key].id} if key in self._parents else set()
+        ids = {self._parents[key].id} if key in self._parents else set()
         thing = self.things.get(key)
         if thing is not None:
-            found.add(max((line.named_by for line in lines_of(thing)), key=version_of).id)
-        return found
+            ids.add(max((line.named_by for line in lines_of(thing)), key=version_of).id)
+        return ids
 
 
 def fold(events: Iterable[Event]) -> Folded:
-    """Fold events that are in memory. Their ids are unique: they are the key of the table."""
+    """Fold events that are in memory.
+
+    Their ids are unique, because they are the key of the table.
+    """
     known = {event.id: event for event in events}
     folded = Folded(lambda ids: {each: known[each] for each in ids})
     for brief in _with_newest_names(list(map(brief_of, known.values()))):
@@ -234,10 +243,10 @@ def fold(events: Iterable[Event]) -> Folded:
 
 
 class Folding:
-    """Folds a window while it is read, and keeps its events whole as long as they are few.
+    """A fold of a window while it is read. It keeps the events whole as long as they are few.
 
-    `load`: of a window with more events than `whole`. Of such a window an event counts in the line
-    of the name that it has itself; of a smaller one in that of its actor's newest name.
+    `load`: loads events of a window with more than `whole` events. In such a window an event counts
+    in the line of its own name; in a smaller one, in that of its actor's newest name.
     """
 
     def __init__(self, load: Load, *, whole: int) -> None:
@@ -257,12 +266,12 @@ class Folding:
             self._kept = None
 
     def folded(self) -> Folded:
-        """Return all events, once they were added."""
-        kept = self._kept
-        if kept is None:
+        """Return all events that were added."""
+        briefs = self._kept
+        if briefs is None:
             return self._folded
-        folded = Folded(lambda ids: {each: kept[each].decode().event for each in ids})
-        for brief in _with_newest_names([stored.event for stored in kept.values()]):
+        folded = Folded(lambda ids: {each: briefs[each].decode().event for each in ids})
+        for brief in _with_newest_names([stored.event for stored in briefs.values()]):
             folded.add(brief)
         return folded
 
@@ -289,12 +298,12 @@ def version_of(brief: Brief) -> tuple[datetime, datetime, str]:
 
 
 def age_of(brief: Brief) -> tuple[datetime, str]:
-    """Return a key that sorts briefs by when they happened."""
+    """Return a key that sorts briefs by the time at which they happened."""
     return brief.occurred_at, brief.id
 
 
 def age_of_event(event: Event) -> tuple[datetime, str]:
-    """As `age_of`, of a whole event."""
+    """Return a key that sorts whole events like `age_of`."""
     return event.occurred_at, event.id
 
 

@@ -1,1 +1,2 @@
-"""Ask content sources for what a reader's next digest shows beside events."""
+"""The queries to content sources, whose items a reader's next digest shows in addition to
+events."""

@@ -1,4 +1,4 @@
-"""Ask a content source, each time with a permit, and tell the circuit breaker how it went."""
+"""Query a content source, each time with a permit, and report the result to the circuit breaker."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from gazette.domain.content import Answer, Question
-from gazette.domain.delivery.backlog import among
+from gazette.domain.delivery.backlog import delay_among
 from gazette.domain.delivery.pace import LONGEST_WAIT_FOR_A_PERMIT, NoPermit, Permit
 from gazette.domain.errors import SourceFailed, Unavailable
 from gazette.domain.ports.clock import Clock
@@ -16,58 +16,64 @@ from gazette.domain.ports.queues import LONGEST_DELAY
 from gazette.steps.content.health import SourceHealth
 
 _RETRY_AFTER = (timedelta(milliseconds=50), timedelta(milliseconds=250))
-"""The pause before a request is repeated at once, at random: not all workers at the same time."""
+"""The random pause before an immediate retry, so that workers do not retry at the same time."""
 
 _BREAKER_OPEN = (timedelta(seconds=60), timedelta(seconds=180))
-"""Delay of a fetch while the breaker is open: often enough that some fetch is there for each probe,
-and that a digest that waits ten minutes gets its items after an outage of five."""
+"""The delay of a fetch while the breaker is open.
+
+It is short enough that some fetch is available for each probe, and that a digest that waits ten
+minutes gets its items after an outage of five.
+"""
 
 _IN_TIME = timedelta(seconds=1)
-"""A request begins so long after its permit at most: reading three rows takes a tenth of it."""
+"""The longest time between a permit and its request. Three reads take a tenth of that."""
 
 _FIRST_PAUSE = timedelta(seconds=30)
-"""The mean delay of a fetch that failed once; doubled each time."""
+"""The mean delay of a fetch that failed once. It doubles each time."""
 
 
 @dataclass(slots=True)
 class ProcessHealth:
-    """The health of a source as this process sees it.
-
-    `requests`: how many it has made. `opened`: how often it opened the circuit breaker, or left it
-    open.
-    """
+    """The health of a source as this process sees it."""
 
     now: SourceHealth = field(default_factory=SourceHealth)
     requests: int = 0
+    """The number of requests of this process."""
+
     opened: int = 0
+    """The number of times that this process opened the circuit breaker, or kept it open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskContext:
-    """What is needed to ask a source.
-
-    `waiting`: how many fetches wait for a permit, as far as is known. `sleep` waits; `random`
-    returns a number from 0 to 1.
-    """
+    """The dependencies of a query to a source."""
 
     source: ContentSource
     rate_limiter: RateLimiter
     breaker: CircuitBreaker
     health: ProcessHealth
     waiting: Callable[[], int]
+    """A function that returns the known number of fetches that wait for a permit."""
+
     clock: Clock
     sleep: Callable[[timedelta], None]
+    """A function that waits."""
+
     random: Callable[[], float]
+    """A function that returns a number from 0 to 1."""
 
 
 def no_permit_near(context: AskContext) -> bool:
-    """Whether no permit is near by what this process knows: then nothing is read for a fetch."""
+    """Return True if this process knows that no permit is near.
+
+    Then no row is read for the fetch.
+    """
     now = context.clock()
     return context.rate_limiter.outlook(now).free_at > now + LONGEST_WAIT_FOR_A_PERMIT
 
 
 def wait_for_permit(context: AskContext) -> Permit | NoPermit:
-    """Take a permit for one request and wait for it, or say why there is none."""
+    """Take a permit for one request and wait for it, or return why there is none."""
     now = context.clock()
     permit = context.rate_limiter.reserve(now, now + LONGEST_WAIT_FOR_A_PERMIT)
     if isinstance(permit, Permit) and (wait := permit.at - context.clock()) > timedelta(0):
@@ -76,10 +82,10 @@ def wait_for_permit(context: AskContext) -> Permit | NoPermit:
 
 
 def still_in_time(permit: Permit, context: AskContext) -> Permit | NoPermit:
-    """The permit, or another one if it is too late for this: or say why there is none.
+    """Return the permit, or a new one if it is too old; or return why there is none.
 
-    Whoever stalls between permit and request, all at once, would ask in a burst. A probe goes,
-    however late: there is one at a time.
+    Workers that all stalled between permit and request would otherwise send a burst. A probe is
+    sent however late it is, because there is only one at a time.
     """
     if permit.is_probe or context.clock() - permit.at <= _IN_TIME:
         return permit
@@ -87,9 +93,9 @@ def still_in_time(permit: Permit, context: AskContext) -> Permit | NoPermit:
 
 
 def again_after(why: NoPermit, context: AskContext) -> timedelta:
-    """The delay of a fetch for which there was no permit: over the time that all of them need."""
+    """Return the delay of a fetch without a permit, spread over the time that all fetches need."""
     known = context.rate_limiter.outlook(context.clock())
-    in_turn = among(context.waiting(), rate=known.rate, random=context.random())
+    in_turn = delay_among(context.waiting(), rate=known.rate, random=context.random())
     if why is not NoPermit.BREAKER_OPEN:
         return in_turn
     soonest, latest = _BREAKER_OPEN
@@ -97,16 +103,17 @@ def again_after(why: NoPermit, context: AskContext) -> timedelta:
 
 
 def again_after_failure(tries: int, context: AskContext) -> timedelta:
-    """The delay of a fetch that has failed so often: a random one, twice as long each time."""
+    """Return the delay of a fetch that has failed `tries` times: random, and twice as long each
+    time."""
     mean = min(_FIRST_PAUSE * 2.0 ** min(tries - 1, 10), LONGEST_DELAY / 1.5)
     return mean * (0.5 + context.random())
 
 
 def ask(question: Question, permit: Permit, *, context: AskContext) -> Answer:
-    """Ask once, or twice if the retry budget allows. Raises SourceFailed.
+    """Query once, or twice if the retry budget allows. Raises SourceFailed.
 
-    The second request takes a permit of its own, and is not made if none is free at once. None
-    follows a source that refuses, or a probe: the breaker is open then.
+    The second request takes its own permit, and is not made if none is free at once. It is not made
+    either after a probe, or if the source refuses, because the breaker is then open.
     """
     try:
         return _once(question, permit, context)
@@ -125,7 +132,7 @@ def _second_permit(context: AskContext) -> Permit | None:
 
 
 def _once(question: Question, permit: Permit, context: AskContext) -> Answer:
-    """One request. Where the breaker cannot be told, the next failure or probe tells it."""
+    """Make one request. If the breaker cannot be updated, the next failure or probe updates it."""
     health = context.health
     health.requests += 1
     try:

@@ -1,9 +1,8 @@
-"""Fetch what a content source has for one digest of one reader, and store it as events.
+"""Fetch a content source's items for one digest of one reader, and store them as events.
 
-The order is what protects the source and the reader: first the clock and what this process knows
-of permits, at no cost; then whether the fetch is still wanted; then a permit; and only then
-everything else. The schedule is marked last, so that a fetch that died is made again, and puts the
-same events.
+The order protects the source and the reader: first the clock and this process's view of permits, at
+no cost; then a check that the fetch is still wanted; then a permit; and only then everything else.
+The schedule is marked last, so that an interrupted fetch is repeated and stores the same events.
 """
 
 from collections.abc import Callable, Sequence
@@ -47,7 +46,7 @@ from gazette.steps.time_budget import require_time
 
 
 class FetchOutcome(StrEnum):
-    """What became of a fetch. After the last three it is on the queue again."""
+    """The outcome of a fetch. After the last three outcomes, the fetch is queued again."""
 
     STORED = "stored"
     NOTHING_NEW = "nothing_new"
@@ -61,39 +60,47 @@ class FetchOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchResult:
-    """What became of a fetch.
-
-    `items`: how many the next digest may show. `requests`: how many were made. `opened`: whether
-    that opened the circuit breaker, or left it open. `why`: of a failure.
-    """
+    """The result of a fetch."""
 
     fetch: Fetch
     outcome: FetchOutcome
     items: int = 0
+    """The number of items that the next digest may show."""
+
     requests: int = 0
+    """The number of requests."""
+
     opened: bool = False
+    """True if it opened the circuit breaker, or kept it open."""
+
     broken: tuple[Broken, ...] = ()
     why: str = ""
+    """The reason for a failure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchContext:
-    """What a fetch needs.
-
-    `limit`: how many items a digest shows at most. `policy_of`: what the digests of a user id do
-    whose items are not there. `useful_for`: how long they may wait for them if they go without them
-    then; else it is `max_lateness`. `longest`: how long a fetch may take.
-    """
+    """The dependencies of a fetch."""
 
     routing: RoutingContext
     asking: AskContext
     queue: FetchQueue
     plan: ContentPlan
     limit: int
+    """The largest number of items in a digest."""
+
     policy_of: Callable[[str], SourcePolicy]
+    """A function that returns the policy of a user's digests for missing items."""
+
     useful_for: timedelta
+    """The longest wait of a digest that is then sent without its items.
+
+    Other digests wait for `max_lateness`.
+    """
+
     max_lateness: timedelta
     longest: timedelta
+    """The longest duration of a fetch."""
 
 
 def fetch(
@@ -105,26 +112,28 @@ def fetch(
 ) -> FetchResult:
     """Handle a message from the content queue. Safe to repeat, at any time.
 
-    A fetch that cannot be made now gets a new message before this one is deleted: returning this
-    one would use up its receives. Raises NotYet if too little time is left, and InvalidEvent if
-    `decode` does.
+    A fetch that cannot be made now gets a new message before this one is deleted, because returning
+    this one would use up its receives. Raises NotYet if too little time is left, and InvalidEvent
+    if `decode` does.
     """
-    wanted = decode(body)
-    if _is_too_late(wanted, context):
-        return FetchResult(fetch=wanted, outcome=FetchOutcome.TOO_LATE)
+    request = decode(body)
+    if _is_too_late(request, context):
+        return FetchResult(fetch=request, outcome=FetchOutcome.TOO_LATE)
     if no_permit_near(context.asking):
-        return _requeue(wanted, NoPermit.BUSY, context)
-    schedule = _schedule_to_ask_for(wanted, context)
+        return _requeue(request, NoPermit.BUSY, context)
+    schedule = _schedule_to_fetch_for(request, context)
     if isinstance(schedule, FetchOutcome):
-        return FetchResult(fetch=wanted, outcome=schedule)
+        return FetchResult(fetch=request, outcome=schedule)
     require_time(time_left, least=context.longest)
     permit = wait_for_permit(context.asking)
     if isinstance(permit, NoPermit):
-        return _requeue(wanted, permit, context)
+        return _requeue(request, permit, context)
     health = context.asking.health
-    made, opened = health.requests, health.opened
-    result = _fetch(wanted, schedule, permit, context)
-    return replace(result, requests=health.requests - made, opened=health.opened > opened)
+    requests_before, opened = health.requests, health.opened
+    result = _fetch(request, schedule, permit, context)
+    return replace(
+        result, requests=health.requests - requests_before, opened=health.opened > opened
+    )
 
 
 def _fetch(wanted: Fetch, schedule: Schedule, permit: Permit, context: FetchContext) -> FetchResult:
@@ -140,7 +149,7 @@ def _fetch(wanted: Fetch, schedule: Schedule, permit: Permit, context: FetchCont
         answer = ask(_question(wanted, reader, since, context), in_time, context=context.asking)
     except SourceFailed as err:
         return _failed(wanted, err, context)
-    kept = store_items(
+    result = store_items(
         [item for item in answer.items if item.lasts_until(wanted.due_at)],
         schedule=schedule,
         waiting=waiting,
@@ -148,18 +157,20 @@ def _fetch(wanted: Fetch, schedule: Schedule, permit: Permit, context: FetchCont
         limit=context.limit,
         context=context.routing,
     )
-    _mark(wanted, kept, read=schedule, since=since, context=context)
+    _mark(wanted, result, read=schedule, since=since, context=context)
     return FetchResult(
         fetch=wanted,
-        outcome=FetchOutcome.STORED if kept.put else FetchOutcome.NOTHING_NEW,
-        items=len(kept.offered),
+        outcome=FetchOutcome.STORED if result.changed else FetchOutcome.NOTHING_NEW,
+        items=len(result.offered),
         broken=answer.broken,
     )
 
 
 def _is_too_late(wanted: Fetch, context: FetchContext) -> bool:
-    """Whether no digest waits for it any more. How long one does is said by the stage, or by the
-    version of the templates that its reader gets: that is asked only where it matters.
+    """Return True if no digest waits for it any more.
+
+    The stage, or the reader's template version, sets how long a digest waits. The version is read
+    only if it matters.
     """
     waits = context.routing.clock() - wanted.waits_since
     if waits <= context.useful_for:
@@ -167,8 +178,8 @@ def _is_too_late(wanted: Fetch, context: FetchContext) -> bool:
     return waits > context.max_lateness or context.policy_of(wanted.user_id) is SourcePolicy.WITHOUT
 
 
-def _schedule_to_ask_for(wanted: Fetch, context: FetchContext) -> Schedule | FetchOutcome:
-    """The schedule as stored now, or why the source need not be asked for it any more."""
+def _schedule_to_fetch_for(wanted: Fetch, context: FetchContext) -> Schedule | FetchOutcome:
+    """Return the stored schedule, or the reason for which the source need not be queried."""
     schedule = context.routing.schedules.get(wanted.user_id, wanted.schedule)
     if schedule is None or not schedule.is_asked_for(wanted.due_at):
         return FetchOutcome.NOT_ASKED
@@ -180,9 +191,10 @@ def _schedule_to_ask_for(wanted: Fetch, context: FetchContext) -> Schedule | Fet
 
 
 def _waiting(wanted: Fetch, context: FetchContext) -> tuple[datetime, Sequence[StoredEvent]]:
-    """Up to when events were in a digest, and the items that no digest has shown yet.
+    """Return when events were last sent, and the items that no digest has shown yet.
 
-    The runs are read first, as a run reads its window: no event is between two looks.
+    The runs are read first, like a run reads its window, so that no event is missed between the
+    reads.
     """
     user_id, name = wanted.user_id, wanted.schedule
     since = settled_until(context.routing.runs.chain(latest_run(user_id, name)))
@@ -207,12 +219,12 @@ def _question(
 def _mark(
     wanted: Fetch, kept: Kept, *, read: Schedule, since: datetime, context: FetchContext
 ) -> None:
-    """Write into the schedule what was fetched, after it was stored. Raises NotYet.
+    """Mark the schedule as fetched, after the items were stored. Raises NotYet.
 
-    What another worker has written meanwhile stays: fan-out advances the schedule, and a repeated
-    message may have brought the same items. If it has brought others, it may have taken back what
-    this one stored: a reader is remembered to have had only what still waits, or was in a digest.
-    `read`, `since`: the schedule, and up to when events were in a digest, as this fetch read them.
+    Changes by other workers are kept: fan-out may have advanced the schedule, and a repeated
+    message may have stored the same items. If it stored other items, it may have removed those of
+    this fetch. So only items that still wait, or that were in a digest, are added to the memory.
+    `read`, `since`: the schedule, and the end of earlier digests, as this fetch read them.
     """
     schedules = context.routing.schedules
     for _ in ATTEMPTS:
@@ -222,12 +234,12 @@ def _mark(
         offered = kept.offered
         if schedule.fetched_at != read.fetched_at:
             rows = context.routing.events.stored_under(read.user_id, read.name, after=since)
-            there = {each.event.id for each in readable(rows)}
-            offered = tuple(each for each in offered if each in there)
-        gone = (*kept.gone, *(set(kept.offered) - set(offered)))
-        shown = Shown(schedule.shown).without(gone).with_((*kept.had, *offered))
+            waiting_ids = {each.event.id for each in readable(rows)}
+            offered = tuple(each for each in offered if each in waiting_ids)
+        removed = (*kept.removed, *(set(kept.offered) - set(offered)))
+        memory = Shown(schedule.shown).without(removed).with_((*kept.had, *offered))
         now = context.routing.clock()
-        fetched = schedule.fetched(now, wanted.due_at, shown.hashes)
+        fetched = schedule.fetched(now, wanted.due_at, memory.hashes)
         if schedules.put(fetched, replacing=schedule):
             return
     raise kept_changing(f"The schedule {wanted.schedule} of {wanted.user_id}")

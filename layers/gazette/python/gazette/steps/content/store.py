@@ -1,4 +1,4 @@
-"""Store the items of an answer that the next digest of a reader may show, and take others back."""
+"""Store the items that a reader's next digest may show, and remove the others."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,21 +12,24 @@ from gazette.steps.routing.move import take_back
 from gazette.steps.routing.route import route
 
 _NOT_NEW = {Outcome.DUPLICATE, Outcome.AMENDED, Outcome.RETRACTED}
-"""Where an item that does not wait ends so, a digest has shown it, or its service withdrew it."""
+"""The outcomes of an item that a digest has shown, or that its service withdrew."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What became of an answer, by the ids of events.
-
-    `offered`: what the next digest may show. `put`: those that were new, or have changed. `had`:
-    what is not new to the reader. `gone`: what waited and was taken back.
-    """
+    """The result of storing an answer, by the ids of events."""
 
     offered: tuple[str, ...]
-    put: tuple[str, ...]
+    """The items that the next digest may show."""
+
+    changed: tuple[str, ...]
+    """The items that were new or changed."""
+
     had: tuple[str, ...]
-    gone: tuple[str, ...]
+    """The items that the reader has already had."""
+
+    removed: tuple[str, ...]
+    """The waiting items that were removed."""
 
 
 def store_items(
@@ -40,37 +43,37 @@ def store_items(
 ) -> Kept:
     """Store the first `limit` of `items` that the reader has not had. Safe to repeat.
 
-    The memory of the schedule holds only the newest: that the reader has had another one shows when
-    it is put. It takes no place then, and the next one is put instead. `waiting`, `at`: as in
+    The memory of the schedule contains only the newest items. Whether the reader has had an older
+    one is found when it is stored; it is then replaced by the next item. `waiting`, `at`: as in
     `refreshed`. Raises NotYet, and UnreadableRow, if `route` does.
     """
-    shown, there = Shown(schedule.shown), {stored.event.id for stored in waiting}
+    memory, waiting_ids = Shown(schedule.shown), {stored.event.id for stored in waiting}
     offered: list[str] = []
-    put: list[str] = []
+    changed_ids: list[str] = []
     had: list[str] = []
-    left = list(items)
+    remaining = list(items)
     while True:
-        found = refreshed(
-            left,
+        refresh = refreshed(
+            remaining,
             waiting=waiting,
-            shown=shown,
+            shown=memory,
             user_id=schedule.user_id,
             at=at,
             limit=limit - len(offered),
         )
-        outcomes = route(found.put, context=context)
+        outcomes = route(refresh.changed, context=context)
         not_new = [
             event.id
-            for event, outcome in zip(found.put, outcomes, strict=True)
-            if outcome in _NOT_NEW and event.id not in there
+            for event, outcome in zip(refresh.changed, outcomes, strict=True)
+            if outcome in _NOT_NEW and event.id not in waiting_ids
         ]
-        offered += [each for each in found.offered if each not in not_new]
-        put += [event.id for event in found.put if event.id not in not_new]
+        offered += [each for each in refresh.offered if each not in not_new]
+        changed_ids += [event.id for event in refresh.changed if event.id not in not_new]
         had += not_new
         if not not_new:
             break
-        done = {*offered, *had}
-        left = [item for item in left if event_id(item.source, item.id) not in done]
+        handled = {*offered, *had}
+        remaining = [item for item in remaining if event_id(item.source, item.id) not in handled]
     unwanted = [stored for stored in waiting if stored.event.id not in offered]
-    gone = [each.event.id for each in unwanted if take_back(each, context=context)]
-    return Kept(tuple(offered), tuple(put), tuple(had), tuple(gone))
+    removed = [each.event.id for each in unwanted if take_back(each, context=context)]
+    return Kept(tuple(offered), tuple(changed_ids), tuple(had), tuple(removed))

@@ -1,1 +1,1 @@
-"""From a run to an accepted email: prepare, claim, render, send."""
+"""The delivery of a run: prepare, claim, render, send."""

@@ -1,6 +1,6 @@
-"""Whether the items of a run's content sources are there, and how long it waits for them.
+"""The state of the items of a run's content sources, and the time that the run waits for them.
 
-Only stages with a source that is asked import this.
+Only stages with a queried source import this module.
 """
 
 from collections.abc import Callable
@@ -22,42 +22,45 @@ _ROUNDING = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContentContext:
-    """What a delivery must know of content sources.
+    """The data that a delivery needs about content sources.
 
-    `policy_of`: what the digests of a user id do whose items are not there. `patience`: how long
-    they wait if they go without them then. `fresh_for`, `settle_lag`, `max_lateness`: as in
-    ContentPlan and DeliveryLimits.
+    `fresh_for`, `settle_lag`, `max_lateness`: see ContentPlan and DeliveryLimits.
     """
 
     schedules: RunSequences
     fetch_queue: FetchQueue
     policy_of: Callable[[str], SourcePolicy]
+    """A function that returns the policy of a user's digests for missing items."""
+
     fresh_for: timedelta
     patience: timedelta
+    """The time that digests wait before they are sent without the items."""
+
     settle_lag: timedelta
     max_lateness: timedelta
 
-    def look(self, run: Run, now: datetime) -> Awaited | tuple[str, ...]:
-        """What the run waits for; if for nothing, those of its sources that it goes without.
+    def check(self, run: Run, now: datetime) -> Awaited | tuple[str, ...]:
+        """Return the items that the run waits for; if none, its sources that it is sent without.
 
-        What was stored within the settle lag is in no window yet, so the run waits for that too
-        (rule 2). A schedule that is gone, as after an erasure, or that asks no source any more, as
-        after its reader turned the category off, is not waited for; nor does a run wait that is of
-        no occurrence, such as that of a redrive: nobody asks for it. Writes nothing.
+        Items that were stored within the settle lag are in no window yet, so the run waits for them
+        too (rule 2). The run does not wait if the schedule no longer exists, as after an erasure,
+        or queries no source any more, as after its reader turned the category off. It does not wait
+        either if it belongs to no occurrence, like a run started by a redrive, because its sources
+        are not queried. Makes no writes.
         """
         schedule = self.schedules.get(run.key.user_id, run.key.schedule)
         if schedule is None or not asked_among(schedule.sources):
             return ()
         if not schedule.is_asked_for(run.due_at):
             return ()
-        is_there = is_fresh(
+        is_stored = is_fresh(
             fetched_at=schedule.fetched_at,
             fetched_for=schedule.fetched_for,
             due_at=run.due_at,
             now=run.due_at,
             fresh_for=self.fresh_for,
         )
-        if is_there and schedule.fetched_at:
+        if is_stored and schedule.fetched_at:
             readable_at = schedule.fetched_at + self.settle_lag
             return () if readable_at < now else Awaited(readable_at + _ROUNDING)
         asked_at = run.asked_at or now

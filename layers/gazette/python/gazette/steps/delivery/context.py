@@ -1,4 +1,4 @@
-"""What a delivery reads, and what it sends and stores with."""
+"""The dependencies of a delivery: its reads, its writes and the provider."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,10 +25,7 @@ RouteAgain = Callable[[RunKey, Window, TimeLeft], bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrepareContext:
-    """What `prepare` reads; it writes nothing. `random` returns a number from 0 to 1.
-
-    `content`: None if no run waits for the items of content sources.
-    """
+    """The dependencies of `prepare`, which makes no writes."""
 
     runs: Runs
     subscribers: Subscribers
@@ -38,29 +35,37 @@ class PrepareContext:
     batches: Batches
     clock: Clock
     random: Callable[[], float]
+    """A function that returns a number from 0 to 1."""
+
     limits: DeliveryLimits
     content: "ContentContext | None" = None
+    """None if no run waits for the items of content sources."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryContext(PrepareContext):
-    """Besides, the templates and the provider that turn runs into emails.
-
-    `last_look`: at the reader, between claim and call. `route_again` brings what was stored in
-    a window of a run where its reader wants it now, and returns whether any has left; raises NotYet
-    if time is short.
-    `draw_nonce` returns a unique value. `installation` names these tables, so that delivery events
-    of another installation are told apart. `leaves_all`: a mail program's unsubscribe button ends
-    all email, also beside an immediate email.
-    """
+    """The dependencies of `prepare`, and the templates and the provider that turn runs into
+    emails."""
 
     last_look: LastLook
+    """A second read of the reader between claim and call."""
+
     route_again: RouteAgain
+    """A function that moves the events in a window of a run to where the reader wants them now.
+
+    Returns True if any event left the run; raises NotYet if time is short.
+    """
+
     editing: EditionContext
     link_maker: LinkMaker
     mailers: Streams[Mailer]
     pacing: Pacing
     draw_nonce: Callable[[], str]
+    """A function that returns a unique value."""
+
     list_id: str
     installation: str
+    """The name of these tables, which distinguishes delivery events of other installations."""
+
     leaves_all: bool = False
+    """A mail program's unsubscribe button ends all email, also in an immediate email."""

@@ -1,4 +1,4 @@
-"""Deliver one run: the only way in which Gazette sends."""
+"""Deliver one run. This is the only code that sends email."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -41,12 +41,12 @@ from gazette.steps.runs import apply, make_claim, store
 _SOON = timedelta(minutes=1)
 
 _A_ROUND = timedelta(seconds=20)
-"""More than it takes to read a long window, to render it and to exclude what it cannot show."""
+"""An upper bound of the time to read a long window, to render it and to exclude events."""
 
 
 @dataclass(slots=True)
 class _Tries:
-    """What the tries of one message share: a permit, and the events that were not sent."""
+    """The shared state of the tries of one message: a permit, and the events that were not sent."""
 
     permit: Permit | None = None
     excluded: int = 0
@@ -67,17 +67,17 @@ class _Tries:
 
 @dataclass(frozen=True, slots=True)
 class _Rendered:
-    """A run that may be claimed as it was read, its email, and the version that made it.
-
-    `chosen`: the version that was in force for the run; `templates`: the one that made the email.
-    """
+    """A run that may be claimed as it was read, with its email."""
 
     prepared: Prepared
     edition: Edition
     links: Links
     variant: Variant
     chosen: Chosen
+    """The version that was in force for the run."""
+
     templates: int
+    """The version that made the email."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,28 +91,34 @@ class _Claimed:
 
 
 def deliver(key: RunKey, time_left: TimeLeft, *, context: DeliveryContext) -> Delivery | None:
-    """End the run, or say when to try again. Returns None if there is no such run.
+    """End the run, or return when to try again. Returns None if there is no such run.
 
-    Reading, grouping, ranking and rendering come first; then claim, send and commit, so that the
-    claim is held only around the call. If the run changes before the claim, or the reader before
-    the call, everything is read again. `time_left` is the rest of this invocation. Raises NotYet if
-    the message must be kept, because too little time is left or the run kept changing.
+    The email is read, grouped, ranked and rendered first. Then the run is claimed, sent and
+    committed, so that the claim lasts only for the call. If the run changes before the claim, or
+    the reader before the call, everything is read again. `time_left` is the rest of this
+    invocation. Raises NotYet if the message must be kept, because too little time is left or the
+    run kept changing.
     """
     tries = _Tries()
     for _ in ATTEMPTS:
         try:
-            found = _claim(key, tries, context, time_left)
-            done = _send(found, context, time_left) if isinstance(found, _Claimed) else found
+            claimed = _claim(key, tries, context, time_left)
+            delivery = (
+                _send(claimed, context, time_left) if isinstance(claimed, _Claimed) else claimed
+            )
         except Overtaken:
             continue
-        return tries.counted(done) if done else None
+        return tries.counted(delivery) if delivery else None
     raise kept_changing(f"Run {run_id(key)}")
 
 
 def _claim(
     key: RunKey, tries: _Tries, context: DeliveryContext, time_left: TimeLeft
 ) -> _Claimed | Delivery | None:
-    """Render the email and claim the run. Raises Overtaken if what was read has changed since."""
+    """Render the email and claim the run.
+
+    Raises Overtaken if a row has changed since it was read.
+    """
     rendered = _render(key, tries, context, time_left)
     if not isinstance(rendered, _Rendered):
         return _end(rendered, tries, context) if rendered else None
@@ -139,11 +145,13 @@ def _claim(
         return Delivery(apply(run, Cancel(Reason.BATCH_CANCELLED), runs=context.runs))
     if due.has_lapsed(context.clock()):
         raise Overtaken("An event has lapsed since the window was read.")
-    if due.held:
-        run = _defer(run, due.held, tries, context)
+    if due.to_defer:
+        run = _defer(run, due.to_defer, tries, context)
     at = context.clock()
     if _is_outdated(rendered, context):
-        raise Overtaken("Operators have decided otherwise since the email was rendered.")
+        raise Overtaken(
+            "An operator changed version, experiment or holds since the email was rendered."
+        )
     deadline = at + time_left() + context.limits.clock_skew
     claim = Claim(
         prepared.window,
@@ -156,7 +164,7 @@ def _claim(
         left_out=due.left_out,
         without=prepared.without,
         templates=rendered.templates,
-        templates_gone=rendered.chosen.gone,
+        templates_gone=rendered.chosen.missing_version,
         at=at,
     )
     claimed = make_claim(run, claim, prepared.older.carried, runs=context.runs)
@@ -170,15 +178,15 @@ def _render(
 ) -> _Rendered | Ending | None:
     """Prepare the run and render its email.
 
-    If events were excluded, the window is read again without them: by the next message, if this
-    invocation has no time for that.
+    If events were excluded, the window is read again without them. If this invocation has no time
+    for that, the next message does it.
     """
     while isinstance(prepared := _prepare(key, context, time_left), Prepared):
         reader = prepared.subscriber
         links = context.link_maker.links(LinkToken.of(key, prepared.run.due_at, reader))
         variant = _variant(key, context)
         chosen = context.editing.templates(prepared.run)
-        made = edit(
+        result = edit(
             prepared.run,
             prepared.due.sent,
             reader,
@@ -189,11 +197,11 @@ def _render(
             may_have_been_sent=prepared.due.may_have_been_sent,
             until=prepared.window.until,
         )
-        if isinstance(made, Made):
-            return _Rendered(prepared, made.edition, links, variant, chosen, made.templates)
-        tries.excluded += made.events
+        if isinstance(result, Made):
+            return _Rendered(prepared, result.edition, links, variant, chosen, result.templates)
+        tries.excluded += result.events
         if time_left() < _A_ROUND + context.limits.send_timeout + context.limits.commit_margin:
-            return Ending(Delivery(made.run, context.clock(), WaitingFor.REMOVAL))
+            return Ending(Delivery(result.run, context.clock(), WaitingFor.REMOVAL))
     return prepared
 
 
@@ -203,10 +211,10 @@ def _variant(key: RunKey, context: DeliveryContext) -> Variant:
 
 
 def _is_outdated(rendered: _Rendered, context: DeliveryContext) -> bool:
-    """Return whether version, experiment or holds have changed since the email was rendered.
+    """Return True if version, experiment or holds have changed since the email was rendered.
 
-    Waiting for a permit takes time, and a process may be stopped at any point and go on much later.
-    What operators decide is cached for a minute, so this seldom takes a call.
+    Waiting for a permit takes time, and a process may stop at any point and continue much later.
+    Operators' decisions are cached for a minute, so this rarely needs a call.
     """
     prepared = rendered.prepared
     run, due = prepared.run, prepared.due
@@ -216,16 +224,15 @@ def _is_outdated(rendered: _Rendered, context: DeliveryContext) -> bool:
         chosen = context.editing.templates(run)
         if chosen.templates.number != rendered.chosen.templates.number:
             return True
-    held = context.held_categories()
-    return not due.categories.isdisjoint(held)
+    return not due.categories.isdisjoint(context.held_categories())
 
 
 def _prepare(
     key: RunKey, context: DeliveryContext, time_left: TimeLeft
 ) -> Prepared | Ending | None:
-    """Read the run and those before it, store what becomes of them, and read its events.
+    """Read the run and those before it, store the decisions about them, and read its events.
 
-    Raises Overtaken if some of these belonged elsewhere: they are there now (rule 15).
+    Raises Overtaken if some events belonged elsewhere and were moved there (rule 15).
     """
     chain = chain_of(key, runs=context.runs)
     if chain is None:
@@ -237,12 +244,12 @@ def _prepare(
     prepared = prepare(settled, context=context)
     outdated = prepared.outdated if isinstance(prepared, Prepared) else None
     if outdated and context.route_again(key, outdated, time_left):
-        raise Overtaken("Events that their reader wants otherwise now have left the window.")
+        raise Overtaken("Events left the window because the choices of their reader changed.")
     return prepared
 
 
 def _end(ending: Ending, tries: _Tries, context: DeliveryContext) -> Delivery:
-    """Store an ending. Raises Overtaken if a run is no longer as it was read."""
+    """Store an ending. Raises Overtaken if a run has changed since it was read."""
     run = ending.delivery.run
     if ending.fetch and context.content:
         context.content.ask(ending.fetch)
@@ -264,9 +271,9 @@ def _remove(
 ) -> tuple[Run, int]:
     """Remove expired and lapsed events from the schedule of `run`, and count them (rule 21).
 
-    An event that may have been sent is given up: stored anew when an amendment gives it more time,
-    it would no longer be known in how many emails it was (rule 9). Returns the run as it is then,
-    and how many events this call removed; another worker may have removed the others.
+    An event that may have been sent is given up. If an amendment gave it more time and it were
+    stored again, the number of its emails would be unknown (rule 9). Returns the new run, and the
+    number of events that this call removed; another worker may have removed the others.
     """
     removed = 0
     for first in range(0, len(over), EVENTS_AT_ONCE):
@@ -287,22 +294,22 @@ def _remove(
     return run, removed
 
 
-def _defer(run: Run, held: Sequence[str], tries: _Tries, context: DeliveryContext) -> Run:
+def _defer(run: Run, event_ids: Sequence[str], tries: _Tries, context: DeliveryContext) -> Run:
     """Defer the held events (rule 19). Raises Overtaken if the run or an event has changed."""
-    after = context.editing.deferred_events.defer(held, run)
+    after = context.editing.deferred_events.defer(event_ids, run)
     if after is None:
         raise Overtaken(f"Run {run_id(run.key)} has changed since it was read.")
-    tries.deferred += len(held)
+    tries.deferred += len(event_ids)
     return after
 
 
 def _send(claimed: _Claimed, context: DeliveryContext, time_left: TimeLeft) -> Delivery:
     """Send the email of a claimed run, and commit the outcome.
 
-    The reader and the suppression are read after the claim, so whoever stops a reader, or chooses
-    for them, need only write it, and looks for no runs of theirs (rule 11). If the call must not be
-    made, the claim is given back. Raises Overtaken if the reader is no longer as they were when the
-    email was prepared, and NotYet if time ran out.
+    The reader and the suppression are read after the claim. So a function that stores a stop or a
+    choice for a reader does not need to find the reader's runs (rule 11). If the call must not be
+    made, the claim is returned. Raises Overtaken if the reader has changed since the email was
+    prepared, and NotYet if time ran out.
     """
     run, limits = claimed.run, context.limits
     reader, is_suppressed = _last_look(claimed, context)
@@ -338,7 +345,10 @@ def _send(claimed: _Claimed, context: DeliveryContext, time_left: TimeLeft) -> D
 
 
 def _last_look(claimed: _Claimed, context: DeliveryContext) -> tuple[Reader, bool]:
-    """The reader now, and whether the address is suppressed. If nobody can tell: no claim."""
+    """Return the current reader, and True if the address is suppressed.
+
+    On an error, end the claim.
+    """
     prepared, key = claimed.rendered.prepared, claimed.run.key
     address_of_email = address_hash(prepared.subscriber.email)
     try:
@@ -353,14 +363,14 @@ def _is_as_prepared(reader: Reader, prepared_for: Subscriber) -> bool:
 
 
 def is_cancelled(run: Run, batches: Batches) -> bool:
-    """Whether the run's batch is cancelled. Cancelling a batch also cancels its runs (rule 11)."""
+    """Return True if the run's batch is cancelled, which also cancels its runs (rule 11)."""
     return run.slot is not None and batches.get(run.slot).cancelled_at is not None
 
 
 def _dated(
     outcome: SendOutcome, run: Run, accepted_at: datetime | None, context: DeliveryContext
 ) -> Signal:
-    """Return the outcome with its time, that of the next attempt, or of the sweep's next look."""
+    """Return the outcome with its time, that of the next attempt, or of the sweep's next check."""
     match outcome:
         case Accepted():
             return replace(outcome, at=accepted_at)
@@ -374,7 +384,7 @@ def _dated(
 
 
 def _again(run: Run, now: datetime) -> tuple[datetime | None, WaitingFor | None]:
-    """Return when the run is tried again, and what it waits for; None if it is not."""
+    """Return when the run is tried again, and what it waits for; None if it is not tried again."""
     if run.status is not Status.RETRYING:
         return None, None
     if run.retry_at:

@@ -36,28 +36,35 @@ HARMLESS = Event(
     actor=Actor("somebody", "Somebody"),
     occurred_at=datetime(2026, 1, 1, tzinfo=UTC),
 )
-"""An event that every template can show: if one cannot, the template is at fault."""
+"""An event that every template can show. If a template cannot, the template is at fault."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditionContext:
-    """What `edit` uses. `max_blocks`: how many blocks one email shows; `arrangement`: how.
+    """The dependencies of `edit`.
 
-    Both are the stage's: a version of the templates may say otherwise. `templates` chooses the
-    version of a run; `unusable` is told of one that cannot show what the deployed one can.
+    A template version may override `max_blocks` and `arrangement`.
     """
 
     templates: Callable[[Run], Chosen]
+    """A function that returns the version of a run."""
+
     unusable: Unusable
+    """A function that receives the number of a version that fails on events that the deployed one
+    can show."""
+
     experiment: RunningExperiment
     deferred_events: DeferredEvents
     max_blocks: int
+    """The number of blocks that one email shows."""
+
     arrangement: Arrangement
+    """The arrangement of the stage."""
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """An email, and the version of the templates that made all of it."""
+    """An email, and the version of the templates that made it."""
 
     edition: Edition
     templates: int
@@ -65,7 +72,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Excluded:
-    """How many events were excluded, and the run as it is then."""
+    """The number of excluded events, and the run after that."""
 
     events: int
     run: Run
@@ -83,16 +90,17 @@ def edit(
     may_have_been_sent: Collection[str],
     until: datetime,
 ) -> Made | Excluded:
-    """Render `events`; if that fails, exclude those shown that cannot be, and return their number.
+    """Render `events`; if that fails, exclude the events that cannot be shown, and return their
+    number.
 
-    A pushed version that cannot show what the deployed one can is at fault, and no event: the email
-    is made with the deployed one, and a pinned run, which may not change, raises RenderingFailed.
+    A pushed version that cannot show the events that the deployed one can is at fault, and no event
+    is excluded. The email is made with the deployed version. A pinned run, which may not change,
+    raises RenderingFailed.
 
-    An excluded event fails by itself and would block all other events of its reader (rule 17);
-    the next read of the window no longer has it. An event in `may_have_been_sent` is excluded for
-    good (rule 9). If not even a harmless event can be shown, raises
-    RenderingFailed and excludes nothing. Raises Overtaken if the run or an event has changed since
-    it was read.
+    An excluded event fails by itself and would block all other events of its reader (rule 17); the
+    next read of the window no longer has it. An event in `may_have_been_sent` is excluded for good
+    (rule 9). If not even a harmless event can be shown, raises RenderingFailed and excludes no
+    event. Raises Overtaken if the run or an event has changed since it was read.
     """
 
     def show(some: Iterable[Event] | Folded, templates: VersionTemplates) -> Edition:
@@ -110,21 +118,21 @@ def edit(
             sources=run.sources,
         )
 
-    templates, instead = chosen.templates, chosen.instead
+    templates, fallback = chosen.templates, chosen.fallback
     try:
         return Made(show(events, templates), templates.number)
     except RenderingFailed as err:
-        if instead is None:
+        if fallback is None:
             return _exclude(run, events, (templates,), show, context, may_have_been_sent, err)
         try:
-            edition = show(events, instead)
+            edition = show(events, fallback)
         except RenderingFailed:
-            versions = (templates, instead)
+            versions = (templates, fallback)
             return _exclude(run, events, versions, show, context, may_have_been_sent, err)
         context.unusable(templates.number, err)
         if chosen.is_pinned:
             raise
-        return Made(edition, instead.number)
+        return Made(edition, fallback.number)
 
 
 def _exclude(
@@ -138,7 +146,7 @@ def _exclude(
 ) -> Excluded:
     """Exclude the events that none of the versions can show; if there are none, raise `failed`.
 
-    Only those are tried of which the email showed something: others cannot have made it fail.
+    Only events that the email shows are tried, because others cannot have made it fail.
     """
 
     def why_not(some: Sequence[Event]) -> RenderingFailed | None:
@@ -161,7 +169,7 @@ def _exclude(
         if since is None and not excluded:
             raise Overtaken(f"Run {run_id(run.key)} has changed since.") from why
         if since is None:
-            break  # the caller reads everything again, and counts these
+            break  # the caller reads everything again, and counts these events
         run, excluded = since, excluded + 1
     if not excluded:
         raise failed
@@ -171,11 +179,12 @@ def _exclude(
 def _each_at_fault(
     events: Sequence[Event], why_not: Callable[[Sequence[Event]], RenderingFailed | None]
 ) -> Iterator[tuple[Event, RenderingFailed]]:
-    """Yield the events that cannot be shown by themselves, and why; by halving.
+    """Yield the events that cannot be shown alone, and the error of each; found by halving.
 
-    What an email shows of an event, the email of a half with that event shows too: the latest event
-    of a line, the last people and the newest names stay so among fewer. So a half that can be shown
-    has none of them. If both can, and both together cannot, no event is at fault by itself.
+    An event that an email shows is also shown in the email of its half, because the latest event of
+    a line, the last people and the newest names remain so among fewer events. So a half that can be
+    shown contains no faulty event. If both halves can be shown but not the whole, no event is at
+    fault alone.
     """
     why = why_not(events)
     if why is None:
@@ -202,12 +211,12 @@ def make_edition(
     due_at: datetime,
     sources: Sequence[str],
 ) -> Edition:
-    """Render `events`, arranged as stage, version and variation say. Raises RenderingFailed.
+    """Render `events` with the arrangement of variation, version and stage. Raises RenderingFailed.
 
-    `max_blocks`, `arrangement`: the stage's. What the variation says goes before the version, and
-    that before the stage.
+    `max_blocks`, `arrangement`: the stage's. The variation overrides the version, which overrides
+    the stage.
 
-    `until`: the end of the window, which gives all of them their age. `sources`: as in Run.
+    `until`: the end of the window, from which the age of events is measured. `sources`: as in Run.
     """
     settings, renderer = templates.settings, templates.renderer
     if settings is not NO_SETTINGS:
@@ -226,17 +235,17 @@ def make_edition(
 
 
 def _list_of(run: Run, edition: Edition) -> Scope:
-    """What the reader gets this email as: the digests, or the immediate emails of categories."""
+    """Return the list that this email belongs to: digests, or immediate emails of categories."""
     if not run.key.is_immediate:
         return DIGESTS
     return EVERYTHING if NEW_LINK in edition.categories else immediate_of(edition.categories)
 
 
 def _list_name(scope: Scope, *, critical: bool) -> str:
-    """The labels before the stage's `list_id`, which alone names the digests.
+    """Return the labels before the stage's `list_id`, which alone is the name of the digests' list.
 
-    With the longest of both 243 characters of the 255 of RFC 2919. An immediate email of several
-    categories is of the list of the first.
+    The longest name has 243 characters of the 255 of RFC 2919. An immediate email of several
+    categories belongs to the list of the first.
     """
     if scope.kind is not ScopeKind.IMMEDIATE:
         return ""
@@ -256,11 +265,11 @@ def _one_click(
 
 
 def _thread(run: Run, list_id: str) -> tuple[tuple[str, str], ...]:
-    """The fields by which mail programs put the immediate emails about one entity together.
+    """Return the fields by which mail programs thread the immediate emails about one entity.
 
-    They all answer the same message, which nobody has sent: Gmail threads emails with one subject
+    All of them answer the same message, which was never sent. Gmail threads emails with one subject
     whose References "consistently refer to the same message ID". A digest refers to a message that
-    no other refers to, so that it is in no thread.
+    no other email refers to, so that it is in no thread.
     https://workspaceupdates.googleblog.com/2019/03/threading-changes-in-gmail-conversation-view.html
     https://www.rfc-editor.org/rfc/rfc5322#section-3.6.4
     """
@@ -271,10 +280,10 @@ def _thread(run: Run, list_id: str) -> tuple[tuple[str, str], ...]:
 
 
 def _message_id(name: str, list_id: str) -> str:
-    """A message id (RFC 5322, section 3.6.4) that names neither reader nor entity.
+    """Return a message id (RFC 5322, section 3.6.4) that names neither reader nor entity.
 
     `name`: without the list id. That of an immediate schedule is a hash of its entity. The hash has
-    no key: who knows all of it can tell that it is this, as from the links of the email.
+    no key, so a person who knows all inputs can confirm them, as with the links of the email.
     """
     digest = hashlib.sha256(f"{list_id} {name}".encode()).hexdigest()[:32]
     return f"<{digest}@{list_id}>"
@@ -292,9 +301,9 @@ def address(
 ) -> Mail:
     """Add recipient, headers and tags.
 
-    One-click unsubscribe: RFC 8058; it ends the list that List-Id names (RFC 2919), unless it
-    `leaves_all`. What is critical does not end, so it has none: Gmail asks for it in "messages that
-    recipients can unsubscribe from". Auto-Submitted: RFC 3834.
+    One-click unsubscribe (RFC 8058) ends the list that List-Id names (RFC 2919), unless it
+    `leaves_all`. Critical emails have none, because readers cannot unsubscribe from them: Gmail
+    asks for it in "messages that recipients can unsubscribe from". Auto-Submitted: RFC 3834.
     https://support.google.com/a/answer/15263077
     """
     scope = _list_of(run, edition)

@@ -1,4 +1,4 @@
-"""Handle a message from the generate queue: deliver its run, and queue what follows."""
+"""Handle a message from the generate queue: deliver its run, and queue the next step."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -24,27 +24,27 @@ def generate(
 ) -> Delivery | Postponed | None:
     """Deliver the run; a refused run continues on the resend queue.
 
-    A run that has to wait gets a new message before this one is deleted: returning this one would
+    A run that has to wait gets a new message before this one is deleted. Returning this one would
     use up its receives, and a long wait would end in the dead letters. Raises NotYet if this
-    message itself must be kept, and InvalidEvent if `decode` does. `postponed_until` says when the
-    run is tried again if no permit is near: then it is not even read. `stop_suppressed` gets the
-    user id of a reader whose address is suppressed, so that no digest is scheduled for them.
+    message itself must be kept, and InvalidEvent if `decode` does. `postponed_until` returns when
+    to try the run again if no permit is near; the run is then not read. `stop_suppressed` receives
+    the user id of a reader whose address is suppressed, so that no digest is scheduled for them.
     """
     key = decode(body)
     if again_at := postponed_until(key):
         generate_queue.send([QueuedRun(key, max(again_at - clock(), timedelta(0)))])
         return Postponed(key, again_at)
-    done = deliver(key, time_left)
-    if done is None:
+    delivery = deliver(key, time_left)
+    if delivery is None:
         return None
-    if done.again_at:
-        was_refused = done.run.retry_at is not None
-        requeue(done, queue=resend_queue if was_refused else generate_queue, clock=clock)
-    elif done.run.reason is Reason.ATTEMPTS_EXHAUSTED:
+    if delivery.again_at:
+        was_refused = delivery.run.retry_at is not None
+        requeue(delivery, queue=resend_queue if was_refused else generate_queue, clock=clock)
+    elif delivery.run.reason is Reason.ATTEMPTS_EXHAUSTED:
         resend_queue.send([QueuedRun(key, timedelta(0))])
-    elif done.run.reason is Reason.SUPPRESSED:
+    elif delivery.run.reason is Reason.SUPPRESSED:
         stop_suppressed(key.user_id)
-    return done
+    return delivery
 
 
 def requeue(done: Delivery, *, queue: RunQueue, clock: Clock) -> None:

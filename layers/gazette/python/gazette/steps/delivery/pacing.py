@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from gazette.domain.delivery.backlog import among, until
+from gazette.domain.delivery.backlog import delay_among, delay_until_permit
 from gazette.domain.delivery.pace import LONGEST_WAIT_FOR_A_PERMIT, NoPermit, Permit
 from gazette.domain.delivery.run import Reason, Run
 from gazette.domain.delivery.signals import (
@@ -31,45 +31,51 @@ _WAITING_FOR = {
 
 _BREAKER_OPEN = (timedelta(seconds=600), timedelta(seconds=900))
 _BREAKER_OPEN_IMMEDIATE = (timedelta(seconds=60), timedelta(seconds=300))
-"""Delay of a requeued run while the breaker is open: often enough that some run is there for each
-probe. An immediate run is more urgent and therefore asks more often."""
+"""The delay of a requeued run while the breaker is open.
+
+It is short enough that some run is available for each probe. An immediate run is more urgent and
+therefore returns more often.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamPacing:
-    """The rate limiter and the circuit breaker of one stream.
-
-    `waiting`: how many runs of the stream wait for a permit, as far as is known; None: its runs are
-    urgent, and come again for the next permit.
-    """
+    """The rate limiter and the circuit breaker of one stream."""
 
     rate_limiter: RateLimiter
     breaker: CircuitBreaker
     waiting: Callable[[], int] | None
+    """A function that returns the known number of the stream's runs that wait for a permit.
+
+    None: its runs are urgent, and return for the next permit.
+    """
 
     def again_at(self, now: datetime, random: float) -> datetime:
-        """Return when a run comes again for which no permit was near."""
+        """Return when a run for which no permit was near is received again."""
         known = self.rate_limiter.outlook(now)
         if self.waiting is None:
-            return now + until(known.free_at - now)
-        return now + among(self.waiting(), rate=known.rate, random=random)
+            return now + delay_until_permit(known.free_at - now)
+        return now + delay_among(self.waiting(), rate=known.rate, random=random)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pacing:
-    """What pacing needs. `sleep` waits; `random` returns a number from 0 to 1."""
+    """The dependencies of pacing."""
 
     streams: Streams[StreamPacing]
     clock: Clock
     sleep: Callable[[timedelta], None]
+    """A function that waits."""
+
     random: Callable[[], float]
+    """A function that returns a number from 0 to 1."""
 
 
 def postponed_until(key: RunKey, *, pacing: Pacing) -> datetime | None:
-    """Return when to try the run again if no permit is near, before anything is read for it.
+    """Return when to try the run again if no permit is near, before any row is read.
 
-    None: there may be a permit. By what this worker knows of the stream, so most runs that come too
-    early cost neither reading nor rendering.
+    None: there may be a permit. Uses only this worker's view of the stream, so most runs that
+    arrive too early cost neither reading nor rendering.
     """
     now = pacing.clock()
     stream = pacing.streams.of(key.schedule)
@@ -79,7 +85,8 @@ def postponed_until(key: RunKey, *, pacing: Pacing) -> datetime | None:
 
 
 def wait_for_permit(run: Run, *, pacing: Pacing, spare: timedelta) -> Permit | NoPermit:
-    """Take a permit of the run's stream and wait for it, at most `spare`; or say why there is none.
+    """Take a permit of the run's stream and wait for it, at most `spare`; or return why there is
+    none.
 
     Raises NotYet if there is none only because `spare` is too short.
     """
@@ -105,11 +112,11 @@ def without_permit(
     random: float,
     busy_until: Callable[[datetime, float], datetime],
 ) -> Ending:
-    """Return what becomes of a run without a permit: it is skipped, or requeued for later.
+    """Return the ending of a run without a permit, which is skipped or requeued for later.
 
-    A daily digest is not sent a day late: its events go with the next one. Rarer digests wait for
-    the next day (rule 21). An open breaker skips nothing. `random`: a number from 0 to 1.
-    `busy_until`: when it comes again if permits are too late, by `now` and `random`.
+    A daily digest is not sent a day late; the next one includes its events. Rarer digests wait for
+    the next day (rule 21). An open breaker skips no run. `random`: a number from 0 to 1.
+    `busy_until`: returns, for `now` and `random`, when the run returns if permits are too late.
     """
     changes = Changes()
     if why is NoPermit.DAILY_CAP and run.key.schedule == DAILY:
@@ -125,21 +132,22 @@ def without_permit(
 
 
 def record_outcome(outcome: SendOutcome, run: Run, permit: Permit, *, pacing: Pacing) -> None:
-    """Trip or reset the circuit breaker, according to what an attempt says about its stream.
+    """Trip or reset the circuit breaker, depending on the outcome of an attempt.
 
     Trips the other stream's breaker only if the refusal concerns every stream and that breaker is
-    closed: an open breaker has its own probe, and no other stream's refusal doubles its step.
+    closed. An open breaker has its own probe, and a refusal of another stream does not double its
+    step.
 
     Resets the breaker only if the permit was the probe's and the provider accepted this email, or
     refused it for reasons of its own. Emails that were accepted before the stream was refused
-    change nothing, and an email that never reached the provider proves nothing. Call it after the
-    commit, which must not wait for it. Raises Unavailable; the next attempt reports it again.
+    change nothing, and an email that never reached the provider proves nothing new. Call it after
+    the commit, which must not wait for it. Raises Unavailable; the next attempt reports it again.
     """
     stream = pacing.streams.of(run.key.schedule)
     if isinstance(outcome, RefusedAccount):
         now = pacing.clock()
         stream.breaker.trip(outcome.detail, now)
         if outcome.every_stream:
-            pacing.streams.beside(run.key.schedule).breaker.trip_if_closed(outcome.detail, now)
+            pacing.streams.other_than(run.key.schedule).breaker.trip_if_closed(outcome.detail, now)
     elif permit.is_probe and isinstance(outcome, Accepted | RefusedForGood):
         stream.breaker.reset()

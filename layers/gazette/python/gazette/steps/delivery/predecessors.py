@@ -1,4 +1,4 @@
-"""The older runs of a schedule, which decide what the next run sends, and when."""
+"""The older runs of a schedule, which decide the content and the time of the next run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,17 +22,18 @@ from gazette.steps.runs import Change, Changes, changed
 
 @dataclass(frozen=True, slots=True)
 class Predecessors:
-    """What the older runs leave to the next one.
-
-    `since`: where its window begins; everything before was sent or given up. `carried`: runs with
-    an unknown outcome, each as it is stored and as it is once the next run carries it (rule 5).
-    There is at most one: of two, the events of the older were in both and are given up.
-    `unsettled`: a run that must be settled first, because it may still send.
-    """
+    """The state that the older runs leave to the next one."""
 
     since: datetime
+    """The beginning of its window. Everything before was sent or given up."""
+
     carried: tuple[Change, ...] = ()
+    """Runs with an unknown outcome, each as stored and as it is once the next run carries it (rule
+    5). There is at most one, because of two, the events of the older were in both and are given up.
+    """
+
     unsettled: Run | None = None
+    """A run that must end first, because it may still send."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +46,9 @@ class Chain:
 
     @property
     def others(self) -> Sequence[Run]:
-        """The runs that this one settles: all older ones, and newer ones that have ended.
+        """The runs that this one ends: all older ones, and newer ones that have ended.
 
-        A newer run that has not ended settles this one.
+        A newer run that has not ended ends this one.
         """
         return [*(each for each in self.newer if each.status.is_final), *self.older]
 
@@ -55,8 +56,8 @@ class Chain:
 def chain_of(key: RunKey, *, runs: Runs) -> Chain | None:
     """Return the run with its older and newer runs; None if there is no such run.
 
-    Only an immediate run looks at newer ones: its sequence is the second in which it begins, so it
-    may be stored after a later run has sent its events.
+    Only an immediate run reads newer ones. Its sequence is the second in which it begins, so it may
+    be stored after a later run has sent its events.
     """
     if not key.is_immediate:
         chain = runs.chain(key)
@@ -67,15 +68,16 @@ def chain_of(key: RunKey, *, runs: Runs) -> Chain | None:
     if len(newer) < len(chain):
         run = chain[len(newer)]
         return Chain(run, newer, older) if run.key == key else None
-    found = runs.get(key) if newer else None
-    return Chain(found, newer, older) if found else None
+    run_of_key = runs.get(key) if newer else None
+    return Chain(run_of_key, newer, older) if run_of_key else None
 
 
 def gives_way(run: Run, newer: Sequence[Run], changes: Changes) -> bool:
-    """Whether a newer run was stored first and has sent the events, or may have (rule 16).
+    """Return True if a newer run was stored first and has sent the events, or may have (rule 16).
 
-    So does a run behind a stored head: newer ones do not look for it. Raises the epoch of each
-    newer run that has not: it can no longer claim on what it read before this run was stored.
+    Also True for a run before a stored head, because newer runs do not search for it. Raises the
+    epoch of each newer run that has not sent them, so that it cannot claim on rows that it read
+    before this run was stored.
     """
     waiting = [changes.apply(each, Stop()) for each in newer if each.is_unclaimed]
     rest = [each for each in newer if not each.is_unclaimed]
@@ -98,20 +100,20 @@ def settle_older(
 ) -> Predecessors:
     """End the unclaimed older runs, and return what the others leave to `run` (rule 3).
 
-    Events that were in MAX_UNKNOWN_ATTEMPTS attempts with an unknown outcome, those of `run`
-    included, are given up (rule 9). What `newer` runs know of windows behind their heads counts.
+    Events that were in MAX_UNKNOWN_ATTEMPTS attempts with an unknown outcome, including those of
+    `run`, are given up (rule 9). `newer`: runs whose heads describe earlier windows.
     """
     ended: list[Run] = []
     for each in older:
-        found = without_claimant(each, changes, now=now, evidence_grace=evidence_grace)
-        if found.is_unclaimed:
-            signal = Stop() if _collects_beyond(found, run) else Cancel(Reason.SUPERSEDED)
-            found = changes.apply(found, signal)
-            if found.is_unclaimed:
+        current = without_claimant(each, changes, now=now, evidence_grace=evidence_grace)
+        if current.is_unclaimed:
+            signal = Stop() if _collects_beyond(current, run) else Cancel(Reason.SUPERSEDED)
+            current = changes.apply(current, signal)
+            if current.is_unclaimed:
                 continue
-        if found.is_open and not (found.status is Status.RETRYING and found.uncertain):
-            return Predecessors(sent_until(ended), unsettled=found)
-        ended.append(found)
+        if current.is_open and not (current.status is Status.RETRYING and current.uncertain):
+            return Predecessors(sent_until(ended), unsettled=current)
+        ended.append(current)
     since = max(settled_until((run, *ended)), known_sent_until(newer))
     unknown = [each for each in ended if each.may_have_been_sent]
     for each in unknown:
@@ -124,13 +126,13 @@ def settle_older(
 def without_claimant(
     run: Run, changes: Changes, *, now: datetime, evidence_grace: timedelta
 ) -> Run:
-    """Mark a run unknown if its claimant's deadline has passed: the claimant is gone."""
+    """Mark a run as unknown if its claimant's deadline has passed, because the claimant is gone."""
     signal = deadline_passed(run, now=now, evidence_grace=evidence_grace)
     return changes.apply(run, signal) if signal else run
 
 
 def deadline_passed(run: Run, *, now: datetime, evidence_grace: timedelta) -> DeadlinePassed | None:
-    """The signal for a run whose claimant's deadline has passed; None for any other.
+    """Return the signal for a run whose claimant's deadline has passed; None for any other.
 
     The grace period for evidence begins at the deadline.
     """
@@ -147,7 +149,7 @@ def window_of(run: Run, since: datetime, *, until: datetime) -> Window:
 
 
 def _collects_beyond(older: Run, run: Run) -> bool:
-    """Whether it collects events behind the fixed window of `run`: then it continues."""
+    """Return True if it collects events after the fixed window of `run`, and so continues."""
     return run.key.is_immediate and run.window is not None and older.due_at > run.window.until
 
 

@@ -1,7 +1,7 @@
-"""Prepare a run for its claim: decide what it waits for, and what it sends. Writes nothing.
+"""Prepare a run for its claim: decide what it waits for and what it sends. Makes no writes.
 
-`settle` decides on the runs of the schedule, then `prepare` on the events and the reader. What they
-decide is stored before anything else (rule 3): `deliver` stores it, a forecast does not.
+`settle` decides on the runs of the schedule, then `prepare` on the events and the reader. `deliver`
+stores their decisions before anything else (rule 3); a forecast does not.
 """
 
 from collections.abc import Sequence
@@ -42,45 +42,51 @@ from gazette.steps.runs import Change, Changes, changed
 _SOON = timedelta(minutes=1)
 
 _WHILE_HELD = (timedelta(seconds=600), timedelta(seconds=900))
-"""How long a held immediate run waits: 900 s is the longest delay of an SQS message."""
+"""The shortest and the longest delay of a held immediate run. SQS allows at most 900 s."""
 
 MOST_DEFERRED = 2_000 * EVENTS_AT_ONCE
-"""The most events that one message defers. It cannot stop on the way: what it has deferred would
-be in the window of the next message again."""
+"""The most events that one message defers.
+
+It cannot stop halfway, because the deferred events would be in the window of the next message
+again.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A run that waits for no other. `older`: what the older runs leave to it.
-
-    `changes`: of the older runs, to be stored before the events are read.
-    """
+    """A run that waits for no other run."""
 
     run: Run
     older: Predecessors
+    """The state that the older runs leave to it."""
+
     changes: Sequence[Change] = ()
+    """The changes of the older runs, to be stored before the events are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A run that may be claimed as it was read, and what it would send. `older`: as in Settled.
-
-    `without`: as in Run. `outdated`: the part of the window with events that were put there before
-    their reader chose or followed otherwise, so that they may belong elsewhere; before the claim
-    they are routed again (rule 15). None if there are none.
-    """
+    """A run that may be claimed as it was read, and the content that it would send."""
 
     run: Run
     older: Predecessors
+    """The state that the older runs leave to it."""
+
     window: Window
     subscriber: Subscriber
     due: WindowEvents
     without: tuple[str, ...] = ()
+    """The content sources that the email does not wait for."""
+
     outdated: Window | None = None
+    """The part of the window with events that were stored before the reader's last choice or
+    follow, and may belong elsewhere. They are routed again before the claim (rule 15). None if
+    there are none.
+    """
 
 
 def settle(chain: Chain, *, context: PrepareContext) -> Settled | Ending:
-    """Decide what becomes of a run and of those before it; an Ending if it sends nothing now."""
+    """Decide on a run and those before it; return an Ending if the run is not sent now."""
     limits, now, changes = context.limits, context.clock(), Changes()
     run = without_claimant(chain.run, changes, now=now, evidence_grace=limits.evidence_grace)
     if run.status not in {Status.PENDING, Status.RETRYING}:
@@ -107,10 +113,9 @@ def settle(chain: Chain, *, context: PrepareContext) -> Settled | Ending:
 
 
 def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
-    """Read the events of the run's window and its reader, and decide what is sent.
+    """Read the events of the run's window and its reader, and decide what to send.
 
-    The run was read before the stops are, so that a stop that comes in between makes the claim fail
-    (rule 11).
+    The run was read before the stops, so that a stop in between makes the claim fail (rule 11).
     """
     run, older, changes = settled.run, settled.older, Changes()
     without = _without(run, context)
@@ -126,7 +131,7 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
     if due.more_are_over:
         waiting = Delivery(run, context.clock(), WaitingFor.REMOVAL)
         return Ending(waiting, over=due.over, may_have_been_sent=due.may_have_been_sent)
-    if not due.sent and not due.held:
+    if not due.sent and not due.to_defer:
         for each, _ in older.carried:
             changes.apply(each, GiveUp())
         why = _why_empty(run, due.over, without, context.clock())
@@ -134,16 +139,17 @@ def prepare(settled: Settled, *, context: PrepareContext) -> Prepared | Ending:
     subscriber = context.subscribers.get(run.key.user_id)
     if not receives(subscriber, run.key):
         return _ended(run, Skip(why_not_sent(subscriber)), changes)
-    if instead := _only_held(run, due, changes, context):
-        return instead
+    if ending := _only_held(run, due, changes, context):
+        return ending
     outdated = _outdated(window, due, subscriber.routes_since)
     return Prepared(run, older, window, subscriber, due, without, outdated)
 
 
 def _outdated(window: Window, due: WindowEvents, routes_since: datetime | None) -> Window | None:
-    """The part of the window that was stored before choices or follows changed last, or soon after.
+    """Return the part of the window that was stored before, or soon after, the last change of
+    choices.
 
-    None if no event of it may move.
+    None if none of its events may move.
     """
     if routes_since is None or due.movable_from is None:
         return None
@@ -152,29 +158,30 @@ def _outdated(window: Window, due: WindowEvents, routes_since: datetime | None) 
 
 
 def _without(run: Run, context: PrepareContext) -> Awaited | tuple[str, ...]:
-    """What the run waits for, or those of its content sources that it goes without.
+    """Return what the run waits for, or the content sources that it is sent without.
 
-    Once a claim has fixed its window, it waits for nothing more.
+    Once a claim has fixed its window, it no longer waits.
     """
     if context.content is None or not run.sources or run.window is not None:
         return run.without
-    return context.content.look(run, context.clock())
+    return context.content.check(run, context.clock())
 
 
 def _waits_for_content(run: Run, awaited: Awaited, now: datetime) -> Ending:
-    """Requeue the run. If its sources are asked now, it remembers that they were."""
-    asked = replace(run, asked_at=now) if awaited.fetch else run
-    waiting = Delivery(asked, awaited.again_at, WaitingFor.CONTENT)
-    return Ending(waiting, [(run, asked)] if awaited.fetch else (), fetch=awaited.fetch)
+    """Requeue the run. If its sources are queried now, record the time on the run."""
+    queried = replace(run, asked_at=now) if awaited.fetch else run
+    waiting = Delivery(queried, awaited.again_at, WaitingFor.CONTENT)
+    return Ending(waiting, [(run, queried)] if awaited.fetch else (), fetch=awaited.fetch)
 
 
 def _read_when_written(
     settled: Settled, window: Window, due: WindowEvents, context: PrepareContext
 ) -> tuple[Window, WindowEvents] | datetime:
-    """Return a window with its events in which nothing is written any more, so that none is named.
+    """Return a window, with its events, that is no longer written to, so that no event must be
+    named.
 
-    It ends two minutes earlier, if all that the run has to send lies before that; a window whose
-    end is fixed was read late enough. Else returns when it will be.
+    It ends two minutes earlier, if all events of the run lie before that. A window whose end is
+    fixed must have been read late enough. Otherwise return the time at which it can be read.
     """
     run, lag = settled.run, context.limits.settle_lag
     written_at = window.until + STILL_WRITTEN + lag
@@ -185,16 +192,16 @@ def _read_when_written(
     carried = (each.window.until for each, _ in settled.older.carried if each.window)
     earlier = Window(window.since, window.until - STILL_WRITTEN)
     if earlier.until >= max(collects_until, window.since, *carried):
-        found = _events_due(run, settled.older, earlier, context)
-        if found.sent:
-            return earlier, replace(found, newest=EACH_READ)
+        events = _events_due(run, settled.older, earlier, context)
+        if events.sent:
+            return earlier, replace(events, newest=EACH_READ)
     return max(written_at, collects_until + STILL_WRITTEN + lag)
 
 
 def _events_due(
     run: Run, older: Predecessors, window: Window, context: PrepareContext
 ) -> WindowEvents:
-    """Read a window of the run, knowing which attempts may have sent its events."""
+    """Read a window of the run, considering the attempts that may have sent its events."""
     unknown = [
         each
         for each in (run, *(carried for carried, _ in older.carried))
@@ -213,7 +220,10 @@ def _events_due(
 def _why_empty(
     run: Run, over: Sequence[StoredEvent], without: tuple[str, ...], now: datetime
 ) -> Reason:
-    """Why nothing is left to send. That Gazette was too late for an event goes before the rest."""
+    """Return the reason for an empty run.
+
+    An event that Gazette delivered too late takes precedence.
+    """
     if any(is_too_late(stored, now) for stored in over):
         return Reason.EXPIRED
     if any(not stored.event.source for stored in over):
@@ -224,10 +234,10 @@ def _why_empty(
 
 
 def _left_to_a_later_run(run: Run, newest: Run, changes: Changes, now: datetime) -> Ending:
-    """Supersede the run; its remaining events go with the newest run, or one behind it.
+    """Supersede the run; its remaining events are sent by the newest run, or one after it.
 
-    Sent under its own sequence, it would stand before what was sent earlier, and nobody who looks
-    back would find it.
+    Sent under its own sequence, it would precede runs that were sent earlier, and a backward read
+    of the chain would not find it.
     """
     starts = not newest.is_unclaimed
     if starts:
@@ -241,26 +251,27 @@ def _left_to_a_later_run(run: Run, newest: Run, changes: Changes, now: datetime)
 def _only_held(
     run: Run, due: WindowEvents, changes: Changes, context: PrepareContext
 ) -> Ending | None:
-    """Return what becomes of a run with held events; None if its other events are sent.
+    """Return the ending of a run with held events; None if its other events are sent.
 
-    An immediate run waits as a whole, because no later run would include the held events. A
-    digest of held events only is skipped: it closes no window, so the next digest has them all. So
-    is one with more held events than can be deferred, unless some of its own may have been sent.
+    An immediate run waits as a whole, because no later run would include the held events. A digest
+    with held events only is skipped. It closes no window, so the next digest has them all. A digest
+    with more held events than can be deferred is skipped too, unless some of its events may have
+    been sent.
     """
-    if not due.held:
+    if not due.to_defer:
         return None
     if run.key.is_immediate:
         again_at = context.clock() + _pause_on_hold(context.random())
         waiting = Delivery(run, again_at, WaitingFor.SENDING_RESUMED)
         return Ending(waiting, over=due.over, may_have_been_sent=due.may_have_been_sent)
-    are_too_many = len(due.held) > MOST_DEFERRED and not due.may_have_been_sent
+    are_too_many = len(due.to_defer) > MOST_DEFERRED and not due.may_have_been_sent
     if due.sent and not are_too_many:
         return None
     return _ended(run, Skip(Reason.CATEGORY_HELD), changes, due)
 
 
 def _pause_on_hold(random: float) -> timedelta:
-    """Return how long an immediate run waits until it looks at the holds again."""
+    """Return the time until an immediate run checks the holds again."""
     soonest, latest = _WHILE_HELD
     return soonest + (latest - soonest) * random
 
@@ -275,8 +286,8 @@ def _ended(run: Run, signal: Signal, changes: Changes, due: WindowEvents | None 
 def _not_before(run: Run, older: Sequence[Run], limits: DeliveryLimits) -> datetime:
     """Return the earliest time of sending: after the pause of a refusal, or after collecting.
 
-    The collecting of each run that it will supersede counts too: a run that a redrive starts is
-    due at once.
+    The collecting time of each run that it will supersede counts too, because a run that a redrive
+    starts is due at once.
     """
     if run.retry_at is not None:
         return run.retry_at
@@ -287,7 +298,7 @@ def _not_before(run: Run, older: Sequence[Run], limits: DeliveryLimits) -> datet
 
 
 def _when_settled(older: Run, now: datetime) -> datetime:
-    """Estimate when the older run is settled: at its deadline, or after the grace period.
+    """Estimate when the older run ends: at its deadline, or after the grace period.
 
     An unknown outcome that is older than that waits for proof that delivery events arrive, which
     may take hours.

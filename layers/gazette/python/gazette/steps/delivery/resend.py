@@ -18,14 +18,14 @@ from gazette.steps.occurrences.redrive import is_exhausted
 
 @dataclass(frozen=True, slots=True)
 class ResendMessage:
-    """A message. `was_given_up`: it was redriven from the dead letters of failed runs.
-
-    `hide` sets the message's visibility time-out.
-    """
+    """A message of the resend queue."""
 
     key: RunKey
     was_given_up: bool
+    """True if it was redriven from the dead letters of failed runs."""
+
     hide: Callable[[timedelta], None]
+    """A function that sets the message's visibility time-out."""
 
 
 def resend(
@@ -39,22 +39,22 @@ def resend(
 ) -> Delivery | Redriven | None:
     """Deliver the run. A refused run keeps its message, hidden until the next attempt.
 
-    A run that has exhausted its attempts goes to the dead letters, where a person sees it; its
+    A run that has exhausted its attempts goes to the dead letters, where an operator sees it; its
     redrive starts the next run (rule 22). A run that waits for a permit or an older run gets a new
-    message: waiting is no attempt. Raises Hidden if the message is kept.
+    message, because waiting is not an attempt. Raises Hidden if the message is kept.
     """
-    done = deliver(message.key)
-    if done is None:
+    delivery = deliver(message.key)
+    if delivery is None:
         return None
-    if done.again_at and done.run.retry_at and done.run.retry_at > clock():
-        message.hide(done.run.retry_at - clock())
+    if delivery.again_at and delivery.run.retry_at and delivery.run.retry_at > clock():
+        message.hide(delivery.run.retry_at - clock())
         raise Hidden(
-            f"Run {run_id(done.run.key)} was refused {done.run.refusals} times "
-            f"({done.run.detail}). The next attempt is at {done.run.retry_at}."
+            f"Run {run_id(delivery.run.key)} was refused {delivery.run.refusals} times "
+            f"({delivery.run.detail}). The next attempt is at {delivery.run.retry_at}."
         )
-    requeue(done, queue=resend_queue, clock=clock)
-    if is_exhausted(done.run):
+    requeue(delivery, queue=resend_queue, clock=clock)
+    if is_exhausted(delivery.run):
         if message.was_given_up:
-            return redrive(done.run)
+            return redrive(delivery.run)
         failed_runs.send([message.key])
-    return done
+    return delivery

@@ -1,4 +1,4 @@
-"""Try a version of the templates out before the first reader gets it."""
+"""Test a template version before the first reader gets it."""
 
 from datetime import UTC, datetime
 
@@ -39,8 +39,8 @@ _NEW_LINK = Event(
 def try_out(templates: VersionTemplates) -> None:
     """Make an email of each kind, in English. Raises RenderingFailed.
 
-    The command that pushed the version has made many more; this finds what the release at work
-    lacks, such as a value that a later one gives to templates.
+    The command that pushed the version has made many more. This finds values that the running
+    release lacks, such as a variable that only a later release passes to templates.
     """
     immediate = immediate_schedule("post#harmless")
     for schedule, event in ((DAILY, HARMLESS), (immediate, HARMLESS), (immediate, _NEW_LINK)):

@@ -1,4 +1,4 @@
-"""Which version of the templates the email of a run is made with."""
+"""The choice of the template version for the email of a run."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,28 +10,32 @@ from gazette.domain.ports.templates import VersionsInForce
 from gazette.domain.templates.versions import NOTHING_PUSHED, InForce, version_for
 
 Unusable = Callable[[int, Exception], None]
-"""Is told the number of a version that a run cannot be made with, and why. Never raises."""
+"""A function that receives the number of an unusable version, and the error. Never raises."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The version for a run. `is_pinned`: the run may be made with no other.
-
-    `instead`: what was deployed, if the version was pushed: where the version cannot show what this
-    can, the version is at fault and not the event. `gone`: the version that pinned the run and does
-    not exist any more; 0 if there is none.
-    """
+    """The template version for a run."""
 
     templates: VersionTemplates
-    instead: VersionTemplates | None = None
+    fallback: VersionTemplates | None = None
+    """The deployed version, if the version was pushed.
+
+    If this can show an event that the version cannot, the version is at fault and not the event.
+    """
+
     is_pinned: bool = False
-    gone: int = 0
+    """No other version may be used for the run."""
+
+    missing_version: int = 0
+    """The version that pinned the run and no longer exists; 0 if there is none."""
 
 
 class RunTemplates:
-    """Chooses the version of each run. One for a process; threads share it.
+    """A selector of the version of each run. A process has one; threads share it.
 
-    `unusable` is told of a version that pins a run and is gone; the library tells of all others.
+    `unusable` is called for a version that pins a run and is gone; the library calls it for all
+    others.
     """
 
     def __init__(
@@ -44,10 +48,11 @@ class RunTemplates:
         self._seen = 0
 
     def __call__(self, run: Run) -> Chosen:
-        """The version that pins the run, or else the one that its reader gets now.
+        """Return the version that pins the run, or else the one that its reader gets now.
 
-        A run that is repeated must not change, so it waits for its version: raises Unavailable or
-        VersionUnusable. Only if that is surely gone is it made as a new one would be.
+        A repeated run must not change, so it waits for its version; raises Unavailable or
+        VersionUnusable. Only if the version certainly no longer exists, the run is made like a new
+        one.
         """
         pinned = run.pinned_to
         if pinned is None:
@@ -58,43 +63,43 @@ class RunTemplates:
             return self._chosen(self._library.numbered(pinned), is_pinned=True)
         except VersionGone as err:
             self._unusable(pinned, err)
-            return self._chosen(self._of_reader(run.key.user_id), gone=pinned)
+            return self._chosen(self._of_reader(run.key.user_id), missing_version=pinned)
 
     def _chosen(
-        self, templates: VersionTemplates, *, is_pinned: bool = False, gone: int = 0
+        self, templates: VersionTemplates, *, is_pinned: bool = False, missing_version: int = 0
     ) -> Chosen:
-        instead = self._library.deployed if templates.number else None
-        return Chosen(templates, instead, is_pinned, gone)
+        fallback = self._library.deployed if templates.number else None
+        return Chosen(templates, fallback, is_pinned, missing_version)
 
     def _of_reader(self, user_id: str) -> VersionTemplates:
-        """The version that is in force for a reader, as far as this process can use it.
+        """Return the version in force for a reader, if this process can use it.
 
-        Otherwise the current one, the last current one that this process could use, or what was
-        deployed. What was rolled back is not used again, although this process could.
+        Otherwise the current version, the last current version that this process could use, or the
+        deployed one. A version that was rolled back is not used again, even if this process could.
         """
         in_force = self._in_force()
         if in_force is NOTHING_PUSHED:
             return self._library.deployed
         current = in_force.current
-        self._forget_what_was_rolled_back(in_force)
+        self._drop_rolled_back_version(in_force)
         for version in dict.fromkeys((version_for(user_id, in_force), current)):
             if version.is_deployed:
-                found = self._library.deployed
+                templates = self._library.deployed
             else:
                 try:
-                    found = self._library.get(version)
+                    templates = self._library.get(version)
                 except (Unavailable, VersionUnusable):
                     continue
             if version == current:
-                self._before = found
-            return found
+                self._before = templates
+            return templates
         return self._before
 
-    def _forget_what_was_rolled_back(self, in_force: InForce) -> None:
-        """Keep the current version of before only if nothing has rolled it back.
+    def _drop_rolled_back_version(self, in_force: InForce) -> None:
+        """Keep the previous current version only if it was not rolled back.
 
-        If a process has slept through changes, it cannot know what they were: the version may have
-        been rolled back before another one was pushed.
+        A process that missed changes cannot know what they were. The version may have been rolled
+        back before another one was pushed.
         """
         before, current = self._before.number, in_force.current.number
         missed_some = in_force.revision > self._seen + 1

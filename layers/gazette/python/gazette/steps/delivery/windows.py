@@ -1,4 +1,4 @@
-"""Read the window of a run: what becomes of each event, with few of them in memory."""
+"""Read the window of a run and sort its events, with few of them in memory."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,36 +12,48 @@ from gazette.domain.window.briefs import StoredBrief
 from gazette.domain.window.folded import Folded, Folding, Load
 
 MOST_WHOLE = 2_000
-"""The most events of a window that are kept whole while it is read."""
+"""The largest number of events of a window that stay whole in memory while it is read."""
 
 MOST_REMOVED = 40 * EVENTS_AT_ONCE
-"""The most expired and lapsed events that one message removes, and keeps whole in memory."""
+"""The most expired and lapsed events that one message removes, and has whole in memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class WindowEvents:
-    """The events of a window, by what becomes of them.
-
-    `sent`: to send. `held`: the ids of those to defer before the claim. `over`: expired or lapsed,
-    to remove and count before the claim; `more_are_over`: these are not all. `newest`, `left_out`:
-    as in Run. `may_have_been_sent`: the ids of those in `sent` and `over` that an earlier attempt
-    may have sent. `categories`: of the others in `sent`. `lapse_at`: when the first in `sent` does.
-    `movable_from`: when the first of those others, or of `held`, was stored; None without one.
-    """
+    """The events of a window, sorted by their treatment."""
 
     sent: Folded
-    held: Sequence[str]
+    """The events to send."""
+
+    to_defer: Sequence[str]
+    """The ids of the events to defer before the claim."""
+
     over: Sequence[StoredEvent]
+    """Expired or lapsed events, to remove and count before the claim."""
+
     more_are_over: bool
+    """True if there are more such events than in `over`."""
+
     newest: tuple[str, ...]
+    """The names of the events that were stored last (`newest_of`)."""
+
     left_out: tuple[str, ...]
+    """The names of events that an earlier attempt should have shown and did not."""
+
     may_have_been_sent: frozenset[str]
+    """The ids of events in `sent` and `over` that an earlier attempt may have sent."""
+
     categories: frozenset[str]
+    """The categories of the other events in `sent`."""
+
     lapse_at: datetime | None
+    """The earliest time at which an event in `sent` lapses."""
+
     movable_from: datetime | None
+    """The earliest storage time of `held` and those other events; None if there are none."""
 
     def has_lapsed(self, now: datetime) -> bool:
-        """Whether an event in `sent` has lapsed."""
+        """Return True if an event in `sent` has lapsed."""
         return self.lapse_at is not None and self.lapse_at <= now
 
 
@@ -56,13 +68,13 @@ def read_window(
 ) -> WindowEvents:
     """Read the window of a run (rule 19). `unknown`: attempts that may have sent its events.
 
-    However many events there are, few are kept whole (decision 105).
+    Only few events stay whole in memory, however many there are (decision 105).
 
-    An event that may have gone out is not held back: it would be sent again if evidence arrives
-    for the email that had it. It stays with its run, or with the run that carries that one. An
-    event in the window of such a run that was not in its email was written late; its writer stamps
-    it anew (rule 14). If this attempt showed it, a delivery event could not tell which of the two
-    attempts had it.
+    A hold does not affect an event that may have been sent, because it would be sent again if
+    evidence arrived for the email that had it. It stays with its run, or with the run that carries
+    that one. An event in the window of such a run that was missing from its email was written late;
+    its writer stores it with a new time (rule 14). If this attempt showed it, a delivery event
+    could not show which of the two attempts had it.
     """
     sorting = _Sorting(
         unknown=unknown,
@@ -77,34 +89,35 @@ def read_window(
 
 
 def is_too_late(stored: StoredEvent, now: datetime) -> bool:
-    """Whether it is an event that no email showed in time, although its service wanted it shown.
+    """Return True if no email showed the event in time, although its service still wanted it shown.
 
-    An item that its source does not offer any more was none of the reader's events.
+    An item that its source no longer offers does not count as one of the reader's events.
     """
     return not stored.event.source and not stored.event.has_lapsed(now)
 
 
 def load_from(key: RunKey, window: Window, events: EventReader) -> Load:
-    """Return what loads events of a window that was read, by their ids.
+    """Return a function that loads events of a window that was read, by their ids.
 
-    It raises Overtaken if one is in the window no more.
+    It raises Overtaken if an event is no longer in the window.
     """
 
     def load(event_ids: Collection[str]) -> Mapping[str, Event]:
-        found = events.load(key.user_id, event_ids)
+        loaded = events.load(key.user_id, event_ids)
         for event_id in event_ids:
-            stored = found.get(event_id)
+            stored = loaded.get(event_id)
             if not stored or stored.schedule != key.schedule or not window.holds(stored.stored_at):
                 raise Overtaken("An event has left the window since it was read.")
-        return {event_id: stored.event for event_id, stored in found.items()}
+        return {event_id: stored.event for event_id, stored in loaded.items()}
 
     return load
 
 
 class _Sorting:
-    """Sorts the events of a window by what becomes of them, while they are read.
+    """A sorter of the events of a window, while they are read.
 
-    `unknown`: attempts that may have sent some of them, `possibly_sent_until` an instant.
+    `unknown`: attempts that may have sent some events, those up to the instant
+    `possibly_sent_until`.
     """
 
     def __init__(
@@ -152,10 +165,10 @@ class _Sorting:
                 yield stored
 
     def sorted(self, newest: tuple[str, ...]) -> WindowEvents:
-        """Return all events, once they were sorted.
+        """Return all events, after they were sorted.
 
-        Of too many that are over, one that Gazette was too late for is removed last: it is the
-        reason of a run without another event.
+        If too many are expired or lapsed, those that Gazette delivered too late are removed last,
+        because they are the reason for a run without other events.
         """
         over, most = self._over, MOST_REMOVED
         if len(over) > most:
@@ -174,7 +187,9 @@ class _Sorting:
         )
 
     def _add_movable(self, stored: StoredBrief) -> None:
-        self._movable_from = self._movable_from or stored.stored_at  # they come in that order
+        self._movable_from = (
+            self._movable_from or stored.stored_at
+        )  # events are read in order of `stored_at`
 
     def _add_over(self, stored: StoredBrief) -> None:
         if len(self._over) > MOST_REMOVED:

@@ -1,1 +1,1 @@
-"""Fan-out: one message for each due run; and the quota that limits the rate of sending."""
+"""Fan-out: one message for each due run; and the quota that limits the sending rate."""

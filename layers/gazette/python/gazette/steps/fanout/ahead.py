@@ -1,6 +1,6 @@
-"""Ask content sources ahead of the digests for which they are asked, evenly over the lead.
+"""Query content sources before their digests are due, evenly over the lead.
 
-Only stages that ask ahead import this.
+Only stages that query ahead import this module.
 """
 
 from collections.abc import Callable, Iterator
@@ -34,9 +34,9 @@ def look_ahead(
 ) -> FannedOut:
     """Queue a fetch for each reader of the shard whose turn it is in these slots.
 
-    Reads the due index in slots that are still to come, and then the schedules of those readers
-    only. Writes nothing: who asks skips what is fetched already. So a slot that is missing, late or
-    repeated does no harm: what was not asked ahead is asked when it is due. If the invocation runs
+    Reads future slots of the due index, and the schedules of those readers only. Makes no writes. A
+    worker skips items that were already fetched, so a slot that is missing, late or repeated does
+    no harm, and the remaining sources are queried when the digest is due. If the invocation runs
     out of time, another message continues.
     """
     fetches = 0
@@ -56,9 +56,10 @@ def look_ahead(
 def _whose_turn_it_is(
     look: LookAhead, shard: int, schedules: Schedules, content: AskingContext
 ) -> Iterator[list[Schedule]]:
-    """The schedules that ask, page by page of the index; it says only what to read.
+    """Yield the schedules that query sources, page by page of the index.
 
-    A row that cannot be read, or computed with, is reported when it is due.
+    The index only tells which schedules to read. A row that cannot be read or processed is reported
+    when it is due.
     """
     for keys in schedules.due(look.slot, shard):
         rows = schedules.get_many([key for key in keys if look.holds(key[0])])
@@ -73,6 +74,6 @@ def _is_asked_for(schedule: Schedule, look: LookAhead, content: AskingContext) -
 
 
 def _spread(schedule: Schedule, random: Callable[[], float]) -> QueuedFetch:
-    """At any time within the slot."""
+    """Return a fetch at a random time within the slot."""
     fetch = Fetch(schedule.user_id, schedule.name, schedule.next_due_at)
     return QueuedFetch(fetch, timedelta(seconds=int(SLOT.total_seconds() * random())))

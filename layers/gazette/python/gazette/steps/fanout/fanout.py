@@ -36,39 +36,49 @@ from gazette.steps.occurrences.start import (
 from gazette.steps.subscribers.schedules import is_active, withdraw
 
 ENOUGH = timedelta(seconds=30)
-"""More than ten schedules ever take."""
+"""An upper bound of the time for ten schedules."""
 
 _LONG_AGO = tuple(timedelta(hours=hours) for hours in (2, 6, 24, 7 * 24, 31 * 24))
-"""How far back each tick also reads one slot of the due index."""
+"""The ages of the earlier slots of the due index that each tick also reads."""
 
 
 @dataclass(frozen=True, slots=True)
 class FannedOut:
-    """The counts of one shard.
-
-    `queued`: messages. `late`: due too long ago. `cancelled`: of a cancelled batch. `dormant`: of
-    dormant readers. `idle`: schedules that left the due index because nothing waits in them.
-    `passed`: schedules that ask a content source, and had nothing new at an occurrence. `fetches`:
-    messages to the content queue.
-    `not_advanced`: schedules that kept changing. `handed_on`: 1 if time ran out and another message
-    continues. `unreadable`: what is wrong with each row because of which a schedule was left
-    behind.
-    """
+    """The counts of one shard."""
 
     queued: int = 0
+    """Messages to the generate queue."""
+
     late: int = 0
+    """Runs that were due too long ago."""
+
     cancelled: int = 0
+    """Runs of a cancelled batch."""
+
     dormant: int = 0
+    """Runs of dormant readers."""
+
     idle: int = 0
+    """Schedules that left the due index because no events were waiting."""
+
     passed: int = 0
+    """Schedules that query a content source, and had nothing new at an occurrence."""
+
     fetches: int = 0
+    """Messages to the content queue."""
+
     not_advanced: int = 0
+    """Schedules that kept changing."""
+
     handed_on: int = 0
+    """1 if time ran out and another message continues."""
+
     unreadable: tuple[str, ...] = ()
+    """The errors in rows that caused a schedule to be left behind."""
 
     @property
     def due(self) -> int:
-        """The number of occurrences for which something waited, whatever became of each."""
+        """The number of occurrences with waiting events, regardless of the result."""
         return self.queued + self.late + self.cancelled + self.dormant
 
 
@@ -90,18 +100,18 @@ def tick(
 ) -> int:
     """Queue every shard, from its checkpoint to the slot of `at`. Returns the number of messages.
 
-    This includes every shard that was ever announced: it may still hold schedules from a time with
-    more shards, or from a deployment that was rolled back. It also includes each slot in which an
-    unreadable row was left behind, which may be readable by now (rule 20). A tick that is missing,
-    late or repeated does no harm. `lookback` is in slots. `looks_ahead`: content sources are asked
-    ahead, so each shard gets a second message, of the slots that are new to it.
+    This includes every shard that was ever announced, because it may still contain schedules from a
+    time with more shards, or from a deployment that was rolled back. It also includes each slot in
+    which an unreadable row was left behind, which may be readable by now (rule 20). A tick that is
+    missing, late or repeated does no harm. `lookback` is in slots. `looks_ahead`: content sources
+    are queried ahead, so each shard gets a second message with the slots that are new to it.
     """
     slot = slot_of(at)
-    done, announced = batches.checkpoints(), batches.announced()
+    checkpoints, announced = batches.checkpoints(), batches.announced()
     queued: list[Shard] = []
-    for number in range(shards_in_use(shards, done, announced)):
-        begun = min((when for those, when in announced.items() if those > number), default=slot)
-        behind = done.get(number, begun - SLOT)
+    for number in range(shards_in_use(shards, checkpoints, announced)):
+        start = min((when for those, when in announced.items() if those > number), default=slot)
+        behind = checkpoints.get(number, start - SLOT)
         queued.append(Shard(number, min(behind + SLOT, slot) - SLOT * lookback, slot))
     since = {shard.number: shard.since for shard in queued}
     if looks_ahead:
@@ -109,16 +119,17 @@ def tick(
             replace(shard, since=shard.since + SLOT * lookback, ahead=True) for shard in queued
         ]
     queued += [
-        Shard(number, left, left)
-        for number, left in batches.left_behind()
-        if left < since.get(number, slot)
+        Shard(number, slot_left_behind, slot_left_behind)
+        for number, slot_left_behind in batches.left_behind()
+        if slot_left_behind < since.get(number, slot)
     ]
     shard_queue.send(queued)
     return len(queued)
 
 
 def shards_in_use(shards: int, done: Iterable[int], announced: Iterable[int]) -> int:
-    """Return how many shards may hold a schedule: the present setting, or a greater former one.
+    """Return the number of shards that may contain a schedule: the setting, or a greater former
+    one.
 
     `done`: the shards that have a checkpoint. `announced`: the numbers of shards ever announced.
     """
@@ -126,10 +137,10 @@ def shards_in_use(shards: int, done: Iterable[int], announced: Iterable[int]) ->
 
 
 def is_beat(body: str, *, decode: Callable[[str], Shard], shards: int, clock: Clock) -> bool:
-    """Whether a message is one of those, one for each shard in use, by which the clock is heard.
+    """Return True for the regular message of a shard in use, which proves that the clock works.
 
-    Not so: a former shard, beyond the setting `shards`; and a slot that was left behind, which is
-    asked for alone, after its time.
+    False for a former shard, beyond the setting `shards`, and for a slot that was left behind,
+    which is queued alone and later.
     """
     shard = decode(body)
     return (
@@ -152,39 +163,39 @@ def fan_out(
 
     For ten schedules at a time: create the run rows if absent, queue the runs that have not ended
     in one call, then advance the schedules past every missed occurrence to a future one. After a
-    crash it repeats from the due index and starts nothing twice. If it is too late, the run ends
-    here and no message is queued; if nothing waits, the schedule leaves the due index (rule 23).
-    The index says only what to read. Then the shard's checkpoint moves, and some slots of long ago
-    are read again. If the invocation runs out of time before, the checkpoint moves to the last
-    finished slot, and another message continues.
-    A schedule with an unreadable row stays where it is, and its slot is remembered; all others
-    continue (rule 20). `decode` reads the shard from the body of a message. Raises InvalidEvent if
-    `decode` does. `look_ahead` does what a message `ahead` asks for; None: nothing is asked ahead.
+    crash it repeats from the due index and starts no run twice. If it is too late, the run ends
+    here without a message; if no events are waiting, the schedule leaves the due index (rule 23).
+    The index only tells which schedules to read. Then the shard's checkpoint moves, and some much
+    earlier slots are read again. If the invocation runs out of time before, the checkpoint moves to
+    the last finished slot, and another message continues. A schedule with an unreadable row stays
+    in its slot, which is recorded; all others continue (rule 20). `decode` reads the shard from the
+    body of a message. Raises InvalidEvent if `decode` does. `look_ahead` handles a message with
+    `ahead`; None: sources are not queried ahead.
     """
     shard = decode(body)
     if shard.ahead:
         return look_ahead(shard, time_left) if look_ahead else FannedOut()
     begin = cache(context.batches.begin)
     behind = _Behind(shard.number, context.batches)
-    done: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for slot, ten in _tens(_slots(shard), shard.number, context):
         if time_left() < ENOUGH:
             if slot > shard.since:
                 context.batches.save_checkpoint(shard.number, slot - SLOT)
             shard_queue.send([replace(shard, since=slot)])
-            return FannedOut(**done, handed_on=1, unreadable=tuple(behind.rows))
+            return FannedOut(**counts, handed_on=1, unreadable=tuple(behind.rows))
         if ten:
-            done += _met(ten, slot, shard, begin, behind, context)
+            counts += _process(ten, slot, shard, begin, behind, context)
     context.batches.save_checkpoint(shard.number, shard.until)
     for slot, ten in _tens(_long_ago(shard), shard.number, context):
         if ten and time_left() > ENOUGH:
-            done += _met(ten, slot, shard, begin, behind, context)
+            counts += _process(ten, slot, shard, begin, behind, context)
     if shard.since == shard.until < slot_of(context.clock()) and not behind.slots:
         context.batches.catch_up(shard.number, shard.until)
-    return FannedOut(**done, unreadable=tuple(behind.rows))
+    return FannedOut(**counts, unreadable=tuple(behind.rows))
 
 
-def _met(
+def _process(
     ten: Iterable[Schedule | UnreadableRow],
     slot: datetime,
     shard: Shard,
@@ -192,13 +203,13 @@ def _met(
     behind: "_Behind",
     context: FanoutContext,
 ) -> Counter[str]:
-    """Do what there is to do for some schedules of a slot; returns the counts."""
+    """Process some schedules of a slot; return the counts."""
     open_slot = max(shard.until, slot_of(context.clock()))
     work = _Work(open_slot, begin, behind, context)
     due = list(work.readable(ten, slot))
     while due:
-        due = work.meet(due)
-    return work.done
+        due = work.start_runs(due)
+    return work.counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +225,7 @@ class _Behind:
     rows: list[str] = field(default_factory=list)
 
     def leave(self, slot: datetime, unreadable: UnreadableRow) -> None:
-        """Leave a schedule in its slot of the due index, and remember the slot."""
+        """Leave a schedule in its slot of the due index, and record the slot."""
         if slot not in self.slots:
             self.batches.leave_behind(self.shard, slot)
         self.slots.add(slot)
@@ -229,9 +240,9 @@ def _slots(shard: Shard) -> Iterator[datetime]:
 
 
 def _long_ago(shard: Shard) -> Iterator[datetime]:
-    """Slots before those of the shard: an entry of the due index may become visible very late.
+    """Yield earlier slots, because an entry of the due index may become visible very late.
 
-    The index is eventually consistent, and nobody says how far behind it can be.
+    The index is eventually consistent, and AWS states no bound for the delay.
     """
     if shard.since < shard.until:
         yield from (shard.until - back for back in _LONG_AGO if shard.until - back < shard.since)
@@ -240,7 +251,7 @@ def _long_ago(shard: Shard) -> Iterator[datetime]:
 def _tens(
     slots: Iterable[datetime], shard: int, context: FanoutContext
 ) -> Iterator[tuple[datetime, Sequence[Schedule | UnreadableRow]]]:
-    """Yield the due schedules, slot by slot, as many at a time as one call of the queue takes.
+    """Yield the due schedules, slot by slot, in groups that fit one call of the queue.
 
     Each slot begins with an empty sequence, so that the caller checks the time in every slot.
     """
@@ -254,45 +265,48 @@ def _tens(
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What is done with the due schedules of up to ten readers. `done` counts it.
-
-    `begin` returns the batch of a slot. `counted`: the runs that are in `done`. `overtaken`: how
-    often each schedule was changed by somebody else.
-    """
+    """The work on the due schedules of up to ten readers."""
 
     open_slot: datetime
     begin: Callable[[datetime], Batch]
+    """A function that returns the batch of a slot."""
+
     behind: _Behind
     context: FanoutContext
-    done: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)
+    """The counts of the work."""
+
     counted: set[RunKey] = field(default_factory=set)
+    """The runs that are in `counts`."""
+
     overtaken: Counter[ScheduleKey] = field(default_factory=Counter)
+    """The number of concurrent changes of each schedule."""
 
     def readable(
         self, rows: Iterable[Schedule | UnreadableRow], slot: datetime
     ) -> Iterator[Schedule]:
-        """Those of the rows that are due; `slot` is where the index has them."""
+        """Yield the rows that are due; `slot` is their slot in the index."""
         for row in rows:
             if isinstance(row, UnreadableRow):
                 self.behind.leave(slot, row)
             elif self._is_due(row):
                 yield row
 
-    def meet(self, due: Iterable[Schedule]) -> list[Schedule]:
-        """Start a run for each that has something to send; returns those that are still due.
+    def start_runs(self, due: Iterable[Schedule]) -> list[Schedule]:
+        """Start a run for each schedule with something to send; return those that are still due.
 
-        Those are the ones with another occurrence that has passed, those whose sequence was used,
-        and those that somebody else has changed, as they are now.
+        Those are schedules with another occurrence in the past, schedules whose sequence was used,
+        and schedules that another process changed, as stored now.
         """
         started: list[Started] = []
         after: list[Schedule | None] = []
         for schedule in due:
             with self._left_behind(schedule):
-                found = self._start(schedule)
-                if isinstance(found, Started):
-                    started.append(found)
+                result = self._start(schedule)
+                if isinstance(result, Started):
+                    started.append(result)
                 else:
-                    after.append(found)
+                    after.append(result)
         self._queue(started)
         for each in started:
             with self._left_behind(each.occurrence.schedule):
@@ -302,7 +316,7 @@ class _Work:
     def _start(self, schedule: Schedule) -> Started | Schedule | None:
         """Start the run of an occurrence; if there is none, return the schedule as stored now.
 
-        An occurrence that is due at another time by the clock of now is moved there.
+        An occurrence that is due at another time by the current clock is moved there.
         """
         context, armed_for = self.context, schedule.next_due_at
         due_at = due_by_the_clock_of_now(
@@ -311,28 +325,29 @@ class _Work:
         if due_at != armed_for:
             return move(schedule, due_at, context=context) or self._read_again(schedule)
         occurrence = _occurrence(schedule, self.open_slot)
-        found = start(occurrence, self.begin(slot_of(armed_for)), context=context)
-        return found if isinstance(found, Started) else self._without_events(found)
+        result = start(occurrence, self.begin(slot_of(armed_for)), context=context)
+        return result if isinstance(result, Started) else self._without_events(result)
 
     def _queue(self, started: Iterable[Started]) -> None:
-        """Queue the runs, existing ones too: a crash may have prevented their message.
+        """Queue the runs, including existing ones, because a crash may have prevented their
+        message.
 
-        Count what became of each; a run that had ended before is not counted again.
+        Count the outcome of each; a run that had ended before is not counted again.
         """
         mine = [each.run for each in started if not each.is_taken]
         new = [run for run in mine if run.key not in self.counted]
         self.counted.update(run.key for run in new)
-        self.done.update(_ENDED_AS[run.reason] for run in new if run.reason in _ENDED_AS)
+        self.counts.update(_ENDED_AS[run.reason] for run in new if run.reason in _ENDED_AS)
         spread, random = self.context.limits.spread, self.context.random
         messages = [
             QueuedRun(run.key, delay=stagger(spread, random=random()))
             for run in new
             if not run.status.is_final
         ]
-        self.done["queued"] += len(messages)
+        self.counts["queued"] += len(messages)
         if self.context.content:
             delays = {message.key: message.delay for message in messages}
-            self.done["fetches"] += self.context.content.ask_for(
+            self.counts["fetches"] += self.context.content.ask_for(
                 (run, delays[run.key]) for run in new if run.asked_at and run.key in delays
             )
         if messages:
@@ -345,18 +360,18 @@ class _Work:
         schedule = quiet.occurrence.schedule
         if quiet.asks:
             after = stay_armed(quiet, context=self.context)
-            self.done["passed"] += after is not None and after.next_due_at > schedule.next_due_at
+            self.counts["passed"] += after is not None and after.next_due_at > schedule.next_due_at
         else:
             after = go_idle(schedule, context=self.context)
-            self.done["idle"] += after is not None and after.is_idle
+            self.counts["idle"] += after is not None and after.is_idle
         return after or self._read_again(schedule)
 
     def _advance(self, started: Started) -> Schedule | None:
-        """Advance the schedule; returns it as stored now, None if nothing is left to do.
+        """Advance the schedule; return it as stored now, or None if there is nothing to do.
 
         A schedule whose sequence was taken stays due, with the next sequence (rule 1). A schedule
-        does not advance if it has left the due index with all other schedules of a reader who is
-        no longer active, unless that reader has come back in between.
+        does not advance if it has left the due index with all other schedules of a reader who is no
+        longer active, unless that reader has come back in between.
         """
         context = self.context
         schedule, next_due_at = started.occurrence.schedule, started.occurrence.next_due_at
@@ -375,17 +390,20 @@ class _Work:
         return self._read_again(schedule)
 
     def _read_again(self, schedule: Schedule) -> Schedule | None:
-        """The schedule as somebody else has left it; None if it keeps changing, or is gone."""
+        """Return the schedule after another process's change;
+
+        None if it keeps changing or is deleted.
+        """
         key = (schedule.user_id, schedule.name)
         self.overtaken[key] += 1
         if self.overtaken[key] > len(ATTEMPTS):
-            self.done["not_advanced"] += 1
+            self.counts["not_advanced"] += 1
             return None
         return self.context.schedules.get(*key)
 
     @contextmanager
     def _left_behind(self, schedule: Schedule) -> Iterator[None]:
-        """Leave a schedule in its slot if one of its rows cannot be read, or computed with."""
+        """Leave a schedule in its slot if one of its rows cannot be read or processed."""
         try:
             with of_one_row("schedules", schedule.user_id, schedule.name):
                 yield

@@ -16,7 +16,7 @@ def learn_quota(
 ) -> Quota:
     """Read the quota, divide the rest of its day between the streams, and store each part.
 
-    What one stream did not use is divided again, so the other gets its share of it. Raises
+    Quota that one stream did not use is divided again, so that the other gets a share. Raises
     Unavailable; the last stored quota then stays in effect.
     """
     quota, now = account.quota(), clock()

@@ -1,1 +1,1 @@
-"""Delivery events: recorded, counted by category, and bounces and complaints acted upon."""
+"""The processing of delivery events: recording, counting by category, and suppression."""

@@ -1,4 +1,4 @@
-"""Bounces and complaints: when they suppress the recipient."""
+"""The suppression of recipients after bounces and complaints."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _COUNTED = {Fault.SOFT, Fault.UNDETERMINED}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuppressionContext:
-    """The tables by which an address, and the subscriber who has it, are stopped."""
+    """The tables for stopping an address, and the subscriber who has it."""
 
     suppressions: Suppressions
     bounces: Bounces
@@ -32,10 +32,11 @@ class SuppressionContext:
 def suppress_recipient(event: DeliveryEvent, *, context: SuppressionContext) -> Cause | None:
     """Suppress the recipient after a hard bounce, a complaint or too many soft bounces.
 
-    Returns the cause, or None. Safe to repeat, in any order: soft bounces are counted by message,
-    and the graver cause stays. Ignores what is no email to a subscriber, such as the canary.
+    Returns the cause, or None. Safe to repeat, in any order, because soft bounces are counted by
+    message and the greater cause stays. Ignores events that do not belong to an email to a
+    subscriber, such as the canary.
 
-    Raises InvalidEvent where the event does not name its recipient: a person has to look.
+    Raises InvalidEvent if the event does not name its recipient, so that an operator checks it.
     """
     if event.flaw:
         raise InvalidEvent(event.flaw)
@@ -62,10 +63,10 @@ def suppress_recipient(event: DeliveryEvent, *, context: SuppressionContext) -> 
 def _are_too_many(
     bounced: Collection[SoftBounce], bounced_now: RunKey, context: SuppressionContext
 ) -> bool:
-    """Return whether soft bounces are too many. Reads the runs only if those in a row may be.
+    """Return True if the soft bounces are too many. Reads the runs only if those in a row may be.
 
-    A sent run none of whose bounces is known arrived: a delivery event may say so, but a stage need
-    not have them (`report_deliveries`). A bounce that is still to come looks again.
+    A sent run without a known bounce counts as arrived. A delivery event may prove it, but a stage
+    need not report deliveries (`report_deliveries`). A later bounce checks again.
     """
     limit, sent = context.soft_limit, [each.sent_at for each in bounced]
     if limit.is_reached(sent):

@@ -1,4 +1,4 @@
-"""What becomes of an email after it was sent: one delivery event, worked off from its message."""
+"""Process one delivery event of an email."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -29,23 +29,20 @@ from gazette.steps.runs import apply
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryStatsContext:
-    """The counts, and the holds that they lead to. `tell` is called for each new hold, at once:
-    after a crash the event is no longer the first of its kind, and counts nothing.
-    """
+    """The counts of categories, and the holds that they trigger."""
 
     category_stats: CategoryStats
     holds: CategoryHolds
     tell: Callable[[CategoryHold], None]
+    """A function that is called for each new hold at once. After a crash the event is no longer the
+    first of its kind, and is not counted."""
+
     clock: Clock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedbackContext:
-    """What delivery events are worked off with.
-
-    `signs_of_life`: the types that show that a subscriber is active. `category_stats`: None where
-    the stage holds no categories.
-    """
+    """The dependencies for processing delivery events."""
 
     runs: Runs
     evidence_log: EvidenceLog
@@ -53,27 +50,29 @@ class FeedbackContext:
     quarantine: Quarantine
     bus: Bus
     signs_of_life: Collection[DeliveryEventType]
+    """The types of events that count as activity of the subscriber."""
+
     category_stats: CategoryStatsContext | None
+    """None if the stage does not hold categories."""
+
     suppression: SuppressionContext
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """The run of a delivery event as it is stored; None where the event names none, or one that
-    has expired.
-
-    `is_first`: it is the first event of its kind for that email. `is_of_unknown_attempt`: it names
-    an attempt that nobody claimed.
-    """
+    """The run of a delivery event as stored; None if the event names no run, or an expired one."""
 
     run: Run | None
     is_first: bool = False
+    """True for the first event of its kind for that email."""
+
     is_of_unknown_attempt: bool = False
+    """True if it names an attempt that was not claimed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """A delivery event, what was recorded, and why its recipient was suppressed, if it was."""
+    """A delivery event, the recorded run, and the cause if its recipient was suppressed."""
 
     event: DeliveryEvent
     recorded: Recorded
@@ -85,13 +84,13 @@ def process_delivery_event(
 ) -> Feedback | None:
     """Record the event, count it for the categories of its email, and suppress its recipient.
 
-    Returns None where `body` is about no email of this installation. A body that a service put on
-    the bus goes back to the quarantine: somebody redrove it to the wrong queue, and there is no
-    other copy of it. Safe to repeat after a crash at any point. Recorded first, because it is
-    evidence even where it does not say which recipient it is about; and only the first event of a
-    kind is counted.
+    Returns None if `body` does not belong to an email of this installation. A body that a service
+    published goes back to the quarantine, because an operator redrove it to the wrong queue and no
+    other copy exists. Safe to repeat after a crash at any point. The event is recorded first,
+    because it is evidence even if it does not name its recipient. Only the first event of a kind is
+    counted.
 
-    Raises InvalidEvent where it cannot be decoded or does not name its recipient.
+    Raises InvalidEvent if it cannot be decoded or does not name its recipient.
     """
     try:
         event = decode(body)
@@ -110,11 +109,11 @@ def process_delivery_event(
 
 
 def record_event(event: DeliveryEvent, body: str, *, context: FeedbackContext) -> Recorded:
-    """Settle the run that the event names, however late and however often it comes (rule 8).
+    """Settle the run that the event names, however late and however often it arrives (rule 8).
 
-    Only then is the event logged as proof that events come in. Its engagement is stored, unless a
-    scanner clicked, and a sign of life goes on the bus. An event of an unknown attempt settles
-    nothing: its `body` goes to quarantine, with the reason.
+    Only then is the event logged as proof that events arrive. Its engagement is stored, unless a
+    scanner clicked, and reader activity is published to the bus. An event of an unknown attempt
+    does not settle the run; its `body` goes to quarantine, with the reason.
     """
     run = context.runs.get(event.run) if event.run else None
     if run and not run.knows(event.attempt):
@@ -137,21 +136,23 @@ def _unknown_attempt(event: DeliveryEvent, run: Run) -> str:
     return (
         f"SES names attempt {event.attempt} of run {run_id(run.key)}, but {run.attempt} were made. "
         "Another run had the same id, or the table was restored to an earlier time. The event "
-        "settles nothing, and what its email showed may be sent again."
+        "does not settle the run, and the events of its email may be sent again."
     )
 
 
 def _mark_active(run: Run, event: DeliveryEvent, bus: Bus) -> None:
     if not bus.put([MarkActive(run.key.user_id, event.happened_at)]):
-        raise Unavailable("The bus did not accept a sign of life. The message will be retried.")
+        raise Unavailable(
+            "The bus did not accept a subscriber's activity. The message will be retried."
+        )
 
 
 def _count_event(event: DeliveryEvent, run: Run, *, context: CategoryStatsContext) -> None:
-    """Count the event for each category that its email showed, and hold those at a threshold.
+    """Count the event for each category that its email showed, and hold categories at a threshold.
 
-    For the first event of a kind alone, so that an email counts once. A crash loses a count; a lost
-    answer may count the email twice, because AWS's client repeats the call. The next bounce or
-    complaint looks at the counts again.
+    Only the first event of a kind counts, so that an email counts once. A crash loses a count; a
+    lost answer may count the email twice, because AWS's client repeats the call. The next bounce or
+    complaint checks the counts again.
     """
     mark = mark_of(event)
     if mark is None:

@@ -1,1 +1,1 @@
-"""What services say: decoded commands become rows."""
+"""The processing of messages from services, whose commands become rows."""

@@ -1,4 +1,4 @@
-"""Take activities and follows in, and bring each activity to its followers."""
+"""Process activities and follows, and deliver each activity to its followers."""
 
 from datetime import timedelta
 from itertools import chain, islice
@@ -16,17 +16,17 @@ from gazette.domain.subscribers.subscriber import Erased
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.ingest.followers import start_walk
-from gazette.steps.ingest.late_follow import bring_all, page_of
+from gazette.steps.ingest.late_follow import deliver_all, page_of
 from gazette.steps.routing.follows import forget_follow, forgotten_until, remember_follow
 from gazette.steps.routing.reroute import reroute
 from gazette.steps.routing.together import TimeFor
 from gazette.steps.time_budget import PIECE, unlimited
 
 LATE_FOLLOW = timedelta(days=1)
-"""How far back a follow that arrives late brings the activities since it began."""
+"""The period before a late follow for which its activities are still delivered."""
 
 AT_ONCE = 500
-"""Activities that are brought together."""
+"""The number of activities that are delivered together."""
 
 
 def create_activity(
@@ -37,10 +37,10 @@ def create_activity(
     context: RoutingContext,
     time_left: TimeLeft = unlimited,
 ) -> Outcome:
-    """Store the activity and bring it to its followers. Safe to repeat, in any order.
+    """Store the activity and deliver it to its followers. Safe to repeat, in any order.
 
-    An activity that was stored before is brought again until the walk over its followers has ended:
-    a crash between the two must not lose it.
+    An activity that was stored before is delivered again until the walk over its followers has
+    ended, because a crash between the two must not lose it.
     """
     for _ in ATTEMPTS:
         is_new, stored = activities.create(activity)
@@ -68,10 +68,10 @@ def create_activity(
 
 
 def _outdated_sides(given: Activity, stored: Activity | Retracted) -> tuple[str, ...]:
-    """The sides whose followers may have `given`, which is outdated.
+    """Return the sides whose followers may have `given`, which is outdated.
 
-    A worker may have died after it wrote a follower's event, before it read the activity again, and
-    after the walk with the current version had passed that follower.
+    A worker may have crashed after it wrote a follower's event, before it read the activity again,
+    and after the walk with the current version had passed that follower.
     """
     if isinstance(stored, Retracted) or given.has_content_of(stored):
         return ()
@@ -108,11 +108,11 @@ def change_follow(
 ) -> Outcome:
     """Store that a follow began, changed or ended at an instant. Safe to repeat, in any order.
 
-    Activities since then that arrived before this message are brought to the reader, or taken back,
-    as if it had arrived first: up to a day back. Those that `time_left` is too short for are left
-    to the followers queue. Where a follow ends or changes, the runs that are prepared from now on
-    route again what waits in them. Raises NotYet if `time_left` is too short for what waits already
-    in a digest.
+    Activities since then that arrived before this message, up to a day, are delivered to the
+    reader, or withdrawn, as if the message had arrived first. Activities for which `time_left` is
+    too short go to the followers queue. If a follow ends or changes, runs that are prepared from
+    now on route their waiting events again. Raises NotYet if `time_left` is too short for the
+    events that wait in a digest.
     """
     entity, user_id, at = command.entity, command.user_id, command.at
     follow = remember_follow(command, context)
@@ -124,18 +124,18 @@ def change_follow(
         context.subscribers.mark_rerouted(user_id, context.clock())
         reroute(user_id, context=context, time_left=time_left)
     time = TimeFor(time_left, PIECE)
-    found = activities.since(entity, max(at, context.clock() - LATE_FOLLOW))
+    later = activities.since(entity, max(at, context.clock() - LATE_FOLLOW))
     unreadable: list[UnreadableRow] = []
-    while some := list(islice(found, AT_ONCE)):
+    while some := list(islice(later, AT_ONCE)):
         unreadable += [each for each in some if isinstance(each, UnreadableRow)]
         try:
             time.require()
-            unreadable += bring_all(
+            unreadable += deliver_all(
                 follow, list(readable(some)), activities=activities, context=context, time=time
             )
         except NotYet:
             if time_left() >= PIECE:
                 raise
-            followers_queue.send(page_of(follow, each) for each in readable(chain(some, found)))
+            followers_queue.send(page_of(follow, each) for each in readable(chain(some, later)))
     require_readable(unreadable)
     return Outcome.CHANGED

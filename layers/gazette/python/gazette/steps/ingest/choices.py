@@ -1,4 +1,4 @@
-"""Take in what readers choose, beside what the service says."""
+"""Process the choices of readers, which are stored in addition to the service's."""
 
 from dataclasses import replace
 
@@ -20,9 +20,9 @@ def choose_preferences(
 ) -> Outcome:
     """Store a reader's choice and apply it. Safe to repeat, in any order.
 
-    Does what `change_subscriber` does, and counts as a sign of life. A choice that arrives before
-    the profile waits for it. Raises NotYet if the profile keeps changing, or `time_left` is too
-    short to route the waiting events.
+    Works like `change_subscriber`, and counts as activity. A choice that arrives before the profile
+    waits for it. Raises NotYet if the profile keeps changing, or `time_left` is too short to route
+    the waiting events.
     """
     for _ in ATTEMPTS:
         current = context.subscribers.get(command.user_id)
@@ -48,12 +48,12 @@ def choose_preferences(
 def _keep_early(command: ChoosePreferences, context: RoutingContext) -> bool:
     early = context.subscribers.early(command.user_id)
     chosen = (early.reader_choices if early else NO_CHOICES).with_choice(command.at, command.choice)
-    kept = EarlyChoices(command.user_id, chosen)
-    return kept == early or context.subscribers.put_early(kept, replacing=early)
+    changed = EarlyChoices(command.user_id, chosen)
+    return changed == early or context.subscribers.put_early(changed, replacing=early)
 
 
 def _chosen(current: Subscriber, command: ChoosePreferences) -> Subscriber:
-    """`current` with the choice; `current` itself if nothing changes."""
+    """Return `current` with the choice; `current` itself if it is unchanged."""
     chosen = current.reader_choices.with_choice(command.at, command.choice)
     merged = replace(current, paused_last=latest_of(current.paused_last, chosen.paused_last))
     merged = merged.with_choices(current.service_choices, chosen)

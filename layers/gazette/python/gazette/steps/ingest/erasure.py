@@ -24,7 +24,7 @@ from gazette.steps.subscribers.unsubscribe import settle_suppression
 from gazette.steps.time_budget import PIECE, unlimited
 
 _AT_ONCE = 100
-"""Follows that are read, or deleted, together."""
+"""The number of follows that are read, or deleted, together."""
 
 
 def erase_subscriber(
@@ -35,15 +35,15 @@ def erase_subscriber(
     context: RoutingContext,
     time_left: TimeLeft = unlimited,
 ) -> Outcome:
-    """Delete everything of a subscriber except the instant and the suppression. Safe to repeat.
+    """Delete all data of a subscriber except the instant and the suppression. Safe to repeat.
 
-    A reader who unsubscribed may have another address since then: that is suppressed too. A
-    suppressed reader's address was suppressed before, unless an operator has lifted that.
-    The stop is written first, which ends every email whose last look comes later (rule 11); then
-    everything else is deleted: a worker that did not see the stop takes its own writes back. The
-    digests that were under way are cancelled, so that a reader who returns gets none of them. If
-    the reader has returned already, only what is dated `at` or before is deleted. Raises NotYet if
-    `time_left` is too short for all of it: what was deleted is gone when the message comes again.
+    A reader who unsubscribed may have changed their address since; that address is suppressed too.
+    A suppressed reader's address was suppressed before, unless an operator lifted the suppression.
+    The stop is written first, which ends every email whose last read comes later (rule 11). Then
+    all other data is deleted; a worker that did not see the stop removes its own writes. Digests
+    under way are cancelled, so that a reader who returns gets none of them. If the reader has
+    already returned, only data dated `at` or before is deleted. Raises NotYet if `time_left` is too
+    short; data deleted so far stays deleted when the message is received again.
     """
     time = TimeFor(time_left, PIECE)
     reader = context.subscribers.get(user_id)
@@ -53,7 +53,7 @@ def erase_subscriber(
     erased = context.subscribers.erase(user_id, at)
     if not erased and isinstance(context.subscribers.get(user_id), Subscriber):
         _erase_before(user_id, at, context, time)
-        if isinstance(reader, Subscriber):  # who may have started again since it was read
+        if isinstance(reader, Subscriber):  # the reader may have started again since the read
             settle_suppression(
                 user_id,
                 address_hash(reader.email),
@@ -73,20 +73,20 @@ def erase_subscriber(
 
 
 def _digests_under_way(user_id: str, context: RoutingContext) -> Sequence[Run]:
-    """The runs of each digest that have not ended, which are behind the last one that was sent.
+    """Return the runs of each digest that have not ended, all of which are after the last sent one.
 
-    What cannot be read is left alone: nobody can claim it, nor what is behind it.
+    Unreadable rows are skipped, because no worker can claim them or the runs after them.
     """
-    found: list[Run] = []
+    open_runs: list[Run] = []
     for name in DIGESTS:
         with suppress(UnreadableRow):
             chain = context.runs.chain(latest_run(user_id, name))
-            found += (run for run in chain if not run.status.is_final)
-    return found
+            open_runs += (run for run in chain if not run.status.is_final)
+    return open_runs
 
 
 def _forget(user_id: str, until: datetime | None, context: RoutingContext, time: TimeFor) -> None:
-    """Delete follows and events; with `until`, only what is dated up to it."""
+    """Delete follows and events; with `until`, only data dated up to it."""
     entities = list(dict.fromkeys(context.follows.followed_by(user_id)))
     for some in in_parts(entities, _AT_ONCE):
         time.require()
@@ -108,23 +108,24 @@ def _forget_until(
     time: TimeFor,
 ) -> None:
     """Keep the changes after `until`, which were made after a return."""
-    found = context.follows.get_many([(entity, user_id) for entity in entities])
-    for follow in found.values():
+    follows = context.follows.get_many([(entity, user_id) for entity in entities])
+    for follow in follows.values():
         if follow.changes[0][0] <= until:
             time.require()
             forget_follow(follow.entity, user_id, until, context=context)
 
 
 def _end_emails_with_the_past(user_id: str, context: RoutingContext) -> None:
-    """Make the last look fail of whoever has read what was deleted, before the reader returned."""
+    """Make the last read fail of a worker that read deleted data before the reader returned."""
     context.subscribers.mark_rerouted(user_id, context.clock())
 
 
 def _erase_before(user_id: str, at: datetime, context: RoutingContext, time: TimeFor) -> None:
-    """Erase what is dated `at` or before of a reader whose later profile is stored.
+    """Erase data dated `at` or before of a reader whose later profile is stored.
 
-    The profile is written first, so that nothing from before `at` is stored any more. The schedules
-    stay: they serve the later profile, and the run of a date keeps it from a second digest.
+    The profile is written first, so that no data from before `at` is stored any more. The schedules
+    stay, because they serve the later profile, and the run of a date prevents a second digest on
+    it.
     """
     reader = _without_the_past(user_id, at, context)
     if reader is None:
@@ -132,11 +133,11 @@ def _erase_before(user_id: str, at: datetime, context: RoutingContext, time: Tim
     _forget(user_id, at, context, time)
     _end_emails_with_the_past(user_id, context)
     set_schedules(reader, context=context)
-    reroute_waiting(reader, context, time_left=time.left)
+    reroute_waiting(reader, context, time_left=time.time_left)
 
 
 def _without_the_past(user_id: str, at: datetime, context: RoutingContext) -> Subscriber | None:
-    """Store the profile as if it came after the erasure: no earlier choice or link counts.
+    """Store the profile as if it arrived after the erasure. No earlier choice or link counts.
 
     Returns the profile as stored; None if the reader has been erased again.
     """

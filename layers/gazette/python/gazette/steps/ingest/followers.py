@@ -1,4 +1,4 @@
-"""Bring an activity to all followers: a few directly, many in pages through a queue."""
+"""Deliver an activity to all followers: a few directly, many in pages through a queue."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -17,10 +17,10 @@ from gazette.steps.routing.route import route
 from gazette.steps.time_budget import PIECE, require_time, share, unlimited
 
 PAGE = 100
-"""Followers in a message; a side with fewer is done without a message."""
+"""The number of followers in a message. A side with fewer is processed without a message."""
 
 PAGES_A_WALK = 1000
-"""Pages that one walk queues before it continues in another message."""
+"""The number of pages that one walk queues before it continues in another message."""
 
 
 def start_walk(
@@ -32,10 +32,10 @@ def start_walk(
     time_left: TimeLeft = unlimited,
     again: Iterable[str] = (),
 ) -> None:
-    """Bring the activity to the followers of each side, or queue a walk over them.
+    """Deliver the activity to the followers of each side, or queue a walk over them.
 
-    Sides that were walked before are skipped, unless they are in `again`. A side that there is too
-    little time for is left to the followers queue as well.
+    Sides that were walked before are skipped, unless they are in `again`. A side for which there is
+    too little time goes to the followers queue as well.
     """
     if isinstance(stored, Retracted):
         return
@@ -50,7 +50,7 @@ def start_walk(
                 route_to_followers(
                     stored, followers, activities=activities, context=context, whole_side=side
                 )
-            except Exception as err:  # noqa: BLE001 -- the other side has its followers
+            except Exception as err:  # noqa: BLE001 -- the other side must still get the activity
                 failed.append(_if_of_one_row(err))
     if walks:
         followers_queue.send(walks)
@@ -66,9 +66,9 @@ def walk_followers(
     followers_queue: FollowersQueue,
     context: RoutingContext,
 ) -> int:
-    """Process one message; returns how many followers it concerned. Safe to repeat.
+    """Process one message; return the number of followers. Safe to repeat.
 
-    A walk queues the pages of a side, ten a call, and a walk that continues from there. After a
+    A walk queues the pages of a side, ten per call, and a walk that continues from there. After a
     crash the message is delivered again, and every follower gets the activity once, because the
     event has the activity's id. Raises InvalidEvent if `decode` does, and NotYet if `time_left` is
     too short to start.
@@ -91,12 +91,12 @@ def route_to_followers(
     context: RoutingContext,
     whole_side: str = "",
 ) -> None:
-    """Route the activity to these followers. Its actor has none of it afterwards.
+    """Route the activity to these followers. Its actor does not have it afterwards.
 
-    The activity is read again afterwards: a concurrent amendment or retraction has either found the
-    events that were written here, or is found here. `whole_side`: these are all followers of that
-    side. Raises UnreadableRow at the end if the row of a follower cannot be read: the others have
-    the event by then, and the message is delivered again or becomes a dead letter.
+    The activity is read again afterwards. A concurrent amendment or retraction has either found the
+    events that were written here, or is found by this read. `whole_side`: these are all followers
+    of that side. Raises UnreadableRow at the end if the row of a follower cannot be read. By then
+    the others have the event, and the message is delivered again or becomes a dead letter.
     """
     known = {(follow.entity, follow.user_id): follow for follow in readable(followers)}
     for _ in ATTEMPTS:
@@ -122,13 +122,13 @@ def _retract(activity: Activity, users: Sequence[str], context: RoutingContext) 
     for user_id in users:
         try:
             retract_event(user_id, activity.id, context=context, early=False)
-        except Exception as err:  # noqa: BLE001 -- whatever it is, the other followers go on
+        except Exception as err:  # noqa: BLE001 -- any error, because the other followers continue
             failed.append(_if_of_one_row(err))
     _raise_first(failed)
 
 
 def _if_of_one_row(err: Exception) -> Exception:
-    """The error, if it concerns one follower alone. Raises any other."""
+    """Return the error if it concerns one follower alone. Raises any other."""
     if not is_of_one_row(err):
         raise err
     return err
@@ -147,9 +147,9 @@ def _route_page(
     followers_queue: FollowersQueue,
     context: RoutingContext,
 ) -> int:
-    """A page is a range of user ids: new followers make it longer.
+    """Route a page, which is a range of user ids. New followers make it longer.
 
-    What there is no time for is queued as a page of its own.
+    If time runs out, the rest is queued as a new page.
     """
     after, brought, time_left = page.after, 0, share(time_left)
     while True:
@@ -171,7 +171,7 @@ def _walk(
     followers_queue: FollowersQueue,
     follows: Follows,
 ) -> int:
-    """Queue the pages after `walk.after`: at most PAGES_A_WALK, ten a read."""
+    """Queue the pages after `walk.after`: at most PAGES_A_WALK, ten per read."""
     after, queued = walk.after, 0
     for _ in range(PAGES_A_WALK // MESSAGES_A_CALL):
         ten = follows.page(walk.side, after=after, limit=PAGE * MESSAGES_A_CALL)
@@ -194,5 +194,5 @@ def _walk(
 
 
 def _user_of(follow: Follow | UnreadableRow) -> str:
-    """The user id; that of an unreadable row is in its key."""
+    """Return the user id; that of an unreadable row is in its key."""
     return follow.key[-1] if isinstance(follow, UnreadableRow) else follow.user_id

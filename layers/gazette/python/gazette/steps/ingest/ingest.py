@@ -49,16 +49,17 @@ def ingest(
     quarantine: Quarantine,
     context: RoutingContext,
 ) -> list[Routed]:
-    """Apply the messages, and return what became of each, in their order.
+    """Apply the messages, and return the result of each, in their order.
 
-    That is its outcome, or one outcome for each event of a list, or the error for which it must be
-    delivered again: Unavailable if a port raised it, and NotYet if something kept changing or
-    `time_left` was too short to begin with it. No message fails because another one does. Safe to
-    repeat, in any order and at any time. `decode` raises InvalidEvent for a message that does not
-    fit the contract, ForeignEvent for one that its source may not put: both are quarantined.
+    A result is an outcome, or one outcome for each event of a list, or the error that is the reason
+    why the message must be delivered again: Unavailable if a port raised it, and NotYet if a row
+    kept changing or `time_left` was too short to begin. No message fails because of another one.
+    Safe to repeat, in any order and at any time. `decode` raises InvalidEvent for a message that
+    violates the contract, and ForeignEvent for one that its source may not publish; both are
+    quarantined.
 
     Events of several messages are routed together, and each reader's messages are applied in the
-    order in which they came here.
+    order in which they arrived here.
     """
 
     apply = partial(
@@ -70,34 +71,36 @@ def ingest(
         context=context,
     )
     commands: dict[int, Command] = {}
-    done: dict[int, Routed] = {}
+    results: dict[int, Routed] = {}
     for number, body in enumerate(bodies):
-        found = _attempt(partial(_read, body, time_left, decode, quarantine, context.clock()))
-        if isinstance(found, list | Exception):
-            done[number] = found
+        command_or_result = _attempt(
+            partial(_read, body, time_left, decode, quarantine, context.clock())
+        )
+        if isinstance(command_or_result, list | Exception):
+            results[number] = command_or_result
         else:
-            commands[number] = found
+            commands[number] = command_or_result
     for step in in_order(commands):
         if isinstance(step, tuple):
             number, command = step
-            done[number] = _attempt(partial(apply, command))
+            results[number] = _attempt(partial(apply, command))
             continue
         lists = [listed.events for listed in step.values()]
         all_routed = route_lists(lists, context=context, time_left=time_left)
         for (number, listed), routed in zip(step.items(), all_routed, strict=True):
             keep = partial(_keep_problems, listed, bodies[number], routed, quarantine)
-            done[number] = _attempt(keep)
-    return [done[number] for number in range(len(bodies))]
+            results[number] = _attempt(keep)
+    return [results[number] for number in range(len(bodies))]
 
 
 def in_order(
     commands: Mapping[int, Command],
 ) -> list[dict[int, CreateEvents] | tuple[int, SingleCommand]]:
-    """What to apply, one after the other: events of several messages together, or one command.
+    """Return the steps to apply in order: events of several messages together, or one command.
 
-    By number, in the order in which they came. Events join earlier ones, past commands of other
-    readers: which is as if the queue, which keeps no order, had delivered them sooner. They never
-    pass a command that concerns one of their readers, nor an activity, which may concern any.
+    By number, in order of arrival. Events join earlier ones, past commands of other readers, as if
+    the queue, which keeps no order, had delivered them sooner. They never pass a command that
+    concerns one of their readers, or an activity, which may concern any reader.
     """
     steps: list[dict[int, CreateEvents] | tuple[int, SingleCommand]] = []
     events: dict[int, CreateEvents] | None = None
@@ -119,10 +122,10 @@ def in_order(
 
 
 def _attempt(act: Callable[[], DoneT]) -> DoneT | Exception:
-    """Whatever goes wrong with one message, the others go on."""
+    """Return the result or the error of one message, so that the others continue."""
     try:
         return act()
-    except Exception as err:  # noqa: BLE001 -- whoever reports it tells surprises apart
+    except Exception as err:  # noqa: BLE001 -- the caller distinguishes unexpected errors
         return err
 
 
@@ -133,7 +136,7 @@ def _read(
     quarantine: Quarantine,
     now: datetime,
 ) -> Command | list[Outcome]:
-    """The command in a message, or what became of a message without one."""
+    """Return the command in a message, or the outcome of a message without one."""
     require_time(time_left)
     try:
         return _without_the_future(decode(body), now)
@@ -145,7 +148,7 @@ def _read(
 def _keep_problems(
     command: CreateEvents, body: str, routed: Routed, quarantine: Quarantine
 ) -> Routed:
-    """Quarantine a list for the events that were left out, once the others are routed."""
+    """Quarantine a list because of its invalid events, once the others are routed."""
     if isinstance(routed, Exception) or not command.problems:
         return routed
     quarantine.keep(body, command.problems)
@@ -208,7 +211,10 @@ def _apply(
 
 
 def _without_the_future(command: Command, now: datetime) -> Command:
-    """A list without the events dated ahead. Raises InvalidEvent for anything else dated ahead."""
+    """Return a list without the events dated ahead.
+
+    Raises InvalidEvent for anything else dated ahead.
+    """
     reason = from_the_future(command, now)
     if not reason:
         return command

@@ -1,4 +1,4 @@
-"""Bring many activities to one reader, whose follow arrived after them."""
+"""Deliver many activities to one reader, whose follow arrived after them."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from gazette.steps.routing.reroute import retract_together
 from gazette.steps.routing.together import TimeFor
 
 
-def bring_all(
+def deliver_all(
     follow: Follow,
     some: Sequence[Activity],
     *,
@@ -21,10 +21,10 @@ def bring_all(
     context: RoutingContext,
     time: TimeFor,
 ) -> Sequence[UnreadableRow]:
-    """Bring these activities to the reader, or take them back, as `route_to_followers` does.
+    """Deliver these activities to the reader, or withdraw them, like `route_to_followers`.
 
-    They are read again afterwards: a concurrent amendment or retraction has either found the events
-    that were written here, or is found here. Returns the rows that cannot be read.
+    They are read again afterwards. A concurrent amendment or retraction has either found the events
+    that were written here, or is found by this read. Returns the rows that cannot be read.
     """
     user_id = follow.user_id
     known = {(follow.entity, user_id): follow}
@@ -51,7 +51,7 @@ def bring_all(
 
 
 def page_of(follow: Follow, activity: Activity) -> FollowerPage:
-    """The message that brings the activity to this follower alone."""
+    """Return the message that delivers the activity to this follower alone."""
     user_id = follow.user_id
     return FollowerPage(
         activity.entity.key, activity.id, follow.entity, _before(user_id), through=user_id
@@ -59,6 +59,9 @@ def page_of(follow: Follow, activity: Activity) -> FollowerPage:
 
 
 def _before(user_id: str) -> str:
-    """A text behind all user ids that sort before this one. They are ASCII, without spaces."""
+    """Return a text after all user ids that sort before this one.
+
+    They are ASCII, without spaces.
+    """
     last = user_id[-1]
     return user_id[:-1] + (f"{chr(ord(last) - 1)}{'~' * 65}" if last > "!" else "")

@@ -1,4 +1,4 @@
-"""Take in profiles: a subscriber registers or changes."""
+"""Process profiles: a subscriber registers or changes."""
 
 import hashlib
 import json
@@ -39,13 +39,13 @@ def change_subscriber(
     """Store the profile, then its schedules, then route the waiting events. Safe to repeat.
 
     Profiles may arrive in any order; after a crash, the redelivered message completes the rest. The
-    profile is read again at the end, because it may have changed or the reader may have left
-    meanwhile: no schedule that is not wanted stays in the due index. Raises NotYet if the profile
-    keeps changing, or `time_left` is too short to route the waiting events.
+    profile is read again at the end, because it may have changed or the reader may have
+    unsubscribed meanwhile, so that no unwanted schedule stays in the due index. Raises NotYet if
+    the profile keeps changing, or `time_left` is too short to route the waiting events.
     """
     for number in ATTEMPTS:
         current: Reader | EarlyChoices = context.subscribers.get(given.user_id)
-        if current is None and number:  # a choice that came first is what stood in the way
+        if current is None and number:  # an early choice made the first write fail
             current = context.subscribers.early(given.user_id)
         suppressed = suppressions.holds(address_hash(given.email))
         today = context.clock().date()
@@ -73,23 +73,23 @@ def change_subscriber(
 
 
 def is_still(merged: Subscriber, context: RoutingContext) -> bool:
-    """Whether the profile and status are still as stored."""
+    """Return True if the profile and status are still as stored."""
     latest = withdraw_if_left(merged.user_id, context=context)
     return isinstance(latest, Subscriber) and latest.is_unchanged_since(merged)
 
 
 def latest_of(*dates: date | None) -> date | None:
-    """The latest of the dates that are given; None if there is none."""
+    """Return the latest of the dates that are not None; None if there is none."""
     return max(filter(None, dates), default=None)
 
 
 def _merged(
     current: Reader | EarlyChoices, given: Subscriber, *, suppressed: bool, today: date
 ) -> Subscriber | None:
-    """The profile to store; `current` itself if nothing changes.
+    """Return the profile to store; `current` itself if it is unchanged.
 
     None if the subscriber was erased later. Of two profiles with the same instant, always the same
-    one wins. An unsubscribed reader stays so, and one whose address is suppressed becomes
+    one wins. An unsubscribed reader stays unsubscribed, and one whose address is suppressed becomes
     suppressed.
     """
     match current:
@@ -132,7 +132,7 @@ def _merged(
 
 
 def _addressed_after(current: Subscriber, given: Subscriber) -> datetime | None:
-    """When the user id last had another address than that of the later profile."""
+    """Return when the user id last had another address than that of the later profile."""
     if address_hash(current.email) == address_hash(given.email):
         return current.addressed_after
     earlier = min(current, given, key=_precedence)
@@ -140,7 +140,7 @@ def _addressed_after(current: Subscriber, given: Subscriber) -> datetime | None:
 
 
 def _service_choices(current: Subscriber, given: Subscriber) -> History[Preferences]:
-    """What the service chose over time, including `given`."""
+    """Return the service's choices over time, including `given`."""
     choices = current.service_choices
     for at, preferences in given.service_choices:
         choices = remember(choices, at, preferences)
@@ -148,9 +148,9 @@ def _service_choices(current: Subscriber, given: Subscriber) -> History[Preferen
 
 
 def _choices_left(current: Subscriber, service: History[Preferences]) -> ReaderChoices:
-    """The reader's choices, without those that were ended by what `service` has no room for.
+    """Return the reader's choices, without those overridden by entries that `service` has dropped.
 
-    What arrives so late that there is no room for it changes nothing.
+    A profile that arrives too late for a place in `service` changes nothing.
     """
     if not current.service_choices or current.service_choices[0] in service:
         return current.reader_choices
@@ -159,14 +159,17 @@ def _choices_left(current: Subscriber, service: History[Preferences]) -> ReaderC
 
 
 def _stays_dormant(reader: Subscriber, context: RoutingContext) -> bool:
-    """Whether a dormant reader stays so: a changed setting may ask for less."""
+    """Return True if a dormant reader stays dormant.
+
+    A changed setting may require less activity.
+    """
     return context.sunset is not None and reader.dormant_at(context.sunset) <= context.clock()
 
 
 def _status(before: SubscriberStatus, *, suppressed: bool) -> SubscriberStatus:
-    """The status after a service put a profile, which is no sign of life: dormant stays dormant.
+    """Return the status after a profile. A dormant reader stays dormant, as it is not activity.
 
-    A status that only another version knows stays as well.
+    A status that only another version knows also stays.
     """
     if suppressed:
         return SubscriberStatus.SUPPRESSED
@@ -188,11 +191,11 @@ def reroute_waiting(
     only_arrived: bool = False,
     time_left: TimeLeft = unlimited,
 ) -> None:
-    """Route the waiting events again if anything has changed that they were routed by.
+    """Route the waiting events again if the values by which they were routed have changed.
 
-    That is: the choices, the pause, or days further apart than a week. The mark says since when
-    they are so; the runs that are prepared from then on route what was there before (rule 15).
-    Raises NotYet if `time_left` is too short.
+    Those are the choices, the pause, or days more than a week apart. The mark records the time of
+    the change; runs that are prepared from then on route earlier events again (rule 15). Raises
+    NotYet if `time_left` is too short.
     """
     choices = _digest_of(subscriber)
     if subscriber.routed_for == choices:
@@ -203,7 +206,8 @@ def reroute_waiting(
 
 
 def _digest_of(subscriber: Subscriber) -> str:
-    """A short text that stands for the choices, the pause, and days further apart than a week."""
+    """Return a short text that identifies the choices, the pause, and days more than a week
+    apart."""
     content: list[object] = [
         [at.isoformat(), dict(chosen)] for at, chosen in without_repeats(subscriber.choices)
     ]

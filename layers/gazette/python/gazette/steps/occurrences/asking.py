@@ -1,6 +1,6 @@
-"""Ask the content sources of schedules whose occurrence has come, or is still to come.
+"""Query the content sources of schedules for a current or a future occurrence.
 
-Only stages with a source that is asked import this.
+Only stages with a queried source import this module.
 """
 
 from collections.abc import Iterable
@@ -16,25 +16,27 @@ from gazette.domain.scheduling.asking import ContentPlan
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskingContext:
-    """When content sources are asked, and by which queue. `shards`: as many as are written to."""
+    """The plan and the queue for queries to content sources."""
 
     plan: ContentPlan
     fetch_queue: FetchQueue
     shards: int
+    """The number of shards that are written to."""
 
     def asks(self, schedule: Schedule) -> bool:
-        """Whether the schedule asks a source that the stage still has."""
+        """Return True if the schedule queries a source that the stage still has."""
         return bool(self.plan.asked_by(schedule))
 
     def lacks(self, schedule: Schedule) -> bool:
-        """Whether it asks one whose items for its next occurrence are not stored, or stale."""
+        """Return True if it queries a source whose items for its next occurrence are missing or
+        stale."""
         is_fetched = self.plan.is_fetched(schedule, schedule.next_due_at)
         return self.asks(schedule) and not is_fetched
 
     def ask_for(self, runs: Iterable[tuple[Run, timedelta]]) -> int:
-        """Queue a fetch for each run, with the delay of its message; returns the number.
+        """Queue a fetch for each run, within half the delay of its message; return the number.
 
-        In half of that delay, so that the items are mostly there when the run is delivered.
+        So the items are usually stored when the run is delivered.
         """
         return self.queue(
             QueuedFetch(
@@ -45,7 +47,7 @@ class AskingContext:
         )
 
     def queue(self, fetches: Iterable[QueuedFetch]) -> int:
-        """Queue fetches; returns the number."""
+        """Queue fetches; return the number."""
         queued = list(fetches)
         if queued:
             self.fetch_queue.send(queued)

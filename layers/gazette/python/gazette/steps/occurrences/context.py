@@ -1,4 +1,4 @@
-"""What fan-out reads and writes."""
+"""The dependencies of fan-out."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,25 +16,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FanoutLimits:
-    """`spread`: longest random delay of a message.
-
-    `check_after`: when the sweep looks at a run. `max_lateness`: an occurrence that was due longer
-    ago is skipped, and its events go with the next one, if that is due within about a week.
-    `sunset`: a reader is dormant after so long without a sign of life; None: never.
-    """
+    """The limits of fan-out."""
 
     max_lateness: timedelta
+    """An occurrence that was due longer ago is skipped.
+
+    Its events go into the next digest, if that is due within about a week.
+    """
+
     spread: timedelta
+    """The longest random delay of a message."""
+
     check_after: timedelta
+    """The time until the sweep's first check."""
+
     sunset: timedelta | None
+    """The period of inactivity after which a reader is dormant. None: never."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FanoutContext:
-    """The tables and the queue by which due schedules become runs.
-
-    `random` returns a number from 0 to 1. `content`: None if the stage asks no content source.
-    """
+    """The tables and the queue by which due schedules become runs."""
 
     subscribers: Subscribers
     schedules: Schedules
@@ -44,5 +46,8 @@ class FanoutContext:
     generate_queue: RunQueue
     clock: Clock
     random: Callable[[], float]
+    """A function that returns a number from 0 to 1."""
+
     limits: FanoutLimits
     content: "AskingContext | None" = None
+    """None if the stage queries no content source."""

@@ -1,4 +1,4 @@
-"""The next run of a schedule, because events wait that it should send."""
+"""The next run of a schedule, for events that are waiting."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -14,11 +14,13 @@ def next_run(
     now: datetime,
     check_after: timedelta,
 ) -> Run:
-    """Return the run behind `newest`, due now. Create it, and use it as stored: it may exist.
+    """Return the run after `newest`, due now.
 
-    Its sequence is at least the one that its schedule would use: for a digest `at_least`, which is
-    the next sequence of the schedule; for an immediate run the current second. `sources`: of the
-    schedule. The run shows what they have brought, and waits for none: it is of no occurrence.
+    Create it, and use the stored row, because it may exist.
+
+    Its sequence is at least the next sequence of its schedule: for a digest `at_least`, for an
+    immediate run the current second. `sources`: the schedule's. The run shows their stored items,
+    and waits for none, because it belongs to no occurrence.
     """
     if newest.key.is_immediate:
         at_least = int(now.timestamp())

@@ -1,4 +1,4 @@
-"""Redrive a run that the provider refused to the end: start the schedule's next run now."""
+"""Redrive a run whose attempts are exhausted, by starting the schedule's next run now."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ _COLLECTED = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedrivePlanContext:
-    """What a plan reads; it writes nothing. `check_after`: as in SweepLimits."""
+    """The dependencies of a plan, which makes no writes."""
 
     runs: Runs
     schedules: RunSequences
@@ -38,18 +38,19 @@ class RedrivePlanContext:
     suppressions: Suppressions
     clock: Clock
     check_after: timedelta
+    """The time until the sweep's first check of the run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedriveContext(RedrivePlanContext):
-    """Besides, the queue that the next run goes to."""
+    """The dependencies of a plan, and the queue for the next run."""
 
     queue: RunQueue
 
 
 @dataclass(frozen=True, slots=True)
 class RedrivePlan:
-    """What a redrive will do, and the runs of the schedule, newest first, by which it decides.
+    """The decision of a redrive, and the runs of the schedule, newest first, that it is based on.
 
     The run of `redriven` is not stored yet if it is to be started.
     """
@@ -59,17 +60,18 @@ class RedrivePlan:
 
 
 def is_exhausted(run: Run) -> bool:
-    """Whether it failed because the provider refused every attempt."""
+    """Return True if it failed because the provider refused every attempt."""
     return run.status is Status.FAILED and run.reason is Reason.ATTEMPTS_EXHAUSTED
 
 
 def redrive(failed: Run, *, context: RedriveContext) -> Redriven:
-    """Make sure that a later run sends the events of `failed` (rule 22). Safe to repeat.
+    """Ensure that a later run sends the events of `failed` (rule 22). Safe to repeat.
 
-    The window of that run begins where the last sent one ended, so nothing is sent twice. The row
-    is stored first, if it is absent; then the message; then the schedule's sequence, and nothing
-    else of the schedule: the next occurrence is still due at its hour. A repetition finds the run
-    as well, and completes what a crash cut off. Raises NotYet if runs and schedule kept changing.
+    The window of that run begins where the last sent one ended, so no event is sent twice. The row
+    is stored first, if it is absent; then the message; then the schedule's sequence. The rest of
+    the schedule is unchanged, and the next occurrence is still due at its hour. A repetition finds
+    the run as well, and completes the steps that a crash prevented. Raises NotYet if runs and
+    schedule kept changing.
     """
     for _ in ATTEMPTS:
         plan = plan_redrive(failed, context=context)
@@ -91,8 +93,8 @@ def redrive(failed: Run, *, context: RedriveContext) -> Redriven:
 def plan_redrive(failed: Run, *, context: RedrivePlanContext) -> RedrivePlan:
     """Decide what a redrive of `failed` does. Reads only.
 
-    The schedule is read before the runs, so that a sequence that another worker uses meanwhile has
-    a run that is found.
+    The schedule is read before the runs, so that the run of a sequence that another worker uses
+    meanwhile is found.
     """
     schedule = _schedule(failed.key, context)
     chain = context.runs.chain(latest_run(failed.key.user_id, failed.key.schedule))
@@ -100,8 +102,8 @@ def plan_redrive(failed: Run, *, context: RedrivePlanContext) -> RedrivePlan:
         redriven = Redriven(failed, RedriveResult.SENT_SINCE, carrier)
     elif later := _not_ended(failed, chain):
         redriven = Redriven(failed, RedriveResult.GOES_WITH, later)
-    elif instead := _why_not_started(failed, context):
-        redriven = instead
+    elif refusal := _why_not_started(failed, context):
+        redriven = refusal
     elif schedule is None and not failed.key.is_immediate:
         redriven = Redriven(failed, RedriveResult.NO_SCHEDULE)
     else:
@@ -118,9 +120,9 @@ def plan_redrive(failed: Run, *, context: RedrivePlanContext) -> RedrivePlan:
 
 
 def _carrier(failed: Run, chain: Sequence[Run], context: RedrivePlanContext) -> Run | None:
-    """The first run after `failed` that was sent with a window that covers its events.
+    """Return the first run after `failed` that was sent with a window that covers its events.
 
-    It is looked for only if there is one: the last that was sent has the latest end.
+    It is read only if it exists, which the end of the last sent window shows.
     """
     until = failed.window.until if failed.window else BEGINNING
     sent = sent_until(chain)
@@ -130,13 +132,13 @@ def _carrier(failed: Run, chain: Sequence[Run], context: RedrivePlanContext) -> 
 
 
 def _not_ended(failed: Run, chain: Sequence[Run]) -> Run | None:
-    """The newest open run after `failed`; a run that is carried is not open."""
+    """Return the newest open run after `failed`. A carried run is not open."""
     behind = (run for run in chain if run.key.sequence > failed.key.sequence)
     return next((run for run in behind if run.is_open), None)
 
 
 def _why_not_started(failed: Run, context: RedrivePlanContext) -> Redriven | None:
-    """Why the reader gets no email now; None if they do."""
+    """Return the result for a reader who gets no email now; None if they do."""
     reader = context.subscribers.get(failed.key.user_id)
     if not receives(reader, failed.key):
         return Redriven(failed, RedriveResult.RECEIVES_NO_EMAIL, reason=why_not_sent(reader))
@@ -148,12 +150,12 @@ def _why_not_started(failed: Run, context: RedrivePlanContext) -> Redriven | Non
 
 
 def _schedule(key: RunKey, context: RedrivePlanContext) -> Schedule | None:
-    """The row of the schedule; None for immediate runs, which have none."""
+    """Return the row of the schedule; None for immediate runs, which have none."""
     return None if key.is_immediate else context.schedules.get(key.user_id, key.schedule)
 
 
 def _go_on(run: Run, context: RedriveContext) -> None:
-    """Queue the run, then use its sequence: after a crash in between, a repetition does both."""
+    """Queue the run, then use its sequence. After a crash in between, a repetition does both."""
     delay = _COLLECTED if run.key.is_immediate else timedelta(0)
     context.queue.send([QueuedRun(run.key, delay)])
     _spend(run, context)
@@ -162,7 +164,8 @@ def _go_on(run: Run, context: RedriveContext) -> None:
 def _spend(run: Run, context: RedriveContext) -> None:
     """Advance the schedule's sequence past a run that a redrive has started.
 
-    A run that fan-out has started is of the next occurrence: fan-out advances the schedule itself.
+    If fan-out has started the run, it belongs to the next occurrence, and fan-out advances the
+    schedule itself.
     """
     for _ in ATTEMPTS:
         schedule = _schedule(run.key, context)

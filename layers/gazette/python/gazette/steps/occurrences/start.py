@@ -1,6 +1,6 @@
-"""Start the run of a due occurrence; where nothing waits for it, the schedule goes idle.
+"""Start the run of a due occurrence. If no event is waiting for it, the schedule goes idle.
 
-A schedule that asks a content source does not go idle: nobody else would arm it.
+A schedule that queries a content source does not go idle, because no event would arm it.
 """
 
 from collections.abc import Sequence
@@ -18,42 +18,46 @@ from gazette.steps.occurrences.context import FanoutContext
 from gazette.steps.subscribers.sunset import active_until
 
 _SOON = timedelta(days=8)
-"""Events of a run that is too late wait for the next digest, if that is due within a week. The
-eighth day allows for changes of clocks."""
+"""The time to the next digest within which the events of a skipped run may wait.
+
+A week, and an eighth day for changes of clocks.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """A schedule that is due, and when it is due next.
-
-    `is_missed`: the next one is due as well, so this one is skipped.
-    """
+    """A due occurrence of a schedule."""
 
     schedule: Schedule
     next_due_at: datetime
+    """The due time of the next occurrence."""
+
     is_missed: bool
+    """The next one is due as well, so this one is skipped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The run of an occurrence as it is stored, and what to write to its schedule.
-
-    `active_until`: as in Schedule. `not_scheduled`: the schedule leaves the due index, because the
-    reader is not active. `waits`: whether an event waited, or a run; else only sources are asked.
-    """
+    """The stored run of an occurrence, and the values for its schedule."""
 
     occurrence: Occurrence
     run: Run
     active_until: datetime | None = None
+    """The time until which the reader counts as active, at least."""
+
     not_scheduled: bool = False
+    """The schedule leaves the due index, because the reader is not active."""
+
     waits: bool = True
+    """True if an event or a run was waiting; otherwise only sources are queried."""
 
     @property
     def is_taken(self) -> bool:
-        """Whether the sequence has been used already, so that this occurrence needs the next one.
+        """Return True if the sequence was already used, so that this occurrence needs the next one.
 
         A sequence may have been used for another occurrence: by a redrive, or before the schedule
-        was erased and made anew. Or for this one, when nothing waited yet.
+        was erased and created again. It may also have been used for this one, when no event was
+        waiting yet.
         """
         is_of_another = self.run.due_at != self.occurrence.schedule.next_due_at
         sent_nothing = _SENT_NOTHING if self.waits else _NEVER_STARTED
@@ -62,28 +66,33 @@ class Started:
 
 _NEVER_STARTED = {Reason.NOTHING_WAITED, Reason.EMPTY}
 _SENT_NOTHING = {*_NEVER_STARTED, Reason.NOTHING_NEW, Reason.NO_CONTENT}
-"""Where a run ended so and its occurrence has an event after all, that needs another run. Where it
-has none, its sources were asked already: that was the run of the occurrence."""
+"""The reasons of runs without events.
+
+If the occurrence has an event after all, it needs another run. If it has none, its sources were
+already queried, so that was the run of the occurrence.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """An occurrence for which nothing waits. `asks`: its schedule asks a content source.
-
-    `active_until`: as in Started. `head`: of the run that uses its sequence.
-    """
+    """An occurrence without waiting events."""
 
     occurrence: Occurrence
     asks: bool = False
+    """Its schedule queries a content source."""
+
     active_until: datetime | None = None
+    """The time until which the reader counts as active, at least."""
+
     head: Head | None = None
+    """The head for the run that uses its sequence."""
 
 
 def start(occurrence: Occurrence, batch: Batch, *, context: FanoutContext) -> Started | Quiet:
-    """Make sure that the occurrence has a run, unless nothing waits for it.
+    """Ensure that the occurrence has a run, unless no event is waiting.
 
-    A run that asks content sources is started as well where their items are not stored, or stale:
-    it waits for them. Safe to repeat: an existing run stays as it is.
+    A run that queries content sources is also started if their items are missing or stale, and
+    waits for them. Safe to repeat, because an existing run is unchanged.
     """
     schedule, limits, now = occurrence.schedule, context.limits, context.clock()
     asks = context.content is not None and context.content.asks(schedule)
@@ -116,7 +125,10 @@ def start(occurrence: Occurrence, batch: Batch, *, context: FanoutContext) -> St
 
 
 def _active_until(schedule: Schedule, context: FanoutContext) -> datetime | Reason | None:
-    """Until when the reader is active; read anew only when the stored answer has expired."""
+    """Return the time until which the reader is active.
+
+    It is read only if the stored one has passed.
+    """
     known = schedule.active_until
     if known and context.clock() < known:
         return known
@@ -129,7 +141,10 @@ def _active_until(schedule: Schedule, context: FanoutContext) -> datetime | Reas
 
 
 def _is_too_late(occurrence: Occurrence, context: FanoutContext) -> bool:
-    """Whether to skip it; not if the next is far, for its events would wait a long time again."""
+    """Return True to skip it;
+
+    False if the next one is far, because its events would wait long again.
+    """
     if occurrence.is_missed:
         return True
     now = context.clock()
@@ -139,10 +154,10 @@ def _is_too_late(occurrence: Occurrence, context: FanoutContext) -> bool:
 
 
 def is_waiting(schedule: Schedule, chain: Sequence[Run], *, events: EventReader) -> bool:
-    """Whether a run of the schedule may still send, or an event is left for the next one.
+    """Return True if a run of the schedule may still send, or an event is left for the next one.
 
-    Looks as a run reads its window, but without an end: an event that was stored a moment ago
-    waits as well. The runs are read first, so that no event is between two looks.
+    Reads like a run reads its window, but without an end, because an event that was stored a moment
+    ago waits as well. The runs are read first, so that no event is missed between the reads.
     """
     if not all(run.status.is_final for run in chain):
         return True
@@ -154,14 +169,14 @@ def _chain(schedule: Schedule, context: FanoutContext) -> Sequence[Run]:
 
 
 def go_idle(schedule: Schedule, *, context: FanoutContext) -> Schedule | None:
-    """Take a schedule for which nothing was found out of the due index (rule 23).
+    """Take a schedule without waiting events out of the due index (rule 23).
 
-    It is flagged first, and looked at again: whoever stores an event from then on arms it. Then its
-    sequence is used, so that nobody starts a run under it who has read the schedule before. A flag
-    that a crash has left is adopted. If the occurrence has a run that has ended since, whoever
-    started it died before the schedule advanced: it counts as started, or its date could have a
-    second digest (rule 1). Returns the schedule as stored now, which is still due if something
-    waits after all; None if another process has changed it. Safe to repeat.
+    It is flagged first, and checked again; an event that is stored from then on arms it. Then its
+    sequence is used, so that a worker that has read the schedule before starts no run under it. A
+    flag that a crash has left is adopted. If the occurrence has a run that has ended since, its
+    worker crashed before the schedule advanced. It counts as started, because its date could
+    otherwise have a second digest (rule 1). Returns the schedule as stored now, which is still due
+    if an event is waiting after all; None if another process has changed it. Safe to repeat.
     """
     head: Head | None = None
     if schedule.state is not ScheduleState.LEAVING:
@@ -184,12 +199,13 @@ def go_idle(schedule: Schedule, *, context: FanoutContext) -> Schedule | None:
 
 
 def stay_armed(quiet: Quiet, *, context: FanoutContext) -> Schedule | None:
-    """Move a schedule that asks content sources on, past an occurrence for which nothing waits.
+    """Advance a schedule that queries content sources past an occurrence without waiting events.
 
-    It stays in the due index, so nobody who stores an event meanwhile needs to arm it, and no flag
-    is needed: that event is in the next digest. The sequence is used as where a schedule goes idle:
-    nobody starts a run under it who has read the schedule before. Returns the schedule as stored
-    now, which is still due if something waits after all; None if another process has changed it.
+    It stays in the due index, so an event that is stored meanwhile needs no flag to arm it, and
+    goes into the next digest. The sequence is used as for a schedule that goes idle, so that a
+    worker that has read the schedule before starts no run under it. Returns the schedule as stored
+    now, which is still due if an event is waiting after all; None if another process has changed
+    it.
     """
     schedule = quiet.occurrence.schedule
     ended = replace(_ended(schedule, context), sources=schedule.sources, head=quiet.head)
@@ -207,10 +223,10 @@ def stay_armed(quiet: Quiet, *, context: FanoutContext) -> Schedule | None:
 
 
 def move(schedule: Schedule, due_at: datetime, *, context: FanoutContext) -> Schedule | None:
-    """Move an occurrence that is due at another time by the clock of now; none is started for it.
+    """Move an occurrence that is due at another time by the current clock; start no run.
 
-    Its sequence is used, so that a worker that goes by older rules of the zone starts no run under
-    it. If such a worker has started one before, that counts as the digest of its date. Returns the
+    Its sequence is used, so that a worker with older rules of the zone starts no run under it. If
+    such a worker has already started one, that run counts as the digest of its date. Returns the
     schedule as stored now; None if another process has changed it. Safe to repeat.
     """
     moved = replace(_ended(schedule, context), reason=Reason.SUPERSEDED)
@@ -225,7 +241,7 @@ def move(schedule: Schedule, due_at: datetime, *, context: FanoutContext) -> Sch
 
 
 def following(schedule: Schedule) -> datetime:
-    """The occurrence after the next one, once that was started: on another date."""
+    """Return the occurrence after the next one, once that is started: on another date."""
     due_at = schedule.next_due_at
     return next_on_another_date(schedule.wanted, after=due_at, last=due_at)
 

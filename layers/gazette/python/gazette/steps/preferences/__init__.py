@@ -1,1 +1,1 @@
-"""The preference page, leaving by a link, and past emails in the browser."""
+"""The preference page, unsubscribing by a link, and past emails in the browser."""

@@ -1,4 +1,4 @@
-"""Leave by degrees: what an unsubscribe link of an email says it will do, does, and takes back."""
+"""The page of an unsubscribe link: show its effect, apply it, and undo it."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from gazette.domain.subscribers.leaving import (
     Leaving,
     Undone,
     change_of,
-    instead_of_immediate,
+    fallback_for_immediate,
     pause,
     weekly,
 )
@@ -29,11 +29,12 @@ from gazette.steps.subscribers.resubscribe import resubscribe
 from gazette.steps.subscribers.unsubscribe import is_at
 
 _ENDS_A_LIST = {ScopeKind.DIGESTS, ScopeKind.IMMEDIATE}
-"""What statistics call unsubscribing, besides leaving everything."""
+"""The scopes that statistics count as unsubscribing, in addition to EVERYTHING."""
 
 
 def look(link: LinkToken, *, context: PageContext) -> Leaving:
-    """Say what the link would do, and change nothing: scanners open every link of an email."""
+    """Return the effect of the link without a change, because scanners open every link of an
+    email."""
     return _leaving(link, _reader_at(link, context.routing), context.routing)
 
 
@@ -45,9 +46,9 @@ def press(
     context: PageContext,
     time_left: TimeLeft,
 ) -> Leaving:
-    """Do what the form asks for; one-click, and what is no form of ours, leave the scope.
+    """Apply the act of the form; one-click and unknown forms unsubscribe from the scope.
 
-    Raises as `leave_by`, and InvalidToken for what `read_undo` does not take.
+    Raises the errors of `leave_by`, and InvalidToken if `read_undo` rejects the token.
     """
     try:
         sent = read_form()
@@ -65,21 +66,21 @@ def press(
 def leave_by(
     link: LinkToken, act: LeaveAct, *, context: PageContext, time_left: TimeLeft
 ) -> Leaving:
-    """Do what a button says, or a mail program's one-click, and say what was done.
+    """Apply a button or a mail program's one-click, and return the result.
 
-    Safe to repeat. Like `unsubscribe`, it speaks for the address that the link went to: if the
-    reader has another one, or has left, their choices stay as they are. Raises Unavailable, NotYet
-    or UnreadableRow where nothing was done, or nobody can tell.
+    Safe to repeat. Like `unsubscribe`, it applies to the address that the link was sent to. If the
+    reader has another address, or has unsubscribed, their choices are unchanged. Raises
+    Unavailable, NotYet or UnreadableRow if the change was not made, or if that is unknown.
     """
     routing = context.routing
     reader = _reader_at(link, routing)
     before = _leaving(link, reader, routing)
     if act is LeaveAct.EVERYTHING:
-        left = leave(link, context=context)
-        return _done(_left(before, reader, left, routing), act, routing)
+        unsubscribed = leave(link, context=context)
+        return _done(_left(before, reader, unsubscribed, routing), act, routing)
     is_barred = before.is_barred and act is LeaveAct.LEAVE
     if reader is None or reader.has_left or is_barred:
-        return _done(before, _told_to(reader, act), routing)
+        return _done(before, _confirmed_act(reader, act), routing)
     follows = _follows(reader, before.scope, act, routing)
 
     def wanted(then: Subscriber, followed: Sequence[Follow], at: datetime) -> Change:
@@ -99,36 +100,39 @@ def leave_by(
 def take_back(
     link: LinkToken, undone: Undone, *, context: PageContext, time_left: TimeLeft
 ) -> Leaving:
-    """Take back what this link did, and nothing else. Raises as `leave_by`.
+    """Undo the change of this link, and no other. Raises the errors of `leave_by`.
 
-    `act` is None in the answer where the address can no longer be sent to.
+    `act` is None in the result if the address can no longer be sent to.
     """
     routing = context.routing
     reader = _reader_at(link, routing)
-    found = _leaving(link, reader, routing)
+    result = _leaving(link, reader, routing)
     if reader is None:
-        return found
+        return result
     if undone.act is LeaveAct.EVERYTHING:
-        return _return(reader, link, found, undone.at, context)
+        return _return(reader, link, result, undone.at, context)
     today = _today(reader, routing.clock())
-    follows = _follows(reader, found.scope, undone.act, routing)
+    follows = _follows(reader, result.scope, undone.act, routing)
     changes = undo(reader, follows, undone.at, today)
     if changes:
         context.announce()
-        _require_taken(
+        _require_accepted(
             save_all(reader, changes, bus=context.bus, context=routing, time_left=time_left)
         )
     now = _reader_at(link, routing)
-    return _done(replace(found, reader=now), _told_to(now, LeaveAct.UNDO), routing)
+    return _done(replace(result, reader=now), _confirmed_act(now, LeaveAct.UNDO), routing)
 
 
 def _return(
     reader: Subscriber, link: LinkToken, found: Leaving, left_at: datetime, context: PageContext
 ) -> Leaving:
-    """Bring a reader back who left everything at an instant, unless they left again since."""
+    """Restore a reader who unsubscribed at an instant, unless they unsubscribed again since."""
 
     def is_meant(now: Subscriber) -> bool:
-        """A row of the version before does not say when its reader left."""
+        """Return True for that unsubscription.
+
+        Rows of the previous version do not store its time.
+        """
         return now.status is SubscriberStatus.UNSUBSCRIBED and now.left_at in {None, left_at}
 
     if not reader.has_left or resubscribe(
@@ -151,7 +155,8 @@ def _return(
 def _left(
     found: Leaving, reader: Subscriber | None, left: Subscriber | None, context: RoutingContext
 ) -> Leaving:
-    """Return `found` with the time of the leave, by this request or one of the last day."""
+    """Return `found` with the time of the unsubscription, by this request or one of the last
+    day."""
     if reader is None or left is None or left.left_at is None:
         return found
     if not reader.has_left:
@@ -162,14 +167,14 @@ def _left(
 
 
 def _done(found: Leaving, act: LeaveAct, context: RoutingContext) -> Leaving:
-    """Who has left everything, by whatever link, is told of all that still comes."""
+    """Return the result of an act. EVERYTHING lists all categories that are still sent."""
     is_all = act is LeaveAct.EVERYTHING
     still = tuple(sorted(context.critical)) if is_all else found.still
     return replace(found, act=act, still=still)
 
 
-def _told_to(reader: Subscriber | None, act: LeaveAct) -> LeaveAct:
-    """What the page says was done: who has left gets no email at all, weekly or as before."""
+def _confirmed_act(reader: Subscriber | None, act: LeaveAct) -> LeaveAct:
+    """Return the act that the page confirms. An unsubscribed reader gets no email after any act."""
     has_left = reader is not None and reader.has_left
     return LeaveAct.EVERYTHING if has_left and act is not LeaveAct.LEAVE else act
 
@@ -192,9 +197,9 @@ def _wanted(
 def _change(
     reader: Subscriber, change: Change, at: datetime, context: PageContext, time_left: TimeLeft
 ) -> None:
-    """Keep a change to the end."""
+    """Store a change completely."""
     context.announce()
-    _require_taken(
+    _require_accepted(
         save_all(
             reader,
             [(at, change)],
@@ -205,9 +210,9 @@ def _change(
     )
 
 
-def _require_taken(is_taken: bool) -> None:
+def _require_accepted(is_taken: bool) -> None:
     if not is_taken:
-        raise Unavailable("The bus took nothing, so nothing was changed.")
+        raise Unavailable("The bus accepted no command, so no change was made.")
 
 
 def _leaving(link: LinkToken, reader: Subscriber | None, context: RoutingContext) -> Leaving:
@@ -222,22 +227,22 @@ def _leaving(link: LinkToken, reader: Subscriber | None, context: RoutingContext
             for each in _follows_named(reader, scope, context)
             if each.latest.following
         ),
-        instead=instead_of_immediate(reader, context.defaults),
+        instead=fallback_for_immediate(reader, context.defaults),
         keeps_some=scope.kind is ScopeKind.CATEGORY and _may_keep_some(reader, context),
         still=still,
     )
 
 
 def _may_keep_some(reader: Subscriber, context: RoutingContext) -> bool:
-    """Whether a follow has a frequency of its own, or there are more than are read for a page."""
+    """Return True if a follow has its own frequency, or there are more follows than fit a page."""
     follows, more = some_follows(reader.user_id, "", context)
     return bool(more) or any(each.latest.frequency for each in follows)
 
 
 def _scope_of(scope: Scope, critical: Collection[str]) -> tuple[Scope, tuple[str, ...]]:
-    """What of a scope can be left, and the critical categories of it, which cannot.
+    """Return the part of a scope that can be left, and its critical categories, which cannot.
 
-    Names that are all critical stay: without any, the scope would be all immediate emails.
+    Names that are all critical stay, because a scope without names would be all immediate emails.
     """
     if scope.kind in {ScopeKind.DIGESTS, ScopeKind.ENTITY}:
         return scope, ()
@@ -254,7 +259,7 @@ def _reader_at(link: LinkToken, context: RoutingContext) -> Subscriber | None:
 def _follows(
     reader: Subscriber, scope: Scope, act: LeaveAct, context: RoutingContext
 ) -> Sequence[Follow]:
-    """The follows that an act may change, also those that have ended, which may be taken back."""
+    """Return the follows that an act may change, including ended ones, which may be undone."""
     if act is LeaveAct.PAUSE or (act is LeaveAct.LEAVE and scope.kind is ScopeKind.CATEGORY):
         return []
     if act is LeaveAct.LEAVE and scope.kind is ScopeKind.ENTITY:
@@ -263,7 +268,7 @@ def _follows(
 
 
 def _follows_named(reader: Subscriber, scope: Scope, context: RoutingContext) -> Sequence[Follow]:
-    """The follows of the entities that a link names by their marks."""
+    """Return the follows of the entities that a link names by their marks."""
     if scope.kind is not ScopeKind.ENTITY:
         return []
     followed = context.follows.followed_by(reader.user_id)
@@ -276,8 +281,8 @@ def _read_follows(
 ) -> Sequence[Follow]:
     if not entities:
         return []
-    found = context.follows.get_many([(entity, reader.user_id) for entity in entities])
-    return sorted(found.values(), key=lambda each: each.entity)
+    follows = context.follows.get_many([(entity, reader.user_id) for entity in entities])
+    return sorted(follows.values(), key=lambda each: each.entity)
 
 
 def _today(reader: Subscriber, at: datetime) -> date:

@@ -1,4 +1,4 @@
-"""Mail a reader a new link to their preferences, because they came with one that has ended."""
+"""Mail a reader a new link to their preferences, after they opened an expired one."""
 
 from gazette.domain.links import NEW_LINK, LinkToken
 from gazette.domain.model import Actor, Entity, Event, StoredEvent
@@ -8,12 +8,12 @@ from gazette.steps.routing.route import route
 
 
 def mail_new_link(link: LinkToken, *, base_url: str, context: RoutingContext) -> bool:
-    """Send an immediate email to the address on file, whose links are new; one a day for each.
+    """Send an immediate email with new links to the address on file, at most one a day for each.
 
-    False, and nothing is sent, if the reader is not known, was erased since the link was made, or
-    has left. The email is a run like any other: an event of a category of its own starts it, so
-    that it comes once, is paced, and is tried again. It comes to readers who paused, too. Safe to
-    repeat: an event that is there already is routed again, because its run may not have started.
+    Returns False without an email if the reader is not known, was erased since the link was made,
+    or has unsubscribed. The email has an ordinary run, which an event of a special category starts,
+    so that it is sent once, paced and retried. Readers who paused get it too. Safe to repeat; an
+    existing event is routed again, because its run may not have started.
     """
     reader = context.subscribers.get(link.run.user_id)
     if not isinstance(reader, Subscriber) or reader.has_left:
@@ -29,6 +29,6 @@ def mail_new_link(link: LinkToken, *, base_url: str, context: RoutingContext) ->
         actor=Actor(reader.user_id, reader.name),
         occurred_at=now,
     )
-    found = context.events.get(reader.user_id, event.id)
-    route([found.event if isinstance(found, StoredEvent) else event], context=context)
+    stored = context.events.get(reader.user_id, event.id)
+    route([stored.event if isinstance(stored, StoredEvent) else event], context=context)
     return True

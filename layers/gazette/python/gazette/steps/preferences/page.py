@@ -1,4 +1,4 @@
-"""What a reader does on the preference page."""
+"""The requests of a reader on the preference page."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -34,33 +34,34 @@ from gazette.steps.subscribers.unsubscribe import unsubscribe
 from gazette.steps.time_budget import require_time
 
 SHOWN = 100
-"""Follows on a page, in the order of their entities; the next page begins behind the last one."""
+"""The number of follows on a page, ordered by entity. The next page begins after the last one."""
 
 _LOOKS = 5
-"""How often so many follows are read for a page: those that have ended are not shown."""
+"""The number of reads for a page, SHOWN follows each. Follows that have ended are not shown."""
 
 
 def read_overview(
     user_id: str, *, context: RoutingContext, follows_after: str = ""
 ) -> Overview | None:
-    """The reader as they are stored now; None where nothing, or no longer anything, is known.
+    """Return the reader as stored now; None if the user id is unknown or was erased.
 
-    `follows_after`: the entity behind which the follows on the page begin. By the date a reader is
-    dormant before anybody has stored it: nobody visits an idle schedule.
+    `follows_after`: the entity after which the follows on the page begin. A reader is shown as
+    dormant by the date even if that is not stored yet, because fan-out does not visit idle
+    schedules.
     """
-    found = context.subscribers.get(user_id)
-    if not isinstance(found, Subscriber):
+    stored = context.subscribers.get(user_id)
+    if not isinstance(stored, Subscriber):
         return None
     now = context.clock()
-    reader = found.as_of(now, sunset=context.sunset)
-    asked = tuple(sorted(ASKED_CATEGORIES)) if context.content else ()
+    reader = stored.as_of(now, sunset=context.sunset)
+    queried = tuple(sorted(ASKED_CATEGORIES)) if context.content else ()
     follows, more = some_follows(user_id, follows_after, context)
     return Overview(
         subscriber=reader,
         now=now,
         defaults=context.defaults,
         critical=tuple(sorted(context.critical)),
-        asked=asked,
+        queried_categories=queried,
         follows=tuple(follows),
         follows_after=follows_after,
         more_follows=more,
@@ -70,35 +71,37 @@ def read_overview(
             follows,
             defaults=context.defaults,
             now=now,
-            asked=asked,
+            asked=queried,
             are_all=not (follows_after or more),
         ),
     )
 
 
 def some_follows(user_id: str, after: str, context: RoutingContext) -> tuple[list[Follow], str]:
-    """Up to SHOWN follows in force on entities behind `after`, by title.
+    """Return up to SHOWN follows in force on entities after `after`, by title.
 
-    And the entity behind which the next ones begin; empty if there are none.
+    Also returns the entity after which the next ones begin; empty if there are none.
     """
     most = _LOOKS * SHOWN
     entities = list(context.follows.followed_by(user_id, after=after, at_most=most + 1))
-    shown: list[Follow] = []
+    page: list[Follow] = []
     for first in range(0, min(len(entities), most), SHOWN):
         some = [(entity, user_id) for entity in entities[first : first + SHOWN]]
-        found = context.follows.get_many(some)
-        there = [found[key] for key in some if key in found and found[key].latest.following]
-        room = SHOWN - len(shown)
-        shown += there[:room]
-        if len(there) > room:
-            return sorted(shown, key=_by_title), shown[-1].entity
-    return sorted(shown, key=_by_title), entities[most - 1] if len(entities) > most else ""
+        follows = context.follows.get_many(some)
+        in_force = [
+            follows[key] for key in some if key in follows and follows[key].latest.following
+        ]
+        room = SHOWN - len(page)
+        page += in_force[:room]
+        if len(in_force) > room:
+            return sorted(page, key=_by_title), page[-1].entity
+    return sorted(page, key=_by_title), entities[most - 1] if len(entities) > most else ""
 
 
 def with_follows_of(sent: Fields, overview: Overview, *, context: RoutingContext) -> Overview:
-    """`overview` with the follows that a form has fields of, if it does not have these.
+    """Return `overview` with the follows that a form has fields of, if it lacks them.
 
-    Others have begun or ended since the page was shown, so that it now ends elsewhere.
+    Other follows have begun or ended since the page was shown, so that it now ends elsewhere.
     """
     known = {follow_field(follow.entity) for follow in overview.follows}
     named = {name for name in sent if name.startswith(FOLLOW_FIELD)} - known
@@ -107,8 +110,8 @@ def with_follows_of(sent: Fields, overview: Overview, *, context: RoutingContext
     user_id = overview.subscriber.user_id
     followed = context.follows.followed_by(user_id)
     keys = [(entity, user_id) for entity in followed if follow_field(entity) in named]
-    found = context.follows.get_many(keys).values() if keys else ()
-    others = (follow for follow in found if follow.latest.following)
+    follows = context.follows.get_many(keys).values() if keys else ()
+    others = (follow for follow in follows if follow.latest.following)
     return replace(overview, follows=(*overview.follows, *others))
 
 
@@ -127,10 +130,10 @@ def save(
     at: datetime | None = None,
     reader: Subscriber | None = None,
 ) -> bool:
-    """Keep what a reader chose, and says of entities that they follow, by their keys.
+    """Store a reader's choice, and changes of follows by entity key.
 
-    `at`: when they chose; by default now. `reader`: as they were read, for the version before.
-    Returns and raises as `keep`.
+    `at`: the time of the choice; by default now. `reader`: the reader as read, for the previous
+    version. Returns and raises like `keep`.
     """
     now = at or context.clock()
     chosen = [_chosen(user_id, choice, now, reader)] if choice != NOTHING else []
@@ -149,9 +152,9 @@ def save_all(
     context: RoutingContext,
     time_left: TimeLeft,
 ) -> bool:
-    """Keep several changes of a reader, each at its instant, in this order.
+    """Store several changes of a reader, each at its instant, in this order.
 
-    Returns and raises as `keep`.
+    Returns and raises like `keep`.
     """
     user_id, now = reader.user_id, reader
     chosen = list[ChoosePreferences]()
@@ -187,13 +190,13 @@ def keep(
     context: RoutingContext,
     time_left: TimeLeft,
 ) -> bool:
-    """Do what a reader says, to the end.
+    """Apply a reader's choices completely.
 
-    First on the bus: what is there is done by ingest, whatever becomes of this process. Then here,
-    to the end, what waits included: who is told that it is saved gets nothing else any more
-    (rule 11). False: nothing was changed. Raises Unavailable, NotYet or UnreadableRow where it is
-    not done here, or nobody can tell: ingest does what the bus took. A visit is a sign of life in
-    any case.
+    They are first published to the bus, so that ingest applies them even if this process fails.
+    Then they are applied here, including to waiting events, because the page then confirms the
+    choice, and no outdated email may follow (rule 11). Returns False if no change was made. Raises
+    Unavailable, NotYet or UnreadableRow if they were not applied here, or if that is unknown;
+    ingest then applies the accepted ones. A visit counts as activity in any case.
     """
     if not bus.put([*chosen, *followed]):
         return False
@@ -220,10 +223,10 @@ def perform(
     time_left: TimeLeft,
     reader: Subscriber | None = None,
 ) -> Notice:
-    """Press a button; what is wrong with a field is told and nothing else done.
+    """Apply a button of the page. If a field has an error, report it and change nothing.
 
-    `address`: the hash of the address that the page's link went to. `reader`: as in `save`.
-    What could not be finished within `time_left` of the invocation is not told as saved.
+    `address`: the hash of the address that the page's link was sent to. `reader`: as in `save`. A
+    change that does not finish within `time_left` is not reported as saved.
     """
     if submission.problems:
         return Notice.WRONG
@@ -267,10 +270,10 @@ def _start(
     suppressions: Suppressions,
     context: RoutingContext,
 ) -> Notice:
-    """Start again who left, if they have not left once more since the page was shown."""
+    """Start email again for the reader, unless they unsubscribed again since the page was shown."""
 
     def is_meant(reader: Subscriber) -> bool:
-        return submission.left in {None, mark_of_leave(reader)}
+        return submission.leave_mark in {None, mark_of_leave(reader)}
 
     if resubscribe(user_id, address, suppressions=suppressions, context=context, is_meant=is_meant):
         return Notice.STARTED

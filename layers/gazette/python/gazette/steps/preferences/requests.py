@@ -1,4 +1,4 @@
-"""What a subscriber's request to the preference page, or by an email's unsubscribe link, does."""
+"""The requests of a subscriber to the preference page and to an email's unsubscribe link."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
@@ -19,38 +19,40 @@ from gazette.steps.subscribers.unsubscribe import record_unsubscribed, unsubscri
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageContext:
-    """What requests are answered with.
-
-    `announce` tells fan-out how many shards there are, before the first schedule is written.
-    `categories` and `zones` are what the page offers.
-    """
+    """The dependencies of requests."""
 
     routing: RoutingContext
     suppressions: Suppressions
     engagements: Engagements
     bus: Bus
     announce: Callable[[], None]
+    """A function that records the number of shards for fan-out, before the first schedule is
+    written."""
+
     categories: Callable[[Overview], Collection[str]]
+    """A function that returns the categories that the page offers."""
+
     zones: Callable[[], Collection[str]]
+    """A function that returns the time zones that the page offers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """What the page shows: the subscriber, and what became of the request, if there was one.
-
-    `sent` is the form where it has `problems`, so that nothing has to be entered twice.
-    """
+    """The content of the page."""
 
     overview: Overview
     notice: Notice | None = None
+    """The outcome of the request, if there was one."""
+
     problems: Mapping[str, Problem] = field(default_factory=dict)
     sent: Fields | None = None
+    """The form if it has `problems`, so that the reader does not have to enter it again."""
 
 
 def show(link: LinkToken, *, context: PageContext, follows_after: str = "") -> Shown:
-    """Look up the subscriber, and change nothing. `follows_after`: as in `read_overview`.
+    """Read the subscriber without a change. `follows_after`: as in `read_overview`.
 
-    Raises EndedLink where it is for nobody any more.
+    Raises EndedLink if the link's reader no longer exists.
     """
     return Shown(overview=_overview(link, context, follows_after))
 
@@ -63,30 +65,30 @@ def submit(
     time_left: TimeLeft,
     follows_after: str = "",
 ) -> Shown:
-    """Do what the form asks for, and look up the subscriber again; `link` led to the page.
+    """Apply the form, and read the subscriber again; `link` led to the page.
 
-    `follows_after`: as in `read_overview`. Whatever follows the page shows by now, what the form
-    says of another one is done, and nothing is done to a follow that the form does not have.
+    `follows_after`: as in `read_overview`. All follows in the form are processed, even if the page
+    no longer shows them. Follows that are missing from the form are unchanged.
 
-    Raises EndedLink where it is for nobody any more.
+    Raises EndedLink if the link's reader no longer exists.
     """
     overview = _overview(link, context, follows_after)
     try:
         sent = read_form()
     except UnreadableForm:
         return Shown(overview=overview, notice=Notice.UNREADABLE)
-    wanted = asked(
+    submission = asked(
         sent,
         with_follows_of(sent, overview, context=context.routing),
         categories=context.categories(overview),
         zones=context.zones(),
     )
-    if not wanted.problems:
+    if not submission.problems:
         context.announce()
     notice = perform(
         link.run.user_id,
         link.address,
-        wanted,
+        submission,
         bus=context.bus,
         suppressions=context.suppressions,
         context=context.routing,
@@ -94,19 +96,19 @@ def submit(
         reader=overview.subscriber,
     )
     if notice is Notice.WRONG:
-        return Shown(overview=overview, notice=notice, problems=wanted.problems, sent=sent)
+        return Shown(overview=overview, notice=notice, problems=submission.problems, sent=sent)
     if notice is Notice.UNSUBSCRIBED:
         record_left(link, context)
     return Shown(overview=_overview(link, context, follows_after), notice=notice)
 
 
 def leave(link: LinkToken, *, context: PageContext) -> Subscriber | None:
-    """Unsubscribe by the link of an email, and record that it was this one.
+    """Unsubscribe by the link of an email, and record the email.
 
-    Safe to repeat. Returns the reader, who has left; None if the address of the link is no
-    subscriber's whom it was for: then it alone is suppressed.
+    Safe to repeat. Returns the unsubscribed reader; None if the address of the link no longer
+    belongs to the link's reader. Then only the address is suppressed.
     """
-    found = unsubscribe(
+    reader = unsubscribe(
         link.run.user_id,
         link.address,
         subscribers=context.routing.subscribers,
@@ -114,13 +116,13 @@ def leave(link: LinkToken, *, context: PageContext) -> Subscriber | None:
         schedules=context.routing.schedules,
         at=context.routing.clock(),
     )
-    if found:
+    if reader:
         record_left(link, context)
-    return found
+    return reader
 
 
 def record_left(link: LinkToken, context: PageContext) -> None:
-    """Record that a reader left by the link of this email."""
+    """Record that a reader unsubscribed by the link of this email."""
     record_unsubscribed(
         link.run,
         runs=context.routing.runs,
@@ -132,5 +134,5 @@ def record_left(link: LinkToken, context: PageContext) -> None:
 def _overview(link: LinkToken, context: PageContext, follows_after: str) -> Overview:
     overview = read_overview(link.run.user_id, context=context.routing, follows_after=follows_after)
     if overview is None or not link.is_for(overview.subscriber):
-        raise EndedLink("Nobody is known at the address of this link any more.")
+        raise EndedLink("The reader of this link no longer exists, or has another address.")
     return overview

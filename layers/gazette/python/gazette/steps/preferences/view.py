@@ -1,4 +1,4 @@
-"""What went out with a run, in the browser: its email, or everything that it was made of."""
+"""The browser view of a sent run: its email, or all of its updates."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -26,32 +26,36 @@ from gazette.steps.delivery.windows import MOST_WHOLE, load_from
 _Show = Callable[[Run, datetime, Folded, Subscriber], str]
 
 _MOST_LISTED, _MOST_LINES = 1_000, 100
-"""The most entities that the page of updates lists, and lines of one: its head counts all updates.
-A function's answer may have 6 MB."""
+"""The most entities that the page of updates lists, and lines of an entity. Its head counts all.
+
+A function's answer may have 6 MB.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewContext:
-    """What a view reads, and what shows it. Nothing is written.
-
-    `templates`: chooses the version of a run. `max_blocks` and `arrangement`: as in the email.
-    """
+    """The dependencies of a view, which makes no writes."""
 
     runs: Runs
     subscribers: Subscribers
     events: EventReader
     templates: Callable[[Run], Chosen]
+    """A function that returns the version of a run."""
+
     pages: Pages
     clock: Clock
     max_blocks: int
+    """The number of blocks in the email."""
+
     arrangement: Arrangement
+    """The arrangement of the email."""
 
 
 def view_email(link: LinkToken, links: Links, *, context: ViewContext) -> str | None:
-    """The email of a run, as HTML, of what its window holds now, with links that may be shared.
+    """Return a run's email as HTML, from the current events of its window, with shareable links.
 
-    None: there is no such run, or its reader was erased or has another address. One who has left
-    may look at what was sent to them.
+    None if the run does not exist, or its reader was erased or has another address. An unsubscribed
+    reader may still read their emails.
     """
 
     def show(run: Run, until: datetime, events: Folded, reader: Subscriber) -> str:
@@ -73,7 +77,7 @@ def view_email(link: LinkToken, links: Links, *, context: ViewContext) -> str | 
 
 
 def view_updates(link: LinkToken, *, context: ViewContext) -> str | None:
-    """The page of all that the window of a run holds now. None: as above."""
+    """Return the page of all current events in the window of a run. None: as in `view_email`."""
 
     def show(run: Run, until: datetime, events: Folded, reader: Subscriber) -> str:
         variation, templates = run.variant.variation, context.templates(run).templates
@@ -86,8 +90,8 @@ def view_updates(link: LinkToken, *, context: ViewContext) -> str | None:
             until=until,
             sources=run.sources,
         )
-        said = renderer.said(everything, reader, variation=variation)
-        return context.pages.updates(everything, reader, said)
+        texts = renderer.said(everything, reader, variation=variation)
+        return context.pages.updates(everything, reader, texts)
 
     return _view(link, show, context)
 
@@ -112,7 +116,7 @@ def _view(link: LinkToken, show: _Show, context: ViewContext) -> str | None:
 
 
 def _read(run: Run, window: Window, context: ViewContext) -> Folded:
-    """What the window holds now."""
+    """Return the current events of the window."""
     now, key = context.clock(), run.key
     folding = Folding(load_from(key, window, context.events), whole=MOST_WHOLE)
     for stored in context.events.skim(key.user_id, key.schedule, window):

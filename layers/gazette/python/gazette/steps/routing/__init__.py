@@ -1,1 +1,1 @@
-"""Where an event belongs: which schedule or immediate run sends it."""
+"""The routing of events to the schedule or immediate run that sends them."""

@@ -1,4 +1,4 @@
-"""Route many events of one reader, most of which are new, or are where they belong already."""
+"""Route many events of one reader, most of which are new or already in their place."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,10 +18,10 @@ from gazette.steps.routing.route import route
 from gazette.steps.routing.target import RoutingInputs, Target, routing_inputs, target_of
 from gazette.steps.routing.together import (
     FEW,
-    Settling,
+    Placement,
     TimeFor,
     in_parts,
-    settle_together,
+    place_together,
     take_back_together,
 )
 from gazette.steps.subscribers.schedules import arm
@@ -39,10 +39,10 @@ def catch_up(
 ) -> None:
     """Route events of one reader in few calls, with the same result as `route`. Safe to repeat.
 
-    What is stored is read first. New events are stored together; stored ones that belong elsewhere,
-    or are not wanted, move or leave together. Only an event that says something else than what is
-    stored is routed by itself. Raises what `route` raises, and NotYet if too little time is left:
-    what is stored by then costs next to nothing when the message comes again.
+    Stored rows are read first. New events are stored together. Stored events that belong elsewhere,
+    or are not wanted, are moved or removed together. Only an event that differs from its stored
+    version is routed alone. Raises the errors of `route`, and NotYet if too little time is left;
+    events that are stored by then cost almost no calls when the message is received again.
     """
     if len(events) <= FEW:
         route(events, context=context, known=known)
@@ -63,39 +63,39 @@ def catch_up(
             return
         events = [events[number] for number in changed]
         all_inputs = [again[number] for number in changed]
-    raise kept_changing(f"What {user_id} chose or follows")
+    raise kept_changing(f"The choices or follows of {user_id}")
 
 
 @dataclass(slots=True)
 class _Work:
-    """One pass over events of a reader, sorted by what is to be done with them."""
+    """One pass over events of a reader, sorted by the action that each needs."""
 
     user_id: str
     context: RoutingContext
     time: TimeFor
     unreadable: list[UnreadableRow]
-    """Rows that cannot be read: their events wait for another attempt."""
+    """Unreadable rows. Their events wait for another attempt."""
     new: dict[str, tuple[Event, Target, RoutingInputs]] = field(default_factory=dict)
-    """Nothing is stored under their ids."""
-    there: dict[str, tuple[Target | None, RoutingInputs]] = field(default_factory=dict)
-    """Stored; without a target where a later version is, which its own message settles."""
+    """Events whose ids are not stored."""
+    in_place: dict[str, tuple[Target | None, RoutingInputs]] = field(default_factory=dict)
+    """Stored events by id. No target if a later version is stored, whose own message routes it."""
     stored: dict[str, StoredEvent] = field(default_factory=dict)
-    """The rows of `there`."""
+    """The rows of `in_place`."""
     unwanted: dict[str, tuple[StoredEvent, Event]] = field(default_factory=dict)
-    """Stored, and their reader does not get them."""
+    """Stored events that their reader does not get."""
     others: list[Event] = field(default_factory=list)
-    """To be routed by themselves."""
-    told: set[str] = field(default_factory=set)
+    """Events to be routed alone."""
+    amended_under: set[str] = field(default_factory=set)
     """Schedules whose runs may have read an event before it was amended."""
 
     def do(self, events: Sequence[Event], all_inputs: Sequence[RoutingInputs]) -> None:
-        """Bring each event where it belongs."""
-        found = self.context.events.get_many(self.user_id, {event.id for event in events})
+        """Move each event to its place."""
+        rows = self.context.events.get_many(self.user_id, {event.id for event in events})
         for event, inputs in zip(events, all_inputs, strict=True):
-            self._sort(event, inputs, found.get(event.id))
+            self._sort(event, inputs, rows.get(event.id))
         self._take_back()
         self._store()
-        for name in sorted(self.told):
+        for name in sorted(self.amended_under):
             self.time.require()
             raise_epochs_under(name, self.user_id, context=self.context)
         self._restamp()
@@ -108,8 +108,10 @@ class _Work:
         target = target_of(event, inputs, self.context)
         if isinstance(found, UnreadableRow):
             self.unreadable.append(found)
-        elif event.id in self.new or event.id in self.there or target is Outcome.ERASED:
-            self.others.append(event)  # two activities with one id; or its follows go as well
+        elif event.id in self.new or event.id in self.in_place or target is Outcome.ERASED:
+            self.others.append(
+                event
+            )  # two activities with one id; or its follows are deleted as well
         elif isinstance(found, Retracted):
             return
         elif found is None:
@@ -123,12 +125,12 @@ class _Work:
         else:
             is_same = found.event == event
             self.stored[event.id] = found
-            self.there[event.id] = target if is_same else None, inputs
+            self.in_place[event.id] = target if is_same else None, inputs
             if is_same and event.amended_at:
-                self.told.add(found.schedule)
+                self.amended_under.add(found.schedule)
 
     def _take_back(self) -> None:
-        """What was or may have been sent stays, and says what the event says now (rule 11)."""
+        """Remove unwanted events. A sent event stays, and is amended (rule 11)."""
         all_stored = [stored for stored, _ in self.unwanted.values()]
         for stored in take_back_together(all_stored, context=self.context, time=self.time):
             _, event = self.unwanted[stored.event.id]
@@ -137,21 +139,21 @@ class _Work:
             if event != stored.event:
                 self.others.append(event)
             elif event.amended_at:
-                self.told.add(stored.schedule)
+                self.amended_under.add(stored.schedule)
 
     def _store(self) -> None:
         for some in in_parts(list(self.new.values()), MOST_IN_A_TRANSACTION):
             self.time.require()
             new = [(event, target.schedule, target.recurrence) for event, target, _ in some]
-            done = self.context.events.store_together(new)
-            if done is None:
+            newly_stored = self.context.events.store_together(new)
+            if newly_stored is None:
                 self.others += [event for event, _, _ in some]
                 continue
-            self.stored |= {stored.event.id: stored for stored in done}
-            self.there |= {event.id: (target, inputs) for event, target, inputs in some}
+            self.stored |= {stored.event.id: stored for stored in newly_stored}
+            self.in_place |= {event.id: (target, inputs) for event, target, inputs in some}
 
     def _restamp(self) -> None:
-        """Look for windows that passed over events which may have been written late (rule 14)."""
+        """Find windows that passed over events which may have been written late (rule 14)."""
         now, bound = self.context.clock(), self.context.write_bound
         late = [
             stored
@@ -161,17 +163,17 @@ class _Work:
         ]
         for some in in_parts(late, MOST_IN_A_TRANSACTION):
             self.time.require()
-            kept = restamp_together(some, context=self.context)
+            current = restamp_together(some, context=self.context)
             for stored in some:
                 del self.stored[stored.event.id]
-            self.stored |= {stored.event.id: stored for stored in kept}
+            self.stored |= {stored.event.id: stored for stored in current}
 
     def _settle(self) -> None:
-        settling = [
-            Settling(stored, target, inputs.reader)
+        placements = [
+            Placement(stored, target, inputs.reader)
             for event_id, stored in self.stored.items()
-            for target, inputs in [self.there[event_id]]
+            for target, inputs in [self.in_place[event_id]]
             if target
         ]
-        waits_in = settle_together(settling, context=self.context, time=self.time)
+        waits_in = place_together(placements, context=self.context, time=self.time)
         arm(waits_in, context=self.context)

@@ -1,4 +1,4 @@
-"""Store what a subscriber follows, and delete it after an erasure."""
+"""Store a subscriber's follows, and delete them after an erasure."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -12,10 +12,10 @@ from gazette.steps.context import RoutingContext
 
 
 def remember_follow(command: ChangeFollow, context: RoutingContext) -> Follow:
-    """Store a change of a follow; returns the follow. Assumes a new follow first: most are.
+    """Store a change of a follow; return the follow. Assumes a new follow first, the usual case.
 
-    A change from before an erasure is not stored beside later ones: one that repeats it would be
-    forgotten, and with it since when the reader follows.
+    A change from before an erasure is not stored with later ones. If it repeated a later one, that
+    one would be dropped, and with it the beginning of the follow.
     """
     entity, user_id = command.entity, command.user_id
     current: Follow | None = None
@@ -33,14 +33,20 @@ def remember_follow(command: ChangeFollow, context: RoutingContext) -> Follow:
 def _is_from_before_an_erasure(
     command: ChangeFollow, current: Follow, context: RoutingContext
 ) -> bool:
-    """Whether the reader was erased since. Reads them only for a change before all others."""
+    """Return True if the reader was erased since.
+
+    Reads them only for a change before all others.
+    """
     if current.changes and current.changes[0][0] <= command.at:
         return False
     return was_erased(context.subscribers.get(command.user_id), command.at)
 
 
 def forgotten_until(reader: Subscriber | Erased) -> datetime | None:
-    """Up to when to delete data of an erased reader; None, for everything, unless they are back."""
+    """Return the time up to which to delete data of an erased reader;
+
+    None for all, if they are gone.
+    """
     return reader.erased_at if isinstance(reader, Subscriber) else None
 
 
@@ -56,10 +62,10 @@ def forget_follow(
         if follow is None:
             return
         later = tuple(change for change in follow.changes if until and change[0] > until)
-        kept = replace(follow, changes=later)
-        if kept == follow:
+        remaining = replace(follow, changes=later)
+        if remaining == follow:
             return
-        if later and context.follows.put(kept, replacing=follow):
+        if later and context.follows.put(remaining, replacing=follow):
             return
         if not later and context.follows.remove(follow):
             return

@@ -18,11 +18,10 @@ from gazette.steps.runs import changed
 def start_immediates(
     all_stored: Iterable[StoredEvent], *, context: RoutingContext
 ) -> Sequence[Run]:
-    """Make sure that runs take these events. Safe to repeat. Returns those that were queued.
+    """Ensure that runs take these events. Safe to repeat. Returns the queued runs.
 
-    A run is queued even if it existed already: a crash between row and message must not lose the
-    message (rule 16). The events of a thread share what is read of it, and all runs are queued
-    together.
+    An existing run is queued too, because a crash between row and message must not lose the message
+    (rule 16). The events of a thread share its reads, and all runs are queued together.
     """
     threads: dict[tuple[str, str], list[StoredEvent]] = {}
     for stored in all_stored:
@@ -43,7 +42,7 @@ def start_immediates(
 
 
 def _run_for(stored: StoredEvent, chain: Sequence[Run], *, context: RoutingContext) -> Run | None:
-    """The run that takes the event, started if need be. None if it was sent or given up.
+    """Return the run that takes the event, started if necessary. None if it was sent or given up.
 
     The run with the sequence of this second may have ended before the event was stored, or was due
     too early to take it. Then another one is started, unless the event has had a run.
@@ -66,10 +65,10 @@ def _run_for(stored: StoredEvent, chain: Sequence[Run], *, context: RoutingConte
 def _of_its_second(
     stored: StoredEvent, chain: Sequence[Run], context: RoutingContext
 ) -> Run | None:
-    """The run with the sequence of the event's second, which is created if it would be the newest.
+    """Return the run with the sequence of the event's second, created if it would be the newest.
 
-    None if there is none, and a newer one: no run is created behind that, because whoever has read
-    the chain may be about to store a head (rule 3).
+    None if there is none, but a newer one. No run is created before a newer one, because a worker
+    that has read the chain may be about to store a head (rule 3).
     """
     new = _new(stored.event.user_id, stored.schedule, stored.stored_at, chain, context)
     if not chain or chain[0].key.sequence < new.key.sequence:
@@ -78,21 +77,21 @@ def _of_its_second(
 
 
 _NOT_ITS_END = {Reason.EMPTY, Reason.SUPERSEDED}
-"""Why a run ended without the event: it ended before the event was stored."""
+"""The reasons of runs that ended before the event was stored."""
 
 
 def _was_for(run: Run, stored: StoredEvent) -> bool:
-    """Whether `run` was to send the event, and failed or was skipped for a reason of its own."""
+    """Return True if `run` was to send the event, and failed or was skipped for its own reason."""
     return run.due_at >= stored.stored_at and run.reason not in _NOT_ITS_END
 
 
 def start_next_collecting(
     user_id: str, schedule: str, chain: Sequence[Run], *, context: RoutingContext
 ) -> Run:
-    """Start a run behind the newest of `chain`, or let that collect again if too many wait.
+    """Start a run after the newest of `chain`, or let that one collect again if too many wait.
 
-    It collects from now on, and takes the events that wait already. Returns the stored run:
-    another worker may have started it.
+    It collects from now on, and takes the events that already wait. Returns the stored run, which
+    another worker may have started.
     """
     now = context.clock()
     if again := _collect_again(chain, now, context):
@@ -104,14 +103,15 @@ def start_next_collecting(
 
 
 def _collect_again(chain: Sequence[Run], at: datetime, context: RoutingContext) -> Run | None:
-    """Let the newest run of a thread take an event stored at `at`, if too many wait before it.
+    """Let the newest run of a thread take an event stored at `at`, if too many runs wait.
 
-    While a stream is stopped, every collapse window would start another run, and every event read
-    all of them. Older runs keep their places in the queue, so nothing is held up. None if few wait,
-    if the newest has been claimed before, so that its window is fixed, or if it has changed.
+    While a stream is stopped, every collapse window would otherwise start another run, and every
+    event would read all of them. Older runs keep their places in the queue, so no run is delayed.
+    None if few runs wait, if the newest was claimed before, so that its window is fixed, or if it
+    has changed.
 
-    Its epoch is raised: a worker that has read its window before fails at its claim, reads again
-    and waits until everything is collected (rule 16).
+    Its epoch is raised, so that a worker that has read its window before fails at its claim, reads
+    again and waits until everything is collected (rule 16).
     """
     waiting = [run for run in chain if run.is_unclaimed and not run.attempt]
     if len(waiting) < _WAITING or waiting[0] != chain[0]:
@@ -129,12 +129,14 @@ def _collect_again(chain: Sequence[Run], at: datetime, context: RoutingContext) 
 
 
 _WAITING = 8
-"""At most this many runs of a thread wait for their first claim, unless two start at once. Fewer
-than move._FEW, so that an event can leave."""
+"""The most runs of a thread that wait for their first claim, unless two start at once.
+
+Fewer than move._FEW, so that an event can leave.
+"""
 
 
 def queue_run(run: Run, *, context: RoutingContext) -> None:
-    """Queue a run; its message becomes visible when everything that the run takes can be read."""
+    """Queue a run. Its message becomes visible when all events that the run takes can be read."""
     context.generate_queue.send([_queued(run, context)])
 
 
@@ -159,14 +161,15 @@ def _new(
 
 
 _MARGIN = timedelta(minutes=1)
-"""For a clock that is behind: no message can be hidden for longer than LONGEST_DELAY."""
+"""A margin for a clock that is behind, because no message can be hidden longer than LONGEST_DELAY.
+"""
 
 
 def _is_stopped(chain: Sequence[Run]) -> bool:
-    """Whether a page of runs behind one another has only ended one another.
+    """Return True if a page of consecutive runs has only superseded one another.
 
-    Then the next one collects for a quarter of an hour: nobody can send it now, and until it ends
-    those before it, any of them can be sent.
+    Then the next one collects for a quarter of an hour, because no run can be sent now, and until
+    it ends, any of those before it can be sent.
     """
     last = chain[:PAGE]
     is_long = len(last) == PAGE or any(run.head for run in last)
@@ -176,9 +179,9 @@ def _is_stopped(chain: Sequence[Run]) -> bool:
 
 
 def collecting(chain: Sequence[Run], at: datetime) -> Run | None:
-    """The oldest run that takes an event stored at `at`; None if there is none.
+    """Return the oldest run that takes an event stored at `at`; None if there is none.
 
-    A run that has ended takes nothing, nor does one in a status that this version does not know.
+    A run that has ended takes no events, and neither does one in an unknown status.
     """
     taking = [
         run

@@ -1,4 +1,4 @@
-"""Find events that were written so late that they missed their window, and stamp them anew."""
+"""Find events that were written so late that they missed their window, and store them again."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,7 +7,7 @@ from gazette.domain.scheduling.kinds import ScheduleKind, kind_of
 from gazette.steps.conflicts import ATTEMPTS, kept_changing
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.immediate import start_next_collecting
-from gazette.steps.routing.move import claimable, holding, schedule_and_runs
+from gazette.steps.routing.move import claimable, guard_of_schedule, schedule_and_runs
 from gazette.steps.runs import raise_epochs
 
 
@@ -15,8 +15,8 @@ def restamp_if_passed_over(stored: StoredEvent, *, context: RoutingContext) -> S
     """Give an event a new storage time if a window closed over it without sending it (rule 14).
 
     Call it after writing an event under a schedule, and after finding it written when a message is
-    delivered again, if the write bound has passed: the writer may have paused between taking the
-    time and writing, or have died afterwards. Returns the event as stored now, or None if it was
+    delivered again, if the write bound has passed. The writer may have paused between taking the
+    time and writing, or have crashed afterwards. Returns the event as stored now, or None if it was
     removed. Raises NotYet if its runs keep changing.
     """
     user_id, name = stored.event.user_id, stored.schedule
@@ -35,46 +35,51 @@ def restamp_if_passed_over(stored: StoredEvent, *, context: RoutingContext) -> S
             start_next_collecting(user_id, name, chain, context=context)
             continue
         moved = context.events.move(
-            stored, name, holding(user_id, name, schedule, chain, context=context)
+            stored, name, guard_of_schedule(user_id, name, schedule, chain, context=context)
         )
         if moved:
             return moved
-        found = context.events.get(user_id, stored.event.id)
-        if not isinstance(found, StoredEvent):
+        current = context.events.get(user_id, stored.event.id)
+        if not isinstance(current, StoredEvent):
             return None
-        stored = found
+        stored = current
     raise kept_changing(f"The schedule or some run of event {stored.event.id}")
 
 
 def restamp_together(
     all_stored: Iterable[StoredEvent], *, context: RoutingContext
 ) -> list[StoredEvent]:
-    """Do as `restamp_if_passed_over` for many events; those of a schedule share what is read of it.
+    """Do the same as `restamp_if_passed_over` for many events.
+
+    Events of a schedule share its reads.
 
     Returns the events as stored now, without those that were removed.
     """
     by_schedule: dict[tuple[str, str], list[StoredEvent]] = {}
     for stored in all_stored:
         by_schedule.setdefault((stored.event.user_id, stored.schedule), []).append(stored)
-    kept: list[StoredEvent] = []
+    current: list[StoredEvent] = []
     for (user_id, name), group in by_schedule.items():
         passed = _passed_over(user_id, name, group, context)
-        kept += [stored for stored in group if stored.event.id not in passed]
+        current += [stored for stored in group if stored.event.id not in passed]
         for stored in passed.values():
-            there = restamp_if_passed_over(stored, context=context)
-            kept += [there] if there else []
-    return kept
+            restamped = restamp_if_passed_over(stored, context=context)
+            current += [restamped] if restamped else []
+    return current
 
 
 def _passed_over(
     user_id: str, name: str, group: Sequence[StoredEvent], context: RoutingContext
 ) -> dict[str, StoredEvent]:
-    """The events that a window passed over, by id. No run that has read without another claims."""
+    """Return the events that a window passed over, by id.
+
+    A run that read without them cannot claim.
+    """
     oldest = min(stored.stored_at for stored in group)
     is_told = False
     while True:
         _, chain = schedule_and_runs(user_id, name, context=context, since=oldest)
-        passed, left = dict[str, StoredEvent](), False
+        passed, has_others = dict[str, StoredEvent](), False
         for stored in group:
             event_id, at = stored.event.id, stored.stored_at
             if any(run.has_shown(event_id, at) for run in chain):
@@ -82,8 +87,8 @@ def _passed_over(
             if any(run.has_passed_over(event_id, at) for run in chain):
                 passed[event_id] = stored
             else:
-                left = True
-        reading = claimable(chain) if left and not is_told else []
+                has_others = True
+        reading = claimable(chain) if has_others and not is_told else []
         if not reading:
             return passed
         raise_epochs(reading, runs=context.runs)

@@ -18,52 +18,54 @@ from gazette.steps.routing.target import Target
 from gazette.steps.runs import apply, raise_epochs
 
 _FEW = 10
-"""At most this many unclaimed runs stay open on each side of a move: each is an item of the
-transaction, which takes 100 items.
-https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html"""
+"""The most unclaimed runs that stay open on each side of a move.
+
+Each is an item of the transaction, which takes 100 items.
+https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
+"""
 
 
 def move(stored: StoredEvent, target: Target, *, context: RoutingContext) -> StoredEvent | None:
-    """Move an event, unless it was or may have been sent: then it stays with that run.
+    """Move an event, unless it was or may have been sent; then it stays with that run.
 
     However late the write is, no run of the old schedule sends the event, and the next run of the
-    new one does (rule 15). It lasts until `target` has had time to send it. Returns the
-    event as stored now, or None if it was removed. Raises NotYet if it keeps moving.
+    new one does (rule 15). Its lifetime is long enough for `target` to send it. Returns the event
+    as stored now, or None if it was removed. Raises NotYet if it keeps moving.
     """
     user_id, event_id, name = stored.event.user_id, stored.event.id, target.schedule
     for _ in ATTEMPTS:
-        out = _leaving(stored, context)
+        out = _guard_to_leave(stored, context)
         if out is None:
             return stored
-        guard = out + arriving(user_id, name, context)
+        guard = out + guard_to_arrive(user_id, name, context)
         moved = context.events.move(stored, name, guard, target.recurrence)
         if moved:
             return moved
-        found = context.events.get(user_id, event_id)
-        if not isinstance(found, StoredEvent):
+        current = context.events.get(user_id, event_id)
+        if not isinstance(current, StoredEvent):
             return None
-        if found.schedule == name:
-            return found
-        stored = found
+        if current.schedule == name:
+            return current
+        stored = current
     raise kept_changing(f"Event {event_id} of {user_id}")
 
 
 def take_back(stored: StoredEvent, *, context: RoutingContext) -> bool:
     """Remove an event that is no longer wanted, unless it was or may have been sent.
 
-    Returns whether it is gone. The same transaction raises the epochs of the open runs: a worker
-    that has read the event fails at its claim. Raises NotYet if the event keeps moving.
+    Returns True if it was removed. The same transaction raises the epochs of the open runs, so that
+    a worker that has read the event fails at its claim. Raises NotYet if the event keeps moving.
     """
     for _ in ATTEMPTS:
-        guard = _leaving(stored, context)
+        guard = _guard_to_leave(stored, context)
         if guard is None:
             return False
         if context.events.remove(stored, guard):
             return True
-        found = context.events.get(stored.event.user_id, stored.event.id)
-        if not isinstance(found, StoredEvent):
+        current = context.events.get(stored.event.user_id, stored.event.id)
+        if not isinstance(current, StoredEvent):
             return True
-        stored = found
+        stored = current
     raise kept_changing(f"Event {stored.event.id} of {stored.event.user_id}")
 
 
@@ -74,23 +76,28 @@ def raise_epochs_under(schedule: str, user_id: str, *, context: RoutingContext) 
 
 
 def stays_unsent(stored: StoredEvent, context: RoutingContext) -> bool:
-    """Whether it lapsed before an email showed it: it would be counted a second time."""
+    """Return True if it lapsed before an email showed it, so that it must not be counted again."""
     return stored.schedule == Unsent.EXPIRED and stored.event.has_lapsed(context.clock())
 
 
-def _leaving(stored: StoredEvent, context: RoutingContext) -> Guard | None:
-    """Keeps all runs of the old schedule from sending the event; None if one has, or may have."""
+def _guard_to_leave(stored: StoredEvent, context: RoutingContext) -> Guard | None:
+    """Return a guard that keeps all runs of the old schedule from sending the event.
+
+    None if a run has sent it, or may have.
+    """
     user_id, name = stored.event.user_id, stored.schedule
-    until, guard = leaving(user_id, name, stored.stored_at, context=context)
+    until, guard = guard_to_leave(user_id, name, stored.stored_at, context=context)
     return guard if stored.stored_at > until else None
 
 
-def leaving(
+def guard_to_leave(
     user_id: str, name: str, last: datetime, *, context: RoutingContext
 ) -> tuple[datetime, Guard]:
-    """Up to when the events of a schedule stay, because they were or may have been sent.
+    """Return the time up to which events of a schedule stay, because they were or may have been
+    sent.
 
-    And what keeps all its runs from sending the later ones, the last of which was stored at `last`.
+    Also returns a guard that keeps all its runs from sending the later ones.
+    `last`: the storage time of the last one.
     """
     if name == Unsent.GIVEN_UP:
         return last, Guard()
@@ -102,20 +109,21 @@ def leaving(
     until = possibly_sent_until(chain)
     if last <= until:
         return until, Guard()
-    return until, holding(user_id, name, schedule, chain, context=context)
+    return until, guard_of_schedule(user_id, name, schedule, chain, context=context)
 
 
-def arriving(user_id: str, name: str, context: RoutingContext) -> Guard:
-    """Keeps all runs of the new schedule from closing a window before the event is in it."""
+def guard_to_arrive(user_id: str, name: str, context: RoutingContext) -> Guard:
+    """Return a guard that keeps all runs of the new schedule from closing a window without the
+    event."""
     if kind_of(name) is ScheduleKind.UNSENT:
         return Guard()
     schedule, chain = schedule_and_runs(user_id, name, context=context)
     if kind_of(name) is not ScheduleKind.IMMEDIATE:
-        return holding(user_id, name, schedule, chain, context=context)
+        return guard_of_schedule(user_id, name, schedule, chain, context=context)
     now = context.clock()
     chain = _with_one_to_claim(user_id, name, chain, collecting_at=now, context=context)
     until = max(run.due_at for run in claimable(chain))
-    return replace(holding(user_id, name, None, chain, context=context), not_after=until)
+    return replace(guard_of_schedule(user_id, name, None, chain, context=context), not_after=until)
 
 
 def _with_one_to_claim(
@@ -126,10 +134,11 @@ def _with_one_to_claim(
     collecting_at: datetime | None = None,
     context: RoutingContext,
 ) -> Sequence[Run]:
-    """The runs of an immediate schedule, one of which is unclaimed and collects at that instant.
+    """Return the runs of an immediate schedule, one of which is unclaimed and collects at that
+    instant.
 
-    Starts such a run if there is none. It is queued before an event arrives: after a crash, nobody
-    looks for that in its thread. Raises NotYet if each ends at once.
+    Starts such a run if there is none. It is queued before an event arrives, because after a crash
+    no other code would find the event in its thread. Raises NotYet if each run ends at once.
     """
     for _ in ATTEMPTS:
         waiting = claimable(chain)
@@ -145,10 +154,11 @@ def _with_one_to_claim(
 def schedule_and_runs(
     user_id: str, name: str, *, context: RoutingContext, since: datetime | None = None
 ) -> tuple[Schedule | None, Sequence[Run]]:
-    """The row of a schedule, None if there is none, and its runs back to `since` (Runs.chain).
+    """Return the row of a schedule, None if there is none, and its runs back to `since`
+    (Runs.chain).
 
-    Read in this order: whoever starts a run advances the schedule afterwards. So either the run is
-    read here, or a write on the condition of this schedule fails.
+    They are read in this order, because a worker that starts a run advances the schedule
+    afterwards. So either the run is read here, or a write on the condition of this schedule fails.
     """
     schedule = (
         None if kind_of(name) is ScheduleKind.IMMEDIATE else context.schedules.get(user_id, name)
@@ -156,7 +166,7 @@ def schedule_and_runs(
     return schedule, context.runs.chain(latest_run(user_id, name), holding=since)
 
 
-def holding(
+def guard_of_schedule(
     user_id: str,
     name: str,
     schedule: Schedule | None,
@@ -164,9 +174,9 @@ def holding(
     *,
     context: RoutingContext,
 ) -> Guard:
-    """Makes all claims fail whose window was read before, and the start of the next run.
+    """Return a guard that makes all claims on earlier reads fail, and the start of the next run.
 
-    The `chain` of an immediate schedule must have a run that can be claimed: a run that is started
+    The `chain` of an immediate schedule must have a run that can be claimed. A run that is started
     later ends that one first, or gives way to it (rule 16).
     """
     chain = _with_few_open(chain, context)
@@ -182,11 +192,11 @@ def holding(
 
 
 def _with_few_open(chain: Sequence[Run], context: RoutingContext) -> Sequence[Run]:
-    """The chain with so few open runs that one transaction can hold them all.
+    """Return the chain with so few open runs that one transaction can include them all.
 
     If there are more, the newest supersedes the others, as its own delivery would (rule 3). It is
-    queued first, so that after a crash it still sends what they leave. A run that was claimed
-    meanwhile is returned as it was read: the transaction then fails and the caller reads again.
+    queued first, so that after a crash it still sends their events. A run that was claimed
+    meanwhile is returned as it was read; the transaction then fails and the caller reads again.
     """
     unclaimed = [run for run in chain if run.is_unclaimed]
     if len(unclaimed) <= _FEW:
@@ -194,13 +204,13 @@ def _with_few_open(chain: Sequence[Run], context: RoutingContext) -> Sequence[Ru
     newest, *older = unclaimed
     queue_run(newest, context=context)
     superseded = Cancel(Reason.SUPERSEDED)
-    done = [apply(run, superseded, runs=context.runs) for run in older]
-    ended = {run.key: run for run in done if run.status is Status.CANCELLED}
+    cancelled = [apply(run, superseded, runs=context.runs) for run in older]
+    ended = {run.key: run for run in cancelled if run.status is Status.CANCELLED}
     return [ended.get(run.key, run) for run in chain]
 
 
 def claimable(chain: Iterable[Run]) -> list[Run]:
-    """The runs that can be claimed, including those in a status that this version does not know."""
+    """Return the runs that can be claimed, including those in an unknown status."""
     return [
         run
         for run in chain

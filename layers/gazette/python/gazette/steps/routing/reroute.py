@@ -1,4 +1,4 @@
-"""Route again what waits, after choices or follows changed, and withdraw what is retracted."""
+"""Route waiting events again after choices or follows changed, and withdraw retracted events."""
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
@@ -20,20 +20,20 @@ from gazette.steps.context import RoutingContext
 from gazette.steps.routing.move import raise_epochs_under
 from gazette.steps.routing.target import RoutingInputs, routing_inputs, target_of
 from gazette.steps.routing.together import (
-    Settling,
+    Placement,
     TimeFor,
     extend_together,
-    settle_together,
+    place_together,
     take_back_together,
 )
 from gazette.steps.subscribers.schedules import arm
 from gazette.steps.time_budget import unlimited
 
 TO_ANSWER = timedelta(seconds=8)
-"""Time to reserve while a reader waits for a page: for one more change, and the answer."""
+"""The time to reserve while a reader waits for a page: for one more change, and the answer."""
 
 _AT_ONCE = 500
-"""Events of a run that are routed again together."""
+"""The number of events of a run that are routed again together."""
 
 
 def reroute(
@@ -45,36 +45,37 @@ def reroute(
 ) -> None:
     """Route a reader's waiting events again, after choices or follows changed. Safe to repeat.
 
-    So they come when they are wanted, and last until then; that none is sent as it was wanted
-    before, `route_again` sees to (rule 15). An event that stays lasts longer if its digest now
-    comes later (rule 21). In the end every schedule in which an event waits is armed, moved or not
-    (rule 23). `only_arrived`: the reader was not known before, so no event is under a schedule yet.
-    Raises NotYet if the choices keep changing, or `time_left` is too short for the rest: an event
-    that was settled by then is read again, and costs nothing else.
+    So they are sent when they are wanted, and last until then. `route_again` ensures that none is
+    sent by an outdated choice (rule 15). An event that stays lasts longer if its digest is now due
+    later (rule 21). In the end every schedule with a waiting event is armed, whether it moved or
+    not (rule 23). `only_arrived`: the reader was not known before, so no event is under a schedule
+    yet. Raises NotYet if the choices keep changing, or `time_left` is too short for the rest.
+    Events that were routed by then are only read again.
     """
     time = TimeFor(time_left, TO_ANSWER)
     for _ in ATTEMPTS:
-        found = list(_waiting_for(user_id, context, only_arrived=only_arrived))
-        waiting = list(readable(found))
+        rows = list(_waiting_for(user_id, context, only_arrived=only_arrived))
+        waiting = list(readable(rows))
         all_inputs = routing_inputs([stored.event for stored in waiting], context)
-        unwanted, wanted = _sorted(waiting, all_inputs, context)
+        unwanted, deliverable = _sorted(waiting, all_inputs, context)
         take_back_together(unwanted, context=context, time=time)
-        extend_together(wanted, context=context, time=time)
-        arm(settle_together(wanted, context=context, time=time), context=context)
+        extend_together(deliverable, context=context, time=time)
+        arm(place_together(deliverable, context=context, time=time), context=context)
         again = routing_inputs([stored.event for stored in waiting], context)
         if all(map(RoutingInputs.decides_like, all_inputs, again)):
-            require_readable(found)
+            require_readable(rows)
             return
-    raise kept_changing(f"What {user_id} chose or follows")
+    raise kept_changing(f"The choices or follows of {user_id}")
 
 
 def route_again(
     key: RunKey, window: Window, time_left: TimeLeft, *, context: RoutingContext
 ) -> bool:
-    """Bring what waits in a run where its reader wants it now, before the run sends it.
+    """Move the waiting events of a run to where its reader wants them, before the run sends them.
 
-    `window`: where it was stored. Returns whether any has left. Safe to repeat. Raises NotYet if
-    the choices keep changing, or `time_left` is too short for the rest: what has moved has moved.
+    `window`: the window of their storage times. Returns True if any event left the run. Safe to
+    repeat. Raises NotYet if the choices keep changing, or `time_left` is too short for the rest;
+    events that have moved stay moved.
     """
     time = TimeFor(time_left, TO_ANSWER)
     stored_since = context.events.stored_under(key.user_id, key.schedule, after=window.since)
@@ -88,62 +89,62 @@ def route_again(
 def _route_some_again(
     key: RunKey, some: Sequence[StoredEvent], *, context: RoutingContext, time: TimeFor
 ) -> bool:
-    """As `route_again`, for some of the events.
+    """Do the same as `route_again` for some of the events.
 
-    What they wait in is armed before they move, because after a crash nobody looks for them in this
-    run again.
+    Their new schedules are armed before they move, because after a crash no other code finds them
+    in this run.
     """
     now, has_left = context.clock(), False
     waiting = [stored for stored in some if not stored.is_over(now)]
     for _ in ATTEMPTS:
         all_inputs = routing_inputs([stored.event for stored in waiting], context)
-        unwanted, wanted = _sorted(waiting, all_inputs, context)
-        elsewhere = [each for each in wanted if each.stored.schedule != each.target.schedule]
+        unwanted, deliverable = _sorted(waiting, all_inputs, context)
+        elsewhere = [each for each in deliverable if each.stored.schedule != each.target.schedule]
         if not unwanted and not elsewhere:
             return has_left
         arm(_digests_of(elsewhere), context=context)
         take_back_together(unwanted, context=context, time=time)
-        arm(settle_together(elsewhere, context=context, time=time), context=context)
-        found = context.events.get_many(key.user_id, {stored.event.id for stored in waiting})
-        stay = [each for each in found.values() if isinstance(each, StoredEvent)]
+        arm(place_together(elsewhere, context=context, time=time), context=context)
+        rows = context.events.get_many(key.user_id, {stored.event.id for stored in waiting})
+        stay = [each for each in rows.values() if isinstance(each, StoredEvent)]
         has_left |= len(stay) < len(waiting) or any(each.schedule != key.schedule for each in stay)
         again = routing_inputs([stored.event for stored in waiting], context)
         if all(map(RoutingInputs.decides_like, all_inputs, again)):
             return has_left
         waiting = stay
-    raise kept_changing("What the reader of a run chose or follows")
+    raise kept_changing("The choices or follows of the reader of a run")
 
 
-def _digests_of(all_settling: Iterable[Settling]) -> dict[ScheduleKey, Subscriber]:
-    """The digests' schedules in which these events are to wait, with their readers."""
+def _digests_of(placements: Iterable[Placement]) -> dict[ScheduleKey, Subscriber]:
+    """Return the digests' schedules in which these events are to wait, with their readers."""
     return {
         (each.reader.user_id, each.target.schedule): each.reader
-        for each in all_settling
+        for each in placements
         if each.target.schedule in DIGESTS and isinstance(each.reader, Subscriber)
     }
 
 
 def _sorted(
     waiting: Sequence[StoredEvent], all_inputs: Sequence[RoutingInputs], context: RoutingContext
-) -> tuple[list[StoredEvent], list[Settling]]:
+) -> tuple[list[StoredEvent], list[Placement]]:
     """Return the events that their readers do not get, and the others with their targets."""
-    unwanted, wanted = list[StoredEvent](), list[Settling]()
+    unwanted, deliverable = list[StoredEvent](), list[Placement]()
     for stored, inputs in zip(waiting, all_inputs, strict=True):
         target = target_of(stored.event, inputs, context)
         if isinstance(target, Outcome):
             unwanted.append(stored)
         else:
-            wanted.append(Settling(stored, target, inputs.reader))
-    return unwanted, wanted
+            deliverable.append(Placement(stored, target, inputs.reader))
+    return unwanted, deliverable
 
 
 def retract_event(
     user_id: str, event_id: str, *, context: RoutingContext, early: bool = True
 ) -> Outcome:
-    """Withdraw an event for good: no email that is claimed from now on shows it (rule 11).
+    """Withdraw an event for good. No email that is claimed from now on shows it (rule 11).
 
-    `early`: even if it has not arrived, so that it is refused when it does. For an erased reader
-    nothing is stored.
+    `early`: even if it has not arrived, so that it is rejected when it does. No row is stored for
+    an erased reader.
     """
     if early and isinstance(context.subscribers.get(user_id), Erased):
         return Outcome.ERASED
@@ -156,36 +157,36 @@ def retract_event(
 def retract_together(
     user_id: str, event_ids: Collection[str], *, context: RoutingContext, time: TimeFor
 ) -> None:
-    """Withdraw those of these events that are stored, as `retract_event` does one that arrived.
+    """Withdraw the stored ones of these events, like `retract_event` does.
 
-    Those that were withdrawn before cost nothing but the look: the runs of each schedule are told
-    once, because whoever withdrew them may have died before that. What goes wrong with one is
-    raised once all others are withdrawn.
+    Events that were withdrawn before cost only a read. The epochs of each schedule's runs are
+    raised once, because the worker that withdrew an event may have crashed before that. The error
+    of one event is raised after all others are withdrawn.
     """
     if not event_ids:
         return
-    found = context.events.get_many(user_id, event_ids)
-    told = {each.schedule for each in found.values() if isinstance(each, Retracted)} - {""}
-    for event_id, each in found.items():
+    rows = context.events.get_many(user_id, event_ids)
+    schedules = {each.schedule for each in rows.values() if isinstance(each, Retracted)} - {""}
+    for event_id, each in rows.items():
         if isinstance(each, StoredEvent):
             time.require()
             trace = context.events.retract(user_id, event_id, early=False)
-            told |= {trace.schedule} if trace and trace.schedule else set()
-    for name in sorted(told):
+            schedules |= {trace.schedule} if trace and trace.schedule else set()
+    for name in sorted(schedules):
         time.require()
         raise_epochs_under(name, user_id, context=context)
-    require_readable(each for each in found.values() if isinstance(each, UnreadableRow))
+    require_readable(each for each in rows.values() if isinstance(each, UnreadableRow))
 
 
 def _waiting_for(
     user_id: str, context: RoutingContext, *, only_arrived: bool
 ) -> Iterable[StoredEvent | UnreadableRow]:
-    """The events of a reader that wait for their profile or for a digest.
+    """Yield the events of a reader that wait for their profile or for a digest.
 
-    This includes events of a digest that has no schedule row, because its writer may have died, and
-    events that a digest may have sent: they stay with its run, and may have to last for the next.
-    What is in a thread is routed again by its run (`route_again`): nobody looks for threads, of
-    which a reader has as many as there were entities.
+    This includes events of a digest without a schedule row, because its writer may have crashed,
+    and events that a digest may have sent, which stay with its run but may have to last for the
+    next. Events of threads are routed again by their run (`route_again`), because a reader has as
+    many threads as there were entities.
     """
     yield from context.events.stored_under(user_id, Unsent.WAITING, after=BEGINNING)
     if only_arrived:

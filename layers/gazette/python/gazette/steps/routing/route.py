@@ -1,7 +1,8 @@
-"""Route events: store each under the schedule that its reader wants it in, or drop it.
+"""Route events: store each under the schedule that its reader wants, or drop it.
 
-The result depends only on what is stored, never on the order of arrival: events, choices and
-follows may arrive in any order, and whoever writes one of them reads the others afterwards.
+The result depends only on the stored rows, never on the order of arrival. Events, choices and
+follows may arrive in any order, because a process that writes one of them reads the others
+afterwards.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,11 +30,11 @@ from gazette.steps.time_budget import LONGEST, PIECE, require_time, unlimited
 
 _AT_ONCE = 100
 
-Settled = tuple[StoredEvent, Reader]
-"""An event where it belongs, and its reader as read before."""
+RoutedEvent = tuple[StoredEvent, Reader]
+"""An event in its place, and its reader as read before."""
 
 Routed = list[Outcome] | Exception
-"""What became of the events of a list; or why it must be routed again."""
+"""The outcomes of the events of a list, or the error that requires a retry."""
 
 
 def route(
@@ -44,10 +45,10 @@ def route(
 ) -> list[Outcome]:
     """Route each event, whether it is new, known or amended. Safe to repeat.
 
-    Profile and follows are read before and after the write: a concurrent change has either seen the
-    event, or is seen here (rule 15). `known`: follows that were just read, by (entity key, user
-    id). Raises NotYet if something keeps changing, and UnreadableRow if a row of some reader cannot
-    be read, after the events of all other readers are routed.
+    Profile and follows are read before and after the write, so that a concurrent change has either
+    seen the event, or is seen here (rule 15). `known`: follows that were just read, by (entity key,
+    user id). Raises NotYet if a row keeps changing, and UnreadableRow if a row of some reader
+    cannot be read, after the events of all other readers are routed.
     """
     (routed,) = route_lists([list(events)], context=context, known=known)
     if isinstance(routed, Exception):
@@ -62,12 +63,11 @@ def route_lists(
     known: Mapping[tuple[str, str], Follow] = MappingProxyType({}),
     time_left: TimeLeft = unlimited,
 ) -> list[Routed]:
-    """Route the events of several lists in order, as `route` does, each list with its own error.
+    """Route the events of several lists in order, like `route`, each list with its own error.
 
-    A hundred events at a time, whichever list they are of, share the reads, and the look at the
-    schedules that they wait in. Of a list with an error, some events may have been routed, and none
-    of another list is left out for it. A list that cannot be begun, or ended, in `time_left` gets
-    NotYet.
+    A hundred events at a time, of any list, share the reads and the check of their schedules. If a
+    list has an error, some of its events may have been routed, and all events of other lists are. A
+    list that cannot begin, or end, in `time_left` gets NotYet.
     """
     together = _Together(lists, context, known, time_left)
     for start in range(0, len(together.events), _AT_ONCE):
@@ -76,7 +76,7 @@ def route_lists(
 
 
 class _Together:
-    """The events of some lists, which of them are done, and the error of each list."""
+    """The events of some lists, the lists that have begun, and the error of each list."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class _Together:
         self._time_left = time_left
 
     def routed(self) -> list[Routed]:
-        """The error of each list, or the outcomes of its events."""
+        """Return the error of each list, or the outcomes of its events."""
         outcomes = iter(self._outcomes)
         all_routed: list[Routed] = []
         for number, events in enumerate(self._lists):
@@ -103,7 +103,7 @@ class _Together:
         return all_routed
 
     def route(self, unsettled: Sequence[int]) -> None:
-        """Route the events with these numbers, until nothing that decides has changed meanwhile."""
+        """Route the events with these numbers, until no routing input has changed meanwhile."""
         all_inputs = self._read(unsettled, self._known)
         for _ in ATTEMPTS:
             settled = self._place(all_inputs)
@@ -119,7 +119,7 @@ class _Together:
                 return
             all_inputs = {number: again[number] for number in unsettled}
         for number in unsettled:
-            self._fail(number, kept_changing("What some reader chose or follows"))
+            self._fail(number, kept_changing("The choices or follows of some reader"))
 
     def _read(
         self,
@@ -136,9 +136,9 @@ class _Together:
         self._at_once(numbers, read)
         return all_inputs
 
-    def _place(self, all_inputs: Mapping[int, RoutingInputs]) -> dict[int, Settled]:
-        """Store each event where it belongs. Returns those that wait there."""
-        settled: dict[int, Settled] = {}
+    def _place(self, all_inputs: Mapping[int, RoutingInputs]) -> dict[int, RoutedEvent]:
+        """Store each event in its place. Return those that wait there."""
+        settled: dict[int, RoutedEvent] = {}
 
         def place(some: Sequence[int]) -> None:
             (number,) = some
@@ -146,8 +146,8 @@ class _Together:
             require_time(self._time_left, least=PIECE if is_begun else LONGEST)
             self._begun.add(self._list_of[number])
             event, inputs = self.events[number], all_inputs[number]
-            outcome, found = _route_one(event, inputs, self._context)
-            settled.update((number, each) for each in found)
+            outcome, placed = _route_one(event, inputs, self._context)
+            settled.update((number, each) for each in placed)
             if outcome is not Outcome.DUPLICATE:
                 self._outcomes[number] = outcome
 
@@ -155,13 +155,13 @@ class _Together:
             self._at_once([number], place)
         return settled
 
-    def _arm(self, settled: Mapping[int, Settled]) -> None:
+    def _arm(self, settled: Mapping[int, RoutedEvent]) -> None:
         def arm_some(some: Sequence[int]) -> None:
             arm(waits_in(settled[number] for number in some), context=self._context)
 
         self._at_once([number for number in settled if waits_in([settled[number]])], arm_some)
 
-    def _start(self, settled: Mapping[int, Settled]) -> None:
+    def _start(self, settled: Mapping[int, RoutedEvent]) -> None:
         def start_some(some: Sequence[int]) -> None:
             start_immediates((settled[number][0] for number in some), context=self._context)
 
@@ -169,20 +169,20 @@ class _Together:
         self._at_once(immediate, start_some)
 
     def _at_once(self, numbers: Iterable[int], act: Callable[[Sequence[int]], None]) -> None:
-        """Act on all these events at once; where that fails, on those of each list by itself.
+        """Act on all these events at once; if that fails, on those of each list separately.
 
-        Of rows that are read together nobody can tell which is unreadable, so those of one list are
-        then acted on one by one.
+        The error of a joint read does not show which row is unreadable, so the events of one list
+        are then processed one by one.
         """
-        left = [number for number in numbers if self._goes_on(number)]
-        if not left:
+        numbers_left = [number for number in numbers if self._goes_on(number)]
+        if not numbers_left:
             return
         try:
-            act(left)
-        except Exception as err:  # noqa: BLE001 -- whatever one list runs into is its own
-            parts = self._apart(left, one_by_one=is_of_one_row(err))
+            act(numbers_left)
+        except Exception as err:  # noqa: BLE001 -- the error belongs to one list
+            parts = self._apart(numbers_left, one_by_one=is_of_one_row(err))
             if len(parts) == 1:
-                self._fail(left[0], err)
+                self._fail(numbers_left[0], err)
                 return
             for part in parts:
                 self._at_once(part, act)
@@ -200,17 +200,20 @@ class _Together:
             self._errors[self._list_of[number]] = err
 
     def _goes_on(self, number: int) -> bool:
-        """Return whether the list of the event goes on: an error of one row stops no other."""
+        """Return True if the list of the event continues.
+
+        An error of one row does not stop the others.
+        """
         err = self._errors.get(self._list_of[number])
         return err is None or is_of_one_row(err)
 
 
 def _route_one(
     event: Event, inputs: RoutingInputs, context: RoutingContext
-) -> tuple[Outcome, list[Settled]]:
-    """Route one event; one that is older than its stored version changes nothing.
+) -> tuple[Outcome, list[RoutedEvent]]:
+    """Route one event. An event that is older than its stored version changes nothing.
 
-    Returns also where it waits, if it does.
+    Also returns the place where it waits, if it does.
     """
     target = target_of(event, inputs, context)
     if isinstance(target, Outcome):
@@ -218,54 +221,54 @@ def _route_one(
         if target is Outcome.ERASED:
             _forget_follows(event, inputs, context)
         return target, []
-    stored, found = context.events.store(event, target.schedule, target.recurrence)
+    stored, existing = context.events.store(event, target.schedule, target.recurrence)
     for _ in ATTEMPTS:
-        if not isinstance(found, StoredEvent) or not event.amends(found.event):
+        if not isinstance(existing, StoredEvent) or not event.amends(existing.event):
             break
-        there = _out_of_what_is_critical(found, target, context)
-        if there is None:
+        current = _out_of_what_is_critical(existing, target, context)
+        if current is None:
             break
-        found = there
-        if context.events.amend(found, event):
-            raise_epochs_under(found.schedule, event.user_id, context=context)
-            there = _restamp_if_late(replace(found, event=event), context=context)
-            return Outcome.AMENDED, settle(there, target, inputs, context)
-        _, found = context.events.store(event, target.schedule, target.recurrence)
-    if isinstance(found, Retracted):
+        existing = current
+        if context.events.amend(existing, event):
+            raise_epochs_under(existing.schedule, event.user_id, context=context)
+            current = _restamp_if_late(replace(existing, event=event), context=context)
+            return Outcome.AMENDED, place_stored(current, target, inputs, context)
+        _, existing = context.events.store(event, target.schedule, target.recurrence)
+    if isinstance(existing, Retracted):
         return Outcome.RETRACTED, []
-    if found.event == event and event.amended_at and not stored:
-        raise_epochs_under(found.schedule, event.user_id, context=context)
-    there = _restamp_if_late(found, context=context)
+    if existing.event == event and event.amended_at and not stored:
+        raise_epochs_under(existing.schedule, event.user_id, context=context)
+    current = _restamp_if_late(existing, context=context)
     outcome = Outcome.STORED if stored else Outcome.DUPLICATE
-    if there and there.event != event:
+    if current and current.event != event:
         return outcome, []
-    return outcome, settle(there, target, inputs, context)
+    return outcome, place_stored(current, target, inputs, context)
 
 
 def _withdraw(event: Event, *, is_erased: bool, context: RoutingContext) -> None:
-    """Take back what is stored of an event that its reader does not get, unless that is newer.
+    """Remove the stored row of an event that its reader does not get, unless the row is newer.
 
-    If it was or may have been sent, it stays with its run, which may be sent again: it then says
-    what the event says now, but nothing that is not critical in an email that no stop ends. Of an
-    erased reader nothing is written.
+    If it was or may have been sent, it stays with its run, which may be sent again. It is then
+    amended, except that content that is not critical must not enter an email that no stop ends. No
+    row of an erased reader is written.
     """
-    found = context.events.get(event.user_id, event.id)
+    current = context.events.get(event.user_id, event.id)
     for _ in ATTEMPTS:
-        if not isinstance(found, StoredEvent):
+        if not isinstance(current, StoredEvent):
             return
-        is_amended = event.amends(found.event)
-        if found.event != event and not is_amended:
+        is_amended = event.amends(current.event)
+        if current.event != event and not is_amended:
             return
-        if take_back(found, context=context) or is_erased:
+        if take_back(current, context=context) or is_erased:
             return
-        if is_critical(found.schedule) and event.category not in context.critical:
+        if is_critical(current.schedule) and event.category not in context.critical:
             return
-        if not is_amended or context.events.amend(found, event):
-            # Whoever amended it before may have died before it could tell the open runs.
+        if not is_amended or context.events.amend(current, event):
+            # The process that amended it before may have failed before it raised the epochs.
             if event.amended_at:
-                raise_epochs_under(found.schedule, event.user_id, context=context)
+                raise_epochs_under(current.schedule, event.user_id, context=context)
             return
-        found = context.events.get(event.user_id, event.id)
+        current = context.events.get(event.user_id, event.id)
     raise kept_changing(f"Event {event.id} of {event.user_id}")
 
 
@@ -274,8 +277,9 @@ def _out_of_what_is_critical(
 ) -> StoredEvent | None:
     """Move an event away before an amendment makes it one that a stop may end.
 
-    Amended first, it would go to a reader who leaves before it is moved. Returns it as stored now;
-    None if it was removed, or was or may have been sent as critical: then it stays as it is.
+    If it were amended first, it would be sent to a reader who unsubscribes before it is moved.
+    Returns it as stored now; None if it was removed, or was or may have been sent as critical, so
+    that it stays.
     """
     if not is_critical(found.schedule) or is_critical(target.schedule):
         return found
@@ -284,10 +288,10 @@ def _out_of_what_is_critical(
 
 
 def _restamp_if_late(stored: StoredEvent, *, context: RoutingContext) -> StoredEvent | None:
-    """Look for a window that passed over the event, if its write may have been late (rule 14).
+    """Find a window that passed over the event, if its write may have been late (rule 14).
 
-    Within the write bound no window closes over it, nor where no run reads it. Returns the event as
-    stored now, or None if it was removed.
+    Within the write bound no window closes over it. Returns the event as stored now, or None if it
+    was removed.
     """
     may_be_late = context.clock() - stored.stored_at > context.write_bound
     if may_be_late and kind_of(stored.schedule) is not ScheduleKind.UNSENT:
@@ -296,9 +300,9 @@ def _restamp_if_late(stored: StoredEvent, *, context: RoutingContext) -> StoredE
 
 
 def _forget_follows(event: Event, inputs: RoutingInputs, context: RoutingContext) -> None:
-    """Delete the follows through which an event came to an erased reader.
+    """Delete the follows through which an event was sent to an erased reader.
 
-    The erasure finds follows by an index that may not have had these yet.
+    The erasure finds follows by an index that may not have contained these yet.
     """
     if inputs.reader:
         until = forgotten_until(inputs.reader)
@@ -306,23 +310,23 @@ def _forget_follows(event: Event, inputs: RoutingInputs, context: RoutingContext
             forget_follow(entity, event.user_id, until, context=context)
 
 
-def settle(
+def place_stored(
     stored: StoredEvent | None, target: Target, inputs: RoutingInputs, context: RoutingContext
-) -> list[Settled]:
-    """Bring a stored event under `target`; none if it was removed, or stays where nothing sends it.
+) -> list[RoutedEvent]:
+    """Move a stored event under `target`; return none if it was removed, or stays unsent.
 
-    The caller arms its schedule, or starts its immediate run, also where nothing moved, because
-    whoever stored or moved it may have died before that.
+    The caller arms its schedule, or starts its immediate run, even if it did not move, because the
+    process that stored or moved it may have failed before that.
     """
     if stored is None or stays_unsent(stored, context):
         return []
-    is_there = stored.schedule == target.schedule
-    settled = stored if is_there else move(stored, target, context=context)
+    is_in_place = stored.schedule == target.schedule
+    settled = stored if is_in_place else move(stored, target, context=context)
     return [(settled, inputs.reader)] if settled else []
 
 
-def waits_in(all_settled: Iterable[Settled]) -> dict[ScheduleKey, Subscriber]:
-    """The digests' schedules in which these events wait, with their readers."""
+def waits_in(all_settled: Iterable[RoutedEvent]) -> dict[ScheduleKey, Subscriber]:
+    """Return the digests' schedules in which these events wait, with their readers."""
     return {
         (reader.user_id, stored.schedule): reader
         for stored, reader in all_settled

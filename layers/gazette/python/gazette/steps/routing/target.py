@@ -1,4 +1,4 @@
-"""Decide the target of an event from what its reader chose and follows."""
+"""Decide the target of an event from its reader's choices and follows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,24 +19,22 @@ from gazette.steps.context import RoutingContext
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The schedule that an event belongs under.
-
-    `recurrence`: when that schedule is due; None where it is no digest.
-    """
+    """The schedule that an event belongs under."""
 
     schedule: str
     recurrence: Recurrence | None = None
+    """The recurrence of the schedule; None if it is not a digest."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoutingInputs:
-    """What decides the target of an event: its reader, and the follows of its `via`, in order."""
+    """The inputs for the target of an event: its reader, and the follows of its `via`, in order."""
 
     reader: Reader
     follows: tuple[Follow | None, ...]
 
     def decides_like(self, other: "RoutingInputs") -> bool:
-        """Whether both lead to the same target for any event."""
+        """Return True if both lead to the same target for every event."""
         return self._deciding() == other._deciding()
 
     def _deciding(self) -> object:
@@ -58,7 +56,10 @@ def routing_inputs(
     context: RoutingContext,
     known: Mapping[tuple[str, str], Follow] = MappingProxyType({}),
 ) -> list[RoutingInputs]:
-    """The inputs of each event. `known`: follows that were just read, by (entity key, user id)."""
+    """Return the inputs of each event.
+
+    `known`: follows that were just read, by (entity key, user id).
+    """
     readers = context.subscribers.get_many({event.user_id for event in events})
     keys = {(entity, event.user_id) for event in events for entity in event.via} - known.keys()
     follows = {**known, **(context.follows.get_many(keys) if keys else {})}
@@ -72,7 +73,7 @@ def routing_inputs(
 
 
 def target_of(event: Event, inputs: RoutingInputs, context: RoutingContext) -> Target | Outcome:
-    """Where the event belongs; an Outcome where it belongs nowhere, which says why."""
+    """Return the target of the event; an Outcome if it has none."""
     choices: History[Frequencies] = ()
     defaults: Frequencies = ()
     paused_or_dormant = False
@@ -115,9 +116,9 @@ def target_of(event: Event, inputs: RoutingInputs, context: RoutingContext) -> T
 
 
 def _may_go_to(reader: Subscriber, context: RoutingContext) -> bool:
-    """Whether critical email may go to the address of a reader who has left.
+    """Return True if critical email may go to the address of an unsubscribed reader.
 
-    Otherwise each event would start a run that ends as suppressed. The worker looks again before
+    Otherwise each event would start a run that ends as suppressed. The worker checks again before
     it sends (rule 11).
     """
     if context.suppressions is None:

@@ -1,9 +1,8 @@
-"""Settle, take back and extend many stored events in few calls: they share what is read and held.
+"""Move, remove and extend many stored events in few calls. They share reads and guards.
 
-A transaction takes up to a hundred items. Where one fails, because something has changed since it
-was read, its events go one by one, as if each were alone. Each function raises NotYet if too little
-time is left for the rest: what is done then is done, and costs no call of its own when the message
-comes again.
+A transaction takes up to a hundred items. If one fails, because a row has changed since it was
+read, its events are processed one by one. Each function raises NotYet if too little time is left
+for the rest; completed work is kept, and costs no calls when the message is received again.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -19,18 +18,24 @@ from gazette.domain.subscribers.frequency import DIGESTS
 from gazette.domain.subscribers.subscriber import Reader, Subscriber
 from gazette.steps.context import RoutingContext
 from gazette.steps.routing.immediate import start_immediates
-from gazette.steps.routing.move import arriving, leaving, move, stays_unsent, take_back
+from gazette.steps.routing.move import (
+    guard_to_arrive,
+    guard_to_leave,
+    move,
+    stays_unsent,
+    take_back,
+)
 from gazette.steps.routing.target import Target
 from gazette.steps.time_budget import require_time
 
 ItemT = TypeVar("ItemT")
 
 FEW = 25
-"""Up to so many events that share nothing are written one by one: in a transaction each costs half
-as much again."""
+"""The most events without shared items that are written one by one, because in a transaction each
+costs half as much again."""
 
 
-class Settling(NamedTuple):
+class Placement(NamedTuple):
     """A stored event, the target that it belongs under, and its reader."""
 
     stored: StoredEvent
@@ -39,36 +44,34 @@ class Settling(NamedTuple):
 
 
 class TimeFor(NamedTuple):
-    """The time that is left, and how much of it a piece of work may take."""
+    """The remaining time, and the time that a piece of work may take."""
 
-    left: TimeLeft
+    time_left: TimeLeft
     piece: timedelta
 
     def require(self) -> None:
         """Raise NotYet if too little is left for one more piece."""
-        require_time(self.left, least=self.piece)
+        require_time(self.time_left, least=self.piece)
 
 
-def settle_together(
-    all_settling: Iterable[Settling], *, context: RoutingContext, time: TimeFor
+def place_together(
+    placements: Iterable[Placement], *, context: RoutingContext, time: TimeFor
 ) -> dict[ScheduleKey, Subscriber]:
-    """Bring stored events under their targets, and make sure that immediate runs will send them.
+    """Move stored events under their targets, and ensure that immediate runs will send them.
 
-    Returns in which schedules events wait, with their readers: the caller arms them, also where
-    nothing moved, because whoever stored or moved an event may have died before that.
+    Returns the schedules in which events wait, with their readers. The caller arms them, even if no
+    event moved, because the process that stored or moved an event may have failed before that.
     """
     waits_in: dict[ScheduleKey, Subscriber] = {}
-    for group in grouped(
-        all_settling, lambda each: (*_place_of(each.stored), each.target.schedule)
-    ):
+    for group in grouped(placements, lambda each: (*_place_of(each.stored), each.target.schedule)):
         target, reader = group[0].target, group[0].reader
-        kept = [each.stored for each in group if not stays_unsent(each.stored, context)]
-        if not kept:
+        sendable = [each.stored for each in group if not stays_unsent(each.stored, context)]
+        if not sendable:
             continue
-        if kept[0].schedule == target.schedule:
-            settled: Sequence[StoredEvent] = kept
+        if sendable[0].schedule == target.schedule:
+            settled: Sequence[StoredEvent] = sendable
         else:
-            settled = _move_together(kept, target, context, time)
+            settled = _move_together(sendable, target, context, time)
         immediate = [each for each in settled if each.is_immediate]
         if immediate:
             time.require()
@@ -80,12 +83,12 @@ def settle_together(
 
 
 def extend_together(
-    all_settling: Iterable[Settling], *, context: RoutingContext, time: TimeFor
+    placements: Iterable[Placement], *, context: RoutingContext, time: TimeFor
 ) -> None:
-    """Let events that are where they belong last as long as that needs to send them (rule 21)."""
+    """Extend the lifetime of events in their place until they can be sent (rule 21)."""
     now = context.clock()
-    there = (each for each in all_settling if each.stored.schedule == each.target.schedule)
-    for group in grouped(there, lambda each: _place_of(each.stored)):
+    in_place = (each for each in placements if each.stored.schedule == each.target.schedule)
+    for group in grouped(in_place, lambda each: _place_of(each.stored)):
         until = needed_until(group[0].target.recurrence, now)
         short = [each.stored for each in group if until and until > each.stored.lasts_until]
         for some in in_parts(short, MOST_IN_A_TRANSACTION):
@@ -98,10 +101,10 @@ def extend_together(
 def take_back_together(
     all_stored: Iterable[StoredEvent], *, context: RoutingContext, time: TimeFor
 ) -> list[StoredEvent]:
-    """Remove events that are no longer wanted. Returns those that were or may have been sent.
+    """Remove events that are no longer wanted. Return those that were or may have been sent.
 
-    They stay. The transactions raise the epochs of the open runs: a worker that has read one of the
-    events fails at its claim.
+    Those stay. The transactions raise the epochs of the open runs, so that a worker that has read
+    one of the events fails at its claim.
     """
     stay: list[StoredEvent] = []
 
@@ -124,23 +127,25 @@ def take_back_together(
 def _move_together(
     all_stored: Sequence[StoredEvent], target: Target, context: RoutingContext, time: TimeFor
 ) -> list[StoredEvent]:
-    """Move events of one schedule. Returns them as stored now, without those that were removed."""
+    """Move events of one schedule. Return them as stored now, without those that were removed."""
     moved: list[StoredEvent] = []
 
     def at_once(some: Sequence[StoredEvent], guard: Guard) -> bool:
-        done = context.events.move_together(some, target.schedule, guard, target.recurrence)
-        moved.extend(done or ())
-        return done is not None
+        moved_now = context.events.move_together(some, target.schedule, guard, target.recurrence)
+        moved.extend(moved_now or ())
+        return moved_now is not None
 
     def one_by_one(stored: StoredEvent) -> None:
-        if there := move(stored, target, context=context):
-            moved.append(there)
+        if current := move(stored, target, context=context):
+            moved.append(current)
 
     stay = _leave(
         all_stored,
         at_once=at_once,
         one_by_one=one_by_one,
-        arriving_guard=lambda: arriving(_place_of(all_stored[0])[0], target.schedule, context),
+        arriving_guard=lambda: guard_to_arrive(
+            _place_of(all_stored[0])[0], target.schedule, context
+        ),
         context=context,
         time=time,
     )
@@ -156,28 +161,28 @@ def _leave(
     context: RoutingContext,
     time: TimeFor,
 ) -> list[StoredEvent]:
-    """Let events of one schedule leave it. Returns those that stay with the run that has them.
+    """Remove events of one schedule from it. Return those that stay with the run that has them.
 
-    The schedule and its runs are read once: if a transaction succeeds, nobody but it has changed
-    them since, and the next one may hold them as it has left them.
+    The schedule and its runs are read once. If a transaction succeeds, no other process has changed
+    them since, and the next one may use their new state as its condition.
     """
     stay: list[StoredEvent] = []
-    left, guard = list(all_stored), None
-    while left:
+    remaining, guard = list(all_stored), None
+    while remaining:
         time.require()
-        if len(left) == 1 and guard is None:
-            one_by_one(left.pop())
+        if len(remaining) == 1 and guard is None:
+            one_by_one(remaining.pop())
             break
         if guard is None:
-            last = max(stored.stored_at for stored in left)
-            until, guard = leaving(*_place_of(left[0]), last, context=context)
-            stay += [stored for stored in left if stored.stored_at <= until]
-            left = [stored for stored in left if stored.stored_at > until]
-            if not left:
+            last = max(stored.stored_at for stored in remaining)
+            until, guard = guard_to_leave(*_place_of(remaining[0]), last, context=context)
+            stay += [stored for stored in remaining if stored.stored_at <= until]
+            remaining = [stored for stored in remaining if stored.stored_at > until]
+            if not remaining:
                 break
             guard += arriving_guard()
         room = max(1, MOST_IN_A_TRANSACTION - guard.items)
-        some, left = left[:room], left[room:]
+        some, remaining = remaining[:room], remaining[room:]
         is_worth_it = len(some) > FEW or not guard.is_alone
         if is_worth_it and at_once(some, guard):
             guard = guard.once_raised()
@@ -195,7 +200,7 @@ def in_parts(items: Sequence[ItemT], size: int) -> Iterator[Sequence[ItemT]]:
 
 
 def grouped(items: Iterable[ItemT], key: Callable[[ItemT], Hashable]) -> Iterator[Sequence[ItemT]]:
-    """Yield the items that have the same key together, in the order of the first of each."""
+    """Yield the items with the same key together, in the order of the first of each."""
     groups: dict[Hashable, list[ItemT]] = {}
     for item in items:
         groups.setdefault(key(item), []).append(item)
@@ -203,5 +208,5 @@ def grouped(items: Iterable[ItemT], key: Callable[[ItemT], Hashable]) -> Iterato
 
 
 def _place_of(stored: StoredEvent) -> tuple[str, str]:
-    """The reader and the schedule of an event."""
+    """Return the reader and the schedule of an event."""
     return stored.event.user_id, stored.schedule

@@ -1,1 +1,1 @@
-"""What a subscriber has: schedules, and a status that stops or resumes them."""
+"""A subscriber's schedules, and the changes of status that stop or resume them."""

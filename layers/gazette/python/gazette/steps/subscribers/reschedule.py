@@ -1,4 +1,4 @@
-"""Deal with the runs of a schedule whose reader now wants it at other times."""
+"""Handle the runs of a schedule whose reader now wants other times."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -12,7 +12,7 @@ from gazette.steps.context import ScheduleContext
 from gazette.steps.runs import apply
 
 _GRACE = timedelta(minutes=15)
-"""How long after its due time a run is still sent although other times are wanted now."""
+"""The time after its due time in which a run is still sent although other times are wanted now."""
 
 _GIVEN_UP = {Reason.SUPERSEDED, Reason.PREFERENCES_CHANGED}
 
@@ -20,8 +20,8 @@ _GIVEN_UP = {Reason.SUPERSEDED, Reason.PREFERENCES_CHANGED}
 def stop_pending(schedule: Schedule, *, context: ScheduleContext) -> Schedule:
     """Cancel the unclaimed runs of the old times, except those just due. Safe to repeat.
 
-    Returns the schedule without them: on the date of a cancelled run no digest was sent, so the new
-    hour may still bring one.
+    Returns the schedule without them. No digest was sent on the date of a cancelled run, so the new
+    hour may still have one.
     """
     if schedule.last_due_at is None and schedule.next_due_at > context.clock():
         return schedule
@@ -40,11 +40,11 @@ def _stopped(run: Run, context: ScheduleContext) -> Run:
 
 
 def give_up(schedule: Schedule, *, context: ScheduleContext) -> Schedule:
-    """The schedule without its next occurrence, and without later ones that are already due.
+    """Return the schedule without its next occurrence, and without later ones that are already due.
 
     For each of them a run is stored that has already ended, so that its sequence is used. Fan-out,
-    which may have read the schedule before, then starts no run behind those that follow, and the
-    chain has a run for every sequence below the schedule's. A run that fan-out has started already
+    which may have read the schedule before, then starts no run before those that follow, and the
+    chain has a run for every sequence below the schedule's. A run that fan-out has already started
     continues, and counts as the digest of its date.
     """
     open_until = last_instant_of_slot(context.clock())
@@ -59,7 +59,7 @@ def give_up(schedule: Schedule, *, context: ScheduleContext) -> Schedule:
 
 
 def _spend(schedule: Schedule, context: ScheduleContext) -> bool:
-    """Use the sequence of the next occurrence; returns whether it has a run that continues.
+    """Use the sequence of the next occurrence; return True if it has a run that continues.
 
     Another run may have the sequence already: of a redrive, or of a schedule that was erased.
     """
@@ -72,5 +72,5 @@ def _spend(schedule: Schedule, context: ScheduleContext) -> bool:
         status=Status.SKIPPED,
         reason=Reason.SUPERSEDED,
     )
-    found = context.runs.create(spent)
-    return found.due_at == spent.due_at and found.reason not in _GIVEN_UP
+    stored = context.runs.create(spent)
+    return stored.due_at == spent.due_at and stored.reason not in _GIVEN_UP

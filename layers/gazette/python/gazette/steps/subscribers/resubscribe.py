@@ -1,4 +1,4 @@
-"""A reader who unsubscribed comes back. Only the reader can do that."""
+"""Resubscribe a reader who unsubscribed. Only the reader can do that."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,22 +20,22 @@ def resubscribe(
     context: ScheduleContext,
     is_meant: Callable[[Subscriber], bool] = lambda _: True,
 ) -> bool:
-    """Send email again to a reader who had unsubscribed, at an address, given as a hash.
+    """Resume email to a reader who unsubscribed, at an address given as a hash.
 
-    Safe to repeat. `is_meant`: whether it is about the leave of the reader as stored, which may be
-    a later one than the request knows; then nothing changes. False if so, if no such reader has the
-    address, or if it stays suppressed: a reader can lift neither a bounce nor a complaint, nor what
-    another reader of the address asked for. The
-    schedules enter the due index before the status changes, because after a crash nothing else
-    would do that. They are written again afterwards, because fan-out may be withdrawing what it
-    read while the reader had left.
+    Safe to repeat. `is_meant`: returns True if the stored unsubscription is the one to undo. It may
+    be a later one than the request knows; then nothing changes. Returns False in that case, if no
+    such reader has the address, or if the address stays suppressed. A reader can lift neither a
+    bounce nor a complaint, nor the unsubscription of another reader of the address. The schedules
+    enter the due index before the status changes, because after a crash no other process would add
+    them. They are written again afterwards, because fan-out may be withdrawing the schedules that
+    it read while the reader was unsubscribed.
     """
     for number in ATTEMPTS:
         reader = context.subscribers.get(user_id)
         if not isinstance(reader, Subscriber) or not is_at(reader, address):
             return False
         if not is_meant(reader):
-            if number:  # they left again meanwhile, and the suppression of that is gone by now
+            if number:  # they unsubscribed again meanwhile, and that suppression was lifted here
                 settle_suppression(
                     user_id, address, subscribers=context.subscribers, suppressions=suppressions
                 )

@@ -1,4 +1,4 @@
-"""Keep a subscriber's schedules in step with the profile."""
+"""Keep a subscriber's schedules consistent with the profile."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -24,22 +24,23 @@ from gazette.steps.subscribers.reschedule import give_up, stop_pending
 
 
 def arm(readers: Mapping[ScheduleKey, Subscriber], *, context: ScheduleContext) -> None:
-    """Make sure that fan-out finds these schedules, because an event waits in each (rule 23).
+    """Ensure that fan-out finds these schedules, because an event waits in each (rule 23).
 
-    Call it after the events were stored or moved, also where they were there already: whoever
-    stored them may have died before this. So may whoever armed the schedule of a reader who left
-    meanwhile. `readers`: whose schedules they are, as read before. Raises NotYet if something keeps
-    changing. What goes wrong with one schedule is raised once all others are armed.
+    Call it after the events were stored or moved, and also if they were stored before, because the
+    process that stored them may have failed before this call. So may the process that armed the
+    schedule of a reader who unsubscribed meanwhile. `readers`: the readers of the schedules, as
+    read before. Raises NotYet if a row keeps changing. The error of one schedule is raised after
+    all others are armed.
     """
     if not readers:
         return
     rows = context.schedules.get_many(readers.keys())
-    found = {(schedule.user_id, schedule.name): schedule for schedule in readable(rows)}
+    existing = {(schedule.user_id, schedule.name): schedule for schedule in readable(rows)}
     failed: list[Exception] = []
     for key, reader in readers.items():
-        if key not in found and len(found) < len(rows):
-            continue  # it may be the one that cannot be read
-        current = found.get(key)
+        if key not in existing and len(existing) < len(rows):
+            continue  # it may be the unreadable row
+        current = existing.get(key)
         try:
             if _must_be_armed(current, reader):
                 _arm(reader, Frequency(key[1]), current, context)
@@ -57,13 +58,14 @@ def arm(readers: Mapping[ScheduleKey, Subscriber], *, context: ScheduleContext) 
 def _arm(
     reader: Subscriber, digest: Frequency, current: Schedule | None, context: ScheduleContext
 ) -> None:
-    """Write a schedule that is armed, then read the profile: the reader may have left meanwhile.
+    """Write an armed schedule, then read the profile, because the reader may have unsubscribed.
 
-    If the profile has changed, whoever changed it may not have seen the schedule: it is set again.
+    If the profile has changed, the process that changed it may not have seen the schedule, so the
+    schedule is set again.
     """
     for _ in ATTEMPTS:
-        found = current or _new(reader, digest, context=context, is_new=False)
-        armed = found.armed(found.due_after(context.clock()))
+        base = current or _new(reader, digest, context=context, is_new=False)
+        armed = base.armed(base.due_after(context.clock()))
         armed = replace(armed, changed_at=max(armed.changed_at, reader.changed_at))
         if context.schedules.put(armed, replacing=current):
             latest = withdraw_if_left(reader.user_id, context=context)
@@ -79,10 +81,11 @@ def _arm(
 
 
 def _must_be_armed(current: Schedule | None, reader: Subscriber) -> bool:
-    """Whether fan-out may not find a schedule in which an event waits, though it should.
+    """Return True if fan-out may miss a schedule in which an event waits.
 
-    Whoever brings back a reader who is not visited arms what was withdrawn; but what was withdrawn
-    a moment later, by somebody who had read that the reader is not active, is found here.
+    The process that brings back an inactive reader arms the withdrawn schedules. A schedule that
+    another process withdraws a moment later, after it read that the reader is inactive, is found
+    here.
     """
     if current is None or current.state in {ScheduleState.LEAVING, ScheduleState.IDLE}:
         return True
@@ -90,10 +93,10 @@ def _must_be_armed(current: Schedule | None, reader: Subscriber) -> bool:
 
 
 def withdraw_if_left(user_id: str, *, context: ScheduleContext) -> Reader:
-    """Take the schedules of a reader who left or is dormant out of the due index.
+    """Take the schedules of a reader who unsubscribed or is dormant out of the due index.
 
-    Call it after writing a schedule: the reader may have left meanwhile, and that write did not see
-    the schedule. Those of an erased reader are removed. Returns what is known of the reader now.
+    Call it after writing a schedule, because the reader may have unsubscribed meanwhile without
+    seeing the schedule. Schedules of an erased reader are removed. Returns the current reader.
     """
     reader = context.subscribers.get(user_id)
     if isinstance(reader, Subscriber) and not is_active(reader):
@@ -106,11 +109,11 @@ def withdraw_if_left(user_id: str, *, context: ScheduleContext) -> Reader:
 def withdraw(user_id: str, *, subscribers: Subscribers, schedules: Schedules) -> Reader:
     """Take the schedules of a subscriber who is not active out of the due index.
 
-    The schedules are read before the profile, and withdrawn only as they were read: a reader who
-    comes back meanwhile writes the profile first and the schedules then. The schedule that is due
-    goes last: fan-out finds it again after a crash, and with it the others. An idle schedule stays
-    idle. Under a status that this version does not know nothing is withdrawn: a version that knows
-    it may schedule digests. Raises NotYet if they keep changing.
+    The schedules are read before the profile, and withdrawn only if they have not changed. A reader
+    who comes back meanwhile writes the profile first and then the schedules. The schedule that is
+    due is withdrawn last, so that fan-out finds it again after a crash, and with it the others. An
+    idle schedule stays idle. Under an unknown status no schedule is withdrawn, because a version
+    that knows it may schedule digests. Raises NotYet if they keep changing.
     """
     for _ in ATTEMPTS:
         present = schedules.of_user(user_id)
@@ -124,7 +127,7 @@ def withdraw(user_id: str, *, subscribers: Subscribers, schedules: Schedules) ->
 
 
 def is_active(reader: Reader) -> TypeGuard[Subscriber]:
-    """Whether this is a subscriber whose digests are scheduled."""
+    """Return True for a subscriber whose digests are scheduled."""
     return isinstance(reader, Subscriber) and reader.status is SubscriberStatus.ACTIVE
 
 
@@ -146,16 +149,16 @@ def remove_schedules(user_id: str, until: datetime, *, context: ScheduleContext)
 def set_schedules(
     subscriber: Subscriber, *, context: ScheduleContext, is_new: bool = False, resumes: bool = False
 ) -> None:
-    """Bring the schedules that the choices need, and those that exist, in step with the profile.
+    """Update existing and needed schedules to match the profile.
 
-    A schedule that only another version knows stays as it is. `is_new`: the subscriber was unknown
-    before, so there is none. `resumes`: another worker may be withdrawing the schedules because
-    the subscriber was dormant or had left.
+    A schedule that only another version knows is unchanged. `is_new`: the subscriber was unknown
+    before, so there is none. `resumes`: another worker may be withdrawing the schedules because the
+    subscriber was dormant or had unsubscribed.
     """
     if not is_active(subscriber):
         return
-    there = [] if is_new else context.schedules.of_user(subscriber.user_id)
-    present = {Frequency(each.name): each for each in there if each.name in DIGESTS}
+    stored = [] if is_new else context.schedules.of_user(subscriber.user_id)
+    present = {Frequency(each.name): each for each in stored if each.name in DIGESTS}
     for digest in sorted(present.keys() | digests_in((subscriber.chosen, context.defaults))):
         current = present.get(digest)
         set_schedule(
@@ -172,17 +175,17 @@ def set_schedule(
     is_new: bool = False,
     resumes: bool = False,
 ) -> None:
-    """Bring a schedule in step with the profile, while fan-out may be advancing it.
+    """Update a schedule to match the profile, while fan-out may be advancing it.
 
     `current`: the schedule as last read; None if there was none. A new schedule continues the
-    sequence of its last run: a sequence is never used twice, not even after an erasure and a
-    return. `is_new`: the subscriber was not known before, so there is no run. `resumes`: write even
-    if nothing changes, so that no worker withdraws the schedule as it read it before. A changed
-    occurrence gets a new sequence: fan-out may have started the run of the old one without having
-    advanced the schedule. An idle schedule stays idle, unless it asks a content source. Raises
-    NotYet if the schedule keeps changing.
+    sequence of its last run, because a sequence is never used twice, not even after an erasure and
+    a return. `is_new`: the subscriber was not known before, so there is no run. `resumes`: write
+    even if the schedule is unchanged, so that no worker withdraws the schedule as it read it
+    before. A changed occurrence gets a new sequence, because fan-out may have started the run of
+    the old one without having advanced the schedule. An idle schedule stays idle, unless it queries
+    a content source. Raises NotYet if the schedule keeps changing.
     """
-    wanted = subscriber.recurrence(digest)
+    recurrence = subscriber.recurrence(digest)
     sources = sources_of(subscriber, digest, context=context)
 
     for _ in ATTEMPTS:
@@ -191,7 +194,7 @@ def set_schedule(
         elif current.changed_at > subscriber.changed_at:
             return
         else:
-            moved = _moved(current, wanted, subscriber.changed_at, context)
+            moved = _moved(current, recurrence, subscriber.changed_at, context)
             changed = _asking(moved, sources, current, subscriber.changed_at, context)
             if resumes and not current.is_idle:
                 changed = replace(changed, revision=current.revision + 1)
@@ -206,18 +209,18 @@ def set_schedule(
 def _new(
     subscriber: Subscriber, digest: Frequency, *, context: ScheduleContext, is_new: bool
 ) -> Schedule:
-    """A new schedule, idle: whoever stores the first event under it arms it (rule 23).
+    """Return a new schedule. It is idle until the first event under it arms it (rule 23).
 
-    One that asks a content source is armed: nobody else would.
+    A schedule that queries a content source is armed at once, because no event would arm it.
     """
-    wanted = subscriber.recurrence(digest)
+    recurrence = subscriber.recurrence(digest)
     sources = sources_of(subscriber, digest, context=context)
     chain = [] if is_new else context.runs.chain(latest_run(subscriber.user_id, digest.value))
     return Schedule(
         user_id=subscriber.user_id,
         name=digest.value,
-        wanted=wanted,
-        next_due_at=next_occurrence(wanted, after=last_instant_of_slot(context.clock())),
+        wanted=recurrence,
+        next_due_at=next_occurrence(recurrence, after=last_instant_of_slot(context.clock())),
         sequence=chain[0].key.sequence + 1 if chain else 1,
         revision=1,
         changed_at=subscriber.changed_at,
@@ -230,7 +233,7 @@ def _new(
 def sources_of(
     subscriber: Subscriber, digest: Frequency, *, context: ScheduleContext
 ) -> tuple[str, ...]:
-    """The content sources of a reader's digest, in order; empty if it shows events alone."""
+    """Return the content sources of a reader's digest, in order; empty if it has events only."""
     if context.content is None:
         return ()
     return context.content.sources_for(digest, chosen=subscriber.chosen, defaults=context.defaults)
@@ -243,9 +246,9 @@ def _asking(
     changed_at: datetime,
     context: ScheduleContext,
 ) -> Schedule:
-    """`moved` with its sources; armed if it asks one and is not in the due index.
+    """Return `moved` with its sources; armed if it queries a source and is not in the due index.
 
-    A schedule that asks none any more leaves the index at its next occurrence.
+    A schedule that no longer queries a source leaves the index at its next occurrence.
     """
     if sources == moved.sources and not (sources and moved.is_idle):
         return moved
@@ -259,11 +262,11 @@ def _asking(
 def _moved(
     current: Schedule, wanted: Recurrence, changed_at: datetime, context: ScheduleContext
 ) -> Schedule:
-    """`current` as it is wanted now; equal to `current` if nothing changes.
+    """Return `current` with the wanted recurrence; equal to `current` if it is unchanged.
 
     Occurrences that passed while it was out of the due index are not made up for. An overdue
-    occurrence in the index is left to fan-out, which starts it even after an outage. Where nothing
-    waits, only the recurrence changes: whoever stores an event computes the next occurrence.
+    occurrence in the index is left to fan-out, which starts it even after an outage. If no event is
+    waiting, only the recurrence changes, because the next event computes the next occurrence.
     """
     if current.is_idle:
         idle = replace(current, wanted=wanted, changed_at=changed_at, revision=current.revision + 1)
@@ -288,8 +291,8 @@ def _moved(
             changed_at=changed_at,
         )
 
-    kept = current if current.wanted == wanted else stop_pending(current, context=context)
-    changed = change(kept)
+    base = current if current.wanted == wanted else stop_pending(current, context=context)
+    changed = change(base)
     if changed.sequence == current.sequence:
         return changed
-    return change(give_up(kept, context=context))
+    return change(give_up(base, context=context))

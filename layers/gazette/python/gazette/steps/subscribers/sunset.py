@@ -1,4 +1,4 @@
-"""Readers without a sign of life for long are dormant, until the next one."""
+"""Make inactive readers dormant, and resume them at their next activity."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -13,17 +13,18 @@ from gazette.steps.context import ScheduleContext
 from gazette.steps.subscribers.schedules import is_active, set_schedules, withdraw_if_left
 
 _ASK_AGAIN = timedelta(days=45)
-"""How long a reader counts as active if the installation has no sunset."""
+"""The time for which a reader counts as active if the installation has no sunset."""
 
 
 def active_until(
     user_id: str, *, subscribers: Subscribers, sunset: timedelta | None, clock: Clock
 ) -> datetime | Reason:
-    """Until when a reader is certainly active, or why no digest is scheduled for them any more.
+    """Return the time until which a reader is certainly active, or why no digest is scheduled for
+    them.
 
-    A reader without a sign of life for `sunset` becomes dormant here. If a reason is returned, the
-    caller takes the schedules out of the due index. That also removes schedules of readers who
-    left, which a crash kept in it; so this is asked for every reader from time to time.
+    A reader without activity for `sunset` becomes dormant here. If a reason is returned, the caller
+    takes the schedules out of the due index. That also removes schedules of unsubscribed readers
+    that a crash left in it, so this is called for every reader from time to time.
     """
     for _ in ATTEMPTS:
         reader = subscribers.get(user_id)
@@ -38,11 +39,11 @@ def active_until(
 
 
 def mark_active(user_id: str, at: datetime, *, context: ScheduleContext) -> Outcome:
-    """Store the date of a sign of life; a dormant reader resumes. Safe to repeat, in any order.
+    """Store the date of an activity; a dormant reader resumes. Safe to repeat, in any order.
 
-    At most one write a day changes anything. For a reader who may be dormant, the status is written
-    first, then the schedules, and the date last: so a redelivery completes what a crash cut off,
-    and a worker that makes the reader dormant at the same time is noticed at the end.
+    At most one write a day changes the row. For a reader who may be dormant, the status is written
+    first, then the schedules, and the date last. So a redelivery completes the steps that a crash
+    prevented, and a worker that makes the reader dormant at the same time is detected at the end.
     """
     for _ in ATTEMPTS:
         reader = context.subscribers.get(user_id)
@@ -59,9 +60,9 @@ def mark_active(user_id: str, at: datetime, *, context: ScheduleContext) -> Outc
 
 
 def _may_be_dormant(reader: Subscriber, at: datetime, context: ScheduleContext) -> bool:
-    """Whether a sign of life may change more than the date. One older than the sunset does not.
+    """Return True if an activity may change more than the date. One older than the sunset does not.
 
-    If the sunset was switched off, any sign of life resumes a reader who is still dormant.
+    If the sunset was switched off, any activity resumes a reader who is still dormant.
     """
     sunset = context.sunset
     if reader.has_left or (sunset and at < context.clock() - sunset):
@@ -71,9 +72,9 @@ def _may_be_dormant(reader: Subscriber, at: datetime, context: ScheduleContext) 
 
 
 def _is_resuming(reader: Subscriber, at: datetime) -> bool:
-    """Whether the reader resumed, but no date since was stored: a crash may have cut it off.
+    """Return True if the reader resumed, but no date since was stored, as after a crash.
 
-    That includes a sign of life from before the reader resumed, whose message came late.
+    That includes an activity from before the reader resumed, whose message was late.
     """
     if reader.resumed_at is None:
         return False
@@ -82,10 +83,10 @@ def _is_resuming(reader: Subscriber, at: datetime) -> bool:
 
 
 def _resume(reader: Subscriber, at: datetime, context: ScheduleContext) -> bool:
-    """Make the reader active; False if the profile has changed meanwhile.
+    """Make the reader active; return False if the profile has changed meanwhile.
 
-    A reader who is dormant by the date resumes as well: an event that was put while they were is
-    not sent at once later.
+    A reader who is dormant by the date resumes as well, so that an event that was published while
+    they were dormant is not sent immediately later.
     """
     resumed = reader
     is_dormant = reader.status is SubscriberStatus.DORMANT

@@ -18,11 +18,12 @@ def stop_if_suppressed(
     subscribers: Subscribers,
     schedules: Schedules,
 ) -> bool:
-    """Stop a reader, who was just read, if their address is suppressed; returns whether it is.
+    """Stop a reader, who was just read, if their address is suppressed; return True if it is.
 
-    Whoever suppressed the address may not have found this reader: an operator names an address
-    only, and a complaint may be about another reader of the same address. A reader who was stopped
-    before is stopped again: a crash may have left their schedules in the due index.
+    The process that suppressed the address may not have found this reader, because an operator
+    names an address only, and a complaint may be about another reader of the same address. A reader
+    who was stopped before is stopped again, because a crash may have left their schedules in the
+    due index.
     """
     if not isinstance(reader, Subscriber) or reader.status is SubscriberStatus.UNSUBSCRIBED:
         return False
@@ -38,9 +39,10 @@ def stop_reader(
 ) -> None:
     """Stop all email to a reader whose address is suppressed, if it is still their address.
 
-    The status is written first, then the schedules, as for a reader who leaves (rule 11). A reader
-    who has unsubscribed stays so: another address must not bring them back. After a crash, the next
-    suppression of the address completes this. Raises NotYet if the profile keeps changing.
+    The status is written first, then the schedules, as for a reader who unsubscribes (rule 11). A
+    reader who has unsubscribed stays unsubscribed, so that another address does not bring them
+    back. After a crash, the next suppression of the address completes this. Raises NotYet if the
+    profile keeps changing.
     """
     for _ in ATTEMPTS:
         reader = subscribers.get(user_id)

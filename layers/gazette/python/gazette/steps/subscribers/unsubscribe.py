@@ -1,4 +1,4 @@
-"""A reader leaves: write the stop, then take the schedules out of the due index."""
+"""Unsubscribe a reader: write the stop, then take the schedules out of the due index."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -28,12 +28,12 @@ def unsubscribe(
 ) -> Subscriber | None:
     """Stop all email to an address, given as a hash, and to `user_id` if it is theirs.
 
-    Safe to repeat. `at`: when they leave, by which an undo names this leave; to leave again does
-    not change it. Returns the reader, who has left. None if the reader has another address by now,
-    was erased, or is not known: then the address alone is suppressed, in nobody's name, because
-    whoever has its mailbox can speak for no other. The address is suppressed and the status written
-    first, which ends every email whose last look comes later (rule 11); the schedules follow.
-    Raises NotYet if the profile keeps changing.
+    Safe to repeat. `at`: the time of the unsubscription, which identifies it for an undo; a
+    repetition does not change it. Returns the unsubscribed reader. None if the reader has another
+    address by now, was erased, or is not known. Then the address alone is suppressed, without a
+    reader's name, because the owner of a mailbox can act for no other reader. The address is
+    suppressed and the status written first, which ends every email whose last read comes later
+    (rule 11); the schedules follow. Raises NotYet if the profile keeps changing.
     """
     for _ in ATTEMPTS:
         reader = subscribers.get(user_id)
@@ -41,25 +41,28 @@ def unsubscribe(
             suppressions.add(address, Cause.UNSUBSCRIBED)
             return None
         suppressions.unsubscribe(address, user_id)
-        left = replace(reader.left(at), revision=reader.revision + 1)
-        if subscribers.put(left, replacing=reader):
+        unsubscribed = replace(reader.left(at), revision=reader.revision + 1)
+        if subscribers.put(unsubscribed, replacing=reader):
             break
     else:
         raise kept_changing(f"The profile of {user_id}")
     withdraw(user_id, subscribers=subscribers, schedules=schedules)
     settle_suppression(user_id, address, subscribers=subscribers, suppressions=suppressions)
-    return left
+    return unsubscribed
 
 
 def is_at(reader: Subscriber, address: str) -> bool:
-    """Whether this is the hash of the reader's address."""
+    """Return True if this is the hash of the reader's address."""
     return address_hash(reader.email) == address
 
 
 def record_unsubscribed(
     email: RunKey, *, runs: Runs, engagements: Engagements, clock: Clock
 ) -> None:
-    """Record that a reader left by a link of this email. If that fails, leaving does not."""
+    """Record that a reader unsubscribed by a link of this email.
+
+    A failure does not stop the act.
+    """
     with suppress(Unavailable):
         run = runs.get(email)
         if run:
@@ -69,11 +72,11 @@ def record_unsubscribed(
 def settle_suppression(
     user_id: str, address: str, *, subscribers: Subscribers, suppressions: Suppressions
 ) -> Reader:
-    """Suppress the address if the reader has unsubscribed, and take that back if not.
+    """Suppress the address if the reader has unsubscribed, and lift the suppression if not.
 
-    Called by leaving and by coming back: whichever writes last sees the final status. What somebody
-    does at another address by now says nothing of this one. Returns what is known of the reader.
-    Raises NotYet if the status keeps changing.
+    Called after unsubscribing and after resubscribing, so that the last writer sees the final
+    status. A reader with another address does not affect this one. Returns the reader. Raises
+    NotYet if the status keeps changing.
     """
     reader = subscribers.get(user_id)
     for _ in ATTEMPTS:

@@ -1,1 +1,1 @@
-"""What support and operators ask for, from a shell."""
+"""The use cases of support and operators, from a shell."""

@@ -16,41 +16,42 @@ from gazette.steps.runs import cancel
 
 _STOPPABLE = {Status.PENDING, Status.RETRYING}
 
-_TO_TELL = {*_STOPPABLE, Status.UNKNOWN}
-"""Statuses of runs that get the stop; a run that is being sent counts as pending."""
+_TO_STOP = {*_STOPPABLE, Status.UNKNOWN}
+"""The statuses of runs that get the stop. A run that is being sent counts as pending."""
 
 ForEach = Callable[[Callable[[RunKey], Run | None], Iterable[RunKey]], Iterable[Run | None]]
-"""Applies a function to every key, as `map` does."""
+"""A function that applies a function to every key, like `map`."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchView:
-    """The state of a batch. `not_started`: schedules in its slot of the due index.
-
-    `counts`: runs by status and reason. A run that is being sent counts as pending.
-    """
+    """The state of a batch. A run that is being sent counts as pending."""
 
     batch: Batch
     not_started: int
+    """Schedules in its slot of the due index."""
+
     counts: Mapping[tuple[Status, Reason], int]
+    """Runs by status and reason."""
+
     looked_at: datetime
 
     def number(self, *statuses: Status) -> int:
-        """Return how many runs have one of the statuses."""
+        """Return the number of runs with one of the statuses."""
         return sum(number for (status, _), number in self.counts.items() if status in statuses)
 
     def by_reason(self, status: Status) -> Mapping[Reason, int]:
-        """Return how many runs have the status, by reason, the most frequent first."""
-        found = Counter(
+        """Return the number of runs with the status, by reason, the most frequent first."""
+        counts = Counter(
             {why: number for (each, why), number in self.counts.items() if each == status}
         )
-        return dict(found.most_common())
+        return dict(counts.most_common())
 
     @property
     def expected(self) -> int:
-        """All runs, started or not. While fan-out is working, some may count twice.
+        """The number of all runs, started or not. While fan-out is working, some may count twice.
 
-        A schedule for which nothing waits any more counts until fan-out takes it out of its slot.
+        A schedule without waiting events counts until fan-out takes it out of its slot.
         """
         return self.not_started + sum(self.counts.values())
 
@@ -71,28 +72,33 @@ class BatchView:
 
     @property
     def is_over(self) -> bool:
-        """Whether no run is still to be sent. Unknown outcomes may still wait for evidence."""
+        """Return True if no run is still to be sent.
+
+        Unknown outcomes may still wait for evidence.
+        """
         return not self.to_come
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchContext:
-    """What the commands on batches read and write. `shards`: those in use."""
+    """The dependencies of the commands on batches."""
 
     batches: Batches
     runs: Runs
     schedules: Schedules
     shards: Collection[int]
+    """The shards in use."""
+
     clock: Clock
 
 
 def latest_batches(number: int, *, context: BatchContext) -> list[BatchView]:
-    """The last batches, newest first."""
+    """Return the last batches, newest first."""
     return [_view(batch, context) for batch in context.batches.latest(number)]
 
 
 def read_batch(slot: datetime, *, context: BatchContext) -> BatchView:
-    """The batch of a slot, whether anything is due in it or not."""
+    """Return the batch of a slot, even if no schedule is due in it."""
     return _view(context.batches.get(slot), context)
 
 
@@ -126,21 +132,21 @@ def view_batch(
 def cancel_batch(
     slot: datetime, *, batches: Batches, runs: Runs, each: ForEach = map
 ) -> Iterator[Run]:
-    """Cancel all unclaimed runs of a slot; yields each run as it is stored after that.
+    """Cancel all unclaimed runs of a slot; yield each run as it is stored after that.
 
     Stores the stop first, which fan-out and every worker check; then cancels the runs, for workers
-    that had checked before (rule 11). You can repeat it, also before the slot begins. It may miss a
-    run that was written in the last seconds: that run's worker finds the stop, or a repetition
+    that had checked before (rule 11). It can be repeated, also before the slot begins. It may miss
+    a run that was written in the last seconds; that run's worker finds the stop, or a repetition
     finds the run. The events of cancelled runs wait for the next digest. A claimed run is sent, and
     records that the stop came too late. `each` is `map`, or a parallel replacement.
     """
     batches.cancel(slot)
-    told = (
+    keys = (
         run.key
         for run in readable(runs.of_batch(slot))
-        if run.status in _TO_TELL or not is_known(run.status)
+        if run.status in _TO_STOP or not is_known(run.status)
     )
-    yield from filter(None, each(partial(_stop, runs=runs), told))
+    yield from filter(None, each(partial(_stop, runs=runs), keys))
 
 
 def _stop(key: RunKey, *, runs: Runs) -> Run | None:

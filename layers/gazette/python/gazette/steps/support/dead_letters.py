@@ -1,4 +1,4 @@
-"""Forecast what a redrive of a dead letter will do, and why, if the letter names a run."""
+"""Forecast the result of redriving a dead letter that names a run."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,10 +14,10 @@ from gazette.steps.support.dry_run import DryRun, DryRunContext, dry_run, dry_ru
 
 
 class Redrive(StrEnum):
-    """What a redrive will do.
+    """The result of a redrive.
 
     Only `sends`, `waits`, `starts_next` and `goes_with` lead to an email. With `too_late` and
-    `paused`, the events go with the next one.
+    `paused`, the next email includes the events.
     """
 
     SENDS = "sends"
@@ -38,20 +38,23 @@ class Redrive(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What a redrive of one dead letter would do now.
-
-    `run`: as it would be after the redrive, or before the claim if it is sent; None if there is no
-    such run. For a failed run, the run
-    that sends its events or has sent them, if there is one. `waiting_for` and `again_at`: what a
-    waiting run waits for, and when it is tried again. `reason`: why nothing is started for a reader
-    who gets no email.
-    """
+    """The result of redriving one dead letter now."""
 
     redrive: Redrive
     run: Run | None = None
+    """The run after the redrive, or before the claim if it is sent; None if there is no such run.
+
+    For a failed run, the run that sends its events or has sent them, if there is one.
+    """
+
     waiting_for: WaitingFor | None = None
+    """The condition that a waiting run waits for."""
+
     again_at: datetime | None = None
+    """The time at which a waiting run is tried again."""
+
     reason: Reason | None = None
+    """The reason for which no run is started for a reader who gets no email."""
 
 
 _BY_STATUS = {
@@ -67,12 +70,12 @@ _BY_STATUS = {
 
 
 def forecast(key: RunKey, *, given_up: bool = False, context: DryRunContext) -> Forecast:
-    """Return what a redrive of a message with `key` would do now. Reads only.
+    """Return the result of redriving a message with `key` now. Reads only.
 
-    `given_up`: the message comes from the queue `failed`. The answer rests on the
-    tables alone: it does not say whether a template can show the events, nor whether the provider
-    accepts the email. Each message is looked at as if it were redriven alone; of two for one run,
-    the second would find it sent.
+    `given_up`: the message is from the queue `failed`. The result is based on the tables alone; it
+    does not consider whether a template can show the events, or whether the provider accepts the
+    email. Each message is forecast as if it were redriven alone; of two for one run, the second
+    would find it sent.
     """
     try:
         expected = dry_run(key, context=context)
@@ -85,7 +88,7 @@ def forecast(key: RunKey, *, given_up: bool = False, context: DryRunContext) -> 
     return _delivered(expected)
 
 
-_INSTEAD = {
+_REDRIVE_OF = {
     RedriveResult.SENT_SINCE: Redrive.SENT_SINCE,
     RedriveResult.GOES_WITH: Redrive.GOES_WITH,
     RedriveResult.NO_SCHEDULE: Redrive.NO_SCHEDULE,
@@ -95,10 +98,10 @@ _INSTEAD = {
 
 
 def _redriven(redriven: Redriven, started: DryRun | None) -> Forecast:
-    """Forecast the redrive of a failed run. A started run without an email says why."""
+    """Forecast the redrive of a failed run. A started run without an email has a reason."""
     if started is None:
         run = redriven.run or redriven.failed
-        return Forecast(_INSTEAD[redriven.result], run, reason=redriven.reason)
+        return Forecast(_REDRIVE_OF[redriven.result], run, reason=redriven.reason)
     expected = _delivered(started)
     if expected.redrive in {Redrive.SENDS, Redrive.WAITS}:
         return replace(expected, redrive=Redrive.STARTS_NEXT)

@@ -1,4 +1,4 @@
-"""Dry run of a delivery: what `prepare` decides, without anything that writes."""
+"""A dry run of a delivery: the decision of `prepare`, without writes."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -24,7 +24,7 @@ from gazette.steps.runs import changed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DryRunContext(PrepareContext):
-    """What a dry run reads besides. It writes nothing."""
+    """The dependencies of a dry run, which makes no writes."""
 
     schedules: RunSequences
     gauges: Streams[PaceGauge]
@@ -32,29 +32,29 @@ class DryRunContext(PrepareContext):
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """What `deliver` would return, and whether it would send an email.
-
-    If it would, the run is as it is before the claim.
-    """
+    """The result of `deliver`."""
 
     delivery: Delivery
+    """The delivery. If an email would be sent, its run is as it is before the claim."""
+
     would_send: bool
+    """True if an email would be sent."""
 
 
 def dry_run(key: RunKey, *, context: DryRunContext) -> DryRun | None:
-    """Return what a message for this run would lead to now; None if there is no such run.
+    """Return the result of a message for this run now; None if there is no such run.
 
-    No email is rendered, so an event that no template can show is not forecast. If it comes to the
-    call of the provider, the provider accepts.
+    No email is rendered, so events that no template can show are not forecast. The forecast assumes
+    that the provider accepts the email.
     """
     chain = chain_of(key, runs=context.runs)
     return _dry_run(chain, context) if chain else None
 
 
 def dry_run_redrive(failed: Run, *, context: DryRunContext) -> tuple[Redriven, DryRun | None]:
-    """Return what a redrive of a failed run would do now, and what the run that it starts would.
+    """Return the result of redriving a failed run now, and the dry run of the run that it starts.
 
-    The second value is None if nothing is started.
+    The second value is None if no run is started.
     """
     plan = plan_redrive(
         failed,

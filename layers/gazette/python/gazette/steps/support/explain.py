@@ -1,6 +1,6 @@
-"""Explain why a reader got an email, or none: read everything that decides it.
+"""Explain why a reader got an email, or none, from all the rows that decide it.
 
-Nothing is written. The result has no address and no content of events.
+Makes no writes. The result contains no address and no content of events.
 """
 
 from collections import Counter, defaultdict
@@ -50,7 +50,7 @@ from gazette.steps.subscribers.schedules import is_active
 from gazette.steps.support.pending import by_schedule, runs_by_schedule, unsent
 
 LAST = 10
-"""Runs that are shown if no date is given, besides those that have not ended."""
+"""The number of runs that are shown without a date, in addition to those that have not ended."""
 
 _AHEAD = 3
 
@@ -71,11 +71,11 @@ def explain(
     sunset: timedelta | None,
     critical: Collection[str] = (),
 ) -> Explanation:
-    """Explain everything about a reader; with `on`, what was due on that date of their calendar.
+    """Explain the state of a reader; with `on`, the runs due on that date of their calendar.
 
-    `defaults`: the frequencies of the installation. `sunset`: a reader is dormant after so long
-    without a sign of life, stored or not: nobody visits an idle schedule.
-    `critical`: the categories that come whatever the reader chose.
+    `defaults`: the frequencies of the installation. `sunset`: the period of inactivity after which
+    a reader counts as dormant, even if that is not stored yet. `critical`: the categories that are
+    sent regardless of the reader's choice.
     """
     now, reader = clock(), subscribers.get(user_id)
     if isinstance(reader, Subscriber):
@@ -83,12 +83,18 @@ def explain(
     profile = reader if isinstance(reader, Subscriber) else None
     zone = zone_of(profile.time_zone if profile else "UTC")
     runs_read, events_read = list(runs.of_user(user_id)), list(events.of_user(user_id))
-    present = schedules.of_user(user_id)  # after the events: whoever stores one arms it then
+    present = schedules.of_user(
+        user_id
+    )  # after the events, because a process that stores one arms its schedule then
     all_runs = list(readable(runs_read))
     stored = by_schedule(readable(events_read))
-    left = [each for each in unsent(stored, all_runs) if each.schedule != Unsent.GIVEN_UP]
-    waiting = _counted((each for each in left if not each.is_over(now)), stored)
-    over = [each for each in left if each.is_over(now) and each.schedule != Unsent.EXCLUDED]
+    waiting_or_over = [
+        each for each in unsent(stored, all_runs) if each.schedule != Unsent.GIVEN_UP
+    ]
+    waiting = _counted((each for each in waiting_or_over if not each.is_over(now)), stored)
+    over = [
+        each for each in waiting_or_over if each.is_over(now) and each.schedule != Unsent.EXCLUDED
+    ]
     followed, overrides = _followed(user_id, follows)
     chosen = profile.chosen if profile else ()
     return Explanation(
@@ -169,7 +175,7 @@ def _outlook(
     comes = due in {Due.PLANNED, Due.OVERDUE, Due.IDLE}
     following: list[datetime] = [schedule.due_after(now)] if comes else []
     while 0 < len(following) < _AHEAD:
-        # As fan-out continues after an occurrence.
+        # Like fan-out, continue after an occurrence.
         last = following[-1]
         after = last_instant_of_slot(max(last, now))
         following.append(next_on_another_date(schedule.wanted, after=after, last=last))
@@ -185,10 +191,11 @@ def _quiet_around(
     runs: Sequence[Run],
     events: Sequence[StoredEvent],
 ) -> tuple[datetime, datetime] | None:
-    """From the occurrence at which nothing waited to what came next, if `due` lies in between.
+    """Return the period without waiting events around `due`, if there is one.
 
-    Or from the profile on, if the first run is still to come or still stored. An event that comes
-    in the slot of a digest goes with the one after it.
+    It begins at an occurrence without waiting events, or at the profile, if the first run is still
+    to come or still stored. An event that arrives in the slot of a digest goes into the one after
+    it.
     """
     if schedule.is_withdrawn or (schedule.listed and due >= schedule.next_due_at):
         return None
@@ -206,9 +213,9 @@ def _quiet_around(
 
 
 def _due(schedule: Schedule, reader: Reader, now: datetime, *, waits: bool) -> Due:
-    """Return whether it is planned, overdue or off. Overdue: two ticks should have started it.
+    """Return the state of its next occurrence. Overdue: two ticks should have started it.
 
-    `waits`: an event does, so the schedule should be in the due index.
+    `waits`: an event is waiting, so the schedule should be in the due index.
     """
     if not is_active(reader):
         return Due.OFF
@@ -237,8 +244,8 @@ def _choices(
 ) -> tuple[Choice, ...]:
     """Return the choice for each category that was chosen, has a default, or has an event.
 
-    A choice for everything else comes first. What is critical comes at once, whatever was chosen;
-    what is `asked` of a content source comes in a digest.
+    The choice for all other categories comes first. Critical categories are immediate regardless of
+    the choice; categories in `asked`, of queried sources, come in a digest.
     """
 
     def counts(category: str) -> Frequency:
@@ -247,24 +254,24 @@ def _choices(
         often = frequency_for(category, chosen=chosen, defaults=defaults)
         return in_digest(often) if category in asked else often
 
-    own, given = dict(chosen), dict(defaults)
+    own, by_default = dict(chosen), dict(defaults)
     seen = {each.event.category for events in stored.values() for each in events} - {NEW_LINK}
     return tuple(
         Choice(
             category,
             counts(category),
             own.get(category) or own.get(EVERYTHING),
-            given.get(category),
+            by_default.get(category),
         )
-        for category in sorted(own.keys() | given.keys() | seen | {*critical})
+        for category in sorted(own.keys() | by_default.keys() | seen | {*critical})
     )
 
 
 def _followed(user_id: str, follows: Follows) -> tuple[int, tuple[Override, ...]]:
     """Return the number of followed entities, and the follows with their own frequency."""
     entities = sorted(set(follows.followed_by(user_id)))
-    found = follows.get_many([(entity, user_id) for entity in entities]) if entities else {}
-    now = [follow for follow in found.values() if follow.changes[-1][1].following]
+    stored = follows.get_many([(entity, user_id) for entity in entities]) if entities else {}
+    now = [follow for follow in stored.values() if follow.changes[-1][1].following]
     overrides = [
         Override(follow.entity, state.frequency, since)
         for follow in now
@@ -281,7 +288,7 @@ def _given_up(
     chains = runs_by_schedule(runs)
     for schedule, events in stored.items():
         chain = chains.get(schedule, ())
-        until = given_up_until(chain)  # mostly the beginning: no run is looked at for an event then
+        until = given_up_until(chain)  # usually BEGINNING, so that no run is read for an event
         given_up += (
             each
             for each in events
@@ -293,12 +300,12 @@ def _given_up(
 def _counted(
     some: Iterable[StoredEvent], stored: Mapping[str, Sequence[StoredEvent]]
 ) -> tuple[Waiting, ...]:
-    found: dict[tuple[str, str], list[datetime]] = defaultdict(list)
+    instants: dict[tuple[str, str], list[datetime]] = defaultdict(list)
     for each in some:
-        found[each.schedule, each.event.category].append(each.stored_at)
+        instants[each.schedule, each.event.category].append(each.stored_at)
     return tuple(
         Waiting(schedule, _about(schedule, stored), category, len(at), min(at), max(at))
-        for (schedule, category), at in sorted(found.items())
+        for (schedule, category), at in sorted(instants.items())
     )
 
 

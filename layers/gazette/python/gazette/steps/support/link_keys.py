@@ -17,11 +17,11 @@ def rotate(*, store: KeyStore, draw_key: Callable[[], str]) -> LinkKeys:
 
 
 def retire(key_id: str, *, store: KeyStore, draw_key: Callable[[], str] | None = None) -> LinkKeys:
-    """Remove a key. Returns the remaining keys.
+    """Remove a key. Return the remaining keys.
 
-    `draw_key`: because of a leak. If the key signs, the next one takes its place in the same write.
-    Raises InvalidKeys if there is no such key or, without `draw_key`, if it is the newest; and
-    Overtaken if another process changed the keys at the same time.
+    `draw_key`: given if the key leaked. If the key signs, the next one replaces it in the same
+    write. Raises InvalidKeys if there is no such key or, without `draw_key`, if it is the newest;
+    and Overtaken if another process changed the keys at the same time.
     """
     keys = store.read()
     refuse_to_retire(key_id, keys, leaked=draw_key is not None)
@@ -36,7 +36,7 @@ def refuse_to_retire(key_id: str, keys: LinkKeys, *, leaked: bool) -> None:
         raise InvalidKeys(f"There is no key {key_id!r}. The keys are {', '.join(keys.ids)}.")
     if key_id == keys.newest and not leaked:
         raise InvalidKeys(
-            f"{key_id} is the newest key and signs: rotate first, then retire it. If it leaked, "
+            f"{key_id} is the newest key and signs. Rotate first, then retire it. If it leaked, "
             "retire it with --now."
         )
 

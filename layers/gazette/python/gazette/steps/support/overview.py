@@ -1,4 +1,4 @@
-"""What a stage is about to send, is sending, and cannot send: one look at its tables."""
+"""An overview of a stage's tables: email that is due, being sent, or blocked."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from functools import partial
 from gazette.domain.delivery.circuit_breaker import OpenBreaker
 from gazette.domain.delivery.pace import PaceReading
 from gazette.domain.delivery.run import Status
-from gazette.domain.delivery.standing import Standing, stands, together
+from gazette.domain.delivery.standing import Standing, combined, standing_of
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.errors import UnreadableRow
 from gazette.domain.feedback.reputation import CategoryHold
@@ -21,10 +21,10 @@ from gazette.steps.support.sending import SendingContext, Stream, held_categorie
 from gazette.steps.support.templates import versions_in
 
 LATEST = 3
-"""Batches that are looked at. A look at one reads every run of it."""
+"""The number of batches in the overview. Each one reads all of its runs."""
 
 SLOTS = 3
-"""Slots whose digests are counted: the running one and those after it."""
+"""The number of slots whose digests are counted: the current one and those after it."""
 
 EachInt = Callable[[Callable[[int], Standing], Iterable[int]], Iterable[Standing]]
 EachSlot = Callable[[Callable[[datetime], int], Iterable[datetime]], Iterable[int]]
@@ -32,7 +32,7 @@ EachSlot = Callable[[Callable[[datetime], int], Iterable[datetime]], Iterable[in
 
 @dataclass(frozen=True, slots=True)
 class Upcoming:
-    """A slot, and how many schedules are due in it. Some of them may have nothing to send."""
+    """A slot, and the number of schedules due in it, some of which may have no content to send."""
 
     slot: datetime
     digests: int
@@ -40,23 +40,26 @@ class Upcoming:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """What the tables say at `at`.
-
-    `batches`: the latest ones that had begun. `standing`: of the runs that have not ended.
-    `templates`: the versions in force, or the row that cannot be read; `pushed`: those of them that
-    were pushed.
-    `source`: why the recommendation service is not asked, if it is not.
-    """
+    """The state of the tables at `at`."""
 
     at: datetime
     upcoming: Sequence[Upcoming]
     batches: Sequence[BatchView]
+    """The latest batches that have begun."""
+
     standing: Standing
+    """The standing of the runs that have not ended."""
+
     streams: Streams[PaceReading]
-    held: Sequence[CategoryHold]
+    category_holds: Sequence[CategoryHold]
     templates: InForce | UnreadableRow
+    """The versions in force, or the row that cannot be read."""
+
     pushed: Sequence[PushedVersion]
+    """The pushed versions among those in force."""
+
     source: OpenBreaker | None = None
+    """The breaker that stops queries to the recommendation service, if it is open."""
 
     @property
     def going_out(self) -> list[BatchView]:
@@ -79,10 +82,11 @@ def read_overview(
     each_slot: EachSlot = map,
     source: Stream | None = None,
 ) -> Overview:
-    """Look once. Eventually consistent, and each part at its own moment.
+    """Read the overview. Eventually consistent; the parts are read at different moments.
 
-    `partitions`: of the open runs. `each_partition` and `each_slot` are `map`, or do it in
-    parallel. `source`: what limits the requests to the recommendation service, if there is one.
+    `partitions`: the number of partitions of open runs. `each_partition`, `each_slot`: `map`, or a
+    parallel replacement. `source`: the rate limiter of requests to the recommendation service, if
+    there is one.
     """
     at = batches.clock()
     slots = [slot_of(at) + number * SLOT for number in range(SLOTS)]
@@ -94,9 +98,9 @@ def read_overview(
         at=at,
         upcoming=[Upcoming(slot, number) for slot, number in zip(slots, counts, strict=True)],
         batches=latest_batches(LATEST, context=batches),
-        standing=together([*each_partition(look, range(partitions))]),
+        standing=combined([*each_partition(look, range(partitions))]),
         streams=streams,
-        held=held_categories(context=sending),
+        category_holds=held_categories(context=sending),
         templates=templates,
         pushed=pushed,
         source=source.read(at).breaker if source else None,
@@ -116,11 +120,11 @@ def _templates(
 def _standing(
     partition: int, *, runs: Runs, streams: Streams[PaceReading], now: datetime
 ) -> Standing:
-    """By the rule of the alarms, which the sweep measures for."""
+    """Return the standing by the rule of the alarms, which the sweep measures for."""
     free_since = Streams(
         digest=lambda: streams.digest.free_since, immediate=lambda: streams.immediate.free_since
     )
-    return stands(runs.open_runs(partition), free_since=free_since, now=now)
+    return standing_of(runs.open_runs(partition), free_since=free_since, now=now)
 
 
 def _due(slot: datetime, *, context: BatchContext) -> int:

@@ -25,7 +25,7 @@ class Waiting:
 def read_pending(
     user_id: str, *, subscribers: Subscribers, runs: Runs, events: EventHistory, clock: Clock
 ) -> Waiting | None:
-    """Read the waiting events, and write nothing. Returns None if there is no profile.
+    """Read the waiting events without writes. Returns None if there is no profile.
 
     Events stored within the settle lag are included, although only the email after the next may
     show them.
@@ -44,24 +44,24 @@ def read_pending(
 
 def by_schedule(events: Iterable[StoredEvent]) -> Mapping[str, Sequence[StoredEvent]]:
     """Return the events of each schedule, in their order."""
-    found: dict[str, list[StoredEvent]] = defaultdict(list)
+    groups: dict[str, list[StoredEvent]] = defaultdict(list)
     for each in events:
-        found[each.schedule].append(each)
-    return found
+        groups[each.schedule].append(each)
+    return groups
 
 
 def runs_by_schedule(runs: Iterable[Run]) -> Mapping[str, Sequence[Run]]:
     """Return the runs of each schedule, in their order."""
-    found: dict[str, list[Run]] = defaultdict(list)
+    groups: dict[str, list[Run]] = defaultdict(list)
     for run in runs:
-        found[run.key.schedule].append(run)
-    return found
+        groups[run.key.schedule].append(run)
+    return groups
 
 
 def unsent(
     stored: Mapping[str, Sequence[StoredEvent]], runs: Sequence[Run]
 ) -> Iterator[StoredEvent]:
-    """Yield the events that no run has sent or given up, expired ones included."""
+    """Yield the events that no run has sent or given up, including expired ones."""
     chains = runs_by_schedule(runs)
     for schedule, events in stored.items():
         until = settled_until(chains.get(schedule, ()))

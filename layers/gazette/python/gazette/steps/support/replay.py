@@ -1,4 +1,4 @@
-"""Render sent emails again, with other templates and settings. Reads only, and sends nothing."""
+"""Render sent emails again, with other templates and settings. Reads only, and sends no email."""
 
 import heapq
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -34,29 +34,34 @@ from gazette.steps.delivery.edition import EditionContext, Excluded, Made, edit,
 from gazette.steps.delivery.versions import Chosen
 
 ForEachPart = Callable[[Callable[[int], "_PartRead"], Iterable[int]], Iterable["_PartRead"]]
-"""Applies a function to some parts, as `map` does."""
+"""A function that applies a function to some parts, like `map`."""
 
 _AT_ONCE = 4
-"""Parts that are read between two looks whether they are enough."""
+"""The number of parts that are read between two checks of the sample's size."""
 
 _FIRST = "4"
-"""What sorts before this is a quarter of all runs: a sample is of these, as long as there are."""
+"""The upper bound of the quarter of runs that a sample takes first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Runs to render again, in the order of the sample.
-
-    `found`: how many sent runs were seen. `read`: how many of `parts` parts of the table were read,
-    for `read_units`. `unreadable`: runs that this version cannot read.
-    """
+    """Runs to render again, in the order of the sample."""
 
     runs: Sequence[Run]
-    found: int
+    runs_seen: int
+    """The number of sent runs that were seen."""
+
     read: int
+    """The number of parts that were read."""
+
     parts: int
+    """The number of parts of the table."""
+
     read_units: float
+    """The read units that were used."""
+
     unreadable: int
+    """The number of runs that this version cannot read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +73,13 @@ class _PartRead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """Templates and settings. `variation`: for all emails; None: for each that of its run."""
+    """Templates and settings."""
 
     renderer: Renderer
     max_blocks: int
     arrangement: Arrangement
     variation: int | None = None
+    """The variation for all emails. None: that of each run."""
 
 
 def take_sample(
@@ -85,54 +91,58 @@ def take_sample(
     sent: SentRuns,
     each: ForEachPart = map,
 ) -> Sample:
-    """`number` of the runs that were sent at `since` or later, always the same ones.
+    """Return `number` of the runs that were sent at `since` or later, always the same ones.
 
-    Of a part it has the quarter of the runs that sorts first, so that its emails are of more
-    readers; the others only where all parts have too few. Reads part after part until there are
-    enough, and `most_parts` of them at most. A larger sample has all runs of a smaller one of the
-    same parts. Keeps no more runs than the sample has, beside those of four parts.
+    From each part it takes the quarter of the runs that sorts first, so that the emails belong to
+    more readers; the others only if all parts have too few. Reads part after part until there are
+    enough, and at most `most_parts`. A larger sample has all runs of a smaller one of the same
+    parts. Keeps no more runs in memory than the sample has, in addition to those of four parts.
     """
 
     def read(part: int) -> _PartRead:
-        found = sent.sent_since(since, part=part, parts=parts)
-        runs = list(readable(found.runs))
-        return _PartRead(runs, len(found.runs) - len(runs), found.read_units)
+        runs_seen = sent.sent_since(since, part=part, parts=parts)
+        runs = list(readable(runs_seen.runs))
+        return _PartRead(runs, len(runs_seen.runs) - len(runs), runs_seen.read_units)
 
-    kept: list[tuple[int, str, Run]] = []
-    first = found = seen = unreadable = 0
+    sample: list[tuple[int, str, Run]] = []
+    first = runs_seen = seen = unreadable = 0
     units = 0.0
-    left = iter(range(min(parts, most_parts)))
-    while first < number and (some := list(islice(left, _AT_ONCE))):
+    parts_left = iter(range(min(parts, most_parts)))
+    while first < number and (some := list(islice(parts_left, _AT_ONCE))):
         for part in each(read, some):
             placed = [(*_place(run, seen, parts), run) for run in part.runs]
-            kept = heapq.nsmallest(number, [*kept, *placed], key=itemgetter(0, 1))
+            sample = heapq.nsmallest(number, [*sample, *placed], key=itemgetter(0, 1))
             first += sum(behind < parts for behind, _, _ in placed)
-            found += len(part.runs)
+            runs_seen += len(part.runs)
             unreadable += part.unreadable
             units += part.read_units
         seen += len(some)
-    return Sample([run for _, _, run in kept], found, seen, parts, units, unreadable)
+    return Sample([run for _, _, run in sample], runs_seen, seen, parts, units, unreadable)
 
 
 def _place(run: Run, read_before: int, parts: int) -> tuple[int, str]:
-    """Where a run sorts, whatever the number of the sample; `parts` or more: with the spare ones.
+    """Return the sort key of a run, which does not depend on the size of the sample.
 
-    `read_before`: how many parts were read before those that were read with this one.
+    Its first part is the group of the run; spare runs have `parts` or more.
+
+    `read_before`: the number of parts that were read before this one's group.
     """
     place = place_in_sample(run)
     return read_before if place < _FIRST else parts, place
 
 
 def runs_of_reader(user_id: str, number: int, *, since: datetime, runs: Runs) -> Sample:
-    """The runs of one reader that were sent at `since` or later, at most `number`."""
+    """Return the runs of one reader that were sent at `since` or later, at most `number`."""
     every = list(runs.of_user(user_id))
-    told = list(readable(every))
-    found = sorted((run for run in told if was_sent_since(run, since)), key=place_in_sample)
-    return Sample(found[:number], len(found), 0, 0, 0.0, len(every) - len(told))
+    readable_runs = list(readable(every))
+    matches = sorted(
+        (run for run in readable_runs if was_sent_since(run, since)), key=place_in_sample
+    )
+    return Sample(matches[:number], len(matches), 0, 0, 0.0, len(every) - len(readable_runs))
 
 
 def read_email(run: Run, *, subscribers: Subscribers, events: EventReader) -> SentEmail | Missing:
-    """What the email of a sent run was made of: of the events of its window those that it had."""
+    """Return the input of a sent run's email: the events of its window that it showed."""
     if run.window is None:
         return Missing.EVENTS
     try:
@@ -142,25 +152,27 @@ def read_email(run: Run, *, subscribers: Subscribers, events: EventReader) -> Se
         stored = list(events.read(run.key.user_id, run.key.schedule, run.window))
     except UnreadableRow:
         return Missing.UNREADABLE
-    shown = tuple(each.event for each in stored if run.has_shown(each.event.id, each.stored_at))
-    if not shown:
+    events_shown = tuple(
+        each.event for each in stored if run.has_shown(each.event.id, each.stored_at)
+    )
+    if not events_shown:
         return Missing.EVENTS
-    return SentEmail(run, replace(reader, locale=run.locale or reader.locale), shown)
+    return SentEmail(run, replace(reader, locale=run.locale or reader.locale), events_shown)
 
 
 def render_again(email: SentEmail, side: Side, *, link_maker: LinkMaker) -> Rendition:
-    """The email as `side` makes it, by the code that made it for sending."""
+    """Return the email as `side` makes it, rendered by the code for sending."""
     watched, excluding = _Watched(side.renderer), _Excluding()
     events = email.events
     while events:
         try:
-            made = _edit(email, events, side, watched, excluding, link_maker)
+            result = _edit(email, events, side, watched, excluding, link_maker)
         except RenderingFailed as err:
             return Rendition(None, excluded=tuple(excluding.excluded), failed=str(err))
-        if isinstance(made, Made):
-            return _rendition(made.edition, watched.last, email, excluding)
-        gone = {event.id for event, _ in excluding.excluded}
-        events = tuple(event for event in events if event.id not in gone)
+        if isinstance(result, Made):
+            return _rendition(result.edition, watched.last, email, excluding)
+        excluded_ids = {event.id for event, _ in excluding.excluded}
+        events = tuple(event for event in events if event.id not in excluded_ids)
     return Rendition(None, excluded=tuple(excluding.excluded))
 
 
@@ -214,8 +226,8 @@ def _edit(
 
 
 def _variant(email: SentEmail, side: Side) -> Variant:
-    given = email.run.variant
-    return given if side.variation is None else replace(given, variation=side.variation)
+    of_run = email.run.variant
+    return of_run if side.variation is None else replace(of_run, variation=side.variation)
 
 
 def _until(run: Run) -> datetime:
@@ -232,18 +244,18 @@ def _links(email: SentEmail, link_maker: LinkMaker) -> Links:
 def _rendition(
     edition: Edition, digest: Digest, email: SentEmail, excluding: "_Excluding"
 ) -> Rendition:
-    shown = digest.shortened(edition.blocks)
+    digest_shown = digest.shortened(edition.blocks)
     return Rendition(
         edition,
-        tuple(map(_block, _in_order(shown, email))),
-        shown.more_blocks,
+        tuple(map(_block, _in_order(digest_shown, email))),
+        digest_shown.more_blocks,
         len(digest.blocks) - edition.blocks,
         tuple(excluding.excluded),
     )
 
 
 def _in_order(digest: Digest, email: SentEmail) -> Iterator[Block]:
-    """The blocks as the email shows them: under headings, in the order of these."""
+    """Yield the blocks in the order of the email: grouped under the headings."""
     if digest.sections is Sections.NONE or email.run.key.is_immediate:
         yield from digest.blocks
         return
@@ -265,13 +277,13 @@ class _Watched:
 
     @property
     def last(self) -> Digest:
-        """What the last email was made of, before it was shortened."""
+        """The digest of the last email, before it was shortened."""
         if self._last is None:
-            raise LookupError("nothing was rendered")
+            raise LookupError("no email was rendered")
         return self._last
 
     def arrangement(self, variation: int, of_stage: Arrangement) -> Arrangement:
-        """As the port says."""
+        """Return the arrangement of the wrapped renderer."""
         return self._renderer.arrangement(variation, of_stage)
 
     def render(
@@ -284,7 +296,7 @@ class _Watched:
         variation: int = 1,
         due_at: datetime | None = None,
     ) -> Edition:
-        """As the port says."""
+        """Render with the wrapped renderer, and keep the digest."""
         self._last = digest
         return self._renderer.render(
             digest, subscriber, links, schedule, variation=variation, due_at=due_at
@@ -293,13 +305,13 @@ class _Watched:
     def said(
         self, digest: Digest, subscriber: Subscriber, *, variation: int = 1
     ) -> Sequence[Sequence[str]]:
-        """As the port says."""
+        """Return the texts of the wrapped renderer."""
         return self._renderer.said(digest, subscriber, variation=variation)
 
 
 @dataclass(slots=True)
 class _Excluding:
-    """The port `DeferredEvents` where nothing is stored: it keeps what it was told to exclude."""
+    """A `DeferredEvents` without storage, which collects the excluded events."""
 
     excluded: list[tuple[Event, str]] = field(default_factory=list)
 
@@ -309,9 +321,9 @@ class _Excluding:
         run: Run,
         why: str,
         *,
-        for_good: bool = False,  # noqa: ARG002 -- of the port, as are those below
+        for_good: bool = False,  # noqa: ARG002 -- the port has these parameters
     ) -> Run | None:
-        """As the port says, but nothing changes."""
+        """Collect the event; the run is unchanged."""
         self.excluded.append((event, why))
         return run
 
@@ -322,9 +334,9 @@ class _Excluding:
         *,
         for_good: Collection[str] = (),  # noqa: ARG002
     ) -> Run | None:
-        """Nothing is stored, so nothing is removed."""
+        """Return None, because no events are stored."""
         return None
 
     def defer(self, event_ids: Sequence[str], run: Run) -> Run | None:  # noqa: ARG002
-        """Nothing is stored, so nothing is deferred."""
+        """Return the run, because no events are stored."""
         return run

@@ -1,4 +1,4 @@
-"""Show whether email is sent, stop it by hand, and resume it."""
+"""Show the state of sending, stop it by hand, and resume it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ from gazette.domain.ports.ledgers import CategoryHolds, CategoryStats
 
 
 class Stream(Protocol):
-    """The part of the ports `PaceGauge` and `CircuitBreaker` that people use."""
+    """The part of the ports `PaceGauge` and `CircuitBreaker` that operators use."""
 
     def read(self, now: datetime) -> PaceReading:
-        """Return its rate, and why it is stopped, if it is."""
+        """Return its rate, and the reason if it is stopped."""
 
     def open_by_hand(self, why: str, now: datetime) -> OpenBreaker:
-        """Stop it until a person resumes it."""
+        """Stop it until an operator resumes it."""
 
     def close_by_hand(self) -> None:
-        """Resume it, whatever stopped it."""
+        """Resume it, regardless of the reason for the stop."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ def read_streams(*, context: SendingContext) -> Streams[PaceReading]:
 
 
 def stop_sending(why: str, *, context: SendingContext) -> None:
-    """Stop both streams: a reason such as a wrong template concerns all email."""
+    """Stop both streams, because a reason such as a wrong template applies to all email."""
     at = context.clock()
     context.streams.digest.open_by_hand(why, at)
     context.streams.immediate.open_by_hand(why, at)
@@ -66,15 +66,15 @@ def held_categories(*, context: SendingContext) -> Sequence[CategoryHold]:
 
 
 def hold_category(category: str, why: str, *, context: SendingContext) -> bool:
-    """Put a category on hold; False if it is on hold already."""
+    """Put a category on hold; return False if it is already on hold."""
     return context.holds.add(category_hold(category, why, context.clock(), by_hand=True))
 
 
 def resume_category(category: str, *, holds: CategoryHolds, category_stats: CategoryStats) -> bool:
-    """Release a category; False if it was not on hold.
+    """Release a category; return False if it was not on hold.
 
-    Its statistics are reset first: otherwise the next complaint would put it on hold again. Those
-    of a category that is not on hold stay.
+    Its statistics are reset first, because otherwise the next complaint would put it on hold again.
+    Those of a category that is not on hold are unchanged.
     """
     if category not in {hold.category for hold in holds.active()}:
         return False

@@ -1,4 +1,4 @@
-"""Give the schedules of readers the content sources that their stage and their choices ask for."""
+"""Update the content sources of readers' schedules to match the stage and the readers' choices."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -21,50 +21,55 @@ from gazette.steps.subscribers.schedules import (
 )
 
 _AT_ONCE = 33
-"""Readers whose schedules, three each, one request reads."""
+"""The number of readers whose schedules, three each, one request reads."""
 
 
 class Readers(Protocol):
     """Every reader of a stage."""
 
     def each(self) -> Iterator[Reader | UnreadableRow]:
-        """Yield what is known of each user id, in no order. Eventually consistent."""
+        """Yield the reader of each user id, in no order. Eventually consistent."""
 
 
 class Armed(StrEnum):
-    """What became of the schedules of a reader.
-
-    `ARMED`: they have the sources that they should have. `RIGHT`: they had them. `INACTIVE`: the
-    reader gets no digests; their next sign of life sees to it. `UNREADABLE`: a row could not be
-    read. `CHANGING`: they kept changing; repeat the command.
-    """
+    """The result for the schedules of a reader."""
 
     ARMED = "armed"
+    """The schedules were updated."""
+
     RIGHT = "right"
+    """The schedules were already correct."""
+
     INACTIVE = "inactive"
+    """The reader gets no digests. Their next activity updates the schedules."""
+
     UNREADABLE = "unreadable"
+    """A row could not be read."""
+
     CHANGING = "changing"
+    """The schedules kept changing. Repeat the command."""
 
 
 def arm_sources(
     readers: Readers, *, context: ScheduleContext, dry_run: bool = False
 ) -> Counter[Armed]:
-    """Set the schedules whose sources are not those of the stage and the reader's choices.
+    """Update the schedules whose sources differ from those of the stage and the reader's choices.
 
-    A schedule that asks a source and is idle is armed. Every write is made only as the row was
-    read, so this is safe to repeat, and beside anything else. `dry_run`: count them only.
+    An idle schedule that queries a source is armed. Every write is conditional on the row that was
+    read, so this is safe to repeat, and to run concurrently with other processes. `dry_run`: only
+    count them.
     """
-    done: Counter[Armed] = Counter()
-    for some in _batches(readers.each(), done):
-        for reader in _concerned(some, done, context):
-            done[Armed.ARMED if dry_run else _arm(reader, context)] += 1
-    return done
+    counts: Counter[Armed] = Counter()
+    for some in _batches(readers.each(), counts):
+        for reader in _concerned(some, counts, context):
+            counts[Armed.ARMED if dry_run else _arm(reader, context)] += 1
+    return counts
 
 
 def _batches(
     readers: Iterator[Reader | UnreadableRow], done: Counter[Armed]
 ) -> Iterator[Sequence[Subscriber]]:
-    """Active readers, as many as one request may ask for; the others are counted."""
+    """Yield active readers in groups that fit one request; count the others."""
     some: list[Subscriber] = []
     for reader in readers:
         if isinstance(reader, UnreadableRow):
@@ -82,16 +87,18 @@ def _batches(
 def _concerned(
     some: Sequence[Subscriber], done: Counter[Armed], context: ScheduleContext
 ) -> list[Subscriber]:
-    """Those of the readers whose schedules are not as they should be; the others are counted."""
+    """Return the readers whose schedules must be updated; count the others."""
     keys = [(reader.user_id, digest.value) for reader in some for digest in DIGESTS]
     rows = context.schedules.get_many(keys) if keys else ()
     unreadable = {row.key[0] for row in rows if isinstance(row, UnreadableRow)}
-    found: dict[ScheduleKey, Schedule] = {(row.user_id, row.name): row for row in readable(rows)}
+    schedules: dict[ScheduleKey, Schedule] = {
+        (row.user_id, row.name): row for row in readable(rows)
+    }
     concerned: list[Subscriber] = []
     for reader in some:
         if reader.user_id in unreadable:
             done[Armed.UNREADABLE] += 1
-        elif any(_is_wrong(reader, digest, found, context) for digest in DIGESTS):
+        elif any(_is_wrong(reader, digest, schedules, context) for digest in DIGESTS):
             concerned.append(reader)
         else:
             done[Armed.RIGHT] += 1
@@ -104,15 +111,15 @@ def _is_wrong(
     found: dict[ScheduleKey, Schedule],
     context: ScheduleContext,
 ) -> bool:
-    wanted = sources_of(reader, digest, context=context)
+    sources = sources_of(reader, digest, context=context)
     row = found.get((reader.user_id, digest.value))
     if row is None:
-        return bool(wanted)
-    return row.sources != wanted or (bool(wanted) and row.is_idle)
+        return bool(sources)
+    return row.sources != sources or (bool(sources) and row.is_idle)
 
 
 def _arm(reader: Subscriber, context: ScheduleContext) -> Armed:
-    """Set the schedules of a reader; again if the profile has changed meanwhile."""
+    """Update the schedules of a reader; repeat if the profile has changed meanwhile."""
     try:
         for _ in ATTEMPTS:
             set_schedules(reader, context=context)

@@ -1,4 +1,4 @@
-"""Count what became of emails, slot by slot, and start the experiments that counts compare."""
+"""Count the results of emails, slot by slot, and start the experiments that compare them."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -20,22 +20,23 @@ from gazette.domain.stored import readable
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What became of emails. `readers`: those who are compared; empty if none are."""
+    """The results of emails."""
 
     counts: Counts
     readers: Readers
+    """The compared readers; empty if there are none."""
 
 
 ArmOf = Callable[[Engagement], int | None]
-"""Returns the variation or the version of an email; None if the email is not compared."""
+"""A function that returns the variation or version of an email; None if it is not compared."""
 
 ForEach = Callable[[Callable[[datetime], Statistics], Iterable[datetime]], Iterable[Statistics]]
-"""Applies a function to every slot, as `map` does."""
+"""A function that applies a function to every slot, like `map`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatisticsContext:
-    """What `gazette statistics` reads."""
+    """The dependencies of `gazette statistics`."""
 
     engagements: Engagements
     experiments: Experiments
@@ -44,7 +45,7 @@ class StatisticsContext:
 
 
 def digests_sent(slot: datetime, *, runs: Runs) -> int:
-    """Return how many digests of a batch were sent, with or without delivery events."""
+    """Return the number of sent digests of a batch, with or without delivery events."""
     return sum(each.status is Status.SENT for each in readable(runs.of_batch(slot)))
 
 
@@ -55,25 +56,25 @@ def collect_statistics(
     arm_of: ArmOf | None = None,
     each: ForEach = map,
 ) -> Statistics:
-    """Count the emails that were due in the slots; with `arm_of` only those that have an arm.
+    """Count the emails that were due in the slots; with `arm_of`, only those that have an arm.
 
-    Keeps counts and the readers who are compared in memory, but not the emails. `each` is `map`,
-    or a parallel replacement that may change the order.
+    Keeps counts and the compared readers in memory, but not the emails. `each` is `map`, or a
+    parallel replacement that may change the order.
     """
-    found = Statistics(Counter(), Readers())
+    total = Statistics(Counter(), Readers())
     for part in each(partial(_of_slot, engagements=engagements, arm_of=arm_of), slots):
-        found.counts.update(part.counts)
-        found.readers.merge(part.readers)
-    return found
+        total.counts.update(part.counts)
+        total.readers.merge(part.readers)
+    return total
 
 
 def of_experiment(name: str) -> ArmOf:
-    """Return the variation of each email of an experiment."""
+    """Return a function that returns the variation of each email of an experiment."""
     return lambda email: email.variant.variation if email.variant.experiment == name else None
 
 
 def of_versions(*numbers: int) -> ArmOf:
-    """Return the version of each email that was made with one of these."""
+    """Return a function that returns the version of each email that was made with one of these."""
     return lambda email: email.templates if email.templates in numbers else None
 
 
@@ -97,6 +98,6 @@ def start_experiment(
     """
     running = experiments.running()
     since = running.since if running and running.name == name else clock()
-    wanted = experiment(name, weights, since)
-    experiments.start(wanted)
-    return wanted
+    started = experiment(name, weights, since)
+    experiments.start(started)
+    return started

@@ -1,4 +1,4 @@
-"""Allow a suppressed address again."""
+"""Remove a suppression."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from gazette.domain.subscribers.suppression import Suppression
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuppressionContext:
-    """Suppressed addresses, and the soft bounces that are counted for each."""
+    """Suppressed addresses, and the soft bounces counted for each."""
 
     suppressions: Suppressions
     bounces: Bounces

@@ -1,4 +1,4 @@
-"""Push a version of the templates, roll it out, and take it back."""
+"""Push a version of the templates, roll it out, and roll it back."""
 
 import hashlib
 from collections.abc import Sequence
@@ -25,31 +25,37 @@ class TemplatesContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bundle:
-    """A bundle as it is about to be pushed.
-
-    `checksum`: of `content`. `release` and `layer`: what the stage works with (PushedVersion).
-    """
+    """A bundle to push."""
 
     content: bytes
     checksum: str
+    """The checksum of `content`."""
+
     settings: VersionSettings
     note: str = ""
     release: str = ""
+    """The release of the stage (PushedVersion)."""
+
     layer: str = ""
+    """The layer of the stage (PushedVersion)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pushed:
-    """`is_new`: whether it was stored just now. `changes`: whether something else is in force."""
+    """The result of a push."""
 
     in_force: InForce
     version: PushedVersion
     is_new: bool
+    """True if the version was stored by this push."""
+
     changes: bool
+    """True if the versions in force changed."""
 
 
 def refuse_push(before: InForce) -> None:
-    """Raise InvalidRollout while a candidate is rolled out: there is one at a time."""
+    """Raise InvalidRollout while a candidate is rolled out, because only one is allowed at a
+    time."""
     if candidate := before.candidate:
         raise InvalidRollout(
             f"version {candidate.version.number} is being rolled out to {candidate.percent} % of "
@@ -68,9 +74,10 @@ def push(
 ) -> Pushed:
     """Store a bundle, and then put it in force for `percent` of the readers.
 
-    What breaks off between the two leaves nothing in force; the same push then goes on with what
-    was stored. Raises InvalidRollout, and Overtaken if somebody else has changed something at the
-    same time, or since `seen`: nothing is in force then that was not before.
+    If it fails between the two, the versions in force are unchanged, and the same push then
+    continues with the stored bundle. Raises InvalidRollout, and Overtaken if another user has
+    changed the versions at the same time, or since `seen`. The versions in force are then
+    unchanged.
     """
     before = _in_force(seen, context)
     refuse_push(before)
@@ -100,11 +107,11 @@ def roll_out(
 def roll_back(
     to: int | None, *, by: str, context: TemplatesContext, seen: InForce | None = None
 ) -> InForce:
-    """Take the candidate back, or put the version `to` in force for everybody.
+    """Withdraw the candidate, or put the version `to` in force for all readers.
 
-    Without a number and a candidate it is the version that was in force for everybody before.
-    `seen`: what was in force when a person confirmed this; None: whatever is now. Raises
-    InvalidRollout, also for a version whose bundle cannot be read, and Overtaken.
+    Without a number and a candidate, this is the version that was in force for all readers before.
+    `seen`: the versions in force when the user confirmed; None: any. Raises InvalidRollout, also
+    for a version whose bundle cannot be read, and Overtaken.
     """
     before, at = _in_force(seen, context), context.clock()
     if to is None and before.candidate:
@@ -122,40 +129,46 @@ def roll_back(
 
 
 def versions_in(in_force: InForce, *, versions: TemplateVersions) -> Sequence[PushedVersion]:
-    """The versions in force that were pushed, as the history has them."""
+    """Return the pushed versions among those in force, from the history."""
     candidate = in_force.candidate
     both = (in_force.current, *([candidate.version] if candidate else ()))
-    found = (versions.find(each.number) for each in both if not each.is_deployed)
-    return [each for each in found if each]
+    pushed = (versions.find(each.number) for each in both if not each.is_deployed)
+    return [each for each in pushed if each]
 
 
 def version_by_number(number: int, *, versions: TemplateVersions) -> Version:
-    """A version of the history, or what was deployed. Raises InvalidRollout."""
+    """Return a version of the history, or the deployed one. Raises InvalidRollout."""
     return DEPLOYED if number == DEPLOYED.number else _pushed(number, versions).version
 
 
 def _in_force(seen: InForce | None, context: TemplatesContext) -> InForce:
-    """What is in force. Raises Overtaken if that is not what somebody has seen."""
-    found = context.versions.in_force()
-    if seen is not None and found != seen:
+    """Return the versions in force.
+
+    Raises Overtaken if they are not those that the user has seen.
+    """
+    current = context.versions.in_force()
+    if seen is not None and current != seen:
         raise Overtaken(
-            "Somebody else has changed what is in force meanwhile, so nothing was done: "
-            "look at `gazette templates list`, then try again."
+            "Another user has changed the versions in force meanwhile, so no change was made. "
+            "See `gazette templates list`, then try again."
         )
-    return found
+    return current
 
 
 def _pushed(number: int, versions: TemplateVersions) -> PushedVersion:
-    found = versions.find(number)
-    if found is None:
+    version = versions.find(number)
+    if version is None:
         raise InvalidRollout(
-            f"there is no version {number}; `gazette templates list` shows those that there are"
+            f"there is no version {number}; `gazette templates list` shows all versions"
         )
-    return found
+    return version
 
 
 def _same(bundle: Bundle, history: Sequence[PushedVersion]) -> PushedVersion | None:
-    """The same content, pushed since the stage was deployed: before, it was made for other code."""
+    """Return a version with the same content that was pushed since the stage was deployed.
+
+    A version that was pushed before was made for other code.
+    """
     for each in history:
         if (each.version.checksum, each.layer) == (bundle.checksum, bundle.layer):
             return each
@@ -163,7 +176,7 @@ def _same(bundle: Bundle, history: Sequence[PushedVersion]) -> PushedVersion | N
 
 
 def _store(bundle: Bundle, by: str, context: TemplatesContext) -> PushedVersion:
-    """Under the next number: first its bundle, then the row by which it is found."""
+    """Store a version under the next number: first its bundle, then the row that names it."""
     history = context.versions.history()
     number = max((each.version.number for each in history), default=DEPLOYED.number) + 1
     version = PushedVersion(
@@ -178,12 +191,12 @@ def _store(bundle: Bundle, by: str, context: TemplatesContext) -> PushedVersion:
     context.bundles.put(version.version, bundle.content)
     if context.versions.add(version):
         return version
-    # Its own answer may have been lost, or somebody else took the number.
+    # The answer of `add` may have been lost, or another user took the number.
     if same := _same(bundle, context.versions.history()):
         return same
     raise Overtaken(
-        f"Somebody else has pushed version {number} at the same time. Nothing of yours is in "
-        "force: look at `gazette templates list`, then push again."
+        f"Another user has pushed version {number} at the same time. Your version is not in "
+        "force. See `gazette templates list`, then push again."
     )
 
 
@@ -194,7 +207,7 @@ def _is_whole(content: bytes | None, version: Version) -> bool:
 def _store_again_if_lost(version: Version, content: bytes, bundles: BundleStore) -> None:
     try:
         is_stored = _is_whole(bundles.get(version), version)
-    except Unavailable:  # to who may not list the bucket, S3 denies what is missing
+    except Unavailable:  # without permission to list the bucket, S3 denies missing objects
         is_stored = False
     if not is_stored:
         bundles.put(version, content)
@@ -204,7 +217,7 @@ def _put_in_force(before: InForce, changed: Changed, context: TemplatesContext) 
     after, entry = changed
     if not context.versions.change(before, after, entry) and context.versions.in_force() != after:
         raise Overtaken(
-            "Somebody else has changed what is in force at the same time, and yours is not: look "
-            "at `gazette templates list`, then try again."
+            "Another user has changed the versions in force at the same time, and your version is "
+            "not in force. See `gazette templates list`, then try again."
         )
     return after

@@ -1,4 +1,4 @@
-"""Audit the idle schedules: does anything wait in one, although fan-out does not look there?"""
+"""Audit the idle schedules for waiting events, because fan-out does not read idle schedules."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,21 +13,22 @@ from gazette.domain.ports.stores import EventReader
 from gazette.domain.stored import of_one_row
 
 _EVERY = timedelta(minutes=5)
-"""How often each partition is swept."""
+"""The interval between two sweeps of a partition."""
 
 _ALL = timedelta(days=30)
-"""How long it takes until each idle schedule was audited once."""
+"""The time in which each idle schedule is audited once."""
 
 _ON_ITS_WAY = timedelta(hours=1)
-"""Longer than a message from the bus is tried again: until then its worker may arm the schedule."""
+"""A time longer than the retries of a message from the bus, whose worker may still arm the
+schedule."""
 
 _ENOUGH = timedelta(seconds=15)
-"""More than one schedule ever takes."""
+"""An upper bound of the time for one schedule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditContext:
-    """What the audit reads, and the schedules that it arms."""
+    """The dependencies of the audit."""
 
     schedules: Schedules
     runs: Runs
@@ -37,16 +38,15 @@ class AuditContext:
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """The number of idle schedules that were audited, and those that had to be armed.
-
-    `unreadable`: what is wrong with each row because of which one could not be audited, other than
-    its own. `is_cut_off`: the time ran out before all were audited.
-    """
+    """The number of idle schedules that were audited, and those that had to be armed."""
 
     idle: int = 0
     armed: tuple[Schedule, ...] = ()
     unreadable: tuple[str, ...] = ()
+    """The errors in rows other than the schedule's own that prevented an audit."""
+
     is_cut_off: bool = False
+    """The time ran out before all were audited."""
 
 
 def audit(
@@ -57,13 +57,13 @@ def audit(
     context: AuditContext,
     time_left: TimeLeft,
 ) -> Audited:
-    """Audit the idle schedules whose turn it is, and arm those in which something waits (rule 23).
+    """Audit the idle schedules whose turn it is, and arm those with waiting events (rule 23).
 
-    Whoever stores an event arms its schedule, so there should be none: its message may have ended
-    among the dead letters in between, or a rule is broken. Safe to repeat, and must be repeated if
-    it was cut off: the next turn of these schedules is thirty days later. `tick`: the scheduled
-    time of the sweep, which names the turn, so that a message that is late or comes again takes its
-    own; None for a message that does not tell it, whose turn is that of the clock.
+    A process that stores an event arms its schedule, so there should be none, unless its message
+    has become a dead letter in between, or a rule is broken. Safe to repeat, and must be repeated
+    if it was cut off, because the next turn of these schedules is thirty days later. `tick`: the
+    scheduled time of the sweep, which names the turn, so that a message that is late or repeated
+    takes its own; None for a message without it, whose turn is that of the clock.
     """
     at = tick or context.clock()
     number = int(at.timestamp() // _EVERY.total_seconds()) % (_ALL // _EVERY)
@@ -79,8 +79,10 @@ def audit(
         idle += 1
         try:
             with of_one_row("schedules", schedule.user_id, schedule.name):
-                if _is_forgotten(schedule, context) and (found := _armed(schedule, context)):
-                    armed.append(found)
+                if _is_forgotten(schedule, context) and (
+                    schedule_armed := _armed(schedule, context)
+                ):
+                    armed.append(schedule_armed)
         except UnreadableRow as row:
             unreadable.append(str(row))
     return Audited(idle, tuple(armed), tuple(unreadable), is_cut_off)
@@ -96,6 +98,6 @@ def _is_forgotten(schedule: Schedule, context: AuditContext) -> bool:
 
 
 def _armed(schedule: Schedule, context: AuditContext) -> Schedule | None:
-    """The schedule armed; None if another process has changed it, who then arms it."""
+    """Return the armed schedule; None if another process has changed it, which then arms it."""
     armed = schedule.armed(schedule.due_after(context.clock()))
     return armed if context.schedules.put(armed, replacing=schedule) else None

@@ -1,4 +1,4 @@
-"""Sweep the open runs: recover from lost messages and dead workers."""
+"""Sweep the open runs to recover from lost messages and crashed workers."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from functools import cache, partial
 
 from gazette.domain.delivery.run import Run, Status
-from gazette.domain.delivery.standing import Standing, stands
+from gazette.domain.delivery.standing import Standing, standing_of
 from gazette.domain.delivery.streams import Streams
 from gazette.domain.errors import GazetteError, UnreadableRow
 from gazette.domain.model import RunKey
@@ -22,11 +22,13 @@ from gazette.steps.runs import apply
 from gazette.steps.sweep.unknown import ProvenUntil, SweepContext, Swept, decide, proven_until
 
 _ENOUGH = timedelta(seconds=45)
-"""More than one run ever takes, and as much for each of what comes behind: `standing` and the
-audit, whose turn comes once."""
+"""An upper bound of the time for one run, and the same for `standing` and the audit after it.
+
+The audit's turn comes only once.
+"""
 
 _ENOUGH_TO_READ = timedelta(seconds=30)
-"""What is left for the audit, and for one more page of keys."""
+"""The time to reserve for the audit, and for one more page of keys."""
 
 _LATE = 3
 """Slots. Each has a tick; up to two lost ticks are harmless."""
@@ -44,9 +46,11 @@ def begin_sweep(
     shards: int,
     lookback: int,
 ) -> int:
-    """Queue every partition. Returns how many shards have fallen behind and were queued again.
+    """Queue every partition.
 
-    A shard without progress for several slots has lost its tick or its message: another tick makes
+    Return the number of shards that have fallen behind and were queued again.
+
+    A shard without progress for several slots has lost its tick or its message; another tick makes
     it continue. `shards` 0: this installation has no ticks, so no shard is late.
     """
     sweep_queue.send(range(partitions))
@@ -62,26 +66,26 @@ def sweep(
 ) -> list[tuple[RunKey | UnreadableRow, Swept]]:
     """Process the open runs whose `check_at` has passed, the oldest first (rule 13).
 
-    Returns each run with what was done, which may be two things. You can repeat it and interrupt
-    it anywhere: the next sweep finds the rest, and the runs that failed. A run that cannot be read,
-    or whose status this version does not know, is left unchanged (rule 20).
+    Returns each run with its actions, at most two. It can be repeated and interrupted at any point,
+    because the next sweep finds the rest, and the runs that failed. A run that cannot be read, or
+    whose status this version does not know, is unchanged (rule 20).
     """
-    done: list[tuple[RunKey | UnreadableRow, Swept]] = []
+    results: list[tuple[RunKey | UnreadableRow, Swept]] = []
     proven = cache(partial(proven_until, context))
     for run in context.runs.overdue(partition, context.clock()):
         if time_left() < _ENOUGH:
             break
         if isinstance(run, UnreadableRow):
-            done.append((run, Swept.UNREADABLE))
+            results.append((run, Swept.UNREADABLE))
             continue
         try:
             with of_one_row("runs", *_key_of(run)):
-                done += [(run.key, each) for each in _look_at(run, proven, context)]
+                results += [(run.key, each) for each in _recover(run, proven, context)]
         except UnreadableRow as unreadable:
-            done.append((unreadable, Swept.UNREADABLE))
+            results.append((unreadable, Swept.UNREADABLE))
         except GazetteError:
-            done.append((run.key, Swept.FAILED))
-    return done
+            results.append((run.key, Swept.FAILED))
+    return results
 
 
 def standing(
@@ -92,11 +96,11 @@ def standing(
     clock: Clock,
     time_left: TimeLeft,
 ) -> Standing:
-    """Return how long open runs have waited, and how many the day holds up.
+    """Return the age of open runs, and the number that wait for the next day.
 
-    Reads the pace of a stream once, and only if a run of it is open that may wait for the next day.
-    Reads keys until the time runs out: any open run may be the oldest, because the index is in the
-    order in which the sweep looks at them.
+    Reads the pace of a stream once, and only if one of its open runs may wait for the next day.
+    Reads keys until the time runs out, because the index is ordered by `check_at`, so that any open
+    run may be the oldest.
     """
     is_cut_off = False
 
@@ -113,16 +117,16 @@ def standing(
         digest=cache(lambda: gauges.digest.read(now).free_since),
         immediate=cache(lambda: gauges.immediate.read(now).free_since),
     )
-    found = stands(in_time(), free_since=free_since, now=now)
-    return replace(found, is_cut_off=is_cut_off)
+    current = standing_of(in_time(), free_since=free_since, now=now)
+    return replace(current, is_cut_off=is_cut_off)
 
 
-def _look_at(run: Run, proven: ProvenUntil, context: SweepContext) -> Sequence[Swept]:
+def _recover(run: Run, proven: ProvenUntil, context: SweepContext) -> Sequence[Swept]:
     match run.status:
         case Status.PENDING:
             return [_queue_again(run, context.generate_queue, context)]
         case Status.RETRYING if run.retry_at and run.retry_at > context.clock():
-            _look_again(run, run.retry_at + context.limits.check_after, context)
+            _check_again(run, run.retry_at + context.limits.check_after, context)
             return [Swept.DUE_LATER]
         case Status.RETRYING:
             return [_queue_again(run, context.resend_queue, context)]
@@ -144,13 +148,13 @@ def _key_of(run: Run) -> tuple[str, ...]:
 
 
 def _queue_again(run: Run, queue: RunQueue, context: SweepContext) -> Swept:
-    """Queue a run whose message may be lost. The longer it has waited, the later the next look."""
+    """Queue a run whose message may be lost. The longer it has waited, the later the next check."""
     queue.send([QueuedRun(run.key, _SPREAD * context.random())])
     waited = context.clock() - run.due_at
-    _look_again(run, context.clock() + max(context.limits.check_after, waited), context)
+    _check_again(run, context.clock() + max(context.limits.check_after, waited), context)
     return Swept.QUEUED
 
 
-def _look_again(run: Run, at: datetime, context: SweepContext) -> None:
+def _check_again(run: Run, at: datetime, context: SweepContext) -> None:
     """Set `check_at`. If the run has changed in between, the next sweep finds it again."""
     context.runs.swap(run, replace(run, check_at=at))

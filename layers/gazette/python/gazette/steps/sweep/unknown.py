@@ -18,14 +18,20 @@ from gazette.domain.ports.queues import QueuedRun, RunQueue
 from gazette.steps.occurrences.next_run import next_run
 
 _FRESH = timedelta(minutes=5)
-"""The delivery event of a younger email may still be on its way."""
+"""The age of an email from which its delivery event should have arrived."""
 
 ProvenUntil = Callable[[], datetime | None]
-"""Returns up to which sending time delivery events have arrived; called only if needed."""
+"""A function that returns the sending time up to which delivery events have arrived.
+
+It is called only if needed.
+"""
 
 
 class Swept(StrEnum):
-    """What the sweep did with a run. `GIVEN_UP`: with its events, or those of a run it carries."""
+    """The action of the sweep on a run.
+
+    `GIVEN_UP`: with its events, or those of a run that it carries.
+    """
 
     QUEUED = "queued"
     DUE_LATER = "due_later"
@@ -41,30 +47,29 @@ class Swept(StrEnum):
 
     @property
     def is_decision(self) -> bool:
-        """Whether the policy decided: the events of the email may come twice, or be lost."""
+        """Return True if the policy decided, so that the email's events may be sent twice, or be
+        lost."""
         return self in {Swept.RESENT, Swept.CARRIED, Swept.GIVEN_UP, Swept.ASSUMED}
 
 
 @dataclass(frozen=True, slots=True)
 class SweepLimits:
-    """The times of the sweep.
-
-    `evidence_grace`: how long after a claim's deadline a delivery event may arrive.
-    `longest_unknown`: how long after the deadline the policy `resend` waits for proof that
-    delivery events arrive at all. `check_after`: the time until the sweep looks at a run again.
-    """
+    """The times of the sweep."""
 
     evidence_grace: timedelta
+    """The time after a claim's deadline in which a delivery event may arrive."""
+
     longest_unknown: timedelta
+    """The time after the deadline for which the policy `resend` waits for proof that delivery
+    events arrive at all."""
+
     check_after: timedelta
+    """The time until the sweep checks a run again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepContext:
-    """The runs, the queues that retry them, and the proof that evidence arrives.
-
-    `canary` is None if the provider has no delivery events. `random` returns a number from 0 to 1.
-    """
+    """The runs, the queues that retry them, and the proof that evidence arrives."""
 
     runs: Runs
     generate_queue: RunQueue
@@ -72,9 +77,13 @@ class SweepContext:
     evidence_log: EvidenceLog
     backlog: EvidenceBacklog
     canary: Canary | None
+    """None if the provider has no delivery events."""
+
     policy: Policy
     clock: Clock
     random: Callable[[], float]
+    """A function that returns a number from 0 to 1."""
+
     limits: SweepLimits
 
 
@@ -82,7 +91,7 @@ def decide(run: Run, proven: ProvenUntil, context: SweepContext) -> Sequence[Swe
     """Apply the policy if no evidence arrived within the grace period (rule 9).
 
     `resend` applies only if a delivery event has arrived for an email that was sent later. Under
-    every policy, an event that was in two attempts with an unknown outcome is in no third.
+    every policy, an event that was in two attempts with an unknown outcome is not in a third one.
     """
     gone_since = run.deadline or run.check_at
     if context.clock() < gone_since + context.limits.evidence_grace:
@@ -107,13 +116,13 @@ def decide(run: Run, proven: ProvenUntil, context: SweepContext) -> Sequence[Swe
         return [Swept.LEFT_ALONE]
     if decided.status is Status.RETRYING:
         context.resend_queue.send([QueuedRun(run.key, timedelta(0))])
-    done = _DONE.get(decided.reason)
+    action = _ACTIONS.get(decided.reason)
     if decided.status is not Status.SENT and _gives_up(run, older):
-        return [Swept.GIVEN_UP, *([done] if done else [])]
-    return [done] if done else []
+        return [Swept.GIVEN_UP, *([action] if action else [])]
+    return [action] if action else []
 
 
-_DONE = {
+_ACTIONS = {
     Reason.POLICY_RESEND: Swept.RESENT,
     Reason.CARRIED: Swept.CARRIED,
     Reason.ASSUMED: Swept.ASSUMED,
@@ -125,18 +134,18 @@ def _is_carried(decided: Run | Ignored) -> bool:
 
 
 def _leaves_nothing(run: Run, older: Sequence[Run]) -> bool:
-    """Whether every event of the run was in MAX_UNKNOWN_ATTEMPTS unknown attempts."""
+    """Return True if every event of the run was in MAX_UNKNOWN_ATTEMPTS unknown attempts."""
     return run.window is not None and run.window.until <= given_up_until((run, *older))
 
 
 def _gives_up(run: Run, older: Sequence[Run]) -> bool:
-    """Whether its last attempt brought any event to MAX_UNKNOWN_ATTEMPTS."""
+    """Return True if its last attempt brought any event to MAX_UNKNOWN_ATTEMPTS."""
     before = replace(run, uncertain=run.uncertain - {run.attempt})
     return given_up_until((run, *older)) > settled_until((before, *older))
 
 
 def _start_successor(run: Run, context: SweepContext) -> None:
-    """Start the run that will carry an immediate run, because nothing else may start one.
+    """Start the run that will carry an immediate run, because no other process may start one.
 
     This happens before the run is marked as carried, because the sweep no longer sees it then.
     Until then its successor waits for it.
@@ -150,9 +159,9 @@ def _start_successor(run: Run, context: SweepContext) -> None:
 
 
 def proven_until(context: SweepContext) -> datetime | None:
-    """Return up to which sending time delivery events have arrived; None if that is unknown.
+    """Return the sending time up to which delivery events have arrived; None if it is unknown.
 
-    If that is long ago, sends a canary, whose delivery event the next sweep can use.
+    If that is long ago, a canary is sent, whose delivery event the next sweep can use.
     """
     if context.canary is None:
         return None

@@ -1,1 +1,1 @@
-"""The table `control`: one module for each kind of row in it."""
+"""The table `control`, with one module for each kind of row."""

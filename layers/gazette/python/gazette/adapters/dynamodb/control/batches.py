@@ -105,7 +105,7 @@ class DynamoBatches:
 
     @staticmethod
     def _numbered(kind: str) -> Sequence[ControlRow]:
-        """One strongly consistent Query. Rows whose number cannot be read are left out.
+        """One strongly consistent Query. Skips rows whose number cannot be read.
 
         Fan-out reads a shard without a known checkpoint from the beginning.
         """
@@ -131,7 +131,7 @@ def _behind(shard: int, slot: datetime) -> str:
 
 
 def _is_shard(text: str) -> bool:
-    """Return whether it is a number as `save_checkpoint` writes it. No stage has more shards."""
+    """Return True for a number in the form of `save_checkpoint`. No stage has more shards."""
     return len(text) == _DIGITS and text.isascii() and text.isdecimal()
 
 

@@ -1,4 +1,4 @@
-"""The categories that are held: one row each."""
+"""The categories on hold, one row each."""
 
 from collections.abc import Collection, Sequence
 
@@ -20,7 +20,10 @@ class DynamoCategoryHolds:
         bind(ControlRow, table_name)
 
     def active(self) -> Sequence[CategoryHold]:
-        """One strongly consistent Query. A row holds its category even if the rest is malformed."""
+        """One strongly consistent Query.
+
+        A row holds its category even if its other attributes are malformed.
+        """
         with translated():
             return [_hold(row) for row in ControlRow.query(_KIND, consistent_read=True)]
 
@@ -36,7 +39,7 @@ class DynamoCategoryHolds:
         )
 
     def names(self) -> Collection[str]:
-        """The port `HeldCategories`, not cached. Raises Unavailable."""
+        """Return the port `HeldCategories`, not cached. Raise Unavailable."""
         return frozenset(hold.category for hold in self.active())
 
     def release(self, category: str) -> bool:
@@ -51,11 +54,14 @@ def _hold(row: ControlRow) -> CategoryHold:
 
 
 def held_categories(table_name: str, *, clock: Clock) -> HeldCategories:
-    """The held categories, cached for a worker; none if the table has never answered."""
+    """Return the port `HeldCategories`, cached for a worker.
+
+    Until the first answer it is empty.
+    """
     holds = DynamoCategoryHolds(table_name)
-    held: Cached[frozenset[str]] = Cached(
+    cached: Cached[frozenset[str]] = Cached(
         lambda: frozenset(hold.category for hold in holds.active()),
         clock=clock,
         default=frozenset(),
     )
-    return held.get
+    return cached.get

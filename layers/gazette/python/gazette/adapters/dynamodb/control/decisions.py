@@ -1,4 +1,4 @@
-"""What operators have decided for all emails: one read of both rows, cached for a worker."""
+"""Operators' decisions about all emails, read together and cached for a worker."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,8 +27,8 @@ class _Decisions:
 class CachedDecisions:
     """The running experiment and the versions in force, read at most once a minute.
 
-    A row that cannot be read leaves what it says as it was, and so does a table that does not
-    answer; at first that is no experiment, and what was deployed.
+    If a row cannot be read or the table does not answer, the last values remain. The
+    initial values are those of a new stage: the deployed version without an experiment.
     """
 
     def __init__(self, table_name: str, *, ranges: Ranges, clock: Clock) -> None:
@@ -38,11 +38,11 @@ class CachedDecisions:
         self._cached = Cached(self._read, clock=clock, default=self._last)
 
     def experiment(self) -> Experiment | None:
-        """`RunningExperiment`."""
+        """Return the running experiment. The port `RunningExperiment`."""
         return self._cached.get().experiment
 
     def in_force(self) -> InForce:
-        """`VersionsInForce`."""
+        """Return the versions in force. The port `VersionsInForce`."""
         return self._cached.get().in_force
 
     def _read(self) -> _Decisions:

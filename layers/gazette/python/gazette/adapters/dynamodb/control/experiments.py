@@ -26,7 +26,7 @@ class DynamoExperiments:
     def start(self, wanted: Experiment) -> None:
         """One Query and two PutItem, and one more if another experiment was running.
 
-        The course is written first, so that no experiment runs without one.
+        The period is written first, so that no experiment runs without one.
         """
         known = self.periods()
         before = known.get(wanted.name, ExperimentPeriod(wanted.since, None))
@@ -61,7 +61,10 @@ class DynamoExperiments:
 
 
 def experiment_of(row: ControlRow | None) -> Experiment | None:
-    """The running experiment by its row, or without one. Raises Unavailable if it is invalid."""
+    """Return the experiment of the row, or None without a row.
+
+    Raise Unavailable if it is invalid.
+    """
     if row is None:
         return None
     try:
@@ -71,8 +74,8 @@ def experiment_of(row: ControlRow | None) -> Experiment | None:
 
 
 def _experiment(row: ControlRow) -> Experiment:
-    given = json.loads(row.weights or "{}")
-    weights = {int(variation): int(weight) for variation, weight in given.items()}
+    stored_weights = json.loads(row.weights or "{}")
+    weights = {int(variation): int(weight) for variation, weight in stored_weights.items()}
     return experiment(row.name or "", weights, row.since)
 
 

@@ -1,4 +1,4 @@
-"""The template versions: what is in force in one row, one row a version, and one a change."""
+"""The template versions: one row for those in force, one row per version, and one per change."""
 
 import json
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ _CHANGE = "template_change"
 class DynamoTemplateVersions:
     """The port `TemplateVersions`: rows of the table `control`.
 
-    `ranges`: which numbers settings may have. A row with others is unreadable.
+    `ranges`: the allowed numbers of settings. A row with other numbers is unreadable.
     """
 
     def __init__(self, table_name: str, *, ranges: Ranges) -> None:
@@ -98,7 +98,10 @@ class DynamoTemplateVersions:
 
 
 def in_force_of(row: ControlRow | None, *, ranges: Ranges) -> InForce:
-    """What is in force by its row, or without one. Raises UnreadableRow."""
+    """Return the versions in force from their row, or the deployed one without a row.
+
+    Raise UnreadableRow.
+    """
     if row is None:
         return NOTHING_PUSHED
     return decoded(
@@ -190,13 +193,13 @@ def _change(row: ControlRow) -> Change:
 
 
 def _numbered(number: int) -> str:
-    """Padded, so that text order is the order of numbers."""
+    """Return a padded number, so that text order is the order of numbers."""
     return f"{number:06d}"
 
 
 def _written(settings: VersionSettings) -> str | None:
-    given = settings.as_written()
-    return json.dumps(given, sort_keys=True) if given else None
+    values = settings.as_written()
+    return json.dumps(values, sort_keys=True) if values else None
 
 
 def _settings(text: str | None, ranges: Ranges) -> VersionSettings:

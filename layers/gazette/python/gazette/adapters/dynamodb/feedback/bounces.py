@@ -27,9 +27,10 @@ class DynamoBounces:
         self._clock = clock
 
     def remember(self, address_hash: str, bounce: SoftBounce) -> Collection[SoftBounce]:
-        """One UpdateItem, which adds to a set: a message is in it only once.
+        """One UpdateItem, which adds to a set, so that a message counts once.
 
-        A row past its TTL that DynamoDB has not deleted is reused: its bounces are too old.
+        A row past its TTL that DynamoDB has not deleted is reused. Its bounces are too old to
+        count.
         """
         row = BounceRow(keyed_hash(address_hash, self._key))
         actions: list[Action] = [

@@ -1,4 +1,4 @@
-"""What became of emails, in DynamoDB: engagement by run, and counts by category and hour."""
+"""The results of emails in DynamoDB: engagement by run, and counts by category and hour."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from gazette.domain.identity import parse_run_id, run_id, shard_of
 from gazette.domain.scheduling.calendar import slot_of
 
 _FIRST = {event: getattr(EngagementRow, f"{event}_at") for event in EngagementEvent}
-"""The attribute with the first instant of each event."""
+"""The attributes with the first instant of each event."""
 
 _RETENTION = SPAN + timedelta(days=2)
 _COUNT = {mark: getattr(CategoryStatsRow, mark.value) for mark in Mark}
@@ -32,7 +32,7 @@ _COUNT = {mark: getattr(CategoryStatsRow, mark.value) for mark in Mark}
 class DynamoEngagements:
     """The port `Engagements` on the table `engagement`. Rows are stored as long as runs.
 
-    `connections`: how many threads may read at the same time.
+    `connections`: the number of threads that may read at the same time.
     """
 
     def __init__(self, table_name: str, *, retention: timedelta, connections: int = 10) -> None:
@@ -62,7 +62,7 @@ class DynamoEngagements:
         return before is not None and first.attr_name not in before
 
     def of_slot(self, slot: datetime) -> Iterator[Engagement | UnreadableRow]:
-        """Sixteen Queries, and one more per megabyte: about four thousand emails."""
+        """One Query for each of 16 partitions, and one more per megabyte (some 4,000 emails)."""
         for partition in range(PARTITIONS):
             with translated():
                 rows = EngagementRow.query(slot_partition(slot, partition))
@@ -70,14 +70,14 @@ class DynamoEngagements:
 
 
 def _engagement(row: EngagementRow) -> Engagement:
-    told = {event: getattr(row, first.attr_name) for event, first in _FIRST.items()}
+    times = {event: getattr(row, first.attr_name) for event, first in _FIRST.items()}
     return Engagement(
         key=parse_run_id(row.run),
         slot=row.due_in,
         locale=row.locale or "",
         variant=Variant(int(row.variation or 1), row.experiment or ""),
         categories=tuple((row.categories or "").split()),
-        first={event: at for event, at in told.items() if at is not None},
+        first={event: at for event, at in times.items() if at is not None},
         templates=int(row.templates or 0),
     )
 
@@ -85,9 +85,8 @@ def _engagement(row: EngagementRow) -> Engagement:
 class DynamoCategoryStats:
     """The port `CategoryStats` on the table `category_stats`.
 
-    `gathers`: emails that were sent are counted in memory until `flush`, and not by threads. All
-    emails of an hour that show a category count in one row, of which DynamoDB takes a thousand
-    writes a second:
+    `gathers`: count sent emails in memory until `flush`, in one thread. All emails of an hour that
+    show a category count in one row, for which DynamoDB accepts a thousand writes per second.
     https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
     """
 
@@ -97,9 +96,10 @@ class DynamoCategoryStats:
         self._gathered: Counter[tuple[str, datetime]] = Counter()
 
     def add(self, category: str, mark: Mark, sent_at: datetime) -> None:
-        """One UpdateItem, conditional except for `SENT`; none for what is gathered.
+        """One UpdateItem, conditional except for `SENT`; none for counts in memory.
 
-        What was gathered is written before a bounce or a complaint: it may be of the same hour.
+        The counts in memory are written before a bounce or a complaint, which may be of the same
+        hour.
         """
         hour = _hour(sent_at)
         if mark is Mark.SENT:
@@ -112,7 +112,10 @@ class DynamoCategoryStats:
         written(row.update, actions=[_COUNT[mark].add(1)], condition=CategoryStatsRow.sent.exists())
 
     def flush(self) -> None:
-        """One UpdateItem for each category and hour. What cannot be written stays gathered."""
+        """One UpdateItem for each category and hour.
+
+        Counts that cannot be written stay in memory.
+        """
         failed: Unavailable | None = None
         for category in {category for category, _ in self._gathered}:
             try:
@@ -123,7 +126,7 @@ class DynamoCategoryStats:
             raise failed
 
     def _write(self, category: str) -> None:
-        """Write what was gathered of one category: a row that is busy holds up no other."""
+        """Write the counts of one category. A busy row does not delay the others."""
         for key in [key for key in self._gathered if key[0] == category]:
             number = self._gathered.pop(key)
             actions = [
@@ -138,7 +141,9 @@ class DynamoCategoryStats:
                 raise
 
     def since(self, category: str, instant: datetime) -> CategoryCounts:
-        """What was gathered; one eventually consistent Query of at most 169 small rows."""
+        """One UpdateItem for each hour in memory, and one eventually consistent Query of at most
+        169 small rows.
+        """
         self._write(category)
         with translated():
             rows = list(CategoryStatsRow.query(category, CategoryStatsRow.hour >= _hour(instant)))
@@ -149,7 +154,9 @@ class DynamoCategoryStats:
         )
 
     def forget(self, category: str) -> None:
-        """What was gathered; one Query, and a BatchWriteItem for each 25 rows."""
+        """One UpdateItem for each hour in memory, one Query, and a BatchWriteItem for each 25
+        rows.
+        """
         self._write(category)
         with translated():
             delete_rows(CategoryStatsRow.query(category, consistent_read=True))

@@ -25,7 +25,7 @@ from gazette.domain.subscribers.suppression import Cause, Suppression
 
 
 class DynamoSuppressionList:
-    """All rows of the table `suppressions`. Reading them takes no key: who lists needs none."""
+    """All rows of the table `suppressions`. Reading them needs no key."""
 
     def __init__(self, table_name: str) -> None:
         bind(SuppressionRow, table_name)
@@ -54,13 +54,13 @@ class DynamoSuppressions(DynamoSuppressionList):
         if cause.lesser:
             condition |= reason.is_in(*(each.value for each in cause.lesser))
         actions = [reason.set(cause.value), SuppressionRow.since.set(since or self._clock())]
-        return written(self._named(address_hash).update, actions=actions, condition=condition)
+        return written(self._row_of(address_hash).update, actions=actions, condition=condition)
 
     def unsubscribe(self, address_hash: str, user_id: str) -> None:
         """One UpdateItem."""
         reason, since = SuppressionRow.reason, SuppressionRow.since
         with translated():
-            self._named(address_hash).update(
+            self._row_of(address_hash).update(
                 actions=[
                     reason.set(reason | Cause.UNSUBSCRIBED.value),
                     since.set(since | self._clock()),
@@ -69,14 +69,18 @@ class DynamoSuppressions(DynamoSuppressionList):
             )
 
     def resubscribe(self, address_hash: str, user_id: str) -> None:
-        """One conditional DeleteItem; two more writes where others unsubscribed there as well."""
-        row, by = self._named(address_hash), SuppressionRow.by
+        """One conditional DeleteItem; two more writes if other readers of the address unsubscribed
+        too.
+        """
+        row, by = self._row_of(address_hash), SuppressionRow.by
         unsubscribed = SuppressionRow.reason == Cause.UNSUBSCRIBED.value
         if written(row.delete, unsubscribed & (by.does_not_exist() | (by == {user_id}))):
             return
-        asked = by.contains(user_id)
-        if written(row.update, actions=[by.delete({user_id})], condition=asked):
-            written(row.delete, unsubscribed & by.does_not_exist())  # others did so meanwhile
+        has_unsubscribed = by.contains(user_id)
+        if written(row.update, actions=[by.delete({user_id})], condition=has_unsubscribed):
+            written(
+                row.delete, unsubscribed & by.does_not_exist()
+            )  # the other readers resubscribed meanwhile
 
     def holds(self, address_hash: str, *, critical: bool = False) -> bool:
         """One strongly consistent GetItem, or a part of a BatchGetItem.
@@ -91,27 +95,29 @@ class DynamoSuppressions(DynamoSuppressionList):
         return decoded(row, _suppression) if row else None
 
     def lift(self, address_hash: str, cause: Cause) -> None:
-        """One conditional DeleteItem; two more writes where readers had unsubscribed as well."""
-        row, reason, by = self._named(address_hash), SuppressionRow.reason, SuppressionRow.by
+        """One conditional DeleteItem; two more writes if readers unsubscribed too."""
+        row, reason, by = self._row_of(address_hash), SuppressionRow.reason, SuppressionRow.by
         same = reason == cause.value
         if cause is Cause.UNSUBSCRIBED:
             written(row.delete, same)
         elif not written(row.delete, same & by.does_not_exist()):
             actions = [reason.set(Cause.UNSUBSCRIBED.value)]
             if not written(row.update, actions=actions, condition=same & by.exists()):
-                written(row.delete, same & by.does_not_exist())  # they took it back meanwhile
+                written(
+                    row.delete, same & by.does_not_exist()
+                )  # the readers resubscribed meanwhile
 
     def _row(self, address_hash: str) -> SuppressionRow | None:
         return self._read(SuppressionRow, keyed_hash(address_hash, self._key))
 
-    def _named(self, address_hash: str) -> SuppressionRow:
+    def _row_of(self, address_hash: str) -> SuppressionRow:
         return SuppressionRow(keyed_hash(address_hash, self._key))
 
 
 class DynamoLastLook:
     """The port `LastLook` on the tables `subscribers` and `suppressions`.
 
-    Both are bound by their own adapters. `key`: as for DynamoSuppressions.
+    The adapters that write the tables bind them. `key`: the key of the suppressions.
     """
 
     def __init__(self, *, key: bytes, read: RowsReader) -> None:
@@ -121,7 +127,7 @@ class DynamoLastLook:
     def __call__(
         self, user_id: str, address_hash: str, *, critical: bool = False
     ) -> tuple[Reader, bool]:
-        """A part of one strongly consistent BatchGetItem of both tables."""
+        """One part of a strongly consistent BatchGetItem of both tables."""
         reader, suppression = self._read(
             (SubscriberRow, (user_id,)),
             (SuppressionRow, (keyed_hash(address_hash, self._key),)),
@@ -133,7 +139,7 @@ class DynamoLastLook:
 
 
 def _suppresses(row: SuppressionRow | None, *, critical: bool) -> bool:
-    """Whether the row of an address suppresses it, even if its cause cannot be read."""
+    """Return True if the row of an address suppresses it, even if its cause cannot be read."""
     return row is not None and not (critical and row.reason == Cause.UNSUBSCRIBED.value)
 
 

@@ -1,4 +1,6 @@
-"""The circuit breaker in the pace row: up to six attributes, none while it is closed."""
+"""The circuit breaker in the pace row: up to six attributes, which are absent while it is
+closed.
+"""
 
 from typing import Any
 
@@ -12,7 +14,7 @@ from gazette.domain.delivery.circuit_breaker import OpenBreaker
 
 
 def breaker_in(row: PaceRow) -> OpenBreaker | None:
-    """The open breaker in the row; None if it is closed."""
+    """Return the open breaker in the row; None if it is closed."""
     if row.breaker_until is None:
         return None
     return OpenBreaker(
@@ -26,7 +28,7 @@ def breaker_in(row: PaceRow) -> OpenBreaker | None:
 
 
 def changes_to(breaker: OpenBreaker | None) -> list[Action]:
-    """The updates that set this state, whatever it was before."""
+    """Return the updates that set this state, whatever the state before."""
     values: tuple[tuple[Attribute[Any], object], ...] = (
         (PaceRow.breaker_why, breaker and breaker.why),
         (PaceRow.breaker_since, breaker and instant_number(breaker.since)),
@@ -39,7 +41,7 @@ def changes_to(breaker: OpenBreaker | None) -> list[Action]:
 
 
 def is_still(breaker: OpenBreaker | None) -> Condition:
-    """The breaker has not changed: every change moves `until`."""
+    """Return the condition that the breaker has not changed. Every change moves `until`."""
     condition: Condition
     if breaker is None:
         condition = PaceRow.breaker_until.does_not_exist()
@@ -49,6 +51,6 @@ def is_still(breaker: OpenBreaker | None) -> Condition:
 
 
 def is_not_by_hand() -> Condition:
-    """The breaker is closed, or was not opened by hand."""
+    """Return the condition that the breaker is closed, or was not opened by hand."""
     condition: Condition = PaceRow.breaker_by_hand.does_not_exist()
     return condition

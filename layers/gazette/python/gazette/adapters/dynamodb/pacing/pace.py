@@ -1,4 +1,4 @@
-"""The pace in DynamoDB: one row per stream; workers take permits by conditional writes."""
+"""The pace in DynamoDB: one row per stream. Workers take permits by conditional writes."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -47,14 +47,14 @@ from gazette.domain.errors import Unavailable
 from gazette.domain.ports.clock import Clock
 
 ROWS: Final = Streams(digest="digest", immediate="immediate")
-"""The row of each stream of this installation."""
+"""The name of each stream's row in this installation."""
 
 RECOMMENDATIONS_ROW: Final = "recommendations"
-"""The row of the content source that is asked: its permits are requests."""
+"""The row of the content source, whose permits are requests."""
 
 _TRIES = 8
-"""Attempts. Each refusal returns the current row; more fail only if the row changes its kind of
-state between any two of them."""
+"""The limit of attempts. Each refusal returns the current row. Further attempts fail only if the
+row changes the kind of its state between any two of them."""
 
 
 class DynamoQuota:
@@ -65,7 +65,7 @@ class DynamoQuota:
         self._name = name
 
     def set_quota(self, quota: Quota, at: datetime) -> None:
-        """One UpdateItem; one more if nothing was left of the quota before."""
+        """One UpdateItem; one more if the quota was exhausted before."""
         changes: list[Action] = [
             PaceRow.quota.set(quota.rate),
             PaceRow.quota_at.set(instant_number(at)),
@@ -84,12 +84,12 @@ class DynamoQuota:
 class DynamoRateLimiter:
     """The ports `RateLimiter`, `PaceGauge` and `CircuitBreaker` on a row of the table `pace`.
 
-    Caches the row as it last saw it, and chooses the change to request by it. The conditions of
-    the change hold only if the choice is right, whatever others did meanwhile; a refusal returns
-    the current row. A permit is never earlier than the cached row says, so `BUSY` and the cap of
+    Caches the row as it last saw it, and chooses the change to request by it. The conditions of the
+    change hold only if the choice is right, whatever other workers did meanwhile. A refusal returns
+    the current row. A permit is never earlier than the cached row allows, so `BUSY` and the cap of
     a new domain need no call. An exhausted daily quota or an open breaker is not cached, because
-    either may end at any time. Whoever passes a `coalescer` passes a `clock` too: a question that
-    waits for those of other threads is older than the permits that it is about.
+    either may end at any time. A caller that passes a `coalescer` passes a `clock` too, because a
+    request that waits for those of other threads is older than its permits.
     """
 
     def __init__(
@@ -111,41 +111,42 @@ class DynamoRateLimiter:
     def reserve(
         self, now: datetime, latest: datetime, *, critical: bool = False
     ) -> Permit | NoPermit:
-        """One UpdateItem for all threads that ask now; one more if the cached row was out of date.
+        """One UpdateItem for all threads that request now; one more if the cached row was out of
+        date.
 
-        Takes as many permits as threads ask, or as there are.
+        Takes a permit for each request, or as many as there are.
         """
-        asked = self._reserve_critical if critical else self._reserve_all
-        found = self._coalescer.ask(asked, (now, latest))
-        return cast("Permit | NoPermit", found)
+        answer = self._reserve_critical if critical else self._reserve_all
+        outcome = self._coalescer.ask(answer, (now, latest))
+        return cast("Permit | NoPermit", outcome)
 
     def outlook(self, now: datetime) -> Outlook:
-        """By the cached row. No call."""
+        """Return the outlook of the cached row. No call."""
         return outlook(self._known, self._plan, now)
 
     def _reserve_critical(
-        self, asked: Sequence[tuple[datetime, datetime]]
+        self, requests: Sequence[tuple[datetime, datetime]]
     ) -> Sequence[Permit | NoPermit | Exception]:
-        return self._reserve_all(asked, critical=True)
+        return self._reserve_all(requests, critical=True)
 
     def _reserve_all(
-        self, asked: Sequence[tuple[datetime, datetime]], *, critical: bool = False
+        self, requests: Sequence[tuple[datetime, datetime]], *, critical: bool = False
     ) -> Sequence[Permit | NoPermit | Exception]:
-        """Permits from now on: those that lie in the past would go out in a burst.
+        """Take permits from now on. Permits in the past would be used in a burst.
 
-        A thread that waited for the others to ask waits as long for its permit as they do.
+        A thread that waited for other threads' requests waits as long for its permit as they do.
         """
-        patience = min(latest - each for each, latest in asked)
-        now = max(each for each, _ in asked)
+        patience = min(latest - each for each, latest in requests)
+        now = max(each for each, _ in requests)
         now = max(now, self._clock()) if self._clock else now
         latest = now + patience
         known = self._known
         if is_used_up(known, now) or (known.breaker and known.breaker.holds(now)):
             self._known = Pace()
         permits: list[Permit | NoPermit | Exception] = []
-        while missing := len(asked) - len(permits):
-            found = self._take(now, latest, missing, critical=critical)
-            permits += [found] * missing if isinstance(found, NoPermit) else found
+        while missing := len(requests) - len(permits):
+            outcome = self._take(now, latest, missing, critical=critical)
+            permits += [outcome] * missing if isinstance(outcome, NoPermit) else outcome
         return permits
 
     def _take(
@@ -153,44 +154,46 @@ class DynamoRateLimiter:
     ) -> Sequence[Permit] | NoPermit:
         for _ in range(_TRIES):
             known = self._known
-            wanted = take(
+            reservation = take(
                 known, self._plan, now=now, latest=latest, number=number, critical=critical
             )
-            if isinstance(wanted, NoPermit):
-                return wanted
+            if isinstance(reservation, NoPermit):
+                return reservation
             won, row = update_or_current(
                 PaceRow(self._name),
-                _changes(known, wanted),
-                _still(known, wanted, plan=self._plan, now=now, latest=latest),
+                _changes(known, reservation),
+                _still(known, reservation, plan=self._plan, now=now, latest=latest),
             )
-            self._known = found = _pace(row)
-            if won and found.next_at:
-                return wanted.permits_from(found.next_at - wanted.number * wanted.cost)
+            self._known = current = _pace(row)
+            if won and current.next_at:
+                return reservation.permits_from(
+                    current.next_at - reservation.number * reservation.cost
+                )
         raise self._kept_changing()
 
     def trip(self, why: str, now: datetime, *, at_least: timedelta = timedelta(0)) -> OpenBreaker:
-        """One UpdateItem. If many workers are refused at once, the write of one of them succeeds.
+        """One UpdateItem. If many workers are refused at once, one of their writes succeeds.
 
         One more only if the cached row was out of date and this refusal changes the breaker.
         """
         known = self._known.breaker
         if known and not known.is_probed:
-            known = None  # it may be closed by now: a refused write returns the current row
+            known = None  # it may be closed by now; a refused write returns the current row
         for _ in range(_TRIES):
-            wanted = tripped(known, why, now, at_least=at_least)
-            if wanted == known:
+            next_state = tripped(known, why, now, at_least=at_least)
+            if next_state == known:
                 return known
-            _, row = update_or_current(PaceRow(self._name), changes_to(wanted), is_still(known))
+            _, row = update_or_current(PaceRow(self._name), changes_to(next_state), is_still(known))
             self._known = _pace(row)
             known = self._known.breaker
-            if known == wanted:
+            if known == next_state:
                 return known
         raise self._kept_changing()
 
     def trip_if_closed(self, why: str, now: datetime) -> None:
         """One UpdateItem, which is refused if the breaker is open."""
-        wanted = changes_to(tripped(None, why, now))
-        _, row = update_or_current(PaceRow(self._name), wanted, is_still(None))
+        changes = changes_to(tripped(None, why, now))
+        _, row = update_or_current(PaceRow(self._name), changes, is_still(None))
         self._known = _pace(row)
 
     def reset(self) -> None:
@@ -225,60 +228,67 @@ class DynamoRateLimiter:
         self, now: datetime, latest: datetime, *, critical: bool = False
     ) -> Permit | NoPermit:
         """One strongly consistent GetItem."""
-        wanted = take(self._stored(), self._plan, now=now, latest=latest, critical=critical)
-        return wanted if isinstance(wanted, NoPermit) else wanted.permits_from(wanted.at)[0]
+        reservation = take(self._stored(), self._plan, now=now, latest=latest, critical=critical)
+        return (
+            reservation
+            if isinstance(reservation, NoPermit)
+            else reservation.permits_from(reservation.at)[0]
+        )
 
     def _stored(self) -> Pace:
         return _pace(read_row(PaceRow, self._name))
 
 
-def _changes(known: Pace, wanted: Reservation) -> list[Action]:
-    """The updates to write; additions for numbers that other workers may change meanwhile."""
-    cost, number = wanted.number * wanted.cost // MICROSECOND, wanted.number
-    is_queued = known.next_at == wanted.at
-    next_at = PaceRow.next_at + cost if is_queued else instant_number(wanted.at) + cost
+def _changes(known: Pace, reservation: Reservation) -> list[Action]:
+    """Return the updates to write, as additions for numbers that other workers may change
+    meanwhile.
+    """
+    cost, number = reservation.number * reservation.cost // MICROSECOND, reservation.number
+    is_queued = known.next_at == reservation.at
+    next_at = PaceRow.next_at + cost if is_queued else instant_number(reservation.at) + cost
     changes: list[Action] = [PaceRow.next_at.set(next_at)]
-    if wanted.ahead_of is not None and wanted.set_back_at:
-        changes.append(PaceRow.set_back_at.set(instant_number(wanted.set_back_at)))
-    if wanted.stretch_at == known.stretch_at:
+    if reservation.ahead_of is not None and reservation.set_back_at:
+        changes.append(PaceRow.set_back_at.set(instant_number(reservation.set_back_at)))
+    if reservation.stretch_at == known.stretch_at:
         changes.append(PaceRow.stretch_taken.set(PaceRow.stretch_taken + number))
     else:
         changes += [
-            PaceRow.stretch_at.set(instant_number(wanted.stretch_at)),
-            PaceRow.last_taken.set(PaceRow.stretch_taken if wanted.last_taken else 0),
+            PaceRow.stretch_at.set(instant_number(reservation.stretch_at)),
+            PaceRow.last_taken.set(PaceRow.stretch_taken if reservation.last_taken else 0),
             PaceRow.stretch_taken.set(number),
         ]
-    if wanted.day == known.day:
+    if reservation.day == known.day:
         changes.append(PaceRow.taken.set(PaceRow.taken + number))
     else:
-        changes += [PaceRow.day.set(wanted.day.isoformat()), PaceRow.taken.set(number)]
-        if wanted.used_up_at and wanted.used_up_at != known.used_up_at:
-            changes.append(PaceRow.used_up_at.set(instant_number(wanted.used_up_at)))
-    if wanted.is_of_quota:
+        changes += [PaceRow.day.set(reservation.day.isoformat()), PaceRow.taken.set(number)]
+        if reservation.used_up_at and reservation.used_up_at != known.used_up_at:
+            changes.append(PaceRow.used_up_at.set(instant_number(reservation.used_up_at)))
+    if reservation.is_of_quota:
         changes.append(PaceRow.left.set(PaceRow.left - number))
-    if wanted.is_probe:
-        changes += changes_to(wanted.breaker)
+    if reservation.is_probe:
+        changes += changes_to(reservation.breaker)
     return changes
 
 
 def _still(
-    known: Pace, wanted: Reservation, *, plan: PacePlan, now: datetime, latest: datetime
+    known: Pace, reservation: Reservation, *, plan: PacePlan, now: datetime, latest: datetime
 ) -> Condition:
-    """The row is in the same kind of state as the cached one.
+    """Return the condition that the row is in the same kind of state as the cached one.
 
-    Workers wait or do not, or the next permit lies too far ahead; the ramp's stretch, the day, the
-    quota and the breaker are the same. So is whether the cap of a day that ends was used up.
+    Workers wait or do not, or the next permit lies too far ahead. The ramp's stretch, the day, the
+    quota and the breaker are the same. The cap of a day that ends is in both exhausted, or in
+    neither.
     """
     condition: Condition
     if known.next_at is None:
         condition = PaceRow.next_at.does_not_exist()
-    elif wanted.ahead_of is not None:
-        condition = PaceRow.next_at > instant_number(wanted.ahead_of)
+    elif reservation.ahead_of is not None:
+        condition = PaceRow.next_at > instant_number(reservation.ahead_of)
         condition &= _is(
             PaceRow.set_back_at, known.set_back_at and instant_number(known.set_back_at)
         )
-    elif known.next_at == wanted.at:
-        last = latest - (wanted.number - 1) * wanted.cost
+    elif known.next_at == reservation.at:
+        last = latest - (reservation.number - 1) * reservation.cost
         condition = PaceRow.next_at.between(instant_number(now), instant_number(last))
     else:
         condition = PaceRow.next_at < instant_number(now)
@@ -286,12 +296,12 @@ def _still(
     condition &= _is(PaceRow.stretch_at, known.stretch_at and instant_number(known.stretch_at))
     condition &= _is(PaceRow.day, known.day and known.day.isoformat())
     condition &= is_still(known.breaker)
-    if wanted.cap is not None and wanted.day == known.day:
-        condition &= PaceRow.taken <= wanted.cap - wanted.number
-    if known.day and wanted.day != known.day and (cap := plan.cap_on(known.day)) is not None:
+    if reservation.cap is not None and reservation.day == known.day:
+        condition &= PaceRow.taken <= reservation.cap - reservation.number
+    if known.day and reservation.day != known.day and (cap := plan.cap_on(known.day)) is not None:
         condition &= PaceRow.taken < cap if known.taken < cap else PaceRow.taken >= cap
-    if wanted.is_of_quota:
-        condition &= PaceRow.left >= wanted.number
+    if reservation.is_of_quota:
+        condition &= PaceRow.left >= reservation.number
     return condition
 
 
@@ -325,5 +335,5 @@ def _read(row: PaceRow) -> Pace:
 
 
 def _quota(row: PaceRow) -> Quota:
-    daily, left = (None if each is None else int(each) for each in (row.daily, row.left))
-    return Quota(rate=values.rate(row.quota), daily=daily, left=left)
+    daily, remaining = (None if each is None else int(each) for each in (row.daily, row.left))
+    return Quota(rate=values.rate(row.quota), daily=daily, left=remaining)

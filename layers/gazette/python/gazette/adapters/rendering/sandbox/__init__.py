@@ -1,7 +1,7 @@
-"""The sandbox in which templates that were pushed are rendered: they read values, and do nothing.
+"""The sandbox for pushed templates. They read values, and have no effects.
 
-Who may push a version may write every reader's email; what a template says is theirs. The sandbox
-keeps it to that: no template reaches Python, this process or its secrets.
+A person who may push a version may write every reader's email, and is responsible for its text. The
+sandbox prevents more: no template reaches Python, this process or its secrets.
 https://jinja.palletsprojects.com/en/stable/sandbox/
 """
 

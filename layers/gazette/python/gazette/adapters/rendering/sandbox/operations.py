@@ -1,4 +1,4 @@
-"""The operators, filters and methods of texts that a template may use, each within its bounds."""
+"""The operators, filters and methods of texts that a template may use, each with its limits."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, update_wrapper
@@ -13,9 +13,9 @@ from gazette.adapters.rendering.sandbox.sizes import (
     check_filled,
     check_given,
     check_made,
-    counted,
+    content_size,
+    count_while_reading,
     depth,
-    held,
     refuse,
     size,
 )
@@ -24,24 +24,24 @@ _READING = frozenset(
     """abs attr count d default first float int items last length list max min
     random reverse""".split()
 )
-"""Filters that write no text, and make nothing that they are not given."""
+"""Filters that write no text, and create only values from their arguments."""
 
 _CHOOSING = frozenset({"map", "reject", "rejectattr", "select", "selectattr"})
-"""Filters whose error shows the name of a filter, test or attribute that there is not, in full."""
+"""Filters whose error contains the full name of an unknown filter, test or attribute."""
 
 _COMPARING = frozenset({"dictsort", "groupby", "sort", "unique"})
-"""Filters that keep a copy of each text by which they compare, in lower case."""
+"""Filters that keep a lower-case copy of each text that they compare."""
 
 _EACH_LINE = frozenset({"expandtabs", "indent", "tojson"})
-"""Filters and methods that write a width many times."""
+"""Filters and methods that repeat a width many times."""
 
 _SHOWING_NUMBERS = frozenset({"format", "join", "sum"})
-"""Filters and methods whose numbers are no widths."""
+"""Filters and methods whose numbers are not widths."""
 
 
 def add(left: Any, right: Any) -> Any:
     """Add numbers, texts or lists. Raises SecurityError."""
-    if not isinstance(left, int | float) and held(left) + held(right) > LONGEST:
+    if not isinstance(left, int | float) and content_size(left) + content_size(right) > LONGEST:
         raise refuse("the operator +")
     return check_made(left + right)
 
@@ -50,7 +50,7 @@ def multiply(left: Any, right: Any) -> Any:
     """Multiply numbers, or repeat a little. Raises SecurityError."""
     for repeated, times in ((left, right), (right, left)):
         is_number = isinstance(repeated, int | float)
-        if isinstance(times, int) and not is_number and held(repeated) * times > WIDEST:
+        if isinstance(times, int) and not is_number and content_size(repeated) * times > WIDEST:
             raise refuse("the operator *")
     return check_made(left * right)
 
@@ -63,7 +63,7 @@ def fill(left: Any, right: Any) -> Any:
 
 
 def concatenate(join: Callable[[Iterable[Any]], str], parts: Sequence[Any]) -> str:
-    """The operator `~`. Raises SecurityError."""
+    """Join texts, as the operator `~` does. Raises SecurityError."""
     if sum(len(each) if isinstance(each, str) else size(each) for each in parts) > LONGEST:
         raise refuse("the operator ~")
     return join(parts)
@@ -76,26 +76,26 @@ def bounded(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> Any:
-    """Call a filter, or a method of a text, unless it may make too much. Raises SecurityError.
+    """Call a filter, or a method of a text, unless its result may be too long.
 
-    `on`: the value that it is applied to.
+    Raises SecurityError. `on`: the value to which it is applied.
     """
     longest = worst = max(1, len(on) if isinstance(on, str) else size(on))
     if name == "pprint":
-        worst *= longest  # each line stands behind a margin as long as the names above it
+        worst *= longest  # a margin as long as the names above it precedes each line
     elif name == "tojson" and (args or kwargs) and longest <= LONGEST:
-        worst *= max(1, depth(on))  # with `indent`, each line stands behind as many margins
+        worst *= max(1, depth(on))  # with `indent`, as many margins as the depth precede each line
     for value in (*args, *kwargs.values()):
         if isinstance(value, str):
-            found = len(value)
+            length = len(value)
         elif isinstance(value, int):
             if name not in _SHOWING_NUMBERS and abs(value) > WIDEST:
                 raise refuse(f"{name} with {value}")
-            found = value if name in _EACH_LINE else 1
+            length = value if name in _EACH_LINE else 1
         else:
-            found = size(value)
-        longest = max(longest, found)
-        worst *= max(1, found)
+            length = size(value)
+        longest = max(longest, length)
+        worst *= max(1, length)
     if longest > LONGEST or worst > WORST:
         raise refuse(name)
     return check_made(called(*args, **kwargs))
@@ -111,7 +111,7 @@ def bounded_method(called: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) 
 
 
 def bounded_filters(filters: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
-    """The filters, with their bounds where they make more than they are given."""
+    """Return the filters, with limits for those whose result may exceed their arguments."""
     return {
         name: each if name in _READING else _bounded_filter(name, each)
         for name, each in filters.items()
@@ -119,23 +119,23 @@ def bounded_filters(filters: Mapping[str, Callable[..., Any]]) -> dict[str, Call
 
 
 def _bounded_filter(name: str, called: Callable[..., Any]) -> Callable[..., Any]:
-    """Filters that Jinja gives its context, or the like, have that as their first argument."""
+    """Return a filter with limits. If Jinja passes it a context, that is its first argument."""
     passed = 1 if hasattr(called, "jinja_pass_arg") else 0
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if name in _CHOOSING:
             check_given(args[passed + 1 :], kwargs)
             return check_made(called(*args, **kwargs))
-        value, given = _read(args[passed]), args[passed + 1 :]
+        value, arguments = _read(args[passed]), args[passed + 1 :]
         if name in _COMPARING:
             check_compared(value)
-            return check_made(called(*args[:passed], value, *given, **kwargs))
+            return check_made(called(*args[:passed], value, *arguments, **kwargs))
         if name == "format":
-            check_filled(str(value), kwargs or given)
-        return bounded(name, partial(called, *args[:passed], value), value, given, kwargs)
+            check_filled(str(value), kwargs or arguments)
+        return bounded(name, partial(called, *args[:passed], value), value, arguments, kwargs)
 
     return update_wrapper(call, called)
 
 
 def _read(value: Any) -> Any:
-    return list(counted(value)) if isinstance(value, Iterator) else value
+    return list(count_while_reading(value)) if isinstance(value, Iterator) else value

@@ -1,8 +1,8 @@
-"""How much text one operation of a template may make, decided before it makes any.
+"""Limits of the text that one operation of a template may create, checked before it does.
 
-Jinja bounds only `range`, and its maintainers hold that a process cannot bound all of what it uses
-(https://github.com/pallets/jinja/pull/2149). So these are bounds of single operations and of what
-is rendered: a template that keeps very many values, or never ends, is ended with its process.
+Jinja limits only `range`, and its maintainers hold that a process cannot limit all of its use
+(https://github.com/pallets/jinja/pull/2149). So these are limits of single operations and of the
+rendered text. A template that keeps very many values, or never ends, is ended with its process.
 """
 
 import re
@@ -23,50 +23,51 @@ from jinja2.exceptions import SecurityError
 from jinja2.utils import Namespace
 
 LONGEST = 1_000_000
-"""Characters of a text that an operation makes, or of what is rendered. Gmail clips 102,400."""
+"""The limit in characters of an operation's text, and of the rendered text. Gmail clips 102,400."""
 
 WIDEST = 99_999
-"""A width, a precision, how often something is repeated: as Jinja bounds `range`."""
+"""The limit of a width, a precision, or a number of repetitions, as of Jinja's `range`."""
 
 WORST = 10 * LONGEST
-"""What an operation may make at the worst, by the sizes of what it is given."""
+"""The limit of an operation's worst case, which follows from the sizes of its arguments."""
 
 _BITS = 4096
-"""Of a whole number that is multiplied. A text of it has some 1,200 digits."""
+"""The limit in bits of a product. Such a number has some 1,200 digits."""
 
 _LONGEST_NUMBER = 40
-"""Characters of a number that is given as a text."""
+"""The limit in characters of a number in a text."""
 
 _SENTENCE = 10_000
-"""Characters of a sentence to translate, and of a value that is put into it."""
+"""The limit in characters of a sentence to translate, and of a value in it."""
 
 OF_JINJA = frozenset({"_loop_vars", "_block_vars"})
-"""What Jinja hands to a call beside the arguments."""
+"""The arguments that Jinja adds to a call."""
 
 _WIDTH = re.compile(r"[%)][-#0 +]*(?:\*|\d{6,}|\d*\.(?:\*|\d{6,}))")
-"""In a text that `%` fills: a width or precision beyond WIDEST, or one that a value gives. What is
-filled begins with `%`, or with `%(name)`, whose name may be anything."""
+"""The pattern of a width or precision beyond WIDEST, or from a value, in a text that `%` fills. A
+placeholder begins with `%`, or with `%(name)`, whose name may be any text."""
 
 _WIDTHS = re.compile(r"[%)][-#0 +]*(\d*)(?:\.(\d+))?")
-"""In such a text, each width and precision."""
+"""The pattern of each width and precision in such a text."""
 
 _DAYS_AND_TIMES = 1_000
-"""Characters of a text that says how an instant is written, or that one is read from. The C library
-writes up to 256 times as many: https://docs.python.org/3/library/time.html#time.strftime"""
+"""The limit in characters of a text that formats or contains an instant. The C library writes up to
+256 times as many: https://docs.python.org/3/library/time.html#time.strftime"""
 
 _WIDE_FIELD = re.compile(r"%[-_0^#+]*\d{3}")
-"""In a text for `strftime`: a width, an extension of the C library of Linux."""
+"""The pattern of a width in a text for `strftime`, an extension of the C library of Linux."""
 
 _MOST_PARTS = 1_000
-"""Of a list in words."""
+"""The limit of parts in a list in words."""
 
 _LONG_NUMBER = re.compile(r"\d{6}")
 
 
 def size(value: Any, *, objects: Callable[[Any], int] = lambda value: len(str(value))) -> int:
-    """About how many characters a value has as text; more than LONGEST stands for anything more.
+    """Return the approximate length of a value as text, or more than LONGEST for any longer one.
 
-    Lists count with all that they hold, however often they hold it. `objects`: of a value of ours.
+    Lists count with their whole content, as often as they contain it. `objects`: the size of one of
+    Gazette's own values.
     """
     if isinstance(value, str | bytes):
         return len(value)
@@ -77,7 +78,7 @@ def size(value: Any, *, objects: Callable[[Any], int] = lambda value: len(str(va
     if isinstance(value, Mapping):
         value = [each for item in value.items() for each in item]
     elif isinstance(value, Namespace):
-        # Its text shows what it holds.
+        # Its text shows its content.
         return size(object.__getattribute__(value, "_Namespace__attrs"), objects=objects)
     if not isinstance(value, _HOLDING):
         return objects(value) if type(value).__module__.startswith("gazette.") else 1
@@ -90,9 +91,9 @@ def size(value: Any, *, objects: Callable[[Any], int] = lambda value: len(str(va
 
 
 def depth(value: Any) -> int:
-    """Return how deeply lists and tables are nested in a value whose size is known to be bounded.
+    """Return the depth of nested lists and tables in a value whose size is known to be limited.
 
-    Each line that is printed of their content is indented once for each of them.
+    A printed line of their content is indented once per level.
     """
     if isinstance(value, Mapping):
         value = list(value.values())
@@ -106,27 +107,28 @@ _SEVERAL = (*_HOLDING, Mapping, Namespace)
 
 
 _holds_others: Callable[[type], bool] = lru_cache(maxsize=256)(lambda of: issubclass(of, _SEVERAL))
-"""Whether a value of a type may hold many. To look at a type takes long, and most hold none."""
+"""True if a value of the type may contain many. Cached, because the check is slow and most do
+not."""
 
 
 def refuse(what: str) -> SecurityError:
-    """The error for an operation that would make too much."""
+    """Return the error for an operation whose result would be too long."""
     return SecurityError(f"{what}: a template makes no text of more than {LONGEST} characters")
 
 
-def check_made(made: Any) -> Any:
-    """What an operation has made, unless that is too long. Raises SecurityError.
+def check_made(result: Any) -> Any:
+    """Return the result of an operation. Raise SecurityError if it is too long.
 
-    What it makes one after the other is counted while that is read.
+    The parts of an iterator are counted when they are read.
     """
-    if isinstance(made, str | bytes):
-        check_length(len(made))
-    elif isinstance(made, int):
-        if made.bit_length() > _BITS:
+    if isinstance(result, str | bytes):
+        check_length(len(result))
+    elif isinstance(result, int):
+        if result.bit_length() > _BITS:
             raise SecurityError(f"a number has more than {_BITS} bits")
-    elif isinstance(made, Iterator):
-        return counted(made)
-    return made
+    elif isinstance(result, Iterator):
+        return count_while_reading(result)
+    return result
 
 
 def check_length(length: int) -> None:
@@ -136,7 +138,10 @@ def check_length(length: int) -> None:
 
 
 def check_shown(value: Any) -> Any:
-    """A value that a template shows. Raises SecurityError for a list that holds too much."""
+    """Return a value that a template shows.
+
+    Raise SecurityError for a list with too much content.
+    """
     if isinstance(value, str):
         return value
     if _holds_others(type(value)) and size(value) > LONGEST:
@@ -145,18 +150,18 @@ def check_shown(value: Any) -> Any:
 
 
 def check_given(args: Iterable[Any], kwargs: Mapping[str, Any]) -> None:
-    """Raise SecurityError for a list that holds too much: what gets it may write its text."""
+    """Raise SecurityError for a list with too much content, whose text the callee may write."""
     for each in args:
-        if type(each) is not str and _holds_others(type(each)) and held(each) > LONGEST:
+        if type(each) is not str and _holds_others(type(each)) and content_size(each) > LONGEST:
             raise refuse("a long list")
     for name, each in kwargs.items():
-        if name not in OF_JINJA and _holds_others(type(each)) and held(each) > LONGEST:
+        if name not in OF_JINJA and _holds_others(type(each)) and content_size(each) > LONGEST:
             raise refuse("a long list")
 
 
 def check_compared(value: Any) -> None:
-    """Raise SecurityError for a list whose texts may not be copied to compare them."""
-    if held(value) > LONGEST:
+    """Raise SecurityError for a list whose texts are too long to be copied and compared."""
+    if content_size(value) > LONGEST:
         raise refuse("a long list")
 
 
@@ -164,38 +169,40 @@ def check_filled(text: str, values: Any) -> None:
     """Raise SecurityError if `%` may not fill `values` into `text`."""
     if wide := _WIDTH.search(text.replace("%%", "")):
         raise refuse(f"the width {wide[0]!r}")
-    found = size(values)
-    if found > LONGEST or len(text) * found > WORST or _width(text) > LONGEST:
+    length = size(values)
+    if length > LONGEST or len(text) * length > WORST or _width(text) > LONGEST:
         raise refuse("the operator %")
 
 
 def _width(text: str) -> int:
-    """The sum of the widths and precisions in a text that `%` fills, each below WIDEST."""
+    """Return the sum of the widths and precisions in a text that `%` fills, each below WIDEST."""
     fields = _WIDTHS.finditer(text.replace("%%", ""))
     return sum(int(each[1] or 0) + int(each[2] or 0) for each in fields)
 
 
 def check_spec(spec: str) -> None:
-    """Raise SecurityError if a value may not be written as `spec` says, such as `>20`."""
+    """Raise SecurityError for an invalid format of a value. A valid one is `>20`."""
     if _LONG_NUMBER.search(spec):
         raise refuse(f"the width {spec!r}")
 
 
 def check_instant(value: Any) -> None:
-    """Raise SecurityError for a text by which no instant may be written or read."""
+    """Raise SecurityError for an invalid format of instants."""
     if isinstance(value, str) and (len(value) > _DAYS_AND_TIMES or _WIDE_FIELD.search(value)):
         raise refuse("a format of days and times that is long or has a width")
 
 
 def check_parts(args: Iterable[Any]) -> None:
-    """Raise SecurityError for more parts than a list in words has."""
-    given = list(args)
-    if any(isinstance(each, Sequence) and len(each) > _MOST_PARTS for each in (given, *given)):
+    """Raise SecurityError for too many parts of a list in words."""
+    parts = list(args)
+    if any(isinstance(each, Sequence) and len(each) > _MOST_PARTS for each in (parts, *parts)):
         raise refuse("a list in words")
 
 
 def check_number(value: Any) -> None:
-    """Raise SecurityError for a text of a number that may have very many digits, as `1e999999`."""
+    """Raise SecurityError for a text of a number that may have very many digits, such as
+    `1e999999`.
+    """
     if isinstance(value, str) and (len(value) > _LONGEST_NUMBER or "e" in value.lower()):
         raise refuse("a number as a text")
 
@@ -206,12 +213,12 @@ def _has_no_widths(text: str) -> bool:
 
 
 def _is_sentence(text: str) -> bool:
-    # Long texts are not cached: a thousand of them would take all memory.
+    # Long texts are not cached, because a thousand of them would take all memory.
     return len(text) <= _SENTENCE and _has_no_widths(text)
 
 
 def check_sentence(texts: Sequence[Any], values: Mapping[str, Any]) -> None:
-    """Raise SecurityError for what no sentence is that is translated."""
+    """Raise SecurityError for sentences or values that are too long to be translated."""
     for text in texts:
         if isinstance(text, str) and not _is_sentence(text):
             raise refuse("a sentence that is long or has a width")
@@ -223,14 +230,14 @@ def check_sentence(texts: Sequence[Any], values: Mapping[str, Any]) -> None:
             raise refuse("a long value in a sentence")
 
 
-def held(value: Any) -> int:
+def content_size(value: Any) -> int:
     return size(value, objects=lambda _: 1)
 
 
-def counted(values: Iterable[Any]) -> Iterator[Any]:
+def count_while_reading(values: Iterable[Any]) -> Iterator[Any]:
     total = 0
     for each in values:
-        total += 1 + held(each)
+        total += 1 + content_size(each)
         if total > LONGEST:
             raise refuse("a long list")
         yield each

@@ -1,4 +1,4 @@
-"""The environment of templates that were pushed."""
+"""The environment of pushed templates."""
 
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from datetime import date, time, timedelta, tzinfo
@@ -40,7 +40,7 @@ from gazette.adapters.rendering.sandbox.sizes import (
     check_shown,
     check_spec,
 )
-from gazette.adapters.rendering.view_models import Line
+from gazette.adapters.rendering.view_models import ShownLine
 
 _WITHOUT_ATTRIBUTES = (
     BuiltinFunctionType,
@@ -50,23 +50,25 @@ _WITHOUT_ATTRIBUTES = (
     partial,
     type,
 )
-"""What templates call, or never see. A partial tells what it was made with: `partial.keywords`."""
+"""Types that templates call, or never see. The attributes of a partial reveal its arguments, such
+as `partial.keywords`."""
 
 _INSTANTS = (date, time, timedelta, tzinfo)
-"""The types that have `strftime` and `strptime`, under whatever name they are called."""
+"""The types that have `strftime` and `strptime`, under any name."""
 
 _ZONE = frozenset({"key"})
-"""What templates may ask of a time zone: the cache of zones is the whole process's."""
+"""The attributes of a time zone that templates may read. The whole process shares the cache of
+zones."""
 
-_FIELDS = (FunctionType, MemberDescriptorType, property, type(vars(Line)["line"]))
-"""What methods, slots, properties and the fields of named tuples are in their class."""
+_FIELDS = (FunctionType, MemberDescriptorType, property, type(vars(ShownLine)["line"]))
+"""The types of methods, slots, properties and the fields of named tuples in their class."""
 
 _METHODS = frozenset({BuiltinFunctionType, MethodType})
 
 _PLACES = frozenset({str, int})
 
 _SENTENCES = frozenset({vars(Language)["_gettext"], vars(Language)["_ngettext"]})
-"""What `trans`, `gettext` and `ngettext` call."""
+"""The methods that `trans`, `gettext` and `ngettext` call."""
 
 _LISTS = frozenset({vars(Language)["listed"], vars(Language)["named"]})
 _NUMBER = vars(Language)["number"]
@@ -75,22 +77,22 @@ _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {"+": add, "*": multiply, 
 
 
 def _is_of_an_instant(owner: Any) -> bool:
-    """`strptime` belongs to the type."""
+    """Return True for an instant or its type, because `strptime` belongs to the type."""
     return isinstance(owner, _INSTANTS) or (
         isinstance(owner, type) and issubclass(owner, _INSTANTS)
     )
 
 
 class _BoundedCode(CodeGenerator):
-    """Jinja's code, with bounds where templates render to a variable, or join by `~`."""
+    """Jinja's code generator, with limits for rendering to a variable and for joining by `~`."""
 
     def buffer(self, frame: Frame) -> None:
-        """Begin to render to a variable, as in a macro."""
+        """Write the start of rendering to a variable, as in a macro."""
         frame.buffer = self.temporary_identifier()
         self.writeline(f"{frame.buffer} = environment.buffer()")
 
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802 -- Jinja's name
-        """Join by `~`: Jinja's own function, once the parts are known to be short."""
+        """Write a join by `~`, which calls Jinja's own function if the parts are short."""
         escaping = "markup_join" if frame.eval_ctx.autoescape else "str_join"
         if frame.eval_ctx.volatile:
             escaping = "(markup_join if context.eval_ctx.volatile else str_join)"
@@ -102,34 +104,34 @@ class _BoundedCode(CodeGenerator):
 
 
 class _BoundedFormatter(SandboxedFormatter):
-    """Counts what it makes. For one text."""
+    """A formatter that counts its output. For one text."""
 
-    _made = 0
+    _length = 0
 
     def get_field(
         self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> tuple[Any, str]:
-        """As Jinja does, if the value may be shown."""
-        found, first = super().get_field(field_name, args, kwargs)
-        return check_shown(found), first
+        """Return Jinja's result, if the value may be shown."""
+        value, first = super().get_field(field_name, args, kwargs)
+        return check_shown(value), first
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        """As Python does, up to a length."""
+        """Return Python's result, up to a length."""
         check_spec(format_spec)
         if isinstance(value, _INSTANTS):
             check_instant(format_spec)
-        made: str = super().format_field(value, format_spec)
-        self._made += len(made)
-        check_length(self._made)
-        return made
+        text: str = super().format_field(value, format_spec)
+        self._length += len(text)
+        check_length(self._length)
+        return text
 
 
 class _BoundedEscapeFormatter(_BoundedFormatter, SandboxedEscapeFormatter):
-    """Besides, it escapes what it fills into a text that is HTML."""
+    """A formatter that also escapes the values in a text of HTML."""
 
 
 class _BoundedTemplate(FreshTemplate):
-    """A template that others import: its module holds what it renders then."""
+    """A template that other templates import. Its module contains its rendered text."""
 
     def make_module(
         self,
@@ -137,16 +139,16 @@ class _BoundedTemplate(FreshTemplate):
         shared: bool = False,
         locals: Mapping[str, Any] | None = None,  # noqa: A002 -- Jinja's name
     ) -> TemplateModule:
-        """As Jinja does, and counted."""
+        """Return Jinja's module, with a limit on its text."""
         context = self.new_context(vars, shared, locals)
         rendered = joined(self.root_render_func(context))
         return TemplateModule(self, context, (rendered,))
 
 
 class SandboxedTemplates(ImmutableSandboxedEnvironment):
-    """As our own environment, in Jinja's sandbox. In it, a call goes through `call` first.
+    """Our own environment in Jinja's sandbox. A call of a template goes through `call` first.
 
-    `context_class` takes the short way only for what `call` has let pass.
+    The shorter paths of `context_class` apply only after `call`.
     """
 
     context_class = QuickContext
@@ -161,21 +163,21 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
         super().__init__(*args, **kwargs)
         self._fields: set[tuple[type, str]] = set()
         self._checked: set[str] = set()
-        del self.globals["lipsum"]  # makes as much text as it is asked for
-        # Jinja's own `_` calls what a template has set as `gettext`, without `call`.
+        del self.globals["lipsum"]  # writes as much text as its argument requests
+        # Jinja's own `_` would call a template's own `gettext`, without `call`.
         del self.globals["_"]
         self.filters = bounded_filters(self.filters)
         self.finalize = check_shown
 
     def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
-        """As our own environment does."""
+        """Return the globals as our own environment does."""
         return QuickEnvironment.make_globals(self, d)  # type: ignore[arg-type]
 
     def call(self, context: Context, called: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Call what a template could reach: by then it is safe.
+        """Call a function that a template could reach, which is therefore safe.
 
-        Jinja asks each function whether it is marked as unsafe; none of those that templates are
-        given is. What a template calls on a text is bounded, and so are sentences.
+        Jinja checks whether each function is marked as unsafe. None that templates get is. Calls on
+        texts have limits, and so do sentences.
         """
         of = type(called)
         if of is MethodType:
@@ -197,9 +199,10 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
         return check_made(context.call(called, *args, **kwargs))
 
     def getattr(self, obj: Any, attribute: str) -> Any:
-        """As Jinja does, but at once for a public field or method of our own values.
+        """Return an attribute as Jinja does, with a shorter path for our own values' public
+        attributes.
 
-        What it holds is held against the rules when the template goes on from there.
+        Its own attributes are checked when the template reads them.
         """
         of = type(obj)
         if (of, attribute) in self._fields:
@@ -213,13 +216,13 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
         return super().getattr(obj, attribute)
 
     def getitem(self, obj: Any, argument: Any) -> Any:
-        """As Jinja does, if its error may show by what the value is asked."""
+        """Return an item as Jinja does, if the key may appear in the error."""
         if type(argument) not in _PLACES:
             check_given((argument,), {})
         return super().getitem(obj, argument)
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """As Jinja does, and nothing of functions, types, modules and the cache of zones."""
+        """Return Jinja's answer; False for functions, types, modules and the cache of zones."""
         if isinstance(obj, _WITHOUT_ATTRIBUTES):
             return False
         if isinstance(obj, tzinfo) and attr not in _ZONE:
@@ -228,7 +231,7 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
 
     @staticmethod
     def _check_language(called: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        """Check arguments from which Babel makes long texts: lists, and numbers given as text."""
+        """Check arguments from which Babel builds long texts: lists, and numbers in texts."""
         if called.__func__ in _LISTS:
             check_parts((*args, *kwargs.values()))
         elif called.__func__ is _NUMBER:
@@ -236,32 +239,32 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
                 check_number(each)
 
     def _check_catalogue(self, language: Language) -> None:
-        """Once for each language of a version: it was pushed like the templates."""
+        """Check a language of a version once, because it was pushed like the templates."""
         if language.tag not in self._checked:
             check_sentence(tuple(language.sentences()), {})
             self._checked.add(language.tag)
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:  # noqa: ARG002
-        """Calculate, or join and repeat a little. Raises SecurityError for more."""
+        """Calculate, join or repeat within the limits. Raises SecurityError beyond them."""
         if operator == "**":
-            raise SecurityError("a power can take all memory: multiply instead")
+            raise SecurityError("a power can take all memory; multiply instead")
         return _OPERATORS[operator](left, right)
 
     def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
-        """As Jinja does, with a formatter that bounds what it makes."""
+        """Return Jinja's wrapper with a formatter that limits its output."""
         if type(value) not in _METHODS or value.__name__ not in {"format", "format_map"}:
             return None
         text = value.__self__
         if not isinstance(text, str):
             return None
         kind = _BoundedEscapeFormatter if isinstance(text, Markup) else _BoundedFormatter
-        made = {"escape": text.escape} if isinstance(text, Markup) else {}
+        arguments = {"escape": text.escape} if isinstance(text, Markup) else {}
 
         def formatted(*args: Any, **kwargs: Any) -> str:
-            return type(text)(kind(self, **made).vformat(text, args, kwargs))
+            return type(text)(kind(self, **arguments).vformat(text, args, kwargs))
 
         def formatted_map(values: Mapping[str, Any]) -> str:
-            return type(text)(kind(self, **made).vformat(text, (), values))
+            return type(text)(kind(self, **arguments).vformat(text, (), values))
 
         is_map = value.__name__ == "format_map"
         return update_wrapper(formatted_map if is_map else formatted, value)

@@ -1,0 +1,79 @@
+"""Print the findings in files and folders, count them, or write the list of allowed findings."""
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from tests.unit.house.english import check
+from tests.unit.house.english.habits import HABITS
+
+
+def main() -> int:
+    """Run the command. Return 1 if it printed a finding, or if a file has too many."""
+    parser = argparse.ArgumentParser(prog="python -m tests.unit.house.english", description=__doc__)
+    parser.add_argument("paths", nargs="*", type=Path, help="files and folders (default: all)")
+    parser.add_argument("--only", help="print the findings of one habit")
+    parser.add_argument("--habits", action="store_true", help="explain each habit")
+    parser.add_argument("--count", action="store_true", help="count findings by habit and folder")
+    parser.add_argument(
+        "--write", action="store_true", help="lower the numbers of allowed findings"
+    )
+    parser.add_argument("--raise", action="store_true", dest="more", help="raise them, too")
+    options = parser.parse_args()
+    if options.habits:
+        return _explain()
+    if options.write or options.more:
+        return _write(more=options.more)
+    paths = check.files(options.paths or [check.ROOT])
+    matches = [each for each in check.findings(paths) if options.only in (None, each.habit.name)]
+    if options.count:
+        print(_table(matches))
+        return 0
+    for finding in matches:
+        print(finding)
+    return bool(matches)
+
+
+def _explain() -> int:
+    """Print each habit: the reason to drop it, the advice, and an example."""
+    for habit in HABITS:
+        print(f"{habit.name}\n  {habit.why}\n  {habit.instead}")
+        for bad, good in habit.examples.items():
+            print(f"  - {bad}\n  + {good}")
+    return 0
+
+
+def _write(*, more: bool) -> int:
+    """Write the list. Without `more`, keep the numbers of files that have more findings."""
+    now, before = check.count(check.files()), check.allowed()
+    too_many = [] if more else [path for path in now if now[path] > before.get(path, 0)]
+    check.write({**now, **{path: before.get(path, 0) for path in too_many}})
+    for path in sorted(too_many):
+        print(f"{path}: {now[path]} findings, {before.get(path, 0)} allowed")
+    return bool(too_many)
+
+
+def _table(findings: Iterable[check.Finding]) -> str:
+    """Return a table in Markdown of the findings by habit and folder."""
+    numbers = Counter((each.habit.name, each.path.split("/")[0]) for each in findings)
+    tops = sorted({top for _, top in numbers})
+    rows = [["habit", *tops, "all"], ["---", *["---:" for _ in tops], "---:"]]
+    rows += [
+        [name, *(str(numbers[name, top]) for top in tops), _sum(numbers, name=name)]
+        for name in [habit.name for habit in HABITS]
+    ]
+    rows.append(["all", *(_sum(numbers, top=top) for top in tops), _sum(numbers)])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _sum(
+    numbers: Mapping[tuple[str, str], int], *, name: str | None = None, top: str | None = None
+) -> str:
+    keys = [key for key in numbers if name in (None, key[0]) and top in (None, key[1])]
+    return str(sum(numbers[key] for key in keys))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

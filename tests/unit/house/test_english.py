@@ -1,0 +1,227 @@
+"""Plain English: no new finding of a habit, and each habit is found where it is planted."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.house.english import check
+from tests.unit.house.english.habits import HABITS, Habit
+from tests.unit.house.english.texts import DOCSTRINGS, Kind, Text, read
+
+_EXAMPLES = [(habit, bad, good) for habit in HABITS for bad, good in habit.examples.items()]
+
+_MODULE = '''"""What a module has."""
+
+class Table:
+    """Reads rows."""
+
+    size = 1
+    """How many rows."""
+
+    @property
+    def rows(self):
+        """The rows. Nobody counts them."""
+
+def rows(found):
+    """The rows.
+
+    Besides, they are sorted: nobody sorts them twice.
+    """
+    found = f"the row {found} is no row of ours"  # somebody else's
+    # A comment of two lines
+    # that ends with nobody.
+    raise KeyError("What is missing in the table was deleted.")
+
+OPTION = Option("--pages", help=f"How many pages it reads, of {LIMIT}.")
+ALARM = (
+    "Rows are missing. "
+    "Nobody reads them."
+)
+'''
+
+_PAGE = """# Whoever reads this
+
+For whoever reads
+this page.
+
+- A list item: it is a clause. And `nobody, it says` or "somebody" counts.
+  [nothing lost](besides/nobody.md)
+
+| who | what |
+| --- | --- |
+| nobody | somebody |
+
+```sh
+echo nobody
+```
+"""
+
+
+def _text(content: str, kind: Kind, *, path: str = "cli/x.py") -> Text:
+    return Text(path, kind, content, ((0, 1),))
+
+
+def _kind(habit: Habit) -> Kind:
+    """Return the kind of text in which the examples of a habit are searched."""
+    if Kind.PARAGRAPH in habit.kinds:
+        return Kind.PARAGRAPH
+    return Kind.MODULE if habit.kinds >= DOCSTRINGS else min(habit.kinds)
+
+
+def _names(text: Text) -> set[str]:
+    return {finding.habit.name for finding in check.in_text(text)}
+
+
+def _lines(path: Path) -> list[tuple[int, str]]:
+    findings = [each for text in read(path, "cli/x") for each in check.in_text(text)]
+    return sorted((each.line, each.habit.name) for each in findings)
+
+
+def test_no_file_has_more_or_fewer_findings_than_allowed() -> None:
+    assert check.differences(check.count(check.files()), check.allowed()) == [], (
+        "see the findings with `python -m tests.unit.house.english FILE`; "
+        "if there are fewer now, run it with --write"
+    )
+
+
+def test_the_list_of_allowed_findings_is_sorted_and_names_each_file_once() -> None:
+    lines = check.ALLOWED.read_text().splitlines() if check.ALLOWED.exists() else []
+    paths = [line.split(maxsplit=1)[1] for line in lines]
+    assert paths == sorted(set(paths))
+
+
+@pytest.mark.parametrize(("habit", "bad", "good"), _EXAMPLES)
+def test_a_planted_example_is_found(habit: Habit, bad: str, good: str) -> None:
+    assert habit.name in _names(_text(bad, _kind(habit)))
+
+
+@pytest.mark.parametrize(("habit", "bad", "good"), _EXAMPLES)
+def test_a_rewrite_has_no_finding(habit: Habit, bad: str, good: str) -> None:
+    assert _names(_text(good, _kind(habit))) == set()
+
+
+@pytest.mark.parametrize("habit", HABITS, ids=lambda habit: habit.name)
+def test_advice_follows_itself(habit: Habit) -> None:
+    for advice in (habit.why, habit.instead):
+        assert _names(_text(advice.replace("`", '"'), Kind.COMMENT)) <= {habit.name}
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The command does nothing if there is nothing to send.",
+        "There is no schedule, and there will be no email.",
+        "The queue is no longer empty.",
+        "Readers who opted out get no email.",
+        "Print who changed the row and what happened.",
+        "Three runs failed, two of which were retried.",
+        "It ranks a list of three: likes, comments and mentions.",
+        "`none`: it is the default.",
+        "The worker waits for it.",
+        "What does it cost?",
+        "What to do: look at the log.",
+    ],
+)
+def test_good_english_has_no_finding(sentence: str) -> None:
+    assert _names(_text(sentence, Kind.PARAGRAPH)) == set()
+
+
+@pytest.mark.parametrize(
+    "docstring",
+    [
+        "Return the rows.",
+        "One conditional PutItem.",
+        "Store the run, and raise Conflict if a newer one is stored.",
+    ],
+)
+def test_a_good_docstring_of_a_function_has_no_finding(docstring: str) -> None:
+    assert _names(_text(docstring, Kind.FUNCTION)) == set()
+
+
+def test_findings_in_a_module_are_reported_at_their_lines(tmp_path: Path) -> None:
+    path = tmp_path / "module.py"
+    path.write_text(_MODULE)
+    assert _lines(path) == [
+        (1, "question-word"),
+        (4, "class-noun"),
+        (7, "question-word"),
+        (11, "nobody-nothing-somebody"),
+        (14, "function-verb"),
+        (16, "beside"),
+        (16, "joining-colon"),
+        (16, "nobody-nothing-somebody"),
+        (18, "is-no"),
+        (18, "nobody-nothing-somebody"),
+        (18, "participle-name"),
+        (20, "nobody-nothing-somebody"),
+        (21, "what-is"),
+        (23, "question-word"),
+        (25, "nobody-nothing-somebody"),
+    ]
+
+
+def test_code_quotes_and_link_targets_of_a_page_do_not_count(tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    path.write_text(_PAGE)
+    assert _lines(path) == [
+        (1, "who-subject"),
+        (3, "for-whoever"),
+        (3, "who-subject"),
+        (7, "nobody-nothing-somebody"),
+        (11, "nobody-nothing-somebody"),
+        (11, "nobody-nothing-somebody"),
+    ]
+
+
+def test_comments_and_help_of_the_makefile_count(tmp_path: Path) -> None:
+    path = tmp_path / "Makefile"
+    path.write_text("# Nobody runs it.\nall: setup ## Build all beside the tests\n\t@echo nobody\n")
+    assert _lines(path) == [(1, "nobody-nothing-somebody"), (2, "beside")]
+
+
+def test_names_of_variables_count_in_shipped_code_only() -> None:
+    assert _names(_text("found", Kind.NAME)) == {"participle-name"}
+    assert _names(_text("found", Kind.NAME, path="proofs/x.py")) == set()
+
+
+def test_every_file_that_people_read_is_checked() -> None:
+    names = {str(path.relative_to(check.ROOT)) for path in check.files()}
+    assert names >= {
+        "README.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "docs/protocol.md",
+        "docs/runbook/README.md",
+        "proofs/README.md",
+        "producer/gazette_events.py",
+        "functions/ingest/handler.py",
+        "layers/gazette/python/gazette/domain/delivery/lifecycle.py",
+        "infra/stage/readers.py",
+        "cli/main.py",
+        "demo/campus.py",
+        "benchmarks/linear.py",
+    }
+    assert not any(name.startswith("docs/decisions/00") for name in names)
+
+
+def test_more_and_fewer_findings_than_allowed_are_both_reported() -> None:
+    now, before = {"a.py": 2, "b.py": 1, "same.py": 1}, {"b.py": 3, "gone.py": 1, "same.py": 1}
+    assert check.differences(now, before) == [
+        "a.py: 2 findings, 0 allowed",
+        "b.py: 1 findings, 3 allowed",
+        "gone.py: 0 findings, 1 allowed",
+    ]
+
+
+def test_a_merged_list_has_the_smaller_number_and_an_empty_list_is_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "allowed.txt"
+    monkeypatch.setattr(check, "ALLOWED", path)
+    assert check.allowed() == {}
+    path.write_text("   3 a.py\n   1 b.py\n   2 a.py\n")
+    assert check.allowed() == {"a.py": 2, "b.py": 1}
+    check.write({"b.py": 0, "a.py": 2})
+    assert path.read_text() == "   2 a.py\n"
+    check.write({"a.py": 0})
+    assert not path.exists()
