@@ -210,7 +210,7 @@ def a_schedule(
     return Schedule(
         user_id=user_id,
         name=DAILY,
-        wanted=Recurrence(8, 0, "Europe/Berlin"),
+        recurrence=Recurrence(8, 0, "Europe/Berlin"),
         next_due_at=next_due_at,
         sequence=sequence,
         revision=revision,

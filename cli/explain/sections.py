@@ -116,7 +116,7 @@ def _status(found: Explanation) -> str:
 def _schedules(found: Explanation) -> Iterator[tuple[str, ...]]:
     for each in found.outlooks:
         schedule = each.schedule
-        label = (schedule.name, recurring(schedule.wanted))
+        label = (schedule.name, recurring(schedule.recurrence))
         states = [DUE[each.due], *["then"] * (len(each.next) - 1)]
         if not each.next:
             yield (*label, states[0], "", "")

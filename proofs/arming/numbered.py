@@ -90,7 +90,7 @@ def created(state: ScheduleState, *, now: int, sequence: int) -> int:
         Schedule(
             user_id="ann",
             name="daily",
-            wanted=_WANTED,
+            recurrence=_WANTED,
             next_due_at=instant_of(now + 1),
             sequence=sequence,
             revision=0,
@@ -109,7 +109,7 @@ def armed(number: int, *, now: int) -> int:
     next_due_at = row.next_due_at
     if not row.listed:
         next_due_at = next_after_change(
-            row.wanted,
+            row.recurrence,
             after=last_instant_of_slot(instant_of(now)),
             last=row.last_due_at,
             pending=None,
@@ -121,7 +121,7 @@ def armed(number: int, *, now: int) -> int:
 def advanced(number: int) -> int:
     """Return the row after its occurrence was started."""
     row = _ROWS[number]
-    return _written(row, row.advanced(next_occurrence(row.wanted, after=row.next_due_at)))
+    return _written(row, row.advanced(next_occurrence(row.recurrence, after=row.next_due_at)))
 
 
 @cache

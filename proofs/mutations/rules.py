@@ -481,8 +481,8 @@ RULES: Final = (
     Mutation(
         "the next digest is of another date where new rules moved the last one",
         "steps/occurrences/start.py",
-        "    return next_on_another_date(schedule.wanted, after=due_at, last=due_at)\n",
-        "    return next_on_another_date(schedule.wanted, after=due_at, last=None)\n",
+        "    return next_on_another_date(schedule.recurrence, after=due_at, last=due_at)\n",
+        "    return next_on_another_date(schedule.recurrence, after=due_at, last=None)\n",
         "tests/unit/fanout/test_fanout.py::test_a_zone_that_is_not_known_here_is_taken_for_utc",
     ),
     Mutation(

@@ -88,7 +88,7 @@ TRACES: Final = {
 _WINDOW = "    window = window_of(run, older.since,"
 _LOCAL_DATE = (
     "int(schedule.next_due_at.astimezone("
-    '__import__("zoneinfo").ZoneInfo(schedule.wanted.time_zone)'
+    '__import__("zoneinfo").ZoneInfo(schedule.recurrence.time_zone)'
     ').strftime("%Y%m%d"))'
 )
 
@@ -219,8 +219,8 @@ PREVENTED: Final = (
     Mutation(
         "a new schedule is due after the open slot",
         "domain/model.py",
-        "self.wanted, after=last_instant_of_slot(now), last=",
-        "self.wanted, after=now, last=",
+        "self.recurrence, after=last_instant_of_slot(now), last=",
+        "self.recurrence, after=now, last=",
         "tests/unit/subscribers/test_schedules.py::test_trace_k_the_open_slot_is_never_chosen",
         "k",
     ),

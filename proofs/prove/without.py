@@ -69,7 +69,7 @@ def _never_idle() -> Iterator[None]:
 
     def go_on(schedule: Schedule, *, context: FanoutContext) -> Schedule | None:
         context.runs.create(start._ended(schedule, context))
-        after = schedule.advanced(next_occurrence(schedule.wanted, after=schedule.next_due_at))
+        after = schedule.advanced(next_occurrence(schedule.recurrence, after=schedule.next_due_at))
         return after if context.schedules.put(after, replacing=schedule) else None
 
     with patch.object(fanout, "go_idle", go_on):
@@ -95,7 +95,7 @@ def _armed_late() -> Iterator[None]:
 
     def one_more(schedule: Schedule, now: datetime) -> datetime:
         first = due_after(schedule, now)
-        return first if schedule.listed else next_occurrence(schedule.wanted, after=first)
+        return first if schedule.listed else next_occurrence(schedule.recurrence, after=first)
 
     with patch.object(Schedule, "due_after", one_more):
         yield

@@ -23,7 +23,7 @@ def test_a_visit_for_nothing_is_found() -> None:
     """The earlier code armed a schedule without events for its next occurrence."""
 
     def go_on(schedule: Schedule, *, context: FanoutContext) -> Schedule:
-        after = schedule.advanced(next_occurrence(schedule.wanted, after=schedule.next_due_at))
+        after = schedule.advanced(next_occurrence(schedule.recurrence, after=schedule.next_due_at))
         assert context.schedules.put(after, replacing=schedule)
         return after
 
@@ -43,7 +43,7 @@ def test_a_date_with_two_digests_is_found() -> None:
     """The earlier code armed the next occurrence, even on the same date."""
 
     def go_on(schedule: Schedule) -> datetime:
-        return next_occurrence(schedule.wanted, after=schedule.next_due_at)
+        return next_occurrence(schedule.recurrence, after=schedule.next_due_at)
 
     def as_armed(*_: object, armed_for: datetime, last: datetime | None) -> datetime:
         return armed_for

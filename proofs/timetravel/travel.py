@@ -392,13 +392,13 @@ def _travel(subscribers: int, days: int, rules: Rules, *, seed: int) -> Tally:
     stored = _by_reader(sorted([*coming, *fetches.items], key=itemgetter(1)))
     for (user_id, _), schedule in schedules.rows.items():
         started = [(at, run) for at, run in runs.started[user_id] if run.due_at < end]
-        same_date += rules.same_dates(schedule.wanted, started)
+        same_date += rules.same_dates(schedule.recurrence, started)
         if rules.unknown:
             occurrences += len(started)
-            missing += rules.lost(schedule.wanted, stored[user_id], started, end)
+            missing += rules.lost(schedule.recurrence, stored[user_id], started, end)
             continue
         due = Counter(run.due_at for _, run in started)
-        all_due = _all_due(schedule.wanted, _BEGIN + SLOT, end)
+        all_due = _all_due(schedule.recurrence, _BEGIN + SLOT, end)
         wanted = _waited_for(sorted(all_due), stored[user_id], started)
         occurrences += len(wanted)
         missing += len(wanted - due.keys())

@@ -752,7 +752,7 @@ def test_an_idle_schedule_costs_nothing_at_its_next_occurrence(quiet: Cloud) -> 
     """What is left is the tick's: the slots, and the checkpoint. No row is read, none written."""
     daily = DynamoSchedules("schedules", shards=1).get("ann", DAILY)
     assert daily
-    slot = slot_of(next_occurrence(daily.wanted, after=daily.next_due_at))
+    slot = slot_of(next_occurrence(daily.recurrence, after=daily.next_due_at))
     quiet.meter.clear()
     quiet.work(
         "fanout",

@@ -286,7 +286,7 @@ def test_a_schedule_that_is_no_longer_as_it_was_read_keeps_the_event(
         case "advanced":
             stores.schedules.put(read.advanced(NOW + timedelta(days=1)), replacing=read)
         case "changed":
-            later = replace(read, revision=2, wanted=Recurrence(20, 30, "Europe/Berlin"))
+            later = replace(read, revision=2, recurrence=Recurrence(20, 30, "Europe/Berlin"))
             assert stores.schedules.put(later, replacing=read)
         case "renewed":
             assert stores.schedules.put(replace(read, changed_at=NOW + SECOND), replacing=read)

@@ -28,7 +28,7 @@ FIRST = a_schedule().next_due_at
 WEEKLY = replace(
     a_schedule(),
     name="weekly",
-    wanted=Recurrence(21, 30, "Asia/Tokyo", Days(frozenset({2, 7}), 3, 2)),
+    recurrence=Recurrence(21, 30, "Asia/Tokyo", Days(frozenset({2, 7}), 3, 2)),
 )
 
 
@@ -54,7 +54,7 @@ def test_a_schedule_comes_back_as_put(schedules: Schedules) -> None:
 
 
 def test_a_pause_comes_back_as_put_and_goes_with_the_next_change(schedules: Schedules) -> None:
-    paused = replace(WEEKLY, wanted=replace(WEEKLY.wanted, paused_until=date(2026, 12, 14)))
+    paused = replace(WEEKLY, recurrence=replace(WEEKLY.recurrence, paused_until=date(2026, 12, 14)))
     schedules.put(paused, replacing=None)
     assert schedules.get("ann", "weekly") == paused
     assert due(schedules, paused) == [paused]
@@ -83,7 +83,9 @@ def test_a_schedule_is_replaced_only_as_it_was_read(
     schedules: Schedules, stale: Schedule | None
 ) -> None:
     schedules.put(a_schedule(), replacing=None)
-    changed = replace(a_schedule(revision=2), wanted=Recurrence(20, 30, "UTC", Days(month_day=31)))
+    changed = replace(
+        a_schedule(revision=2), recurrence=Recurrence(20, 30, "UTC", Days(month_day=31))
+    )
     assert not schedules.put(changed, replacing=stale)
     assert schedules.put(changed, replacing=a_schedule())
     assert schedules.get("ann", DAILY) == changed
@@ -317,7 +319,7 @@ def test_the_largest_row_of_a_schedule_is_one_write_unit(monkeypatch: pytest.Mon
     largest = replace(
         ASKING,
         user_id="u" * 64,
-        wanted=Recurrence(
+        recurrence=Recurrence(
             23, 50, max(available_timezones(), key=len), Days(), paused_until=date(2026, 12, 14)
         ),
         sequence=10**10 - 1,

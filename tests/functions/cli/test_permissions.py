@@ -254,7 +254,9 @@ def test_sources(cloud: Cloud, run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
         schedules = DynamoSchedules("schedules", shards=1)
         schedules.remove(a_daily("bo"))
         idle = a_daily("ann")  # as a crash has left it, between a choice and its schedule
-        at_noon = replace(idle.armed(now() - timedelta(hours=1)), wanted=Recurrence(12, 0, "UTC"))
+        at_noon = replace(
+            idle.armed(now() - timedelta(hours=1)), recurrence=Recurrence(12, 0, "UTC")
+        )
         schedules.put(at_noon, replacing=idle)
     monkeypatch.setenv("GAZETTE_CONTENT_SOURCES", '["events", "recommendations"]')
     deploy("content", ContentSettings.from_env().to_env())

@@ -125,10 +125,10 @@ def item(row: Row) -> Item:
 
 
 def use_schedule(schedule: Schedule) -> None:
-    due, wanted = schedule.next_due_at, schedule.wanted
-    next_on_another_date(wanted, after=due, last=due)
-    next_after_change(wanted, after=NOW, last=schedule.last_due_at, pending=due)
-    due_by_the_clock_of_now(wanted, armed_for=due, last=schedule.last_due_at)
+    due, recurrence = schedule.next_due_at, schedule.recurrence
+    next_on_another_date(recurrence, after=due, last=due)
+    next_after_change(recurrence, after=NOW, last=schedule.last_due_at, pending=due)
+    due_by_the_clock_of_now(recurrence, armed_for=due, last=schedule.last_due_at)
     moved = schedule.advanced(schedule.due_after(NOW))
     assert moved.listed
     for each in (schedule, moved, moved.idle(), moved.leaving(), moved.withdrawn()):
@@ -357,7 +357,9 @@ def a_schedule_row() -> ScheduleRow:
         fetched_for=NOW,
         shown=b"123456",
     )
-    schedule = replace(schedule, wanted=replace(schedule.wanted, paused_until=date(2026, 11, 1)))
+    schedule = replace(
+        schedule, recurrence=replace(schedule.recurrence, paused_until=date(2026, 11, 1))
+    )
     writer = schedules.DynamoSchedules.__new__(schedules.DynamoSchedules)
     writer._shards = 4
     return writer._row(schedule)

@@ -387,7 +387,7 @@ def test_what_waits_lasts_longer_where_its_days_become_rarer(
     change(world)
     stored = world.events.get("ann", "e1")
     assert isinstance(stored, StoredEvent)
-    wanted = world.schedules.rows["ann", "custom"].wanted
+    wanted = world.schedules.rows["ann", "custom"].recurrence
     assert stored.lasts_until == needed_until(wanted, world.clock())
 
 

@@ -204,7 +204,7 @@ def test_trace_j_a_change_of_the_hour_between_message_and_advance_swallows_no_di
 
 def test_a_zone_that_is_not_known_here_is_taken_for_utc(world: Fanout) -> None:
     """Rather a digest at a wrong hour than a schedule that comes back for ever."""
-    world.make_due(replace(a_schedule("aaa"), wanted=Recurrence(8, 0, "Mars/Olympus_Mons")))
+    world.make_due(replace(a_schedule("aaa"), recurrence=Recurrence(8, 0, "Mars/Olympus_Mons")))
     world.make_due(a_schedule("zoe"))
     assert world.fan_out() == FannedOut(queued=3)
     due = world.schedules.rows["aaa", DAILY].next_due_at
@@ -230,7 +230,9 @@ def test_what_is_far_from_the_next_goes_out_late_rather_than_never(
     world: Fanout, days: Days
 ) -> None:
     """Its events would have to wait for a second long interval, and expire on the way."""
-    monthly = replace(a_schedule(), name="custom", wanted=Recurrence(8, 0, "Europe/Berlin", days))
+    monthly = replace(
+        a_schedule(), name="custom", recurrence=Recurrence(8, 0, "Europe/Berlin", days)
+    )
     world.make_due(monthly)
     world.clock.now = SLOT + world.max_lateness + timedelta(hours=1)
     assert world.fan_out() == FannedOut(queued=1, late=1)
@@ -390,7 +392,7 @@ def test_a_schedule_advances_to_its_next_wanted_day(
 ) -> None:
     """It is Sunday."""
     weekly = replace(
-        a_schedule(), name="weekly", wanted=Recurrence(8, 0, "Europe/Berlin", Days(days))
+        a_schedule(), name="weekly", recurrence=Recurrence(8, 0, "Europe/Berlin", Days(days))
     )
     world.make_due(weekly)
     world.fan_out()

@@ -53,7 +53,7 @@ class Reader:
         self.world = World(SettableClock(begin))
         self.world.subscribers.put(a_subscriber(), replacing=None)
         due = next_occurrence(wanted, after=begin)
-        schedule = replace(a_schedule(next_due_at=due), wanted=wanted)
+        schedule = replace(a_schedule(next_due_at=due), recurrence=wanted)
         self.world.schedules.put(schedule, replacing=None)
         self.sent: list[datetime] = []
         self.events = 0
@@ -88,7 +88,7 @@ class Reader:
 
     def shown(self) -> list[str]:
         """What the clock of now shows when each digest was due, such as `Mon 23 08:00`."""
-        zone = self.rules.zone_of(self.schedule.wanted.time_zone)
+        zone = self.rules.zone_of(self.schedule.recurrence.time_zone)
         return [f"{due.astimezone(zone):%a %d %H:%M}" for due in self.sent]
 
 

@@ -259,7 +259,7 @@ def assert_everything_is_on_its_way(world: World) -> None:
             assert schedule is not None
             assert not pause or not pause.holds_at(schedule.next_due_at)
             assert isinstance(reader, Subscriber)
-            assert schedule.wanted == reader.recurrence(Frequency(stored.schedule))
+            assert schedule.recurrence == reader.recurrence(Frequency(stored.schedule))
 
 
 histories = st.lists(commands, min_size=1, max_size=14)

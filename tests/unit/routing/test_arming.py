@@ -245,7 +245,7 @@ def test_a_schedule_that_was_armed_is_as_new_as_the_profile_that_it_was_armed_fo
     """The hour is changed and changed back, and an event comes; whoever changed it first is slow,
     and finds that it is late."""
     for world, where in interleavings(idle, change, change_back_and_create):
-        assert (daily(world).wanted.hour, daily(world).next_due_at) == (8, DUE + DAY), where
+        assert (daily(world).recurrence.hour, daily(world).next_due_at) == (8, DUE + DAY), where
 
 
 def change(world: World) -> None:

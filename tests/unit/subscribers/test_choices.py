@@ -285,7 +285,7 @@ def test_a_choice_ends_a_rest_and_counts_as_a_sign_of_life(world: World) -> None
     assert ann(world).active_on == NOW.date()
     schedule = world.schedules.get("ann", DAILY)
     assert schedule
-    assert schedule.wanted.hour == 7
+    assert schedule.recurrence.hour == 7
 
 
 def test_choices_do_not_resubscribe_a_reader(world: World) -> None:
@@ -344,7 +344,7 @@ def test_any_order_ends_in_the_same_profile(order: tuple[Command, ...]) -> None:
     for name in (DAILY, "custom"):
         schedule = world.schedules.get("ann", name)
         assert schedule
-        assert schedule.wanted == end.recurrence(Frequency(name))
+        assert schedule.recurrence == end.recurrence(Frequency(name))
 
 
 @settings(max_examples=100, deadline=None)
@@ -394,7 +394,7 @@ def test_a_choice_and_something_else_at_once_both_count(other: Command) -> None:
                 where
             )
             for key, schedule in world.schedules.rows.items():
-                assert schedule.wanted == ann(world).recurrence(Frequency(key[1])), where
+                assert schedule.recurrence == ann(world).recurrence(Frequency(key[1])), where
 
 
 @pytest.mark.parametrize("first", [CHOSEN, PROFILE])
@@ -411,7 +411,7 @@ def test_a_choice_that_broke_off_anywhere_holds_after_its_redelivery() -> None:
     for world, where in crashes(with_profile, lambda world: world.say(CHOSEN)):
         world.say(CHOSEN)
         for key, schedule in world.schedules.rows.items():
-            assert schedule.wanted == ann(world).recurrence(Frequency(key[1])), where
+            assert schedule.recurrence == ann(world).recurrence(Frequency(key[1])), where
         assert ann(world).active_on == NOW.date(), where
 
 

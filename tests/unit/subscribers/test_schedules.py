@@ -112,7 +112,7 @@ def test_a_schedule_that_is_no_longer_chosen_drains_and_keeps_the_readers_hour(
 ) -> None:
     change(world, like=Frequency.WEEKLY)
     change(world, hour=20, changed_at=LATER, like=Frequency.DAILY)
-    assert world.schedules.rows["ann", "weekly"].wanted == Recurrence(
+    assert world.schedules.rows["ann", "weekly"].recurrence == Recurrence(
         20, 0, "Europe/Berlin", Days(frozenset({1}))
     )
     assert not world.schedules.withdrawn
@@ -248,7 +248,7 @@ def test_two_changes_at_once_end_with_the_later_one() -> None:
 
     for act, other in ((early, late), (late, early)):
         for world, where in interleavings(World, act, other):
-            assert daily(world).wanted.hour == 20, where
+            assert daily(world).recurrence.hour == 20, where
             assert slot_of(daily(world).due_after(NOW)).hour == 19, where
 
 
@@ -261,7 +261,7 @@ def test_a_change_to_an_hour_that_has_passed_leaves_todays_digest_where_it_is(
     before = daily(world)
     change(world, hour=7, changed_at=LATER)
     assert (daily(world).next_due_at, daily(world).sequence) == (before.next_due_at, 1)
-    assert (daily(world).wanted.hour, daily(world).revision) == (7, before.revision + 1)
+    assert (daily(world).recurrence.hour, daily(world).revision) == (7, before.revision + 1)
     world.send_digest()
     assert daily(world).next_due_at == datetime(2026, 11, 23, 6, 0, tzinfo=UTC)
 
@@ -333,7 +333,7 @@ def test_a_schedule_is_made_with_the_first_event_that_needs_it(
     assert ("ann", digest.value) not in world.schedules.rows
     world.create(an_event(via=("post#post1",)))
     schedule = world.schedules.rows["ann", digest.value]
-    assert schedule.wanted == a_subscriber().recurrence(digest)
+    assert schedule.recurrence == a_subscriber().recurrence(digest)
     world.create(an_event("e2", via=("post#post1",)))
     assert world.schedules.rows["ann", digest.value] == schedule
     world.send_everything()
@@ -351,7 +351,7 @@ def test_a_schedule_that_is_there_is_not_read_into_another_shape(world: World) -
 @pytest.mark.parametrize("digest", [Frequency.DAILY, Frequency.WEEKLY, Frequency.CUSTOM])
 def test_set_schedule_says_the_name_the_days_and_the_hour(world: World, digest: Frequency) -> None:
     set_schedule(a_subscriber(), digest, context=world.context, current=None)
-    assert world.schedules.rows["ann", digest.value].wanted == a_subscriber().recurrence(digest)
+    assert world.schedules.rows["ann", digest.value].recurrence == a_subscriber().recurrence(digest)
 
 
 # Who leaves.
@@ -412,7 +412,7 @@ def test_a_schedule_that_is_made_while_the_hour_changes_has_the_new_hour() -> No
         lambda world: world.create(an_event(via=("post#post1",))),
         lambda world: change(world, hour=20),
     ):
-        assert world.schedules.rows["ann", "weekly"].wanted.hour == 20, where
+        assert world.schedules.rows["ann", "weekly"].recurrence.hour == 20, where
 
 
 def test_a_schedule_that_is_made_for_somebody_who_was_erased_and_returned_is_theirs() -> None:
@@ -432,7 +432,7 @@ def test_a_schedule_that_is_made_for_somebody_who_was_erased_and_returned_is_the
         make, lambda world: world.create(an_event(via=("post#post1",))), return_anew
     ):
         weekly = world.schedules.rows.get(("ann", "weekly"))
-        assert weekly is None or weekly.wanted.hour == 20, where
+        assert weekly is None or weekly.recurrence.hour == 20, where
 
 
 def test_trace_ai_what_a_dead_worker_armed_for_a_dormant_reader_is_withdrawn_by_the_repetition(

@@ -477,8 +477,8 @@ def test_a_zone_that_is_not_known_here_is_told_and_everything_else_too(world: Wo
     profile, schedule = world.subscribers.rows["ann"], world.schedules.rows["ann", DAILY]
     assert not isinstance(profile, Erased)
     world.subscribers.rows["ann"] = replace(profile, time_zone="Mars/Base")
-    wanted = replace(schedule.wanted, time_zone="Mars/Base")
-    world.schedules.rows["ann", DAILY] = replace(schedule, wanted=wanted)
+    wanted = replace(schedule.recurrence, time_zone="Mars/Base")
+    world.schedules.rows["ann", DAILY] = replace(schedule, recurrence=wanted)
     found = explained(world, date(2026, 11, 23))
     assert (found.time_zone, found.zone.key) == ("Mars/Base", "UTC")
     assert [each.hour for each in found.outlooks[0].next] == [7, 8, 8]

@@ -457,7 +457,7 @@ def test_a_date_before_the_profile_says_so(world: World) -> None:
 
 def test_a_date_that_no_schedule_wants_says_so(world: World) -> None:
     schedule = world.schedules.rows["ann", DAILY]
-    weekly = replace(schedule, wanted=replace(schedule.wanted, days=Days(frozenset({1}))))
+    weekly = replace(schedule, recurrence=replace(schedule.recurrence, days=Days(frozenset({1}))))
     world.schedules.rows["ann", DAILY] = weekly
     world.clock.pass_time(days=7)
     assert "The reader has no schedule that is due on that date." in answer(world, TUESDAY)

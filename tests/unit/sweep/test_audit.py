@@ -98,7 +98,7 @@ def test_trace_ag_what_a_message_among_the_dead_letters_has_left_behind_is_found
     idle = daily(world)
     found = audited(world, partition)
     assert found == Audited(idle=1, armed=(daily(world),))
-    assert daily(world) == idle.armed(next_occurrence(idle.wanted, after=world.clock()))
+    assert daily(world) == idle.armed(next_occurrence(idle.recurrence, after=world.clock()))
     world.send_digest()
     assert [email.lines for email in world.emails()] == [("post1: 1",)]
     assert audited(world, partition) == Audited()

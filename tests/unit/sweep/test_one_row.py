@@ -33,7 +33,7 @@ READERS = ("ann", "cy", "di")
 
 def incomputable(schedule: Schedule) -> Schedule:
     """At the 24th hour."""
-    return replace(schedule, wanted=replace(schedule.wanted, hour=24))
+    return replace(schedule, recurrence=replace(schedule.recurrence, hour=24))
 
 
 def a_world(state: ScheduleState = ScheduleState.ARMED) -> World:
@@ -186,7 +186,7 @@ def test_the_audit_arms_all_others(damaged: str) -> None:
     world.clock.now += 2 * SETTLE_LAG
     if damaged == "run":
         for key, row in world.schedules.rows.items():
-            world.schedules.rows[key] = replace(row, wanted=a_schedule().wanted)
+            world.schedules.rows[key] = replace(row, recurrence=a_schedule().recurrence)
         broken = RunKey("cy", DAILY, 1)
         world.runs.create(replace(a_run(user_id="cy"), status=Status.SENT))
         world.runs.unreadable.add(broken)

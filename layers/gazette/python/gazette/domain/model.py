@@ -193,7 +193,7 @@ class Schedule:
 
     user_id: str
     name: str
-    wanted: Recurrence
+    recurrence: Recurrence
     next_due_at: datetime
     """The time at which the next run is due.
 
@@ -254,7 +254,7 @@ class Schedule:
         if self.listed:
             return self.next_due_at
         return next_after_change(
-            self.wanted, after=last_instant_of_slot(now), last=self.last_due_at, pending=None
+            self.recurrence, after=last_instant_of_slot(now), last=self.last_due_at, pending=None
         )
 
     def is_asked_for(self, due_at: datetime) -> bool:

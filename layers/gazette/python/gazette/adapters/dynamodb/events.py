@@ -86,21 +86,23 @@ class DynamoEvents:
         return events
 
     def store(
-        self, event: Event, schedule: str, wanted: Recurrence | None = None
+        self, event: Event, schedule: str, recurrence: Recurrence | None = None
     ) -> tuple[bool, StoredEvent | Retracted]:
         """One conditional PutItem, tried up to three times."""
         for _ in range(_ATTEMPTS - 1):
             try:
-                return self._put(event, schedule, wanted)
+                return self._put(event, schedule, recurrence)
             except Unavailable:
                 continue
-        return self._put(event, schedule, wanted)
+        return self._put(event, schedule, recurrence)
 
     def _put(
-        self, event: Event, schedule: str, wanted: Recurrence | None
+        self, event: Event, schedule: str, recurrence: Recurrence | None
     ) -> tuple[bool, StoredEvent | Retracted]:
         now = self._clock()
-        stored = StoredEvent(event, schedule, now, lasts_until(wanted, now, least=self._retention))
+        stored = StoredEvent(
+            event, schedule, now, lasts_until(recurrence, now, least=self._retention)
+        )
         current = put_or_current(event_row(stored), absent(now), repeat=False)
         if current is None:
             return True, stored
@@ -150,7 +152,7 @@ class DynamoEvents:
         )
 
     def move(
-        self, stored: StoredEvent, schedule: str, guard: Guard, wanted: Recurrence | None = None
+        self, stored: StoredEvent, schedule: str, guard: Guard, recurrence: Recurrence | None = None
     ) -> StoredEvent | None:
         """One conditional UpdateItem, or a transaction if the guard has more conditions."""
         now = self._clock()
@@ -158,7 +160,7 @@ class DynamoEvents:
             return None
         row = EventRow(stored.event.user_id, stored.event.id)
         actions: list[Action] = [EventRow.stored.set(stored_key(schedule, now))]
-        until = max(stored.lasts_until, needed_until(wanted, now) or now)
+        until = max(stored.lasts_until, needed_until(recurrence, now) or now)
         actions += _lifetime_actions(until, schedule)
         condition = in_place(stored) & no_longer_than(until)
         try:
@@ -178,7 +180,7 @@ class DynamoEvents:
         all_stored: Sequence[StoredEvent],
         schedule: str,
         guard: Guard,
-        wanted: Recurrence | None = None,
+        recurrence: Recurrence | None = None,
     ) -> Sequence[StoredEvent] | None:
         """One TransactWriteItems."""
         now = self._clock()
@@ -188,7 +190,7 @@ class DynamoEvents:
         try:
             with transaction(EventRow) as writes:
                 for at, stored in zip(_instants(now), all_stored, strict=False):
-                    until = max(stored.lasts_until, needed_until(wanted, now) or now)
+                    until = max(stored.lasts_until, needed_until(recurrence, now) or now)
                     moved.append(StoredEvent(stored.event, schedule, at, until))
                     place = EventRow.stored.set(stored_key(schedule, at))
                     writes.update(

@@ -113,11 +113,11 @@ class DynamoSchedules:
         return ScheduleRow(
             user_id=schedule.user_id,
             name=schedule.name,
-            hour=schedule.wanted.hour,
-            minute=schedule.wanted.minute,
-            time_zone=schedule.wanted.time_zone,
-            days=write_days(schedule.wanted.days),
-            paused_until=write_date(schedule.wanted.paused_until),
+            hour=schedule.recurrence.hour,
+            minute=schedule.recurrence.minute,
+            time_zone=schedule.recurrence.time_zone,
+            days=write_days(schedule.recurrence.days),
+            paused_until=write_date(schedule.recurrence.paused_until),
             next_due_at=schedule.next_due_at,
             sequence=schedule.sequence,
             revision=schedule.revision,
@@ -165,7 +165,7 @@ def _schedule(row: ScheduleRow) -> Schedule:
     return Schedule(
         user_id=row.user_id,
         name=row.name,
-        wanted=Recurrence(
+        recurrence=Recurrence(
             hour=int(row.hour),
             minute=int(row.minute),
             time_zone=row.time_zone,

@@ -201,12 +201,12 @@ class Events(Protocol):
     """Events by (user id, event id), each with its schedule. Expired events count as absent."""
 
     def store(
-        self, event: Event, schedule: str, wanted: Recurrence | None = None
+        self, event: Event, schedule: str, recurrence: Recurrence | None = None
     ) -> tuple[bool, StoredEvent | Retracted]:
         """Store it unless its id exists; return True if it was stored, and the stored row.
 
         Each attempt to write uses a new storage time. After the return, every read of a window that
-        contains the storage time sees the event. The recurrence `wanted` of the schedule extends
+        contains the storage time sees the event. The `recurrence` of the schedule extends
         its lifetime (lifetime.lasts_until).
         """
 
@@ -229,12 +229,12 @@ class Events(Protocol):
         """Replace its content by `event` in its place, if it has not changed since `stored`."""
 
     def move(
-        self, stored: StoredEvent, schedule: str, guard: Guard, wanted: Recurrence | None = None
+        self, stored: StoredEvent, schedule: str, guard: Guard, recurrence: Recurrence | None = None
     ) -> StoredEvent | None:
         """Move it to another schedule, with a new storage time, if it is still in its place.
 
         In one transaction with `guard`; returns None if any condition failed. Its lifetime stays
-        the same, or becomes longer if the recurrence `wanted` of that schedule requires it.
+        the same, or becomes longer if the `recurrence` of that schedule requires it.
         """
 
     def move_together(
@@ -242,7 +242,7 @@ class Events(Protocol):
         all_stored: Sequence[StoredEvent],
         schedule: str,
         guard: Guard,
-        wanted: Recurrence | None = None,
+        recurrence: Recurrence | None = None,
     ) -> Sequence[StoredEvent] | None:
         """Move several events like `move`, all or none, in one transaction with `guard`.
 

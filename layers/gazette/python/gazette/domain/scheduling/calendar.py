@@ -120,27 +120,27 @@ def stagger(spread: timedelta, *, random: float) -> timedelta:
     return timedelta(seconds=int(spread.total_seconds() * random))
 
 
-def next_occurrence(wanted: Recurrence, *, after: datetime) -> datetime:
+def next_occurrence(recurrence: Recurrence, *, after: datetime) -> datetime:
     """Return the first instant in UTC, strictly after `after`, at which a digest is due as
-    `wanted`.
+    `recurrence`.
 
     Days and pause are by the reader's own calendar. If a clock change skips the local time, the
     digest is due at the first moment that exists, even if that is the next midnight. If the local
     time occurs twice, it is due the first time. A local date that does not exist is skipped.
     """
-    zone = zone_of(wanted.time_zone)
+    zone = zone_of(recurrence.time_zone)
     day = after.astimezone(zone).date() - timedelta(days=1)
-    if wanted.paused_until:
-        day = max(day, wanted.paused_until)
+    if recurrence.paused_until:
+        day = max(day, recurrence.paused_until)
     while True:
-        due = _occurrence_on(day, wanted, zone) if is_wanted(day, wanted.days) else None
+        due = _occurrence_on(day, recurrence, zone) if is_wanted(day, recurrence.days) else None
         if due is not None and due > after:
             return due
         day += timedelta(days=1)
 
 
 def next_after_change(
-    wanted: Recurrence, *, after: datetime, last: datetime | None, pending: datetime | None
+    recurrence: Recurrence, *, after: datetime, last: datetime | None, pending: datetime | None
 ) -> datetime:
     """Return the next occurrence, in UTC, after the reader has changed hour, days or zone.
 
@@ -149,32 +149,34 @@ def next_after_change(
     its digest either: if the new hour has passed on the date of `pending`, `pending` stays, unless
     that date is in a pause.
     """
-    due = next_on_another_date(wanted, after=after, last=last)
+    due = next_on_another_date(recurrence, after=after, last=last)
     if pending is not None and after < pending < due:
-        zone = zone_of(wanted.time_zone)
+        zone = zone_of(recurrence.time_zone)
         day = pending.astimezone(zone).date()
         had_its_own = last is not None and day == last.astimezone(zone).date()
-        if day < due.astimezone(zone).date() and _is_on(day, wanted) and not had_its_own:
+        if day < due.astimezone(zone).date() and _is_on(day, recurrence) and not had_its_own:
             return pending
     return due
 
 
-def next_on_another_date(wanted: Recurrence, *, after: datetime, last: datetime | None) -> datetime:
+def next_on_another_date(
+    recurrence: Recurrence, *, after: datetime, last: datetime | None
+) -> datetime:
     """Return the first occurrence after `after` on another date than `last`, by the current clock.
 
     `last`: the occurrence that was started last, perhaps by an earlier clock; None if none was.
     """
-    due = next_occurrence(wanted, after=after)
+    due = next_occurrence(recurrence, after=after)
     if last is not None:
-        zone = zone_of(wanted.time_zone)
-        had = _date_of(last, wanted, zone)
-        while _date_of(due, wanted, zone) == had:
-            due = next_occurrence(wanted, after=due)
+        zone = zone_of(recurrence.time_zone)
+        had = _date_of(last, recurrence, zone)
+        while _date_of(due, recurrence, zone) == had:
+            due = next_occurrence(recurrence, after=due)
     return due
 
 
 def due_by_the_clock_of_now(
-    wanted: Recurrence, *, armed_for: datetime, last: datetime | None
+    recurrence: Recurrence, *, armed_for: datetime, last: datetime | None
 ) -> datetime:
     """Return the due time of an armed occurrence by the current rules of its zone.
 
@@ -183,17 +185,17 @@ def due_by_the_clock_of_now(
     there. If they moved it from the date before, it is sent late rather than an interval later; if
     from the date after, it waits for that date.
     """
-    zone = zone_of(wanted.time_zone)
-    day = _date_of(armed_for, wanted, zone)
-    had = _date_of(last, wanted, zone) if last else None
-    if _is_on(day, wanted) and day != had:
+    zone = zone_of(recurrence.time_zone)
+    day = _date_of(armed_for, recurrence, zone)
+    had = _date_of(last, recurrence, zone) if last else None
+    if _is_on(day, recurrence) and day != had:
         return armed_for
-    due = next_on_another_date(wanted, after=armed_for, last=last)
+    due = next_on_another_date(recurrence, after=armed_for, last=last)
     if day == had:
         return due
-    before = next_occurrence(wanted, after=armed_for - _MOVED_BY)
+    before = next_occurrence(recurrence, after=armed_for - _MOVED_BY)
     if before < armed_for and armed_for - before < due - armed_for:
-        return due if _date_of(before, wanted, zone) == had else armed_for
+        return due if _date_of(before, recurrence, zone) == had else armed_for
     return due if due - armed_for < _MOVED_BY else armed_for
 
 
@@ -225,28 +227,28 @@ def zone_of(name: str) -> ZoneInfo:
         return ZoneInfo("UTC")
 
 
-def _is_on(day: date, wanted: Recurrence) -> bool:
+def _is_on(day: date, recurrence: Recurrence) -> bool:
     """Return True if a digest is wanted on a date, which must be one of the days and not in a
     pause.
     """
-    is_paused = wanted.paused_until is not None and day < wanted.paused_until
-    return is_wanted(day, wanted.days) and not is_paused
+    is_paused = recurrence.paused_until is not None and day < recurrence.paused_until
+    return is_wanted(day, recurrence.days) and not is_paused
 
 
-def _date_of(occurrence: datetime, wanted: Recurrence, zone: ZoneInfo) -> date:
+def _date_of(occurrence: datetime, recurrence: Recurrence, zone: ZoneInfo) -> date:
     """Return the local date of an occurrence; the date before if the clocks jump over its hour.
 
     Consistent with next_occurrence, where the digest of that date is due at midnight.
     """
     local = occurrence.astimezone(zone)
-    if local.time() < time(wanted.hour, wanted.minute):
+    if local.time() < time(recurrence.hour, recurrence.minute):
         day_before = local.date() - timedelta(days=1)
-        if _occurrence_on(day_before, wanted, zone) == occurrence:
+        if _occurrence_on(day_before, recurrence, zone) == occurrence:
             return day_before
     return local.date()
 
 
-def _occurrence_on(day: date, wanted: Recurrence, zone: ZoneInfo) -> datetime | None:
+def _occurrence_on(day: date, recurrence: Recurrence, zone: ZoneInfo) -> datetime | None:
     """Return the occurrence on `day` in UTC; None if that whole date does not exist.
 
     If the clocks jump over the hour to the next date, the digest of `day` is due at midnight.
@@ -254,7 +256,7 @@ def _occurrence_on(day: date, wanted: Recurrence, zone: ZoneInfo) -> datetime | 
     midnight = _first_moment_from(datetime.combine(day, time()), zone)
     if midnight.astimezone(zone).date() != day:
         return None
-    return _first_moment_from(datetime.combine(day, time(wanted.hour, wanted.minute)), zone)
+    return _first_moment_from(datetime.combine(day, time(recurrence.hour, recurrence.minute)), zone)
 
 
 def _first_moment_from(naive: datetime, zone: ZoneInfo) -> datetime:

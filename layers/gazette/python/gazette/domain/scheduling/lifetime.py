@@ -40,24 +40,24 @@ _CLOCKS = 2 * _DAY
 """An upper bound for the shift of a date by time zones and their changes."""
 
 
-def lasts_until(wanted: Recurrence | None, now: datetime, *, least: timedelta) -> datetime:
+def lasts_until(recurrence: Recurrence | None, now: datetime, *, least: timedelta) -> datetime:
     """Return the time up to which an event stored at `now` can be sent: at least for `least`.
 
-    `wanted`: the recurrence of its schedule; None if it is not a digest.
+    `recurrence`: the recurrence of its schedule; None if it is not a digest.
     """
-    return max(now + least, needed_until(wanted, now) or now)
+    return max(now + least, needed_until(recurrence, now) or now)
 
 
-def needed_until(wanted: Recurrence | None, now: datetime) -> datetime | None:
+def needed_until(recurrence: Recurrence | None, now: datetime) -> datetime | None:
     """Return the time up to which an event must last that waits at `now` for a schedule due as
-    `wanted`.
+    `recurrence`.
 
     That is MARGIN after the second occurrence from now, or from the end of a current pause. None if
     SHORTEST_LIFE is longer, which needs no calendar.
     """
-    if wanted is None or not (is_rare(wanted.days) or _is_paused(wanted, now)):
+    if recurrence is None or not (is_rare(recurrence.days) or _is_paused(recurrence, now)):
         return None
-    return next_occurrence(wanted, after=next_occurrence(wanted, after=now)) + MARGIN
+    return next_occurrence(recurrence, after=next_occurrence(recurrence, after=now)) + MARGIN
 
 
 def is_rare(days: Days) -> bool:
@@ -84,6 +84,6 @@ def longest_kept(least: timedelta) -> timedelta:
     return longest_life(least) + _MONTH + _DELETED_WITHIN
 
 
-def _is_paused(wanted: Recurrence, now: datetime) -> bool:
-    until = wanted.paused_until
-    return until is not None and Pause(until, wanted.time_zone).holds_at(now)
+def _is_paused(recurrence: Recurrence, now: datetime) -> bool:
+    until = recurrence.paused_until
+    return until is not None and Pause(until, recurrence.time_zone).holds_at(now)

@@ -70,7 +70,7 @@ class Leaving:
     follows: tuple[str, ...] = ()
     """The titles or keys of the follows that an ENTITY link ends."""
 
-    instead: Frequency | None = None
+    fallback: Frequency | None = None
     """The new frequency of the categories of an IMMEDIATE link."""
 
     keeps_some: bool = False

@@ -320,7 +320,7 @@ class _Work:
         """
         context, armed_for = self.context, schedule.next_due_at
         due_at = due_by_the_clock_of_now(
-            schedule.wanted, armed_for=armed_for, last=schedule.last_due_at
+            schedule.recurrence, armed_for=armed_for, last=schedule.last_due_at
         )
         if due_at != armed_for:
             return move(schedule, due_at, context=context) or self._read_again(schedule)

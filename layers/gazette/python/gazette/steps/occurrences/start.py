@@ -243,7 +243,7 @@ def move(schedule: Schedule, due_at: datetime, *, context: FanoutContext) -> Sch
 def following(schedule: Schedule) -> datetime:
     """Return the occurrence after the next one, once that is started: on another date."""
     due_at = schedule.next_due_at
-    return next_on_another_date(schedule.wanted, after=due_at, last=due_at)
+    return next_on_another_date(schedule.recurrence, after=due_at, last=due_at)
 
 
 def _ended(schedule: Schedule, context: FanoutContext) -> Run:

@@ -227,7 +227,7 @@ def _leaving(link: LinkToken, reader: Subscriber | None, context: RoutingContext
             for each in _follows_named(reader, scope, context)
             if each.latest.following
         ),
-        instead=fallback_for_immediate(reader, context.defaults),
+        fallback=fallback_for_immediate(reader, context.defaults),
         keeps_some=scope.kind is ScopeKind.CATEGORY and _may_keep_some(reader, context),
         still=still,
     )

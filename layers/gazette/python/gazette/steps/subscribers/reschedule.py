@@ -52,7 +52,7 @@ def give_up(schedule: Schedule, *, context: ScheduleContext) -> Schedule:
         started = _spend(schedule, context)
         if started:
             schedule = replace(schedule, last_due_at=schedule.next_due_at)
-        following = next_occurrence(schedule.wanted, after=schedule.next_due_at)
+        following = next_occurrence(schedule.recurrence, after=schedule.next_due_at)
         if not schedule.listed or following > open_until:
             return schedule
         schedule = replace(schedule, next_due_at=following, sequence=schedule.sequence + 1)

@@ -219,7 +219,7 @@ def _new(
     return Schedule(
         user_id=subscriber.user_id,
         name=digest.value,
-        wanted=recurrence,
+        recurrence=recurrence,
         next_due_at=next_occurrence(recurrence, after=last_instant_of_slot(context.clock())),
         sequence=chain[0].key.sequence + 1 if chain else 1,
         revision=1,
@@ -260,7 +260,7 @@ def _asking(
 
 
 def _moved(
-    current: Schedule, wanted: Recurrence, changed_at: datetime, context: ScheduleContext
+    current: Schedule, recurrence: Recurrence, changed_at: datetime, context: ScheduleContext
 ) -> Schedule:
     """Return `current` with the wanted recurrence; equal to `current` if it is unchanged.
 
@@ -269,21 +269,23 @@ def _moved(
     waiting, only the recurrence changes, because the next event computes the next occurrence.
     """
     if current.is_idle:
-        idle = replace(current, wanted=wanted, changed_at=changed_at, revision=current.revision + 1)
-        return current if current.wanted == wanted else idle
-    if current.wanted == wanted and current.listed:
+        idle = replace(
+            current, recurrence=recurrence, changed_at=changed_at, revision=current.revision + 1
+        )
+        return current if current.recurrence == recurrence else idle
+    if current.recurrence == recurrence and current.listed:
         return replace(current, changed_at=changed_at)
 
     def change(given_up: Schedule) -> Schedule:
         next_due_at = next_after_change(
-            wanted,
+            recurrence,
             after=last_instant_of_slot(context.clock()),
             last=given_up.last_due_at,
             pending=current.next_due_at if current.listed else None,
         )
         return replace(
             given_up,
-            wanted=wanted,
+            recurrence=recurrence,
             state=ScheduleState.ARMED,
             next_due_at=next_due_at,
             sequence=given_up.sequence + (next_due_at != given_up.next_due_at),
@@ -291,7 +293,7 @@ def _moved(
             changed_at=changed_at,
         )
 
-    base = current if current.wanted == wanted else stop_pending(current, context=context)
+    base = current if current.recurrence == recurrence else stop_pending(current, context=context)
     changed = change(base)
     if changed.sequence == current.sequence:
         return changed

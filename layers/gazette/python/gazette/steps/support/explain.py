@@ -178,7 +178,7 @@ def _outlook(
         # Like fan-out, continue after an occurrence.
         last = following[-1]
         after = last_instant_of_slot(max(last, now))
-        following.append(next_on_another_date(schedule.wanted, after=after, last=last))
+        following.append(next_on_another_date(schedule.recurrence, after=after, last=last))
     on_date = _occurrence_on(on, schedule) if on else None
     quiet = _quiet_around(on_date, schedule, now, runs, events) if on_date else None
     return Outlook(schedule, due, tuple(following), on_date, quiet)
@@ -228,9 +228,9 @@ def _due(schedule: Schedule, reader: Reader, now: datetime, *, waits: bool) -> D
 
 
 def _occurrence_on(on: date, schedule: Schedule) -> datetime | None:
-    zone = zone_of(schedule.wanted.time_zone)
+    zone = zone_of(schedule.recurrence.time_zone)
     midnight = datetime.combine(on, time(), zone).astimezone(UTC)
-    due = next_occurrence(schedule.wanted, after=midnight - timedelta(microseconds=1))
+    due = next_occurrence(schedule.recurrence, after=midnight - timedelta(microseconds=1))
     return due if due.astimezone(zone).date() == on else None
 
 
