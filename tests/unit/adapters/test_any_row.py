@@ -135,7 +135,7 @@ def use_schedule(schedule: Schedule) -> None:
         writer = schedules.DynamoSchedules.__new__(schedules.DynamoSchedules)
         writer._shards = 4
         item(writer._row(each))
-    lasts_until(wanted, NOW, least=35 * DAY)
+    lasts_until(recurrence, NOW, least=35 * DAY)
     kept_until(due, schedule.name)
     plan = ContentPlan(sources=("events", "recommendations"), lead=6, fresh_for=4 * DAY / 24)
     plan.is_fetched(schedule, due)
